@@ -207,6 +207,7 @@ class MainWindow(QObject):
             show_settings=self.show_settings,
             show_load_settings=self.show_load_settings,
             show_palette=self.command_palette.open_up,
+            undo=self.undo,
         )
 
     def _diagnose(self) -> str:

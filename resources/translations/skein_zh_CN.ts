@@ -3152,6 +3152,21 @@ rate</source>
         <translation>{sequences}的 {rows}；{sampled}</translation>
     </message>
     <message>
+        <source>Move this chat to the trash</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>将此对话移到回收站</translation>
+    </message>
+    <message>
+        <source>Tras&amp;h…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>回收站(&amp;H)…</translation>
+    </message>
+    <message>
+        <source>Restore deleted chats, or delete them permanently</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>恢复已删除的对话，或永久删除</translation>
+    </message>
+    <message>
         <source>Ctrl and the mouse wheel change it, too.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>也可用 Ctrl 加鼠标滚轮更改。</translation>
@@ -3185,6 +3200,36 @@ rate</source>
         <source>For networks that cannot reach the hub itself.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>用于无法访问该站点的网络。</translation>
+    </message>
+    <message>
+        <source>Trash</source>
+        <extracomment>app/ui/chats/trash.py</extracomment>
+        <translation>回收站</translation>
+    </message>
+    <message>
+        <source>Deleted chats</source>
+        <extracomment>app/ui/chats/trash.py</extracomment>
+        <translation>已删除的对话</translation>
+    </message>
+    <message>
+        <source>&amp;Restore</source>
+        <extracomment>app/ui/chats/trash.py</extracomment>
+        <translation>恢复(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Delete permanently</source>
+        <extracomment>app/ui/chats/trash.py</extracomment>
+        <translation>永久删除(&amp;D)</translation>
+    </message>
+    <message>
+        <source>Deleted chats are kept here for {days} days.</source>
+        <extracomment>app/ui/chats/trash.py</extracomment>
+        <translation>已删除的对话会在此保留 {days} 天。</translation>
+    </message>
+    <message>
+        <source>The trash is empty.</source>
+        <extracomment>app/ui/chats/trash.py</extracomment>
+        <translation>回收站是空的。</translation>
     </message>
     <message numerus="yes">
         <source>{n} requests running</source>
@@ -5368,7 +5413,7 @@ accepted</source>
     <message>
         <source>Delete this chat; it can be had back for a moment</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>删除这个对话；片刻之内可以恢复</translation>
+        <translation type="vanished">删除这个对话；片刻之内可以恢复</translation>
     </message>
     <message>
         <source>Deleted “{title}”.</source>

@@ -216,16 +216,23 @@ class UndoToast(QWidget):
         self.raise_()
         self._life.start()
 
+    def undo(self) -> None:
+        """What was offered last, also if the offer has gone by itself meanwhile. Once."""
+        if self._on_undo:
+            self._on_clicked()
+
     def withdraw(self, text: str) -> None:
         """There is nothing to undo any more."""
         if self.text == text:
+            self._on_undo = None
             self.hide()
             self._life.stop()
 
     def _on_clicked(self) -> None:
+        on_undo = self._on_undo
         self.withdraw(self.text)
-        if self._on_undo:
-            self._on_undo()
+        if on_undo:
+            on_undo()
 
     def _place(self) -> None:
         self.adjustSize()
