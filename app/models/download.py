@@ -268,9 +268,7 @@ class Fetch:
 
     def _prepare(self) -> None:
         """Makes the folders, and checks the free space for all missing bytes."""
-        self._place.make()
-        self._etags = self._place.etags()
-        self._place.save(self._etags)
+        self._etags = self._place.begin()
         missing = self._order.size_bytes - self._place.num_bytes
         free = shutil.disk_usage(self._folder).free
         needed = missing + self._reserved_bytes() + MARGIN_BYTES

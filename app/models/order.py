@@ -7,6 +7,7 @@ import contextlib
 import errno
 import logging
 import re
+import threading
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -22,6 +23,7 @@ from app.system.said import said
 log = logging.getLogger(__name__)
 
 PARTIAL = ".partial"
+_folders = threading.Lock()  # else one order removes the folder that another has just made
 MAX_NAME_BYTES = 200
 _ALLOWED = " ._-+=,()[]@"
 _RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in "0123456789¹²³")}
@@ -137,8 +139,19 @@ class OrderFolder:
         """The number of bytes on disk, verified or not."""
         return sum(_size(self.part(file)) or _size(self.target(file)) for file in self._order.files)
 
+    def begin(self) -> dict[str, str]:
+        """Makes the folders and the order's note in them. Returns the server's ETags of what is there.
+
+        Raises OSError, and DownloadError where something leads out of the folder.
+        """
+        with _folders:
+            self.make()
+            etags = self.etags()
+            self.save(etags)
+        return etags
+
     def make(self) -> None:
-        """Raises OSError, and DownloadError where something leads out of the folder."""
+        """As `begin`, without the note."""
         self._folder.mkdir(parents=True, exist_ok=True)
         for path in (self._partial, self.home.parent, self.home):
             path.mkdir(exist_ok=True)
@@ -176,10 +189,13 @@ class OrderFolder:
             self.part(file).unlink(missing_ok=True)
         for cut_off in self._partial.glob(f".{self._sidecar.name}.*"):
             cut_off.unlink(missing_ok=True)
-        self._sidecar.unlink(missing_ok=True)
-        for folder in (self._partial, self.home, self.home.parent):
-            with contextlib.suppress(OSError):  # others are there still
-                folder.rmdir()
+        with _folders:
+            self._sidecar.unlink(missing_ok=True)
+            if any(self._partial.glob("*.json")):  # another order may want the same folders
+                return
+            for folder in (self._partial, self.home, self.home.parent):
+                with contextlib.suppress(OSError):  # files are in it
+                    folder.rmdir()
 
     @property
     def _sidecar(self) -> Path:

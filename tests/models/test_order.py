@@ -1,3 +1,4 @@
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,22 @@ def test_what_is_no_order_of_ours_is_not_gone_on_with(folder: Path) -> None:
         (partial / f"{number}.json").write_text(text)
     assert [order.repo_id for order in unfinished(folder)] == ["a/b"]
     assert unfinished(folder / "none") == ()
+
+
+def test_the_end_of_one_order_leaves_the_folders_of_another(folder: Path) -> None:
+    def order_of(number: int) -> OrderFolder:
+        file = FileOrder(path=f"{number}.gguf", size_bytes=4, sha256=f"{number:064}")
+        wanted = Order(endpoint="https://hub.example", repo_id=REPO, revision="main", name="x", files=(file,))
+        return OrderFolder(wanted, folder)
+
+    def begin_and_end(number: int) -> None:
+        place = order_of(number)
+        for _ in range(100):
+            place.begin()
+            assert place.home.is_dir()
+            place.forget()
+
+    with ThreadPoolExecutor(4) as threads:
+        for ended in [threads.submit(begin_and_end, number) for number in range(4)]:
+            ended.result()
+    assert list(folder.rglob("*")) == []
