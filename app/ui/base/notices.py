@@ -20,6 +20,7 @@ from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import sentences, tr, tr_said
 from app.protocol.model import ModelInfo
+from app.ui.base.panes import has_focus
 from app.ui.base.pause_strip import PauseStrip
 
 UNDO_FOR_MS = 10_000
@@ -36,6 +37,8 @@ class Offer(NamedTuple):
 class Notices(QWidget):
     """The area under the tab bar. Takes no room while it is empty."""
 
+    left = Signal()  # a banner with the keyboard goes
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.progress = LoadStrip(self)
@@ -47,12 +50,16 @@ class Notices(QWidget):
         text = tr_said(text)
         if any(banner.text == text for banner in self.banners()):
             return
-        self._column.addWidget(Banner(text, offers, self))
+        self._add(Banner(text, offers, self))
 
     def show_offer(self, text: str, action: str, on_action: Callable[[], None]) -> None:
         """Not an error. One at a time, until it is taken, dismissed or withdrawn."""
         self.withdraw_offer()
-        self._column.addWidget(Banner(text, (Offer(action, on_action),), self, is_error=False))
+        self._add(Banner(text, (Offer(action, on_action),), self, is_error=False))
+
+    def _add(self, banner: "Banner") -> None:
+        banner.left.connect(self.left)
+        self._column.addWidget(banner)
 
     def withdraw_offer(self) -> None:
         for banner in self.banners():
@@ -76,6 +83,8 @@ class Notices(QWidget):
 
 
 class Banner(QWidget):
+    left = Signal()  # it goes, and had the keyboard
+
     def __init__(
         self,
         text: str,
@@ -111,6 +120,8 @@ class Banner(QWidget):
         return button
 
     def dismiss(self) -> None:
+        if has_focus(self):
+            self.left.emit()
         self.hide()
         self.setParent(None)
         self.deleteLater()

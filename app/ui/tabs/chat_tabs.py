@@ -63,7 +63,7 @@ class ChatTabs(QWidget):
         self.pages = SplitPages(self)
         self._column = vbox(self.strip, notices, (self.pages, 1), on=self, spacing=0)
         self._titles_timer = QTimer(self, singleShot=True, interval=0)  # once, even if 1,000 tabs open
-        self._connect()
+        self._connect(notices)
         if first_page:
             self.pages.show_pages([first_page], 0)
         for index, session in enumerate(workspace.sessions):
@@ -168,7 +168,7 @@ class ChatTabs(QWidget):
 
     # Following the workspace
 
-    def _connect(self) -> None:
+    def _connect(self, notices: Notices) -> None:
         self._workspace.opened.connect(self._on_opened)
         self._workspace.closed.connect(self._on_closed)
         self._workspace.restoring.connect(self._on_restoring)
@@ -183,6 +183,7 @@ class ChatTabs(QWidget):
         self.strip.bar.dropped.connect(self._on_dropped)
         self.strip.bar.let_go.connect(self._put_in_order)
         self.pages.entered.connect(self._on_pane_entered)
+        notices.left.connect(self._focus_current)
 
     @Slot(object, int)
     def _on_opened(self, session: ChatSession, index: int) -> None:
@@ -270,6 +271,11 @@ class ChatTabs(QWidget):
     @Slot(object, int)
     def _on_fork_requested(self, view: ChatView, num_turns: int) -> None:
         self._workspace.fork(view.session, num_turns)
+
+    @Slot()
+    def _focus_current(self) -> None:
+        if self.current:
+            self.current.setFocus()
 
     @Slot(QWidget)
     def _on_pane_entered(self, page: QWidget) -> None:
