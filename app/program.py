@@ -336,8 +336,8 @@ class Program(QObject):
         self._end(RESTART)
 
     async def _end_if_saved(self, exit_code: int) -> None:
-        await self._workspace.flush()
-        if why := self._workspace.why_not_saved:
+        await self._workspace.autosave.flush()
+        if why := self._workspace.autosave.why_not:
             ask_to_end(why, partial(self._end, exit_code), self._frame)
         else:
             self._end(exit_code)
@@ -347,7 +347,7 @@ class Program(QObject):
         """As on SIGTERM. Opts out of session restore, whose command line Skein does not understand."""
         if manager:
             manager.setRestartHint(QSessionManager.RestartHint.RestartNever)
-        self._workspace.save_and_wait()  # some systems kill the process right after this signal
+        self._workspace.autosave.save_and_wait()  # some systems kill the process right after this signal
         self._quit.set()
 
     def _end(self, exit_code: int) -> None:

@@ -23,6 +23,8 @@ the same interface. Their complete sources are at
 Nothing in Skein's own terms forbids to study or change them, or to debug such changes.
 """
 LLAMA_NOTICE = "llama.cpp and ggml (MIT) are inside llama_cpp_python: https://github.com/ggml-org/llama.cpp"
+FONTS = Path(__file__).parent.parent / "resources" / "fonts"
+FONT_NOTICE = "The fonts Inter and JetBrains Mono are inside, unchanged, under the SIL Open Font License 1.1."
 COMMON = Path("/usr/share/common-licenses")  # Debian's
 DOC = Path("/usr/share/doc")
 NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS")
@@ -52,7 +54,10 @@ def main(bundle: Path) -> None:
     notice = QT_NOTICE.format(version=qt, series=".".join(qt.split(".")[:2]))
     for name in ("LGPL-3", "GPL-3"):  # Qt's wheels come without them
         (folder / f"Qt-{name}.txt").write_bytes((COMMON / name).read_bytes())
-    (bundle / "LICENCES.md").write_text("\n".join([*lines, "", LLAMA_NOTICE, "", notice]))
+    for licence in FONTS.glob("LICENSE-*.txt"):
+        (folder / f"font-{licence.name}").write_bytes(licence.read_bytes())
+    notices = (LLAMA_NOTICE, "", FONT_NOTICE, "", notice)
+    (bundle / "LICENCES.md").write_text("\n".join([*lines, "", *notices]))
     print(f"{len(inside)} packages in {bundle / 'LICENCES.md'}")
 
 

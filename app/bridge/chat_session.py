@@ -233,10 +233,15 @@ class ChatSession(QObject):
             self.touched.emit((), ())
 
     def keep_going(self) -> None:
-        """The chat was full: drop its oldest turns from now on, and finish the answer that did not fit."""
+        """The chat was full: leave out what does not fit from now on, and finish the last answer.
+
+        Its oldest turns; or the middle of all, if even the last message alone did not fit.
+        """
         if self._is_fixed or not self.chat.turns:
             return
-        self.set_limits(Overflow.ROLLING_WINDOW, self.chat.max_context_tokens)
+        never_began = self.chat.turns[-1].state is TurnState.FAILED
+        overflow = Overflow.TRUNCATE_MIDDLE if never_began else Overflow.ROLLING_WINDOW
+        self.set_limits(overflow, self.chat.max_context_tokens)
         if self.chat.turns[-1].text:
             self.send(GO_ON)
         elif self._can_ask_for(self.chat.turns[-1]):

@@ -65,9 +65,9 @@ class Workspace(QObject):
         self._closed: list[ClosedChat] = []  # the last closed at the end
         # Gives new chats their options, by default those of the settings; the presets replace it.
         self.options_for_new: Callable[[ChatOptions], ChatOptions] = lambda options: options
-        self._autosave = Autosave(store, self._tabs, self)
-        self._autosave.failed.connect(self.save_failed)
-        self._autosave.recovered.connect(self.save_recovered)
+        self.autosave = Autosave(store, self._tabs, self)
+        self.autosave.failed.connect(self.save_failed)
+        self.autosave.recovered.connect(self.save_recovered)
         self._holds_tabs_back = True  # until the tabs of the last run are known
         self._stand_in: ChatSession | None = None  # the empty chat shown until then
 
@@ -88,11 +88,6 @@ class Workspace(QObject):
     @property
     def can_reopen(self) -> bool:
         return bool(self._closed)
-
-    @property
-    def why_not_saved(self) -> str:
-        """The message of `save_failed` while saving fails; else an empty text."""
-        return self._autosave.why_not
 
     def session_of(self, chat_id: str) -> ChatSession | None:
         return self._by_chat_id.get(chat_id)
@@ -126,7 +121,7 @@ class Workspace(QObject):
         """
         session = self.session_of(chat_id)
         if session is None:
-            await self._autosave.flush()  # it may have been closed a moment ago
+            await self.autosave.flush()  # it may have been closed a moment ago
             kept = await self._store.load_chat(chat_id)
             if kept is None:
                 return None
@@ -193,8 +188,8 @@ class Workspace(QObject):
             self._closed = [*self._closed, self._closed_chat(session, index)][-MAX_CLOSED:]
         self._forget_session(session)
         if session.is_loaded:
-            self._autosave.touch(session)
-        self._autosave.touch_tabs()
+            self.autosave.touch(session)
+        self.autosave.touch_tabs()
         self.closed.emit(session)
         if self.sessions:
             self._emit_shown()
@@ -207,7 +202,7 @@ class Workspace(QObject):
         if session := self.session_of(chat_id):
             self.close(session)
         self._closed = [closed for closed in self._closed if closed.kept.chat.id != chat_id]
-        self._autosave.touch_tabs()
+        self.autosave.touch_tabs()
 
     def place_closed(self, chat_id: str, **placed: str | bool) -> None:
         """The title, folder or pin of a closed chat was changed; `reopen` will use it."""
@@ -215,14 +210,6 @@ class Workspace(QObject):
             if closed.kept.chat.id == chat_id:
                 for name, value in placed.items():
                     setattr(closed.kept.chat, name, value)
-
-    async def flush(self) -> None:
-        """Returns when all that has changed is on disk, or `save_failed` was emitted."""
-        await self._autosave.flush()
-
-    def save_and_wait(self) -> None:
-        """As `flush`, but blocking, for when the event loop may not run again."""
-        self._autosave.save_and_wait()
 
     def reopen(self) -> ChatSession | None:
         """The tab closed last comes back where it stood, and becomes the current one."""
@@ -238,12 +225,12 @@ class Workspace(QObject):
 
     def move(self, session: ChatSession, index: int) -> int:
         """Returns where it stands: no tab comes between the pinned ones, or out of them."""
-        self._autosave.touch_tabs()
+        self.autosave.touch_tabs()
         return self._row.move(session, index)
 
     def set_pinned(self, session: ChatSession, is_pinned: bool) -> None:
         index = self._row.set_pinned(session, is_pinned)
-        self._autosave.touch_tabs()
+        self.autosave.touch_tabs()
         self.pinned.emit(session, index)
 
     def set_current(self, session: ChatSession) -> None:
@@ -276,7 +263,7 @@ class Workspace(QObject):
         try:
             saved = await self._store.load()
             self._holds_tabs_back = False
-            self._autosave.touch_tabs()  # some may have been opened meanwhile
+            self.autosave.touch_tabs()  # some may have been opened meanwhile
         except StorageError as error:
             self.save_failed.emit(str(error))
             self._holds_tabs_back = True  # those on disk are not to be replaced by fewer
@@ -304,16 +291,13 @@ class Workspace(QObject):
         """Aborts open answers and saves for the last time: nothing is written after that."""
         for session in self.sessions:
             session.close()
-        await self._autosave.stop()
-
-    def resume_saving(self) -> None:
-        self._autosave.resume()
+        await self.autosave.stop()
 
     async def shut_down(self) -> None:
         """Aborts open answers; returns when all is on disk, or `save_failed` was emitted."""
         for session in self.sessions:
             session.close()
-        await self._autosave.flush()
+        await self.autosave.flush()
 
     def _restore_tabs(self, saved: SavedWorkspace) -> None:
         for tab in saved.tabs.closed:
@@ -356,14 +340,14 @@ class Workspace(QObject):
         session.touched.connect(self._on_touched)
         session.grew.connect(self._on_grew)
         session.finished.connect(self._on_grew)
-        session.changed.connect(self._autosave.save_now)
+        session.changed.connect(self.autosave.save_now)
         session.asked.connect(self._on_asked)
         session.draft_changed.connect(self._on_draft_changed)
         index = self._row.insert(session, index)
         self._by_chat_id[kept.chat.id] = session
         if not is_loaded:
             self._kept[kept.chat.id] = kept
-        self._autosave.touch_tabs()
+        self.autosave.touch_tabs()
         self.opened.emit(session, index)
         return session
 
@@ -383,7 +367,7 @@ class Workspace(QObject):
     def _open_fork(self, session: ChatSession, kept: SavedChat) -> ChatSession:
         self._engine.post(Fork(session.chat.id, kept.chat.id))
         fork = self._open(kept, self.sessions.index(session) + 1)
-        self._autosave.touch(fork, kept.chat.turns)
+        self.autosave.touch(fork, kept.chat.turns)
         self.set_current(fork)
         return fork
 
@@ -407,7 +391,7 @@ class Workspace(QObject):
         for session in self.shown:
             if not session.is_loaded:
                 spawn(self._load_or_report(session))
-        self._autosave.touch_tabs()
+        self.autosave.touch_tabs()
         if now[0] != before[0]:
             self.shown_changed.emit()
         if self.current and self.current is not before[1]:
@@ -427,13 +411,13 @@ class Workspace(QObject):
 
     @Slot(object, object)
     def _on_touched(self, turns: tuple[Turn, ...], removed: tuple[str, ...]) -> None:
-        self._autosave.touch(self._sender(), turns, removed)
+        self.autosave.touch(self._sender(), turns, removed)
         if turns:
-            self._autosave.touch_tabs()  # a chat is kept from its first turn on, and its tab with it
+            self.autosave.touch_tabs()  # a chat is kept from its first turn on, and its tab with it
 
     @Slot(object)
     def _on_grew(self, answer: Turn) -> None:
-        self._autosave.touch_answer(self._sender(), answer)
+        self.autosave.touch_answer(self._sender(), answer)
 
     @Slot(object)
     def _on_asked(self, request: Request) -> None:
@@ -441,13 +425,13 @@ class Workspace(QObject):
 
     async def _submit_when_saved(self, session: ChatSession, request: Request) -> None:
         """Submits it once it is on disk, or once `save_failed` was emitted."""
-        await self._autosave.flush()
+        await self.autosave.flush()
         session.submit(request)
 
     @Slot()
     def _on_draft_changed(self) -> None:
-        self._autosave.touch(self._sender())
-        self._autosave.touch_tabs()  # a chat is kept from its first draft on, and its tab with it
+        self.autosave.touch(self._sender())
+        self.autosave.touch_tabs()  # a chat is kept from its first draft on, and its tab with it
 
     def _sender(self) -> ChatSession:
         session = self.sender()

@@ -49,15 +49,45 @@ def longer_chats_need(request: Request, model: ModelInfo) -> str:
 
 
 def too_long(num_tokens: int, request: Request, model: ModelInfo) -> PromptTooLongError:
-    """The error if the part that must be shown takes `num_tokens`."""
+    """The error if the part that must be shown takes `num_tokens`, with what can be done about that.
+
+    A rolling window is no way out: it shows the newest message whole.
+    """
     limit = context_limit(request, model)
+    can_grow = num_tokens <= (model.max_positions or num_tokens)
+    can_cut = request.overflow is not Overflow.TRUNCATE_MIDDLE
     counts = {"tokens": num_tokens, "limit": limit}
-    if limit == model.max_sequence_tokens:
-        what = said("This chat needs {tokens:,} tokens, but the context holds {limit:,}.", **counts)
+    if limit < model.max_sequence_tokens:
+        told = said(
+            "This chat needs {tokens:,} tokens, but its own limit is {limit:,}: raise that in the chat "
+            "settings, or shorten the text.",
+            **counts,
+        )
+    elif can_grow and can_cut:
+        told = said(
+            "This chat needs {tokens:,} tokens, but the context holds {limit:,}: choose a larger one in "
+            "Settings (--ctx), leave out the middle, or shorten the text.",
+            **counts,
+        )
+    elif can_grow:
+        told = said(
+            "This chat needs {tokens:,} tokens, but the context holds {limit:,}: choose a larger one in "
+            "Settings (--ctx), or shorten the text.",
+            **counts,
+        )
+    elif can_cut:
+        told = said(
+            "This chat needs {tokens:,} tokens, but this model can hold {limit:,}: leave out the middle, "
+            "shorten the text, or use another model.",
+            **counts,
+        )
     else:
-        what = said("This chat needs {tokens:,} tokens, but its own limit is {limit:,}.", **counts)
-    advice = longer_chats_need(request, model)
-    return PromptTooLongError(together(what, said("Shorten the text."), advice), num_tokens)
+        told = said(
+            "This chat needs {tokens:,} tokens, but this model can hold {limit:,}: shorten the text, or "
+            "use another model.",
+            **counts,
+        )
+    return PromptTooLongError(told, num_tokens)
 
 
 def rolling_window(messages: Messages, measure: Measure, max_tokens: int) -> Messages:

@@ -28,6 +28,7 @@ MARGIN = 8
 LABEL_SPACE = 6  # between an index and its row
 WHEEL_STEP = 120
 VERY_FAR = 2**31
+FEWEST = 128  # cells that are shown however few are used
 
 # By how many cells, rows and pages each key moves.
 _MOVES = {
@@ -43,7 +44,11 @@ _MOVES = {
 
 
 class CellGrid(QAbstractScrollArea):
-    """Ctrl and the wheel, or + and -, zoom; 0 fits all cells in again. Arrows move from cell to cell."""
+    """Shows the cells up to the highest used one, as large as they fit; the others are below.
+
+    Ctrl and the wheel, or + and -, zoom; 0 fits the used cells in again, 9 all. Arrows move from cell to
+    cell.
+    """
 
     pointed = Signal(int)  # index of the cell under the mouse or the keys; NO_CELL for none
     chosen = Signal(int)  # index of the cell that was clicked, or Enter was pressed on
@@ -54,6 +59,8 @@ class CellGrid(QAbstractScrollArea):
         self._cells: CellMap | None = None
         self.chosen_seq = NO_SEQUENCE
         self._side: int | None = None  # device pixels; None: as large as fits
+        self._shows_all = False  # else the used ones
+        self._num_fitted = 0  # cells that there is room for
         self._current = NO_CELL  # of the keys
         self._hovered = NO_CELL
         self._gutter = 0  # logical pixels on the left, for indices
@@ -72,6 +79,7 @@ class CellGrid(QAbstractScrollArea):
         if is_resized:
             self._side = None
             self._current = self._hovered = NO_CELL
+        if is_resized or (not self._side and self._num_wanted != self._num_fitted):
             self._lay_out()
         for start, end in self.picture.apply(cells, self.chosen_seq):
             self.viewport().update(self._rows_rect(start, end))
@@ -122,10 +130,20 @@ class CellGrid(QAbstractScrollArea):
         row = anchor // self.picture.layout.num_columns
         self.verticalScrollBar().setValue(row - round(top * ratio / self.picture.layout.side))
 
-    def fit(self) -> None:
-        """All cells, as large as there is room for."""
-        self._side = None
+    def fit(self, shows_all: bool = False) -> None:
+        """The used cells or all, as large as there is room for."""
+        self._side, self._shows_all = None, shows_all
         self._lay_out()
+        self.verticalScrollBar().setValue(0)
+
+    @property
+    def _num_wanted(self) -> int:
+        """In steps, so that not every token lays them out anew."""
+        if self._cells is None or self._shows_all:
+            return len(self._cells.pos) if self._cells else 0
+        used = self._cells.pos[::-1] >= 0
+        num_used = len(used) - int(used.argmax()) if used.any() else 0
+        return min(len(used), 1 << ceil(log2(max(num_used, FEWEST))))
 
     def sizeHint(self) -> QSize:
         return QSize(480, 240)
@@ -154,7 +172,9 @@ class CellGrid(QAbstractScrollArea):
         if self._side:
             layout = CellLayout.of(num_cells, max(width, 1), self._side)
         else:
-            layout = CellLayout.fitting(num_cells, max(width, 1), height)
+            self._num_fitted = self._num_wanted
+            side = CellLayout.fitting(self._num_fitted, max(width, 1), height).side
+            layout = CellLayout.of(num_cells, max(width, 1), side)
         self.picture.place(layout, self._first_row, 0, current())  # `_num_whole_rows` needs it
         bar = self.verticalScrollBar()
         bar.setRange(0, max(layout.num_rows - self._num_whole_rows, 0))
@@ -273,8 +293,8 @@ class CellGrid(QAbstractScrollArea):
             self.zoom(is_larger=True)
         elif key == Qt.Key.Key_Minus:
             self.zoom(is_larger=False)
-        elif key == Qt.Key.Key_0:
-            self.fit()
+        elif key in (Qt.Key.Key_0, Qt.Key.Key_9):
+            self.fit(shows_all=key == Qt.Key.Key_9)
         else:
             super().keyPressEvent(event)
 

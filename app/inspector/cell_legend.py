@@ -17,13 +17,13 @@ LINE = 20
 SWATCH = 11
 SPACE = 14
 MARGIN = 8
-MAX_LINES = 3
-MAX_TEXT_WIDTH = 160
+MAX_LINES = 4
+MAX_TEXT_WIDTH = 120
 FREE, SHARED = mark("free"), mark("shared")
 
 
 class CellLegend(QWidget):
-    """Shows as many sequences as fit into three lines."""
+    """Shows as many sequences as fit into four lines."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

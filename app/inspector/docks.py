@@ -73,6 +73,10 @@ class InspectorDocks(QObject):
         self._tear_off.setObjectName("inspector.tear-off")
         self._tear_off.setStatusTip(tr("Turn the focused panel into its own window, or dock it again"))
         self._tear_off.triggered.connect(self._tear_off_focused)
+        self._used: PanelDock | None = None  # the one that had the focus last
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus_changed)
         window.setDockNestingEnabled(True)
         window.setAnimated(False)
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
@@ -298,13 +302,19 @@ class InspectorDocks(QObject):
         action.triggered.connect(self.set_shown)
         return action
 
+    @Slot(QWidget, QWidget)
+    def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
+        """A command of the palette means the panel that had the focus before it."""
+        docks = self._docks.values()
+        self._used = next((dock for dock in docks if new and dock.isAncestorOf(new)), self._used)
+
     def _tear_off_focused(self) -> None:
-        focused = QApplication.focusWidget()
-        for dock in self._docks.values():
-            if focused and dock.isAncestorOf(focused):
-                dock.setFloating(not dock.isFloating())
-                dock.activateWindow()
-                dock.panel.setFocus()
+        seen = [dock for dock in self._docks.values() if dock.isVisible()]
+        dock = self._used if self._used in seen else next(iter(seen), None)
+        if dock:
+            dock.setFloating(not dock.isFloating())
+            dock.activateWindow()
+            dock.panel.setFocus()
 
     def _is_titled_at(self, dock: PanelDock, place: QPoint) -> bool:
         if dock.title.isVisible() and dock.title.rect().contains(dock.title.mapFromGlobal(place)):

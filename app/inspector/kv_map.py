@@ -1,10 +1,11 @@
 """The KV map: every cell of the context and its holders, and whether the library agrees. GUI thread."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.inspector.cell_figures import cell_text, figures_of, figures_text, num_streams, sequence_titles
 from app.inspector.cell_grid import NO_CELL, CellGrid
@@ -13,8 +14,9 @@ from app.inspector.cell_picture import NO_SEQUENCE, owners_of
 from app.inspector.check_badge import CheckBadge
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
+from app.look.buttons import quiet_button
 from app.look.fonts import line_height, small_font, tabular
-from app.look.layouts import vbox
+from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr
@@ -55,7 +57,9 @@ class KvMapPanel(DockPanel):
         self._cells: CellMap | None = None  # what is drawn
         self._asked_tokens: set[int] = set()
         self._is_watching = False
-        parts = (self.badge, (self.grid, 1), self.cell, self.figures, self.legend, (self._empty, 1))
+        self.zoom = _ZoomButtons(self.grid, self)
+        below = hbox((self.cell, 1), (self.zoom, 0, TOP))
+        parts = (self.badge, (self.grid, 1), below, self.figures, self.legend, (self._empty, 1))
         vbox(*parts, on=self, spacing=0)
         self.setFocusProxy(self.grid)
         self.badge.check_requested.connect(lambda: self.commanded.emit(CheckCells()))
@@ -82,7 +86,7 @@ class KvMapPanel(DockPanel):
         has_cells = self.recording.model is not None and (is_live or self.recording.cell_map is not None)
         self._empty.setText(self._no_model(NO_MODEL) if is_live else tr(NO_MAP))
         self._empty.setVisible(not has_cells)
-        for part in (self.badge, self.grid, self.cell, self.figures, self.legend):
+        for part in (self.badge, self.grid, self.zoom, self.cell, self.figures, self.legend):
             part.setVisible(has_cells)
         self.badge.set_live(is_live)
         self._show_figures()
@@ -167,6 +171,27 @@ class KvMapPanel(DockPanel):
     def _sequence_titles(self) -> dict[int, str]:
         newest = self.recording.newest
         return sequence_titles(newest, self.titles) if newest else {}
+
+
+class _ZoomButtons(QWidget):
+    def __init__(self, grid: CellGrid, parent: QWidget) -> None:
+        super().__init__(parent)
+        choices = (
+            (tr("Used cells"), tr("Fit the used cells in (0)"), grid.fit),
+            (tr("All cells"), tr("Fit all cells in (9)"), partial(grid.fit, shows_all=True)),
+            ("−", tr("Zoom out (−, or Ctrl and the wheel)"), partial(grid.zoom, is_larger=False)),
+            ("+", tr("Zoom in (+, or Ctrl and the wheel)"), partial(grid.zoom, is_larger=True)),
+        )
+        self.buttons = [self._button(*choice) for choice in choices]
+        hbox(STRETCH, *self.buttons, on=self, margins=(MARGIN, 0, MARGIN, 0), spacing=2)
+
+    def _button(self, text: str, tip: str, on_clicked: Callable[[], object]) -> QPushButton:
+        button = quiet_button(text, self, "bar")
+        button.setFont(small_font())
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        button.clicked.connect(lambda _checked=False: on_clicked())
+        return button
 
 
 class _Figures(QWidget):

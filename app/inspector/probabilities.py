@@ -34,6 +34,7 @@ class ProbabilitiesPanel(DockPanel):
     TITLE = mark("Token probabilities")
     SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)
 
+    shown = Signal()  # it can be seen now
     answer_wanted = Signal(str)  # chat_id: the window calls `show_answer` with the chat's newest answer
     requested = Signal(object)  # Request
     aborted = Signal(str)  # request_id
@@ -101,6 +102,7 @@ class ProbabilitiesPanel(DockPanel):
     def showEvent(self, event: QShowEvent) -> None:
         self.reader.come_back()
         super().showEvent(event)
+        self.shown.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

@@ -38,6 +38,12 @@ SLOT_STATES = {
     SlotState.PREFILL: mark("prefill"),
     SlotState.DECODE: mark("decode"),
 }
+_SLOT_TIPS = {
+    SlotState.EMPTY: mark("Free slot: leased to the next chat that has none"),
+    SlotState.WARM: mark("Released, cells kept: the chat's next turn computes only what is new"),
+    SlotState.PREFILL: mark("Leased: computing the prompt"),
+    SlotState.DECODE: mark("Leased: generating the answer"),
+}
 _WAITING_TEXTS = {
     WaitReason.QUEUED: mark("waiting"),
     WaitReason.SHARES_PREFIX: mark("waiting for prefix"),
@@ -63,6 +69,7 @@ class SequenceRow:
     waiting: WaitingRequest | None = None
     saved: HibernatedChat | None = None
     cell_bytes: int = 0
+    is_held: bool = False  # it is running, and all chats are paused
 
     @property
     def key(self) -> str:
@@ -105,6 +112,8 @@ class SequenceRow:
 
     @property
     def mark(self) -> Mark:
+        if self.is_held:
+            return marks.PAUSED
         if self.slot:
             return _MARK_OF_SLOT[self.slot.state]
         if self.waiting:
@@ -132,7 +141,15 @@ def rows_of(
     def title(chat_id: str | None) -> str:
         return (titles.get(chat_id) or tr(NO_TAB)) if chat_id else ""
 
-    slots = [SequenceRow(title(slot.chat_id), slot=slot, cell_bytes=cell_bytes) for slot in report.slots]
+    slots = [
+        SequenceRow(
+            title(slot.chat_id),
+            slot=slot,
+            cell_bytes=cell_bytes,
+            is_held=report.pause is not None and slot.is_running,
+        )
+        for slot in report.slots
+    ]
     waiting = [
         SequenceRow(title(request.chat_id), waiting=request, saved=saved.pop(request.chat_id, None))
         for request in report.waiting
@@ -200,6 +217,8 @@ def _share_text(share: float) -> str:
 
 
 def _state(row: SequenceRow) -> str:
+    if row.is_held:
+        return tr("paused")
     if row.slot:
         return prefill(row.slot) if row.slot.state is SlotState.PREFILL else tr(SLOT_STATES[row.slot.state])
     if row.waiting:
@@ -418,6 +437,10 @@ def _phase(row: SequenceRow) -> str:
 def row_tip(row: SequenceRow) -> str:
     """Its state as a sentence."""
     parts = []
+    if row.is_held:
+        parts.append(tr("All chats are paused"))
+    elif row.slot:
+        parts.append(tr(_SLOT_TIPS[row.slot.state]))
     if row.waiting:
         parts.append(tr(_WAITING_TIPS[row.waiting.reason]))
     if row.saved:

@@ -21,9 +21,10 @@ WAIT_REASONS = {
     WaitReason.REFITTING: mark("shortening the prompt"),
 }
 _SAVING = (EventKind.HIBERNATE, EventKind.RESTORE, EventKind.EVICT, EventKind.SHIFT)
+ABORTED = 2
 _CODES = {
     1: mark("llama_decode returned {code}: no KV slot for the batch."),
-    2: mark("llama_decode returned {code}: aborted."),
+    ABORTED: mark("llama_decode returned {code}: aborted, as the answers were stopped."),
     -1: mark("llama_decode returned {code}: invalid batch."),
 }
 
@@ -36,7 +37,7 @@ class Stall(IntEnum):
 
     NONE = 0
     NO_WORK = 1  # nothing ran before it: there were no requests
-    PAUSED = 2  # nothing ran before it: the user had paused
+    PAUSED = 2  # nothing ran before it: the user had paused; or the user stopped it
     HELD_UP = 3  # it or what came before it took long
     FAILED = 4
 
@@ -118,7 +119,8 @@ def _failure(report: StepReport) -> list[Cause]:
     if not report.return_code:
         return []
     what = _CODES.get(report.return_code, _ANY_CODE)
-    return [Cause(Stall.FAILED, tr(what, code=report.return_code))]
+    kind = Stall.PAUSED if report.return_code == ABORTED else Stall.FAILED
+    return [Cause(kind, tr(what, code=report.return_code))]
 
 
 def _gap(report: StepReport, before: Before) -> list[Cause]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication
 
-from app.look.fonts import choose_families
+from app.look.fonts import choose_column, choose_families
 from app.look.theme import apply_theme
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def dress(app: QApplication, appearance: AppearanceSettings | Settings) -> None:
-    """Colours and font families: needed before the first widget is created."""
+    """Colours, font families and the width of the column: needed before the first widget is created."""
     apply_theme(app, appearance.theme)
     choose_families(app, appearance.reading_font, appearance.code_font)
+    choose_column(app, appearance.column)

@@ -18,6 +18,8 @@ READING_POINTS, CODE_POINTS = 2.0, 1.0  # larger than the rest of the window
 FONTS_DIR = resources_dir() / "fonts"
 
 _CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Micro Hei")
+COLUMN_CHARS = {"normal": 76, "wide": 110, "full": 0}  # of messages, by the setting; 0: as wide as the page
+_COLUMN = "skein.column"
 _READING, _CODE = "skein.reading-font", "skein.code-font"  # stated in one place: on the application
 
 
@@ -38,6 +40,17 @@ def choose_families(app: QObject, reading: str, code: str) -> None:
     app.setProperty(_CODE, _if_there(code, CODE_FAMILY))
 
 
+def choose_column(app: QObject, choice: str) -> None:
+    """How wide the column of messages may be: normal, wide or full."""
+    app.setProperty(_COLUMN, COLUMN_CHARS[choice])
+
+
+def column_chars() -> int:
+    app = QApplication.instance()
+    chosen = app.property(_COLUMN) if app else None
+    return COLUMN_CHARS["normal"] if chosen is None else int(chosen)
+
+
 def reading_font(zoom: int = 0) -> QFont:
     """What messages are read and written in."""
     return _resized(_chosen(QFontDatabase.SystemFont.GeneralFont, _READING), READING_POINTS + zoom)
@@ -51,6 +64,7 @@ def small_font() -> QFont:
 def code_font(zoom: int = 0) -> QFont:
     font = _resized(_chosen(QFontDatabase.SystemFont.FixedFont, _CODE), CODE_POINTS + zoom)
     font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setFeature(QFont.Tag("calt"), 0)  # no ligatures: code shows the characters that are in it
     return font
 
 

@@ -107,6 +107,7 @@ QMenu { background: @popup; border: 1px solid @hairline; padding: 5px; }
 *[stands="out"] { border-radius: 10px; }
 QMenu::item { padding: 5px 24px 5px 12px; border-radius: 6px; }
 QMenu::item:selected { background: @chosen; color: @text; }
+QMenu::icon, QMenu::indicator { left: 7px; }
 QMenu::separator { height: 1px; background: @hairline; margin: 4px 8px; }
 QToolTip { background: @popup; color: @text; border: 1px solid @hairline; padding: 4px 6px; }
 QStatusBar { background: @surface; border-top: 1px solid @hairline; }

@@ -26,6 +26,13 @@ class Tokens(NamedTuple):
     danger: str
     warning: str
     ok: str
+    # Of code, which lies on what is raised; comments are muted.
+    keyword: str
+    string: str
+    number: str
+    function: str
+    type_: str
+    operator: str
 
 
 LIGHT = Tokens(
@@ -43,6 +50,12 @@ LIGHT = Tokens(
     danger="#a8261b",
     warning="#7d5400",
     ok="#2b6b3d",
+    keyword="#8a2a6b",
+    string="#2b6b3d",
+    number="#94420a",
+    function="#1d55a5",
+    type_="#0f6a75",
+    operator="#55595c",
 )
 
 DARK = Tokens(
@@ -60,6 +73,12 @@ DARK = Tokens(
     danger="#f29c92",
     warning="#e2b55a",
     ok="#86cb97",
+    keyword="#dd9ac6",
+    string="#a3c88f",
+    number="#e3ad7a",
+    function="#8fb9f0",
+    type_="#6fc6c9",
+    operator="#b4b9bc",
 )
 
 
@@ -76,6 +95,12 @@ LIGHT_CONTRAST = LIGHT._replace(
     danger="#8a0f06",
     warning="#5a3c00",
     ok="#0f4d20",
+    keyword="#6b1550",
+    string="#0f4d20",
+    number="#6b2c00",
+    function="#0c3a7d",
+    type_="#00474f",
+    operator="#2e2e2e",
 )
 DARK_CONTRAST = DARK._replace(
     window="#000000",
@@ -90,6 +115,12 @@ DARK_CONTRAST = DARK._replace(
     danger="#ffb9b1",
     warning="#ffd98a",
     ok="#aef0bf",
+    keyword="#ffc2e6",
+    string="#c3f0ad",
+    number="#ffcf9f",
+    function="#bcd8ff",
+    type_="#9cecee",
+    operator="#dcdcdc",
 )
 ALL = (LIGHT, DARK, LIGHT_CONTRAST, DARK_CONTRAST)
 _BY_SURFACE = {0xFF000000 | int(tokens.surface[1:], 16): tokens for tokens in ALL}

@@ -12,6 +12,7 @@ from app.models.hub_errors import HubError
 from app.system.said import said
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
+TOKEN_BEGINS = "hf_…"  # as every token of Hugging Face does
 
 
 def endpoint_of(setting: str, environment: Mapping[str, str] = os.environ) -> str:

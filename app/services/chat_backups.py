@@ -78,7 +78,7 @@ class ChatBackups(QObject):
         self.listed.emit(await self._store.backups())
 
     async def _make(self) -> None:
-        await self._workspace.flush()
+        await self._workspace.autosave.flush()
         try:
             backup = await self._store.back_up()
         except StorageError as error:
@@ -93,7 +93,7 @@ class ChatBackups(QObject):
         try:
             await self._store.restore(backup)
         except StorageError as error:
-            self._workspace.resume_saving()
+            self._workspace.autosave.resume()
             self.failed.emit(str(error))
             return
         log.info("%s has been restored.", backup.path)

@@ -25,6 +25,7 @@ class ChatLibrary(QObject):
     changed = Signal()  # chats or folders
     opened = Signal(str)  # the id of a chat that was opened: its turns are loaded
     failed = Signal(object)  # one sentence for the user
+    trash_listed = Signal(object)  # the deleted chats: tuple of ChatSummary
 
     def __init__(self, store: ChatStore, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -85,7 +86,7 @@ class ChatLibrary(QObject):
             self._place(chat_id, folder=folder)
 
     def delete(self, chat_ids: Iterable[str]) -> tuple[str, ...]:
-        """Closes their tabs. `undelete` brings them back. Returns which of them were open."""
+        """Closes their tabs, and moves them to the trash. Returns which of them were open."""
         gone = [chat_id for chat_id in chat_ids if chat_id in self._chats]
         were_open = tuple(chat_id for chat_id in gone if self._workspace.session_of(chat_id))
         for chat_id in gone:
@@ -97,6 +98,14 @@ class ChatLibrary(QObject):
 
     def undelete(self, chat_ids: Iterable[str], were_open: Iterable[str] = ()) -> None:
         self._start(self._undelete(tuple(chat_ids), tuple(were_open)))
+
+    def list_trash(self) -> None:
+        """Emits `trash_listed`."""
+        self._start(self._list_trash())
+
+    def purge(self, chat_ids: Iterable[str]) -> None:
+        """Deletes chats of the trash for good."""
+        self._start(self._purge(tuple(chat_ids)))
 
     # Actions on folders
 
@@ -226,7 +235,7 @@ class ChatLibrary(QObject):
             self._workspace.fork(session)
 
     async def _delete(self, chat_ids: list[str]) -> None:
-        await self._workspace.flush()  # unsaved chats could not be marked as deleted
+        await self._workspace.autosave.flush()  # unsaved chats could not be marked as deleted
         await self._store.delete(chat_ids)
 
     async def _undelete(self, chat_ids: tuple[str, ...], were_open: tuple[str, ...]) -> None:
@@ -234,6 +243,14 @@ class ChatLibrary(QObject):
         await self.load()
         for chat_id in were_open:
             await self._workspace.open_saved(chat_id)
+        await self._list_trash()
+
+    async def _purge(self, chat_ids: tuple[str, ...]) -> None:
+        await self._store.purge(chat_ids)
+        await self._list_trash()
+
+    async def _list_trash(self) -> None:
+        self.trash_listed.emit(await self._store.trash())
 
     def _forget(self, chat_id: str) -> None:
         """The chat does not exist any more."""

@@ -135,7 +135,7 @@ class ChatTransfer(QObject):
         from app.chats.imports.read import read  # with all the formats there are
 
         self._stop.clear()
-        await self._workspace.flush()  # so that the newest messages count, too
+        await self._workspace.autosave.flush()  # so that the newest messages count, too
         findings = await asyncio.to_thread(
             read, tuple(paths), _ProgressReporter(asyncio.get_running_loop(), self)
         )

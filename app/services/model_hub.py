@@ -142,6 +142,14 @@ class ModelHub(QObject):
             self.token_changed.emit()
         return self._tokens[endpoint]
 
+    def look_for_token(self) -> None:
+        """Ends in `token_changed` if the keyring was not read before."""
+        if self.endpoint not in self._tokens:
+            spawn(self._look_for_token())
+
+    async def _look_for_token(self) -> None:
+        await self.token(self.endpoint)
+
     def set_token(self, token: str) -> None:
         """For the hub in use. An empty one is forgotten."""
         self._tokens[self.endpoint] = token

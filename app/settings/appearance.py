@@ -10,8 +10,9 @@ from typing import Literal, NamedTuple, get_args
 
 MIN_ZOOM, MAX_ZOOM = -4, 16  # points that messages are larger than usual
 Theme = Literal["system", "light", "dark"]
+Column = Literal["normal", "wide", "full"]
 Motion = Literal["system", "full", "reduced"]
-_CHOICES = {"theme": get_args(Theme), "motion": get_args(Motion)}
+_CHOICES = {"theme": get_args(Theme), "column": get_args(Column), "motion": get_args(Motion)}
 
 
 class AppearanceSettings(NamedTuple):
@@ -22,6 +23,7 @@ class AppearanceSettings(NamedTuple):
     interface_font: str = ""  # "system": the system's; "": the one that comes with Skein
     reading_font: str = ""  # the same, or a family
     code_font: str = ""
+    column: Column = "normal"  # how wide messages may be
     motion: Motion = "system"
     language: str = ""  # a code such as "de"; "": the system's
     enter_sends: bool = True  # else Ctrl+Enter does

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 
 from app.protocol.load import MAX_DRAFTED_TOKENS
 from app.protocol.sampling import INTEGERS, NUMBERS
-from app.settings.appearance import MAX_ZOOM, MIN_ZOOM, USUAL_APPEARANCE, Motion, Theme
+from app.settings.appearance import MAX_ZOOM, MIN_ZOOM, USUAL_APPEARANCE, Column, Motion, Theme
 from app.system.files import replacing, sync_dir
 from app.system.private_files import private_dir
 
@@ -95,6 +95,7 @@ class Settings(BaseModel):
     interface_font: str = USUAL_APPEARANCE.interface_font
     reading_font: str = USUAL_APPEARANCE.reading_font
     code_font: str = USUAL_APPEARANCE.code_font
+    column: Column = USUAL_APPEARANCE.column
     motion: Motion = USUAL_APPEARANCE.motion
     language: str = USUAL_APPEARANCE.language
     enter_sends: bool = USUAL_APPEARANCE.enter_sends

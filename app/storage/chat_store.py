@@ -35,8 +35,10 @@ from app.storage.chat_rows import (
 from app.storage.database import HEADER_BYTES, IN_MEMORY, open_copy, open_database, transaction
 from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageError
 from app.storage.list_rows import (
+    TRASH_DAYS,
     ChatSummary,
     import_chats,
+    purge,
     read_folders,
     read_summaries,
     set_deleted,
@@ -154,15 +156,20 @@ class ChatStore:
         await self._call(self._write, lambda connection: update_chat(connection, chat_id, columns))
 
     async def delete(self, chat_ids: Sequence[str]) -> None:
-        """Hides them: they can be undeleted in this run, and are gone after the next start.
-
-        Raises StorageError.
-        """
+        """Moves them to the trash: they can be undeleted for TRASH_DAYS. Raises StorageError."""
         await self._call(self._write, lambda connection: set_deleted(connection, chat_ids, time.time()))
 
     async def undelete(self, chat_ids: Sequence[str]) -> None:
         """Raises StorageError."""
         await self._call(self._write, lambda connection: set_deleted(connection, chat_ids, None))
+
+    async def trash(self) -> tuple[ChatSummary, ...]:
+        """Deleted chats, the newest deletion first. Raises StorageError."""
+        return await self._call(self._read, lambda connection: read_summaries(connection, is_deleted=True))
+
+    async def purge(self, chat_ids: Sequence[str]) -> None:
+        """Deletes for good those of them that are in the trash. Raises StorageError."""
+        await self._call(self._write, lambda connection: purge(connection, chat_ids))
 
     async def import_chats(self, changes: Sequence[ChatChange]) -> None:
         """Imports all of them as new chats, with their folders, or with a StorageError none."""
@@ -402,7 +409,7 @@ def _tidy(connection: sqlite3.Connection) -> None:
         "UPDATE turns SET state = ?, notice = ? WHERE state = ?",
         (TurnState.STOPPED, INTERRUPTED, TurnState.STREAMING),
     )
-    delete_chats(connection, "deleted_at IS NOT NULL")
+    delete_chats(connection, f"deleted_at < {time.time() - TRASH_DAYS * 24 * 3600}")
 
 
 def _has_chats(connection: sqlite3.Connection) -> bool:

@@ -22,11 +22,15 @@ class ChatSummary:
     num_turns: int
 
 
-def read_summaries(connection: sqlite3.Connection) -> tuple[ChatSummary, ...]:
+TRASH_DAYS = 30  # that deleted chats are kept
+
+
+def read_summaries(connection: sqlite3.Connection, is_deleted: bool = False) -> tuple[ChatSummary, ...]:
+    """Of the chats, or of the trash: the most recently written or deleted ones first."""
     rows = connection.execute(
         "SELECT id, CASE title WHEN '' THEN auto_title ELSE title END, folder, is_pinned, created_at, "
         "updated_at, (SELECT count(*) FROM turns WHERE chat_id = chats.id) FROM chats "
-        "WHERE deleted_at IS NULL ORDER BY updated_at DESC"
+        f"WHERE (deleted_at IS NOT NULL) = {is_deleted:d} ORDER BY deleted_at DESC, updated_at DESC"
     )
     return tuple(
         ChatSummary(chat_id, title, folder, bool(is_pinned), created_at, updated_at, num_turns)
@@ -66,6 +70,17 @@ def import_chats(connection: sqlite3.Connection, changes: tuple[ChatChange, ...]
 def update_chat(connection: sqlite3.Connection, chat_id: str, columns: dict[str, Any]) -> None:
     for name, value in columns.items():
         connection.execute(f"UPDATE chats SET {name} = ? WHERE id = ?", (value, chat_id))
+
+
+def purge(connection: sqlite3.Connection, chat_ids: Sequence[str]) -> None:
+    for chat_id in chat_ids:
+        where, its = "chats.id = ? AND deleted_at IS NOT NULL", (chat_id,)
+        connection.execute(
+            "DELETE FROM turns_found WHERE rowid IN "
+            f"(SELECT number FROM turns JOIN chats ON chats.id = chat_id WHERE {where})",
+            its,
+        )
+        connection.execute(f"DELETE FROM chats WHERE {where}", its)
 
 
 def set_deleted(connection: sqlite3.Connection, chat_ids: Sequence[str], at: float | None) -> None:

@@ -67,7 +67,7 @@ from app.ui.transcript.answer_inspection import AnswerInspection
 from app.ui.window_presenter import WindowPresenter
 
 if TYPE_CHECKING:
-    from app.ui.base.setting_list import Facts
+    from app.ui.base.setting_kinds import Facts
     from app.ui.models.load_settings import LoadSettings
     from app.ui.settings.settings_window import SettingsWindow
 
@@ -207,6 +207,7 @@ class MainWindow(QObject):
             show_settings=self.show_settings,
             show_load_settings=self.show_load_settings,
             show_palette=self.command_palette.open_up,
+            undo=self.undo,
         )
 
     def _diagnose(self) -> str:
@@ -250,7 +251,8 @@ class MainWindow(QObject):
         """Made when it is first asked for."""
         from app.ui.settings.settings_window import SettingsWindow
 
-        return SettingsWindow(self.preferences, self.models, self.shortcuts, self._facts, self.frame)
+        hub = self._services.hub
+        return SettingsWindow(self.preferences, self.models, self.shortcuts, self._facts, hub, self.frame)
 
     def show_settings(self, page: str = "") -> None:
         if page:
@@ -276,7 +278,7 @@ class MainWindow(QObject):
         self.settings_window.show_setting(name)
 
     def _facts(self) -> Facts:
-        from app.ui.base.setting_list import Facts
+        from app.ui.base.setting_kinds import Facts
 
         settings, model = self.preferences.settings, self._services.engine.model
         return Facts(settings, model, num_physical_cores(), self._services.cells.why_not)

@@ -1,7 +1,10 @@
 """Shows changes of engine, workspace and settings in the parts of the window. GUI thread."""
 
+from __future__ import annotations
+
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QMainWindow
@@ -33,6 +36,9 @@ from app.ui.engine.pausing import Pausing
 from app.ui.engine.status_bar import StatusBar
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.transcript.answer_inspection import AnswerInspection
+
+if TYPE_CHECKING:
+    from app.ui.tabs.chat_view import ChatView
 
 REPORT_PERIOD_MS = 100
 
@@ -98,7 +104,8 @@ class WindowPresenter(QObject):
         self._engine.load_failed.connect(self._on_load_failed)
         self._engine.load_cancelled.connect(self._on_load_cancelled)
         self._engine.slept.connect(self._on_slept)
-        self._notices.progress.cancel_requested.connect(self._models.cancel)
+        self._notices.progress.cancel_requested.connect(self._engine.cancel_load)
+        self._notices.left.connect(self._on_notice_left)
         self._models.loading_changed.connect(self._menus.show_chat_state)
         self._models.loading_changed.connect(self._show_models)
         self._engine.engine_failed.connect(self._on_engine_failed)
@@ -114,8 +121,7 @@ class WindowPresenter(QObject):
         self._inspector.files.failed.connect(self._notices.show_error)
         self._inspector.files.saved.connect(self._status.say)
         self._tabs.titles_changed.connect(self._on_tab_titles_changed)
-        self._tabs.tokens_requested.connect(self._answers.show_answer)
-        self._tabs.undo_offered.connect(self._undo.offer)
+        self._tabs.view_made.connect(self._on_view_made)
         self._tabs.current_state_changed.connect(self._show_current_state)
         self._tabs.num_busy_changed.connect(self._on_num_busy_changed)
         self._status.stop_all_requested.connect(self._menus.stop_all.trigger)
@@ -224,9 +230,19 @@ class WindowPresenter(QObject):
             self._tabs.apply(self._report)
             self._report = None
 
+    @Slot()
+    def _on_notice_left(self) -> None:
+        if self._tabs.current:
+            self._tabs.current.setFocus()
+
     @Slot(object, int)
     def _on_opened(self, session: ChatSession, _index: int) -> None:
         self._undo.withdraw(closed_text(session.chat.display_title))
+
+    @Slot(object)
+    def _on_view_made(self, view: ChatView) -> None:
+        view.tokens_requested.connect(self._answers.show_answer)
+        view.undo_offered.connect(self._undo.offer)
 
     @Slot(object)
     def _on_closed(self, session: ChatSession) -> None:

@@ -214,17 +214,17 @@
     <message>
         <source>This chat needs {tokens:,} tokens, but the context holds {limit:,}.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>这个对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,} 个。</translation>
+        <translation type="vanished">这个对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,} 个。</translation>
     </message>
     <message>
         <source>This chat needs {tokens:,} tokens, but its own limit is {limit:,}.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>这个对话需要 {tokens:,} 个词元，但它自己的上限是 {limit:,} 个。</translation>
+        <translation type="vanished">这个对话需要 {tokens:,} 个词元，但它自己的上限是 {limit:,} 个。</translation>
     </message>
     <message>
         <source>Shorten the text.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>请缩短文本。</translation>
+        <translation type="vanished">请缩短文本。</translation>
     </message>
     <message>
         <source>the middle of {n} long texts</source>
@@ -2182,9 +2182,64 @@ High water: most cells used since the model was loaded.</source>
         <translation>{name} 不在 {folder} 中。</translation>
     </message>
     <message>
+        <source>This chat needs {tokens:,} tokens, but its own limit is {limit:,}: raise that in the chat settings, or shorten the text.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens:,} 个词元，但其自身上限为 {limit:,}：请在对话设置中提高上限，或缩短文字。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens:,} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), leave out the middle, or shorten the text.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，省略中间部分，或缩短文字。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens:,} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), or shorten the text.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，或缩短文字。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens:,} tokens, but this model can hold {limit:,}: leave out the middle, shorten the text, or use another model.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请省略中间部分，缩短文字，或使用其他模型。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens:,} tokens, but this model can hold {limit:,}: shorten the text, or use another model.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
+    </message>
+    <message>
         <source>Loading the model…</source>
         <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>正在加载模型…</translation>
+    </message>
+    <message>
+        <source>Used cells</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>已用单元</translation>
+    </message>
+    <message>
+        <source>Fit the used cells in (0)</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>显示已用的单元 (0)</translation>
+    </message>
+    <message>
+        <source>All cells</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>全部单元</translation>
+    </message>
+    <message>
+        <source>Fit all cells in (9)</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>显示全部单元 (9)</translation>
+    </message>
+    <message>
+        <source>Zoom out (−, or Ctrl and the wheel)</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>缩小（− 或 Ctrl 加滚轮）</translation>
+    </message>
+    <message>
+        <source>Zoom in (+, or Ctrl and the wheel)</source>
+        <extracomment>app/inspector/kv_map.py</extracomment>
+        <translation>放大（+ 或 Ctrl 加滚轮）</translation>
     </message>
     <message>
         <source>Recording {name}</source>
@@ -2377,6 +2432,26 @@ High water: most cells used since the model was loaded.</source>
         <source>warm</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>保温</translation>
+    </message>
+    <message>
+        <source>Free slot: leased to the next chat that has none</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>空闲槽位：租给下一个没有槽位的对话</translation>
+    </message>
+    <message>
+        <source>Released, cells kept: the chat&apos;s next turn computes only what is new</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>已释放，单元保留：该对话的下一轮只计算新内容</translation>
+    </message>
+    <message>
+        <source>Leased: computing the prompt</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>已租用：正在计算提示词</translation>
+    </message>
+    <message>
+        <source>Leased: generating the answer</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>已租用：正在生成回答</translation>
     </message>
     <message>
         <source>waiting</source>
@@ -2665,6 +2740,11 @@ rate</source>
         <translation>推测中有多少是对的</translation>
     </message>
     <message>
+        <source>All chats are paused</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>所有对话均已暂停</translation>
+    </message>
+    <message>
         <source>{tokens} saved on disk, {size}</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>{tokens}保存在磁盘上，{size}</translation>
@@ -2797,7 +2877,7 @@ rate</source>
     <message>
         <source>llama_decode returned {code}: aborted.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
-        <translation>llama_decode 返回 {code}：被中断。</translation>
+        <translation type="vanished">llama_decode 返回 {code}：被中断。</translation>
     </message>
     <message>
         <source>llama_decode returned {code}: invalid batch.</source>
@@ -3072,9 +3152,136 @@ rate</source>
         <translation>{sequences}的 {rows}；{sampled}</translation>
     </message>
     <message>
+        <source>Move this chat to the trash</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>将此对话移到回收站</translation>
+    </message>
+    <message>
+        <source>Tras&amp;h…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>回收站(&amp;H)…</translation>
+    </message>
+    <message>
+        <source>Restore deleted chats, or delete them permanently</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>恢复已删除的对话，或永久删除</translation>
+    </message>
+    <message>
+        <source>Ctrl and the mouse wheel change it, too.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>也可用 Ctrl 加鼠标滚轮更改。</translation>
+    </message>
+    <message>
+        <source>Models folder</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>模型文件夹</translation>
+    </message>
+    <message>
+        <source>Downloads go here, and the models in it are listed.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>下载的模型存放在此，其中的模型会列出。</translation>
+    </message>
+    <message>
+        <source>Models of other programs</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>其他程序的模型</translation>
+    </message>
+    <message>
+        <source>Lists those of LM Studio, Jan and others. They are never changed.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>列出 LM Studio、Jan 等程序的模型，绝不改动它们。</translation>
+    </message>
+    <message>
+        <source>Mirror of Hugging Face</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>Hugging Face 镜像</translation>
+    </message>
+    <message>
+        <source>For networks that cannot reach the hub itself.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>用于无法访问该站点的网络。</translation>
+    </message>
+    <message>
+        <source>Trash</source>
+        <extracomment>app/ui/chats/trash.py</extracomment>
+        <translation>回收站</translation>
+    </message>
+    <message>
+        <source>Deleted chats</source>
+        <extracomment>app/ui/chats/trash.py</extracomment>
+        <translation>已删除的对话</translation>
+    </message>
+    <message>
+        <source>&amp;Restore</source>
+        <extracomment>app/ui/chats/trash.py</extracomment>
+        <translation>恢复(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Delete permanently</source>
+        <extracomment>app/ui/chats/trash.py</extracomment>
+        <translation>永久删除(&amp;D)</translation>
+    </message>
+    <message>
+        <source>Deleted chats are kept here for {days} days.</source>
+        <extracomment>app/ui/chats/trash.py</extracomment>
+        <translation>已删除的对话会在此保留 {days} 天。</translation>
+    </message>
+    <message>
+        <source>The trash is empty.</source>
+        <extracomment>app/ui/chats/trash.py</extracomment>
+        <translation>回收站是空的。</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} requests running</source>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <translation>
+            <numerusform>{n} 个请求正在运行</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Preset name</source>
         <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>预设名称</translation>
+    </message>
+    <message>
+        <source>For models whose terms must be accepted. Stored in the system&apos;s keyring.</source>
+        <extracomment>app/ui/settings/token_row.py</extracomment>
+        <translation>用于须先接受条款的模型。保存在系统密钥环中。</translation>
+    </message>
+    <message>
+        <source>Hugging Face token</source>
+        <extracomment>app/ui/settings/token_row.py</extracomment>
+        <translation>Hugging Face 令牌</translation>
+    </message>
+    <message>
+        <source>Forget</source>
+        <extracomment>app/ui/settings/token_row.py</extracomment>
+        <translation>移除</translation>
+    </message>
+    <message>
+        <source>Write the beginning of a text. The model continues it.</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>写下文本的开头，模型会接着写。</translation>
+    </message>
+    <message>
+        <source>Let the model continue the text (Ctrl+Enter)</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>让模型续写这段文本（Ctrl+Enter）</translation>
+    </message>
+    <message>
+        <source>Stop this continuation (Esc)</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>停止续写（Esc）</translation>
+    </message>
+    <message>
+        <source>Undo the last continuation or edit (Ctrl+Z)</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>撤销上一次续写或编辑（Ctrl+Z）</translation>
+    </message>
+    <message>
+        <source>Token probabilities of the last continuation</source>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
+        <translation>上一次续写的词元概率</translation>
     </message>
     <message>
         <source>Show the list of chats (Ctrl+B)</source>
@@ -3085,6 +3292,16 @@ rate</source>
         <source>This model can be rolled back to checkpoints only.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个模型只能回到检查点。</translation>
+    </message>
+    <message>
+        <source>Leave out the middle</source>
+        <extracomment>app/ui/transcript/answer_view.py</extracomment>
+        <translation>省略中间部分</translation>
+    </message>
+    <message>
+        <source>From now on turns and long texts lose their middle where they do not fit</source>
+        <extracomment>app/ui/transcript/answer_view.py</extracomment>
+        <translation>从现在起，放不下的轮次和长文字会省略中间部分</translation>
     </message>
     <message>
         <source>Explain how a transformer works in five sentences</source>
@@ -4759,7 +4976,7 @@ accepted</source>
     </message>
     <message>
         <source>File content</source>
-        <extracomment>app/ui/composer/attachment_preview.py</extracomment>
+        <extracomment>app/ui/base/attachment_preview.py</extracomment>
         <translation>文件的文本</translation>
     </message>
     <message>
@@ -4924,7 +5141,7 @@ accepted</source>
     </message>
     <message>
         <source>Default</source>
-        <extracomment>app/ui/settings/chat_settings.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>按照设置</translation>
     </message>
     <message>
@@ -4940,12 +5157,12 @@ accepted</source>
     <message>
         <source>Follow the desktop&apos;s animation setting.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
-        <translation>与桌面的动画设置一致，开或关。</translation>
+        <translation type="vanished">与桌面的动画设置一致，开或关。</translation>
     </message>
     <message>
         <source>Menus fade in and cursors blink.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
-        <translation>菜单淡入，光标闪烁。</translation>
+        <translation type="vanished">菜单淡入，光标闪烁。</translation>
     </message>
     <message>
         <source>Wrap long lines</source>
@@ -5196,7 +5413,7 @@ accepted</source>
     <message>
         <source>Delete this chat; it can be had back for a moment</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>删除这个对话；片刻之内可以恢复</translation>
+        <translation type="vanished">删除这个对话；片刻之内可以恢复</translation>
     </message>
     <message>
         <source>Deleted “{title}”.</source>
@@ -5518,7 +5735,7 @@ accepted</source>
     <message numerus="yes">
         <source>{n} requests</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
-        <translation>
+        <translation type="vanished">
             <numerusform>{n} 个请求</numerusform>
         </translation>
     </message>
@@ -5599,149 +5816,149 @@ accepted</source>
     </message>
     <message>
         <source>Insert as text</source>
-        <extracomment>app/ui/composer/attachment_preview.py</extracomment>
+        <extracomment>app/ui/base/attachment_preview.py</extracomment>
         <translation>转为文本</translation>
     </message>
     <message>
         <source>Remove</source>
-        <extracomment>app/ui/composer/attachment_preview.py</extracomment>
+        <extracomment>app/ui/base/attachment_preview.py</extracomment>
         <translation>移除</translation>
     </message>
     <message>
         <source>Text of {name}</source>
-        <extracomment>app/ui/composer/attachment_preview.py</extracomment>
+        <extracomment>app/ui/base/attachment_preview.py</extracomment>
         <translation>{name} 的文本</translation>
     </message>
     <message>
         <source>first {number} characters</source>
-        <extracomment>app/ui/composer/attachment_preview.py</extracomment>
+        <extracomment>app/ui/base/attachment_preview.py</extracomment>
         <translation>显示前 {number} 个字符</translation>
     </message>
     <message>
         <source>Text</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>文本</translation>
     </message>
     <message>
         <source>Table</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>表格</translation>
     </message>
     <message>
         <source>JSON</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>JSON</translation>
     </message>
     <message>
         <source>Web page</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>网页</translation>
     </message>
     <message>
         <source>Notebook</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>笔记本</translation>
     </message>
     <message>
         <source>PDF</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>PDF</translation>
     </message>
     <message>
         <source>“{name}” no longer exists.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”已不存在。</translation>
     </message>
     <message>
         <source>You do not have permission to read “{name}”.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>无法读取“{name}”：您的用户没有权限。</translation>
     </message>
     <message>
         <source>“{name}” is a folder. Attach the files in it instead.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”是文件夹。请改为附加其中的文件。</translation>
     </message>
     <message>
         <source>“{name}” is a pipe or a device, not a file.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”是管道或设备，不是文件。没有对它做任何操作。</translation>
     </message>
     <message>
         <source>“{name}” is empty.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”是空的。</translation>
     </message>
     <message>
         <source>“{name}” is larger than {megabytes} MB. Attach only the part that matters.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”大于 {megabytes} MB。请只附加需要的部分。</translation>
     </message>
     <message>
         <source>“{name}” has over {chars} characters, more than any model can read. Attach a part of it.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”有超过 {chars} 个字符的文本，超出任何模型能读的量。请附加其中一部分。</translation>
     </message>
     <message>
         <source>“{name}” is an image, which this model cannot see. Describe it, or attach its text.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”是图片，而这个模型看不见：没有加载投影器。请描述它，或附加其中的文本。</translation>
     </message>
     <message>
         <source>Skein cannot read text from “{name}”. Attach text, PDF or Office files.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”中没有 Skein 能读取的文本。可以附加文本、PDF 和 Office 文件。</translation>
     </message>
     <message>
         <source>“{name}” contains no text. If it is a scan, its pages are images.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”中没有文本。如果是扫描件，它的页面都是图片。</translation>
     </message>
     <message>
         <source>“{name}” is password-protected. Attach a copy without a password.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”有密码保护。请附加没有密码的副本。</translation>
     </message>
     <message>
         <source>“{name}” is in an old format. Save it as DOCX, XLSX, PPTX or PDF first.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”是旧格式。请另存为 DOCX、XLSX、PPTX 或 PDF 再附加。</translation>
     </message>
     <message>
         <source>“{name}” is damaged, or not the type its name says.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”已损坏，或与它自称的格式不符。</translation>
     </message>
     <message>
         <source>Reading “{name}” took too much time or memory, so it was stopped. The file is damaged or malicious.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”耗费的时间或内存超出了文档应有的程度。它已损坏或是为了造成危害而制作的；已搁置。</translation>
     </message>
     <message>
         <source>“{name}” could not be read because of a disk or system error. Try again.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>无法读取“{name}”：磁盘或系统出错。请重试。</translation>
     </message>
     <message>
         <source>The clipboard holds an image, which this model cannot see. Describe it, or paste its text.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>剪贴板中是图片，而这个模型看不见：没有加载投影器。请描述它，或粘贴其中的文本。</translation>
     </message>
     <message>
         <source>{number} files are too many: a message can have {limit}. None was attached.</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>一次 {number} 个文件太多：一条消息最多 {limit} 个。没有附加任何文件。</translation>
     </message>
     <message numerus="yes">
         <source>Pasted text, {n} characters</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>
             <numerusform>粘贴的文本，{n} 个字符</numerusform>
         </translation>
     </message>
     <message>
         <source>about {tokens}</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>约 {tokens}</translation>
     </message>
     <message>
@@ -5931,7 +6148,7 @@ accepted</source>
     <message>
         <source>Follow the system&apos;s theme</source>
         <extracomment>app/ui/base/choices.py</extracomment>
-        <translation>使用系统的颜色</translation>
+        <translation type="vanished">使用系统的颜色</translation>
     </message>
     <message>
         <source>Light</source>
@@ -5941,7 +6158,7 @@ accepted</source>
     <message>
         <source>Light theme</source>
         <extracomment>app/ui/base/choices.py</extracomment>
-        <translation>使用浅色</translation>
+        <translation type="vanished">使用浅色</translation>
     </message>
     <message>
         <source>Dark</source>
@@ -5951,7 +6168,7 @@ accepted</source>
     <message>
         <source>Dark theme</source>
         <extracomment>app/ui/base/choices.py</extracomment>
-        <translation>使用深色</translation>
+        <translation type="vanished">使用深色</translation>
     </message>
     <message>
         <source>As the system</source>
@@ -5971,7 +6188,7 @@ accepted</source>
     <message>
         <source>No animations.</source>
         <extracomment>app/ui/base/choices.py</extracomment>
-        <translation>一切直接出现在应在的位置。</translation>
+        <translation type="vanished">一切直接出现在应在的位置。</translation>
     </message>
     <message>
         <source>Responsive</source>
@@ -6972,22 +7189,22 @@ accepted</source>
     </message>
     <message>
         <source>Word</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>Word</translation>
     </message>
     <message>
         <source>Excel</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>Excel</translation>
     </message>
     <message>
         <source>PowerPoint</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>PowerPoint</translation>
     </message>
     <message>
         <source>OpenDocument</source>
-        <extracomment>app/ui/composer/attachment_words.py</extracomment>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>OpenDocument</translation>
     </message>
     <message>
@@ -8134,7 +8351,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Models</source>
-        <extracomment>app/ui/models/library_table.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>模型</translation>
     </message>
     <message>
@@ -9086,7 +9303,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>{points} pt</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_notes.py</extracomment>
         <translation>{points} 磅</translation>
     </message>
     <message>
@@ -9096,24 +9313,24 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Automatic: {tokens} tokens.</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_notes.py</extracomment>
         <translation>“自动”在这里是 {tokens} 个词元。</translation>
     </message>
     <message>
         <source>{part} tokens per slot ({pool} / {slots}).</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_notes.py</extracomment>
         <translation>即每个槽位 {part} 个词元（{pool} / {slots}）。</translation>
     </message>
     <message numerus="yes">
         <source>This computer has {n} physical cores.</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_notes.py</extracomment>
         <translation>
             <numerusform>这台电脑有 {n} 个物理核心。</numerusform>
         </translation>
     </message>
     <message>
         <source>Recommended for {model}: {value}.</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_notes.py</extracomment>
         <translation>{model} 的推荐值：{value}。</translation>
     </message>
     <message>
@@ -9125,6 +9342,11 @@ Switch, load settings, eject</source>
         <source>Language</source>
         <extracomment>app/look/fonts.py</extracomment>
         <translation>语言</translation>
+    </message>
+    <message>
+        <source>llama_decode returned {code}: aborted, as the answers were stopped.</source>
+        <extracomment>app/inspector/stalls.py</extracomment>
+        <translation>llama_decode 返回 {code}：已中止，因为回答被停止。</translation>
     </message>
     <message>
         <source>its names are too long</source>
@@ -9160,6 +9382,51 @@ Switch, load settings, eject</source>
         <source>started two chats with the same {number} tokens; forked, hibernated, restored and edited one</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>让两个对话以相同的 {number} 个词元开始，为其中一个建立分支，休眠、恢复并编辑了它</translation>
+    </message>
+    <message>
+        <source>New notebook</source>
+        <extracomment>app/ui/base/chat_title.py</extracomment>
+        <translation>新笔记本</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation>标准</translation>
+    </message>
+    <message>
+        <source>Lines that are comfortable to read.</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation type="vanished">便于阅读的行宽。</translation>
+    </message>
+    <message>
+        <source>Wide</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation>较宽</translation>
+    </message>
+    <message>
+        <source>For code and tables.</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation type="vanished">适合代码和表格。</translation>
+    </message>
+    <message>
+        <source>Full width</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation>全宽</translation>
+    </message>
+    <message>
+        <source>As wide as the window.</source>
+        <extracomment>app/ui/base/choices.py</extracomment>
+        <translation type="vanished">与窗口同宽。</translation>
+    </message>
+    <message>
+        <source>New note&amp;book</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>新建笔记本(&amp;B)</translation>
+    </message>
+    <message>
+        <source>Open a page of plain text that the model continues</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>打开一页由模型续写的纯文本</translation>
     </message>
     <message>
         <source>S&amp;witch model…</source>
@@ -9220,12 +9487,12 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>{model} needs none: it can be rolled back anywhere.</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_notes.py</extracomment>
         <translation>{model} 不需要检查点：它可以回到任意位置。</translation>
     </message>
     <message>
         <source>Automatic: {size}.</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_notes.py</extracomment>
         <translation>在这里，自动为 {size}。</translation>
     </message>
     <message>
@@ -9246,7 +9513,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Colours of the window.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>窗口使用哪种颜色。</translation>
+        <translation type="vanished">窗口使用哪种颜色。</translation>
     </message>
     <message>
         <source>Text size</source>
@@ -9256,7 +9523,17 @@ Switch, load settings, eject</source>
     <message>
         <source>Size of messages. Ctrl and the mouse wheel change it, too.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>消息文字的大小。在消息上按 Ctrl 并滚动滚轮也可以改变。</translation>
+        <translation type="vanished">消息文字的大小。在消息上按 Ctrl 并滚动滚轮也可以改变。</translation>
+    </message>
+    <message>
+        <source>Width of messages</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>消息宽度</translation>
+    </message>
+    <message>
+        <source>How much of a wide window the text takes.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>文字在宽窗口中占多宽。</translation>
     </message>
     <message>
         <source>Interface font</source>
@@ -9271,7 +9548,7 @@ Switch, load settings, eject</source>
     <message>
         <source>The font that messages are shown in.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>消息使用的字体。</translation>
+        <translation type="vanished">消息使用的字体。</translation>
     </message>
     <message>
         <source>Code font</source>
@@ -9281,7 +9558,7 @@ Switch, load settings, eject</source>
     <message>
         <source>A monospaced font for code blocks and inline code.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>消息中代码使用的字体：所有字符等宽的字体。</translation>
+        <translation type="vanished">消息中代码使用的字体：所有字符等宽的字体。</translation>
     </message>
     <message>
         <source>Motion</source>
@@ -9541,7 +9818,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Changing this reloads the model.</source>
         <extracomment>app/ui/base/setting_row.py</extracomment>
-        <translation>更改后会重新加载模型。</translation>
+        <translation type="vanished">更改后会重新加载模型。</translation>
     </message>
     <message>
         <source>Open</source>
@@ -9560,7 +9837,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>System font</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <extracomment>app/ui/base/setting_notes.py</extracomment>
         <translation>系统字体</translation>
     </message>
     <message>
@@ -10034,7 +10311,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Continue</source>
-        <extracomment>app/ui/transcript/answer_view.py</extracomment>
+        <extracomment>app/ui/tabs/notebook_page.py</extracomment>
         <translation>继续</translation>
     </message>
     <message>

@@ -97,12 +97,12 @@ async def test_when_the_session_ends_all_is_on_disk_before_the_loop_comes_round(
     session = workspace.new_chat()
     await workspace.restore()
     session.draft = "half a thou"
-    workspace.save_and_wait()
+    workspace.autosave.save_and_wait()
     ((change,), tabs) = store.saves[-1]
     assert change.draft == "half a thou"
     assert tabs.open == (session.chat.id,)
     store.saves.clear()
-    await workspace.flush()
+    await workspace.autosave.flush()
     assert not store.saves, "it would be written twice"
 
 
@@ -112,9 +112,9 @@ async def test_what_could_not_be_saved_at_the_end_of_the_session_is_tried_again(
     monkeypatch.setattr(autosave, "SAVE_INTERVAL_MS", 60_000)
     workspace.new_chat().draft = "half a thou"
     store.error = StorageError("The disk is full.")
-    workspace.save_and_wait()
+    workspace.autosave.save_and_wait()
     store.error = None
-    await workspace.flush()
+    await workspace.autosave.flush()
     ((change,), _tabs) = store.saves[-1]
     assert change.draft == "half a thou"
 
@@ -175,7 +175,7 @@ async def test_a_failed_save_is_tried_again_and_told_once(qloop, workspace, stor
     session.send("hello")
     await until(lambda: len(attempts) >= 3)
     assert told == ["The disk is full."]
-    assert workspace.why_not_saved == "The disk is full."
+    assert workspace.autosave.why_not == "The disk is full."
 
     recovered: list[int] = []
     workspace.save_recovered.connect(lambda: recovered.append(len(store.saves)))
@@ -184,7 +184,7 @@ async def test_a_failed_save_is_tried_again_and_told_once(qloop, workspace, stor
     assert texts_of(store.saves[-1]) == [["hello", ""]]
     await until(lambda: recovered)
     assert recovered == [1]
-    assert workspace.why_not_saved == ""
+    assert workspace.autosave.why_not == ""
     assert store.saves[-1][1] is not None
 
     store.error = StorageError("Full again.")
@@ -222,7 +222,7 @@ async def test_a_turn_that_was_deleted_and_brought_back_is_written_again(
     session = workspace.new_chat()
     session.send("2+2=")
     thread.answer(thread.submitted[0], "4", FinishReason.STOP)
-    await workspace.flush()
+    await workspace.autosave.flush()
     question = session.chat.turns[0]
     removed = session.delete(question)
     await until(lambda: store.saves[-1][0][0].removed)
@@ -240,7 +240,7 @@ async def test_what_a_failed_write_held_is_in_the_next_with_what_changed_since(
     store.error = StorageError("The disk is full.")
     session.send("2+2=")
     session.close()
-    await workspace.flush()
+    await workspace.autosave.flush()
     session.insert(Role.USER, "later")
     store.error = None
     await until(lambda: store.saves)
@@ -260,7 +260,7 @@ async def test_an_answer_that_grows_is_written_without_its_chat(qloop, workspace
     await until(lambda: store.saves and thread.submitted)
     store.saves.clear()
     thread.answer(thread.submitted[0], "1 2")
-    await workspace.flush()
+    await workspace.autosave.flush()
     (change,) = store.saves[0][0]
     assert (change.is_chat_itself, change.chat.id) == (False, session.chat.id)
     assert texts_of(store.saves[0]) == [["1 2"]]

@@ -258,7 +258,7 @@ async def test_a_chat_that_rolls_already_is_never_called_full(qloop, session, th
     assert not session.chat.turns[-1].overflowed
 
 
-async def test_a_question_that_found_no_room_is_asked_again_with_a_rolling_window(
+async def test_a_question_that_found_no_room_is_asked_again_without_its_middle(
     qloop, session, thread
 ) -> None:
     session.send("far too long")
@@ -266,7 +266,7 @@ async def test_a_question_that_found_no_room_is_asked_again_with_a_rolling_windo
     session.keep_going()
 
     request = thread.submitted[1]
-    assert request.overflow is Overflow.ROLLING_WINDOW
+    assert request.overflow is Overflow.TRUNCATE_MIDDLE
     assert [message.content for message in request.messages] == ["far too long"]
     answer = session.chat.turns[-1]
     assert (len(session.chat.turns), answer.state, answer.notice) == (2, TurnState.STREAMING, "")
@@ -511,7 +511,7 @@ async def test_a_full_chat_whose_question_is_gone_does_not_go_on_but_has_another
     session.delete(question)
 
     session.keep_going()
-    assert session.chat.overflow is Overflow.ROLLING_WINDOW
+    assert session.chat.overflow is Overflow.TRUNCATE_MIDDLE
     assert answer.state is TurnState.FAILED
     assert not session.is_busy
 

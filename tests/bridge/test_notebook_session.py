@@ -86,7 +86,7 @@ async def test_a_failed_continuation_leaves_no_trace_but_its_reason(qloop, works
     session.finished.connect(lambda answer: notices.append(answer.notice))
     session.write("One")
     session.go_on_writing()
-    await workspace.flush()
+    await workspace.autosave.flush()
     assert notices == [NO_MODEL]
     assert session.text == "One"
     assert len(session.chat.turns) == 1
@@ -147,12 +147,12 @@ async def test_a_tab_that_never_had_a_draft_is_there_at_the_next_start(
     workspace = Workspace(engine, store, Settings())
     await workspace.restore()
     session = workspace.new_notebook() if is_notebook else workspace.new_chat()
-    await workspace.flush()
+    await workspace.autosave.flush()
     if isinstance(session, NotebookSession):
         session.write("Once")
     else:
         session.send("Once")
-    await workspace.flush()
+    await workspace.autosave.flush()
     await workspace.stop_saving()
     assert session.chat.id in (await store.load()).tabs.open
     await store.close()

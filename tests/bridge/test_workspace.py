@@ -465,12 +465,12 @@ async def test_tabs_that_are_held_back_stay_on_disk_until_they_are_asked_for(qlo
     workspace.start_without_tabs()
     (fresh,) = workspace.sessions
     fresh.draft = "something new"
-    await workspace.flush()
+    await workspace.autosave.flush()
     assert [tabs for _, tabs in store.saves] == [None]
 
     await restore(workspace)
     assert [session.chat.id for session in workspace.sessions] == [fresh.chat.id, "a", "b"]
-    await workspace.flush()
+    await workspace.autosave.flush()
     assert store.saves[-1][1].open == (fresh.chat.id, "a", "b")
 
 
@@ -486,7 +486,7 @@ async def test_a_chat_opened_before_the_tabs_of_the_last_run_stays_in_front_of_t
 ) -> None:
     store.saved = saved(Chat("a", turns=[Turn(Role.USER, "a")]), Chat("b"), current="b")
     early = workspace.new_chat()
-    await workspace.flush()
+    await workspace.autosave.flush()
     assert all(tabs is None for _, tabs in store.saves)
     await restore(workspace)
     assert [session.chat.id for session in workspace.sessions] == [early.chat.id, "a", "b"]
@@ -498,7 +498,7 @@ async def test_tabs_that_cannot_be_read_are_not_replaced_by_none(qloop, workspac
     await restore(workspace)
     store.error = None
     workspace.sessions[0].draft = "something new"
-    await workspace.flush()
+    await workspace.autosave.flush()
     assert heard.failed == ["Not readable."]
     assert [tabs for _, tabs in store.saves] == [None]
 
@@ -514,8 +514,8 @@ async def test_after_the_last_save_nothing_more_is_written(qloop, workspace, sto
     await workspace.shut_down()
     assert len(store.saves) == num_saves
 
-    workspace.resume_saving()
-    await workspace.flush()
+    workspace.autosave.resume()
+    await workspace.autosave.flush()
     assert store.saves[-1][0][0].draft == "lost on purpose"
 
 
@@ -559,7 +559,7 @@ async def test_a_draft_written_before_a_chat_is_there_leaves_its_version_as_it_i
     await workspace.restore()
     await until(lambda: workspace.sessions[0].is_loaded)
     workspace.sessions[1].draft = "half a thou"
-    await workspace.flush()
+    await workspace.autosave.flush()
     (change,) = (change for changes, _tabs in store.saves for change in changes if change.chat.id == "b")
     assert (change.leaf_id, change.draft) == ("leaf of b", "half a thou")
 

@@ -16,7 +16,7 @@ def conversed(window: MainWindow) -> dict[str, Any]:
     view = window.tabs.current
     turns = view.transcript.live_views if view else []
     return {
-        "loading": window.models.is_loading,
+        "loading": window._services.engine.is_loading,
         "model": f"{window.picker.button.name} {window.picker.button.state}".strip(),
         "notebook": view.notebook.editor.text if view and view.notebook else None,
         "theme": "dark" if current() is DARK else "light",

@@ -322,12 +322,26 @@ def test_a_chat_may_have_a_limit_of_its_own_below_the_models():
     assert context_limit(chat, model_info(n_ctx=512, n_ctx_train=256)) == 256
 
 
+def test_a_refusal_offers_only_what_can_work():
+    chat = Request("r", "c", (user("hi"),))
+    trained = model_info(n_ctx=512, n_ctx_train=512)
+    refusal = str(too_long(1000, chat, trained))
+    assert "larger" not in refusal
+    assert "rolling" not in refusal
+    assert "leave out the middle" in refusal
+    cut = replace(chat, overflow=Overflow.TRUNCATE_MIDDLE)
+    assert "leave out the middle" not in str(too_long(1000, cut, trained))
+    assert "leave out the middle" not in str(too_long(1000, cut, model_info(n_ctx=512)))
+
+
 def test_a_refusal_names_the_limit_that_counts_and_what_can_be_done():
     model = model_info(n_ctx=512)
     chat = Request("r", "c", (user("hi"),))
     own = replace(chat, max_context_tokens=100)
-    assert "needs 1,000 tokens, but the context holds 512." in str(too_long(1000, chat, model))
-    assert "needs 1,000 tokens, but its own limit is 100." in str(too_long(1000, own, model))
+    assert "needs 1,000 tokens, but the context holds 512: choose a larger one" in str(
+        too_long(1000, chat, model)
+    )
+    assert "needs 1,000 tokens, but its own limit is 100: raise that" in str(too_long(1000, own, model))
     assert model.longer_chats_need in longer_chats_need(chat, model)
     assert "raise this chat's own limit" in longer_chats_need(own, model)
     assert "choose what to leave out" in longer_chats_need(own, model)

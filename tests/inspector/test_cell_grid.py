@@ -35,7 +35,20 @@ def colour_at(grid: CellGrid, index: int) -> str:
     return grid.viewport().grab().toImage().pixelColor(middle_of(grid, index)).name()
 
 
+def test_the_used_cells_fill_the_view_and_the_others_are_below(grid: CellGrid) -> None:
+    used, side = 199, grid.picture.layout.side
+    assert grid.viewport().rect().contains(grid.cell_rect(used).toAlignedRect())
+    assert grid.verticalScrollBar().maximum() > 0
+    grid.fit(shows_all=True)
+    assert grid.verticalScrollBar().maximum() == 0
+    assert grid.picture.layout.side < side
+    grid.fit()
+    grid.apply(cell_map([(0,)] * 1000 + [()] * 24))  # an answer grows
+    assert grid.viewport().rect().contains(grid.cell_rect(999).toAlignedRect())
+
+
 def test_every_cell_is_found_where_it_is_drawn(grid: CellGrid) -> None:
+    grid.fit(shows_all=True)
     assert grid.verticalScrollBar().maximum() == 0
     for index in range(1024):
         assert grid.cell_at(grid.cell_rect(index).center()) == index
@@ -92,6 +105,7 @@ def test_the_keys_scroll_to_the_cell_they_move_to(grid: CellGrid, qtbot: QtBot) 
 
 
 def test_the_wheel_zooms_about_the_cell_under_it(grid: CellGrid) -> None:
+    grid.fit(shows_all=True)
     for _ in range(3):
         grid.zoom(is_larger=True)
     anchor = grid.cell_at(QPointF(grid.viewport().rect().center()))
@@ -112,7 +126,7 @@ def test_the_wheel_zooms_about_the_cell_under_it(grid: CellGrid) -> None:
     assert grid.cell_rect(anchor).top() == pytest.approx(before, abs=grid.picture.layout.side)
 
 
-def test_zero_fits_all_cells_in_again(grid: CellGrid, qtbot: QtBot) -> None:
+def test_zero_fits_the_used_cells_in_again(grid: CellGrid, qtbot: QtBot) -> None:
     fitting = grid.picture.layout
     qtbot.keyClick(grid, Qt.Key.Key_Plus)
     assert grid.picture.layout != fitting

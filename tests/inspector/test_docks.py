@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QByteArray, QPoint, QSize, Qt
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTextEdit
+from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QMenu, QTabBar, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.inspector.dock_panel import DockPanel, Later
@@ -216,6 +216,19 @@ class TestArrangement:
         qtbot.waitUntil(above.hasFocus)
         tear_off.trigger()
         assert not docks.dock("above").isFloating()
+
+    def test_a_command_of_the_palette_tears_off_the_panel_that_had_the_focus_before(
+        self, docks: InspectorDocks, window: QMainWindow, qtbot: QtBot
+    ) -> None:
+        window.activateWindow()
+        docks.panel("above").setFocus()
+        qtbot.waitUntil(docks.panel("above").hasFocus)
+        field = QLineEdit(window)
+        field.show()
+        field.setFocus()
+        qtbot.waitUntil(field.hasFocus)
+        next(a for a in docks.menu(window).actions() if a.text() == "&Tear off panel").trigger()
+        assert docks.dock("above").isFloating()
 
     def test_reset_puts_everything_where_it_was_at_first(self, docks: InspectorDocks) -> None:
         docks.dock("behind").setFloating(True)

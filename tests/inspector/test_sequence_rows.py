@@ -16,7 +16,14 @@ from app.inspector.sequence_rows import (
 )
 from app.look import marks
 from app.protocol.output import Usage
-from app.protocol.report import HibernatedChat, SlotSnapshot, SlotState, WaitingRequest, WaitReason
+from app.protocol.report import (
+    HibernatedChat,
+    PauseState,
+    SlotSnapshot,
+    SlotState,
+    WaitingRequest,
+    WaitReason,
+)
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 
@@ -108,6 +115,14 @@ def test_an_answer_that_was_paused_shows_how_much_it_holds_again() -> None:
 )
 def test_each_state_has_its_word_and_its_mark(row: SequenceRow, state: str, mark: marks.Mark) -> None:
     assert (shown(row)["state"], row.mark) == (state, mark)
+
+
+def test_while_all_chats_are_paused_the_running_ones_say_so() -> None:
+    step = report(1, decoding(1, "letter"), SlotSnapshot(2, SlotState.WARM, "sums"))
+    _, running, idle, *_ = rows_of(replace(step, pause=PauseState("")), MODEL, {})
+    assert (shown(running)["state"], running.mark) == ("paused", marks.PAUSED)
+    assert (shown(idle)["state"], idle.mark) == ("warm", marks.WARM)
+    assert row_tip(running) == "All chats are paused"
 
 
 def test_rows_are_the_slots_then_who_waits_then_who_is_hibernated() -> None:

@@ -134,8 +134,12 @@ def test_a_step_without_a_batch_tells_what_holds_the_others_back() -> None:
     ]
 
 
+def test_a_step_that_was_stopped_has_not_failed() -> None:
+    assert [cause.kind for cause in causes_of(replace(step(1), return_code=2), Before())] == [Stall.PAUSED]
+
+
 def test_the_worst_comes_first() -> None:
-    both = replace(late(), return_code=2)
+    both = replace(late(), return_code=1)
     assert [cause.kind for cause in causes_of(both, BEFORE)] == [Stall.FAILED, Stall.HELD_UP]
 
 

@@ -44,3 +44,17 @@ def test_with_high_contrast_nothing_is_faint(tokens: Tokens, background: str) ->
     for name in ("text", "muted", "accent", "danger", "warning", "ok"):
         assert contrast(getattr(tokens, name), getattr(tokens, background)) >= 7
     assert contrast(tokens.hairline, getattr(tokens, background)) >= 4.5
+
+
+INKS = ("keyword", "string", "number", "function", "type_", "operator", "muted")  # muted: comments
+
+
+@every_set
+@pytest.mark.parametrize("name", INKS)
+def test_code_can_be_read_in_all_its_colours(tokens: Tokens, name: str) -> None:
+    assert contrast(getattr(tokens, name), tokens.raised) >= 4.5
+
+
+@every_set
+def test_no_two_kinds_of_code_look_alike(tokens: Tokens) -> None:
+    assert len({getattr(tokens, name) for name in INKS[:5]}) == 5

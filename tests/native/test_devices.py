@@ -36,7 +36,7 @@ def test_the_processor_is_listed_with_its_name_and_memory() -> None:
 
 def test_a_device_that_is_not_there_is_named_with_those_that_are() -> None:
     with (
-        pytest.raises(ModelLoadError, match=r"no device CUDA99 any more\..* CPU"),
+        pytest.raises(ModelLoadError, match=r"The device CUDA99 is gone\..*CPU"),
         open_llama_backend(replace(PARAMS, devices=("CUDA99",))),
     ):
         pass

@@ -72,6 +72,9 @@ def test_every_licence_comes_in_its_own_words(bundle: Path) -> None:
     assert any(name.startswith("numpy-licen") for name in kept)
 
     assert (bundle / "licences" / "llama.cpp-LICENSE").read_text() == "the ggml authors"
+    for name in ("inter", "jetbrains-mono"):
+        text = (bundle / "licences" / f"font-LICENSE-{name}.txt").read_text().upper()
+        assert "SIL OPEN FONT LICENSE" in text
 
 
 @pytest.mark.skipif(not shutil.which("dpkg-query"), reason="bundles are made on Debian")

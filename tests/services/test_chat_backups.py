@@ -74,11 +74,11 @@ async def test_one_is_made_at_the_start_and_whenever_something_changed(
     monkeypatch.setattr(chat_backups, "PERIOD", timedelta(milliseconds=20))
     async with running(path, engine) as (workspace, backups, heard):
         workspace.sessions[0].draft = "a thought"
-        await workspace.flush()
+        await workspace.autosave.flush()
         backups.start()
         await until(lambda: heard.listed)
         workspace.sessions[0].draft = "an idea"
-        await workspace.flush()
+        await workspace.autosave.flush()
         await until(lambda: len(heard.listed) > 1)
     assert {one.reason for one in heard.listed[-1]} == {Reason.REGULAR}
 

@@ -2,6 +2,7 @@ import asyncio
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
@@ -19,6 +20,7 @@ from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import INTERRUPTED, ChatStore
 from app.storage.database import migrations
 from app.storage.errors import StorageError
+from app.storage.list_rows import TRASH_DAYS
 from app.storage.search import FOUND_END, FOUND_START
 from app.storage.tab_rows import ClosedTab, SavedWorkspace, Tabs
 
@@ -353,7 +355,9 @@ async def test_commits_survive_a_power_cut(path) -> None:
 def rows(path: Path, query: str) -> list[tuple[object, ...]]:
     connection = sqlite3.connect(path)
     try:
-        return connection.execute(query).fetchall()
+        found = connection.execute(query).fetchall()
+        connection.commit()
+        return found
     finally:
         connection.close()
 
@@ -434,7 +438,7 @@ async def test_every_chat_is_in_the_list_whether_it_is_open_or_not(path) -> None
         assert await store.load_chat("nobody") is None
 
 
-async def test_a_deleted_chat_can_be_brought_back_until_the_next_start(path) -> None:
+async def test_a_deleted_chat_is_in_the_trash_for_thirty_days(path) -> None:
     async with opened(path) as store:
         await store.save([ChatChange.of(sums())], Tabs(("sums",), "sums"))
         await store.delete(["sums"])
@@ -444,9 +448,29 @@ async def test_a_deleted_chat_can_be_brought_back_until_the_next_start(path) -> 
         await store.undelete(["sums"])
         assert [one.id for one in await store.summaries()] == ["sums"]
         await store.delete(["sums"])
-    async with opened(path):
-        pass
+    almost = time.time() - (TRASH_DAYS * 24 - 1) * 3600
+    rows(path, f"UPDATE chats SET deleted_at = {almost}")
+    async with opened(path) as store:
+        assert await store.summaries() == ()
+        assert [one.id for one in await store.trash()] == ["sums"]
+        await store.undelete(["sums"])
+        assert await store.search("34") != ()
+        await store.delete(["sums"])
+    rows(path, f"UPDATE chats SET deleted_at = {almost - 2 * 3600}")
+    async with opened(path) as store:
+        assert await store.trash() == ()
     assert rows(path, "SELECT count(*) FROM chats") == rows(path, "SELECT count(*) FROM turns") == [(0,)]
+
+
+async def test_only_what_is_in_the_trash_can_be_purged(path) -> None:
+    async with opened(path) as store:
+        await store.save([ChatChange.of(sums())], Tabs(("sums",), "sums"))
+        await store.purge(["sums"])
+        assert [one.id for one in await store.summaries()] == ["sums"]
+        await store.delete(["sums"])
+        await store.purge(["sums"])
+        assert await store.trash() == ()
+    assert rows(path, "SELECT count(*) FROM turns_found") == [(0,)]
 
 
 async def test_folders_keep_their_order_and_one_with_a_chat_in_it_is_never_lost(path) -> None:

@@ -128,6 +128,17 @@ class TestTabs:
         window.undo.button.click()
         assert workspace.sessions[0].chat.display_title == "Sums"
 
+    def test_ctrl_z_in_an_empty_composer_brings_back_what_was_closed(
+        self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+    ) -> None:
+        workspace.sessions[0].send("Sums")
+        press(qtbot, window, Qt.Key.Key_W, CTRL)
+        editor = window.tabs.current.composer.editor
+        editor.setFocus()
+        qtbot.waitUntil(editor.hasFocus)
+        qtbot.keyClick(editor, Qt.Key.Key_Z, CTRL)
+        assert workspace.sessions[0].chat.display_title == "Sums"
+
     def test_a_chat_that_is_reopened_otherwise_is_offered_no_more(
         self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
     ) -> None:

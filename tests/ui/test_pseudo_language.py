@@ -51,7 +51,7 @@ from tests.ui.windows import scripted_window
 WORD = re.compile(r"[^\W\d_]{2,}")
 # What is the same in every language.
 NAMES = re.compile(
-    r"What is 34 \+ 21\?|What is a KV cache\?|Count from 7 to 30|starter|Skein|English|简体中文|"
+    r"hf_|What is 34 \+ 21\?|What is a KV cache\?|Count from 7 to 30|starter|Skein|English|简体中文|"
     r"(Ctrl|Alt|Shift|Esc|Enter|Return|F\d+)(\+\S+)?|127\.0\.0\.1\S*|http\S*|/\S+|•+\S*"
 )
 

@@ -13,7 +13,10 @@ LABEL_WIDTH = 154  # so that the sentences of several lists are aligned
 
 
 class ChoiceList(QWidget):
-    """The sentence stands beside the choice, or below it where there is little room."""
+    """The sentence stands beside the choice, or below it where there is little room.
+
+    Choices that explain themselves stand in a row.
+    """
 
     chosen = Signal(str)  # by the user
 
@@ -29,12 +32,19 @@ class ChoiceList(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(2 if is_narrow else 6)
-        grid.setColumnMinimumWidth(0, 0 if is_narrow else LABEL_WIDTH)
-        grid.setColumnStretch(1, 1)
+        is_row = not any(choice.sentence for choice in choices)
+        if is_row:
+            grid.setColumnStretch(len(choices), 1)
+        else:
+            grid.setColumnMinimumWidth(0, 0 if is_narrow else LABEL_WIDTH)
+            grid.setColumnStretch(1, 1)
         for index, choice in enumerate(choices):
             button = self._add(choice, index)
             sentence = self._sentences[choice.value]
-            if is_narrow:
+            if is_row:
+                grid.addWidget(button, 0, index)
+                sentence.hide()
+            elif is_narrow:
                 sentence.setContentsMargins(25, 0, 0, 6)
                 grid.addWidget(button, 2 * index, 0, 1, 2, Qt.AlignmentFlag.AlignLeft)
                 grid.addWidget(sentence, 2 * index + 1, 0, 1, 2)
@@ -68,6 +78,6 @@ class ChoiceList(QWidget):
         return button
 
     def _say(self, choice: Choice) -> None:
-        sentence = tr(choice.sentence)
+        sentence = tr(choice.sentence) if choice.sentence else ""
         self._sentences[choice.value].setText(sentence)
         self._group.button(self._values.index(choice.value)).setAccessibleDescription(sentence)

@@ -17,14 +17,19 @@ class Choice:
 
 
 THEMES = (
-    Choice("system", mark("System"), mark("Follow the system's theme")),
-    Choice("light", mark("Light"), mark("Light theme")),
-    Choice("dark", mark("Dark"), mark("Dark theme")),
+    Choice("system", mark("System"), ""),
+    Choice("light", mark("Light"), ""),
+    Choice("dark", mark("Dark"), ""),
+)
+COLUMNS = (
+    Choice("normal", mark("Normal"), ""),
+    Choice("wide", mark("Wide"), ""),
+    Choice("full", mark("Full width"), ""),
 )
 MOTIONS = (
-    Choice("system", mark("System"), mark("Follow the desktop's animation setting.")),
-    Choice("full", mark("Full"), mark("Menus fade in and cursors blink.")),
-    Choice("reduced", mark("Reduced"), mark("No animations.")),
+    Choice("system", mark("System"), ""),
+    Choice("full", mark("Full"), ""),
+    Choice("reduced", mark("Reduced"), ""),
 )
 SPEEDS = (
     Choice(Speed.RESPONSIVE, mark("Responsive"), mark("New prompts hardly slow down running answers.")),

@@ -109,9 +109,8 @@ COMMANDS = {
     "tab.other-side": Words(
         "Ot&her side", "Switch to the other side of the split view, or open one", "Ctrl+Alt+\\"
     ),
-    "chat.delete": Words(
-        "&Delete chat", "Delete this chat; it can be had back for a moment", "Ctrl+Shift+Backspace"
-    ),
+    "chat.delete": Words("&Delete chat", "Move this chat to the trash", "Ctrl+Shift+Backspace"),
+    "chat.trash": Words("Tras&h…", "Restore deleted chats, or delete them permanently"),
     # Model
     "model.switch": Words("S&witch model…", "Choose the model that answers", "Ctrl+Alt+M"),
     "model.hub": Words("&Get more models…", "Models to download that fit this machine"),

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QDialog, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
 from app.look.buttons import dialog_button
+from app.look.flat_combo import FlatCombo
 from app.look.fonts import code_font
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import search_field
@@ -34,7 +35,7 @@ class LogViewer(QDialog):
         self._num_seen = 0
         self.setWindowTitle(tr("Log"))
         resize_to_fit(self, SIZE)
-        self.levels = QComboBox(self)
+        self.levels = FlatCombo(self)
         self.levels.setAccessibleName(tr("Lowest level shown"))
         names = (tr("Everything"), tr("Information"), tr("Warnings"), tr("Errors"))
         for level, name in zip(_LEVELS, names, strict=True):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 
 from app.look.buttons import IconLabel, quiet_button
 from app.look.figures import percent
@@ -20,7 +20,6 @@ from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import sentences, tr, tr_said
 from app.protocol.model import ModelInfo
-from app.ui.base.panes import has_focus
 from app.ui.base.pause_strip import PauseStrip
 
 UNDO_FOR_MS = 10_000
@@ -37,7 +36,7 @@ class Offer(NamedTuple):
 class Notices(QWidget):
     """The area under the tab bar. Takes no room while it is empty."""
 
-    left = Signal()  # a banner with the keyboard goes
+    left = Signal()  # the banner that had the keyboard is gone
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,16 +49,12 @@ class Notices(QWidget):
         text = tr_said(text)
         if any(banner.text == text for banner in self.banners()):
             return
-        self._add(Banner(text, offers, self))
+        self._column.addWidget(Banner(text, offers, self))
 
     def show_offer(self, text: str, action: str, on_action: Callable[[], None]) -> None:
         """Not an error. One at a time, until it is taken, dismissed or withdrawn."""
         self.withdraw_offer()
-        self._add(Banner(text, (Offer(action, on_action),), self, is_error=False))
-
-    def _add(self, banner: "Banner") -> None:
-        banner.left.connect(self.left)
-        self._column.addWidget(banner)
+        self._column.addWidget(Banner(text, (Offer(action, on_action),), self, is_error=False))
 
     def withdraw_offer(self) -> None:
         for banner in self.banners():
@@ -83,8 +78,6 @@ class Notices(QWidget):
 
 
 class Banner(QWidget):
-    left = Signal()  # it goes, and had the keyboard
-
     def __init__(
         self,
         text: str,
@@ -120,11 +113,13 @@ class Banner(QWidget):
         return button
 
     def dismiss(self) -> None:
-        if has_focus(self):
-            self.left.emit()
+        notices, focused = self.parent(), QApplication.focusWidget()
+        has_focus = focused is not None and self.isAncestorOf(focused)
         self.hide()
         self.setParent(None)
         self.deleteLater()
+        if has_focus and isinstance(notices, Notices):
+            notices.left.emit()
 
     def _dress(self) -> None:
         self._dismiss.setIcon(icon("x"))
@@ -221,16 +216,23 @@ class UndoToast(QWidget):
         self.raise_()
         self._life.start()
 
+    def undo(self) -> None:
+        """What was offered last, also if the offer has gone by itself meanwhile. Once."""
+        if self._on_undo:
+            self._on_clicked()
+
     def withdraw(self, text: str) -> None:
         """There is nothing to undo any more."""
         if self.text == text:
+            self._on_undo = None
             self.hide()
             self._life.stop()
 
     def _on_clicked(self) -> None:
+        on_undo = self._on_undo
         self.withdraw(self.text)
-        if self._on_undo:
-            self._on_undo()
+        if on_undo:
+            on_undo()
 
     def _place(self) -> None:
         self.adjustSize()

@@ -1,20 +1,30 @@
-"""The control of a setting, made from its field: switch, number, choice, text. GUI thread."""
+"""The control of a setting, made from its field: switch, number, choice, text, folder. GUI thread."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QValidator
-from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QWidget,
+)
 
 from app.look.flat_combo import FlatCombo
 from app.look.painted import paint_rounded
+from app.look.plain_text import as_tooltip, short_path
 from app.look.tokens import current
 from app.look.words import locale, tr
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.number_field import HEIGHT, NumberField, dress_number, paint_arrows, show_number
 from app.ui.base.setting_fields import Field
-from app.ui.base.setting_list import Setting
+from app.ui.base.setting_kinds import Setting
 
 MAX_INT = 2**31 - 1
 COMBO_WIDTH = 220
@@ -55,8 +65,10 @@ def _made(setting: Setting, field: Field, parent: QWidget) -> QWidget:
         return WholeNumber(setting, field, parent)
     if field.kind is float:
         return DecimalNumber(setting, field, parent)
+    if setting.folder:
+        return FolderControl(setting.folder, tr(setting.label), parent)
     assert field.kind is str, f"there is no control for {setting.name}"
-    return LongText(setting, parent)
+    return LongText(setting, parent) if setting.is_long else ShortText(setting, parent)
 
 
 class Switch(QCheckBox):
@@ -238,6 +250,62 @@ class DecimalNumber(QDoubleSpinBox):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         paint_arrows(self, self.stepEnabled())
+
+
+class ShortText(QLineEdit):
+    """Applies when it is entered."""
+
+    value_chosen = Signal(object)
+    is_wide = False
+
+    def __init__(self, setting: Setting, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFixedWidth(COMBO_WIDTH)
+        self.setPlaceholderText(tr(setting.word))
+        self._shown = ""
+        self.editingFinished.connect(self._on_finished)
+
+    def show_value(self, value: str) -> None:
+        self._shown = value
+        if value != self.text():
+            self.setText(value)
+
+    def _on_finished(self) -> None:
+        """Also when only the focus leaves it."""
+        if (text := self.text().strip()) != self._shown:
+            self.value_chosen.emit(text)
+
+
+class FolderControl(QPushButton):
+    """Shows the folder's name, and lets choose another one. `usual` is the one that None means."""
+
+    value_chosen = Signal(object)
+    is_wide = False
+
+    def __init__(self, usual: Callable[[], Path], title: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._usual = usual
+        self._title = title
+        self._folder = Path()
+        self.setAutoDefault(False)
+        self.setFixedWidth(COMBO_WIDTH)
+        self.clicked.connect(self._ask)
+
+    def show_value(self, value: Path | None) -> None:
+        self._folder = value or self._usual()
+        room = COMBO_WIDTH - 28
+        path = short_path(self._folder)
+        shown = self.fontMetrics().elidedText(path, Qt.TextElideMode.ElideMiddle, room)
+        self.setText(shown.replace("&", "&&"))
+        self.setToolTip(as_tooltip(str(self._folder)))
+        self.setAccessibleDescription(path)
+
+    def _ask(self) -> None:
+        dialog = QFileDialog(self.window(), self._title, str(self._folder))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(lambda name: self.value_chosen.emit(Path(name)))
+        dialog.open()  # never exec: a nested loop would stop every coroutine
 
 
 class LongText(QPlainTextEdit):

@@ -3,158 +3,34 @@
 Texts are marked here and translated where they are shown. GUI thread.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtGui import QFontDatabase
-
-from app.look.figures import data_size
-from app.look.fonts import CODE_FAMILY, INTERFACE_FAMILY, SYSTEM, reading_font
-from app.look.language import languages
-from app.look.words import locale, mark, tr, tr_n, tr_said
-from app.protocol.model import ModelInfo
-from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
-from app.settings.settings import Settings
-from app.ui.base.choices import MOTIONS, OVERFLOWS, SPEEDS, THEMES, Choice
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """Facts about this computer and its model."""
-
-    settings: Settings
-    model: ModelInfo | None
-    num_cores: int
-    why_not_kept: str = ""  # why cells of chats cannot be kept, if that failed
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """`sentence` says what it does. `word` is shown for zero, for none, or for an empty text.
-
-    `note` describes its effect on this machine. With a `word_for_zero`, `word` is for None only.
-    """
-
-    name: str  # of the field of Settings
-    label: str
-    sentence: str
-    word: str = ""
-    word_for_zero: str = ""
-    step: float = 1
-    choices: Sequence[Choice] = ()
-    named: Callable[[], Mapping[Any, str]] | None = None  # values and their names, if known only at run time
-    is_long: bool = False  # several lines of text
-    is_grouped: bool = True  # a number with its thousands apart
-    needs_reload: bool = False
-    note: Callable[[Facts], str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommandRow:
-    """A command of the menus, by its name, with a button."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    name: str
-    title: str
-    icon: str
-    rows: Sequence[Setting | Remark | CommandRow]
-
-
-def _languages() -> Mapping[str, str]:
-    return {"": tr("System"), **languages()}
-
-
-def _text_sizes() -> Mapping[int, str]:
-    return {zoom: _text_size(zoom) for zoom in range(MIN_ZOOM, MAX_ZOOM + 1)}
-
-
-def _text_size(zoom: int) -> str:
-    points = locale().toString(reading_font(zoom).pointSizeF(), "g", 3)
-    return tr("{points} pt", points=points)
-
-
-def _families(is_fixed: bool) -> Mapping[str, str]:
-    """The font that comes with Skein, the system's, and all that can be chosen instead.
-
-    A family of several foundries is one: "Courier [bitstream]" is Courier to a reader.
-    """
-    usual = CODE_FAMILY if is_fixed else INTERFACE_FAMILY
-    families = [name for name in QFontDatabase.families() if not QFontDatabase.isPrivateFamily(name)]
-    chosen = [name for name in families if QFontDatabase.isFixedPitch(name)] if is_fixed else families
-    others = sorted({name.partition(" [")[0] for name in chosen} - {usual}, key=str.casefold)
-    return {**_interface_fonts(usual), **{name: name for name in others}}
-
-
-def _interface_fonts(usual: str = INTERFACE_FAMILY) -> Mapping[str, str]:
-    return {"": usual, SYSTEM: tr("System font")}
-
-
-def _pool_note(facts: Facts) -> str:
-    if facts.model is None or facts.settings.n_ctx:
-        return ""
-    return tr("Automatic: {tokens} tokens.", tokens=_count(facts.model.n_ctx))
-
-
-def _part_note(facts: Facts) -> str:
-    pool = facts.settings.n_ctx or (facts.model.n_ctx if facts.model else 0)
-    if not pool:
-        return ""
-    slots = facts.settings.n_seq_max
-    return tr(
-        "{part} tokens per slot ({pool} / {slots}).",
-        part=_count(pool // slots),
-        pool=_count(pool),
-        slots=slots,
-    )
-
-
-def _checkpoint_note(facts: Facts) -> str:
-    if facts.model is None:
-        return ""
-    if not facts.model.takes_checkpoints:
-        return tr("{model} needs none: it can be rolled back anywhere.", model=facts.model.name)
-    if facts.settings.checkpoint_mib:
-        return ""
-    return tr("Automatic: {size}.", size=data_size(facts.model.max_checkpoint_bytes))
-
-
-def _core_note(facts: Facts) -> str:
-    return tr_n(
-        "This computer has {n} physical core.", "This computer has {n} physical cores.", facts.num_cores
-    )
-
-
-def _why_not_kept(facts: Facts) -> str:
-    return tr_said(facts.why_not_kept)
-
-
-def _recommended(facts: Facts, name: str) -> str:
-    if facts.model is None:
-        return ""
-    value = getattr(facts.model.sampling, name)
-    shown = locale().toString(float(value), "g", 4) if isinstance(value, float) else str(value)
-    return tr("Recommended for {model}: {value}.", model=facts.model.name, value=shown)
+from app.look.words import mark
+from app.models.hub_address import DEFAULT_ENDPOINT
+from app.system import paths
+from app.ui.base.choices import COLUMNS, MOTIONS, OVERFLOWS, SPEEDS, THEMES
+from app.ui.base.setting_kinds import CommandRow, HubToken, Page, Remark, Setting
+from app.ui.base.setting_notes import (
+    checkpoint_note,
+    core_note,
+    families,
+    interface_fonts,
+    language_names,
+    part_note,
+    pool_note,
+    recommended,
+    text_sizes,
+    why_no_hub,
+    why_not_kept,
+)
 
 
 def _sampled(name: str, label: str, sentence: str, step: float = 1) -> Setting:
     """None is what the model's maker recommends."""
-    note = partial(_recommended, name=name)
+    note = partial(recommended, name=name)
     return Setting(name, label, sentence, word=mark("Recommended"), step=step, note=note)
-
-
-def _count(number: int) -> str:
-    return locale().toString(number)
 
 
 PAGES = (
@@ -167,53 +43,8 @@ PAGES = (
                 "language",
                 mark("Language"),
                 mark("Takes effect when Skein restarts."),
-                named=_languages,
+                named=language_names,
             ),
-        ),
-    ),
-    Page(
-        "look",
-        mark("Appearance"),
-        "sun-moon",
-        (
-            Setting("theme", mark("Theme"), mark("Colours of the window."), choices=THEMES),
-            Setting(
-                "zoom",
-                mark("Text size"),
-                mark("Size of messages. Ctrl and the mouse wheel change it, too."),
-                named=_text_sizes,
-            ),
-            Setting(
-                "interface_font",
-                mark("Interface font"),
-                mark("Takes effect when Skein restarts."),
-                named=_interface_fonts,
-            ),
-            Setting(
-                "reading_font",
-                mark("Message font"),
-                mark("The font that messages are shown in."),
-                named=partial(_families, is_fixed=False),
-            ),
-            Setting(
-                "code_font",
-                mark("Code font"),
-                mark("A monospaced font for code blocks and inline code."),
-                named=partial(_families, is_fixed=True),
-            ),
-            Setting(
-                "motion",
-                mark("Motion"),
-                mark("Fading menus and blinking cursors."),
-                choices=MOTIONS,
-            ),
-        ),
-    ),
-    Page(
-        "chats",
-        mark("Chats"),
-        "message-square",
-        (
             Setting(
                 "enter_sends",
                 mark("Enter sends the message"),
@@ -234,6 +65,58 @@ PAGES = (
                 mark("Read ahead while typing"),
                 mark("Computes your message while you type, when the engine is idle. Not on battery."),
             ),
+            CommandRow("tools.backups"),
+        ),
+    ),
+    Page(
+        "look",
+        mark("Appearance"),
+        "sun-moon",
+        (
+            Setting("theme", mark("Theme"), "", choices=THEMES),
+            Setting(
+                "zoom",
+                mark("Text size"),
+                mark("Ctrl and the mouse wheel change it, too."),
+                named=text_sizes,
+            ),
+            Setting(
+                "column",
+                mark("Width of messages"),
+                mark("How much of a wide window the text takes."),
+                choices=COLUMNS,
+            ),
+            Setting(
+                "interface_font",
+                mark("Interface font"),
+                mark("Takes effect when Skein restarts."),
+                named=interface_fonts,
+            ),
+            Setting(
+                "reading_font",
+                mark("Message font"),
+                "",
+                named=partial(families, is_fixed=False),
+            ),
+            Setting(
+                "code_font",
+                mark("Code font"),
+                "",
+                named=partial(families, is_fixed=True),
+            ),
+            Setting(
+                "motion",
+                mark("Motion"),
+                mark("Fading menus and blinking cursors."),
+                choices=MOTIONS,
+            ),
+        ),
+    ),
+    Page(
+        "chats",
+        mark("Chats"),
+        "message-square",
+        (
             Setting(
                 "system_prompt",
                 mark("System prompt"),
@@ -247,6 +130,45 @@ PAGES = (
                 mark("What to do when a chat fills its context; each chat can choose its own way."),
                 choices=OVERFLOWS,
             ),
+        ),
+    ),
+    Page(
+        "models",
+        mark("Models"),
+        "box",
+        (
+            Setting(
+                "download_folder",
+                mark("Models folder"),
+                mark("Downloads go here, and the models in it are listed."),
+                word=mark("Default"),
+                folder=paths.models_dir,
+            ),
+            Setting(
+                "uses_other_programs_models",
+                mark("Models of other programs"),
+                mark("Lists those of LM Studio, Jan and others. They are never changed."),
+            ),
+            HubToken(),
+            Setting(
+                "hub_endpoint",
+                mark("Mirror of Hugging Face"),
+                mark("For networks that cannot reach the hub itself."),
+                word=DEFAULT_ENDPOINT,
+                check=why_no_hub,
+            ),
+            Setting(
+                "unload_after_min",
+                mark("Unload after idle minutes"),
+                mark(
+                    "Frees the model's memory after this much idle time. The next message or API request "
+                    "loads it again."
+                ),
+                word=mark("Never"),
+                step=5,
+            ),
+            CommandRow("model.library"),
+            CommandRow("model.load-settings"),
         ),
     ),
     Page(
@@ -309,25 +231,13 @@ PAGES = (
                 mark("Threads"),
                 mark("CPU threads for computing."),
                 word=mark("Automatic"),
-                needs_reload=True,
-                note=_core_note,
+                note=core_note,
             ),
             Setting(
                 "num_drafted_tokens",
                 mark("Draft tokens"),
                 mark("Most draft tokens checked in one step, taken from the chat's own text."),
                 word=mark("None"),
-                needs_reload=True,
-            ),
-            Setting(
-                "unload_after_min",
-                mark("Unload after idle minutes"),
-                mark(
-                    "Frees the model's memory after this much idle time. The next message or API request "
-                    "loads it again."
-                ),
-                word=mark("Never"),
-                step=5,
             ),
             Setting(
                 "verify",
@@ -335,9 +245,7 @@ PAGES = (
                 mark(
                     "Compares Skein's records with llama.cpp's after every step, not only when idle. Slower."
                 ),
-                needs_reload=True,
             ),
-            CommandRow("model.load-settings"),
             CommandRow("context.settings"),
             CommandRow("tools.self-test"),
         ),
@@ -353,21 +261,18 @@ PAGES = (
                 mark("Tokens for all chats together."),
                 word=mark("Automatic"),
                 step=1024,
-                needs_reload=True,
-                note=_pool_note,
+                note=pool_note,
             ),
             Setting(
                 "n_seq_max",
                 mark("Parallel chats (slots)"),
                 mark("Answers computed at the same time."),
-                needs_reload=True,
             ),
             Setting(
                 "isolated",
                 mark("Isolated memory"),
                 mark("Each slot gets its own part of the pool. If off, shared prefixes are stored once."),
-                needs_reload=True,
-                note=_part_note,
+                note=part_note,
             ),
             Setting(
                 "checkpoint_mib",
@@ -378,8 +283,7 @@ PAGES = (
                 ),
                 word=mark("Automatic"),
                 step=64,
-                needs_reload=True,
-                note=_checkpoint_note,
+                note=checkpoint_note,
             ),
             Setting(
                 "max_chat_tokens",
@@ -430,7 +334,7 @@ PAGES = (
                     "after a restart. Encrypted with a key in your keyring, at most 4 GB; removed when "
                     "the tab is closed or this is turned off."
                 ),
-                note=_why_not_kept,
+                note=why_not_kept,
             ),
             CommandRow("tools.backups"),
             CommandRow("chat.export-all"),
@@ -444,5 +348,5 @@ PAGES = (
 def words_of(name: str, **changed: Any) -> Setting:
     """For another window: with its words and its step, but nothing that is about all models and chats."""
     words = next(row for page in PAGES for row in page.rows if isinstance(row, Setting) and row.name == name)
-    usual: dict[str, Any] = {"word": "", "needs_reload": False, "note": None}
+    usual: dict[str, Any] = {"word": "", "note": None}
     return replace(words, **usual | changed)

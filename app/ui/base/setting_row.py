@@ -1,4 +1,4 @@
-"""One setting on its page: name, explanation, default, control, and reset button. GUI thread."""
+"""One setting on its page: name, explanation, control, and the way back to the default. GUI thread."""
 
 import html
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
 
 from app.look.buttons import IconButton
 from app.look.layouts import hbox, vbox
-from app.look.plain_text import PlainLabel, heading
+from app.look.plain_text import PlainLabel, heading, short_path
 from app.look.tokens import current
 from app.look.words import locale, sentences, tr
 from app.ui.base.fuzzy import fold
 from app.ui.base.menu_commands import plain
 from app.ui.base.setting_controls import Control, control_for
 from app.ui.base.setting_fields import Field, field_of
-from app.ui.base.setting_list import Setting
+from app.ui.base.setting_kinds import Setting
 
 RESET_SIDE = 28
 
@@ -31,6 +31,7 @@ class Row(QWidget):
         self.title = heading(title, self, wraps=True)
         self.sentence = PlainLabel(sentence, self, tone="muted", wraps=True)
         self.title.setVisible(bool(title))
+        self.sentence.setVisible(bool(sentence))
 
     @property
     def searched_text(self) -> str:
@@ -58,13 +59,15 @@ class SettingRow(Row):
         self.control = cast(Control, self.widget)
         self.control.value_chosen.connect(lambda value: self.chosen.emit(setting.name, value))
         self.title.setBuddy(self.widget)
-        self._default_words = default_text(setting, self._field)
-        self.default = PlainLabel(self._default_words, self, tone="muted", wraps=True)
+        self.detail = PlainLabel(parent=self, tone="muted", wraps=True)
         self.problem = PlainLabel(parent=self, tone="danger")
         self.problem.hide()
         label = tr("Back to the default: {setting}", setting=tr(setting.label))
         self.reset = IconButton("rotate-ccw", label, RESET_SIDE, self, icon_side=14)
-        self.reset.clicked.connect(lambda: self.reset_requested.emit(setting.name))
+        keeps_room = self.reset.sizePolicy()
+        keeps_room.setRetainSizeWhenHidden(True)
+        self.reset.setSizePolicy(keeps_room)
+        self.reset.clicked.connect(self._on_reset)
         self._lay_out()
 
     @property
@@ -74,19 +77,23 @@ class SettingRow(Row):
 
     def apply(self, value: Any, note: str) -> None:
         self.control.show_value(value)
-        self.reset.setEnabled(value != self._field.default)
-        parts = [self._default_words, note]
-        if self.setting.needs_reload:
-            parts.append(tr("Changing this reloads the model."))
-        self.default.setText(sentences(*parts))
+        is_changed = value != self._field.default
+        self.reset.setVisible(is_changed)
+        default = default_text(self.setting, self._field) if is_changed else ""
+        self.detail.setText(sentences(*(part for part in (default, note) if part)))
+        self.detail.setVisible(bool(self.detail.text()))
         self.problem.hide()
 
     def show_problem(self, text: str) -> None:
         self.problem.setText(text)
         self.problem.show()
 
+    def _on_reset(self) -> None:
+        self.widget.setFocus()  # the button goes
+        self.reset_requested.emit(self.setting.name)
+
     def _lay_out(self) -> None:
-        words = vbox(self.title, self.sentence, self.default, self.problem, spacing=2)
+        words = vbox(self.title, self.sentence, self.detail, self.problem, spacing=2)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 10, 0, 10)
         grid.setHorizontalSpacing(12)
@@ -135,6 +142,8 @@ def _in_words(setting: Setting, field: Field) -> str:
         return tr(choice.label).lower()
     if setting.named:
         return setting.named()[value]
+    if setting.folder:
+        return short_path(setting.folder())
     if isinstance(value, bool):
         return tr("on") if value else tr("off")
     if not value and setting.word:

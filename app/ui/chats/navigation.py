@@ -4,12 +4,14 @@ Connects the two with the library and the tabs; draws nothing itself.
 """
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMainWindow, QSplitter
 
 from app.bridge.workspace import Workspace
 from app.look.marks import Mark
+from app.look.windows import come_up
 from app.look.words import tr, tr_n
 from app.services.chat_library import ChatLibrary
 from app.services.chat_search import ChatSearch
@@ -20,6 +22,7 @@ from app.ui.base.proportions import LIST_WIDTH, has_list
 from app.ui.chats.search_popup import Known, SearchPopup
 from app.ui.chats.sidebar import Sidebar
 from app.ui.chats.sidebar_rows import Kind
+from app.ui.chats.trash import TrashDialog
 from app.ui.tabs.chat_tabs import ChatTabs
 
 
@@ -104,6 +107,19 @@ class Navigation(QObject):
         self._show_chats()
         self.sidebar.rename(Kind.FOLDER, name)
 
+    @cached_property
+    def trash(self) -> TrashDialog:
+        """Made when it is first asked for."""
+        dialog = TrashDialog(self._window)
+        dialog.restore_requested.connect(self._chat_library.undelete)
+        dialog.purge_requested.connect(self._chat_library.purge)
+        self._chat_library.trash_listed.connect(dialog.apply)
+        return dialog
+
+    def show_trash(self) -> None:
+        self._chat_library.list_trash()
+        come_up(self.trash)
+
     def delete_current(self) -> None:
         if session := self._workspace.current:
             self._on_delete_requested((session.chat.id,))
@@ -131,7 +147,7 @@ class Navigation(QObject):
         side.move_to_new_requested.connect(self.new_folder)
         side.delete_requested.connect(self._on_delete_requested)
         side.export_requested.connect(self.export_requested)
-        side.new_requested.connect(self._on_new_requested)
+        side.new_requested.connect(self._workspace.new_chat)
         side.search_requested.connect(self.open_search)
         side.folder_requested.connect(self.new_folder)
         side.folder_renamed.connect(self._chat_library.rename_folder)
@@ -165,10 +181,6 @@ class Navigation(QObject):
     def _show_marks(self) -> None:
         current = self._workspace.current
         self.sidebar.set_marks(self._mark_by_id(), current.chat.id if current else "")
-
-    @Slot()
-    def _on_new_requested(self) -> None:
-        self._workspace.new_chat()
 
     @Slot()
     def _on_left(self) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 
 from PySide6.QtCore import QMetaObject, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenu
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QPlainTextEdit
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.workspace import Workspace
@@ -22,6 +22,7 @@ from app.ui.base.actions import add_menu, command, radio_menu, submenu, tick
 from app.ui.base.choices import SPEEDS, THEMES
 from app.ui.base.command_list import Key, Shortcut
 from app.ui.base.help_commands import HelpCommands
+from app.ui.base.notices import UndoToast
 from app.ui.base.panes import Panes
 from app.ui.chats.navigation import Navigation
 from app.ui.commands import menu_titles
@@ -82,6 +83,7 @@ class Parts:
     show_settings: Callable[..., object]  # takes the name of a page, or nothing
     show_load_settings: Callable[[], object]  # of the model that is open
     show_palette: Callable[[], object]
+    undo: UndoToast
 
 
 class Menus(QObject):
@@ -140,9 +142,14 @@ class Menus(QObject):
         )
         settings = new("app.settings", self._parts.show_settings)
         settings.setMenuRole(QAction.MenuRole.PreferencesRole)
-        slots = [new(name, partial(_call, slot)) if name else None for name, slot in _EDITING]
+        slots = [new(name, partial(self._edit, slot)) if name else None for name, slot in _EDITING]
         found = (self.find, *self.find_again)
         self._add(tr(menu_titles.EDIT), *slots, None, *found, None, settings)
+
+    def _edit(self, slot: str) -> None:
+        """Of the widget with the focus; what it cannot undo may be what was deleted or closed last."""
+        if not _call(slot) and slot == "undo":
+            self._parts.undo.undo()
 
     # View
 
@@ -219,6 +226,7 @@ class Menus(QObject):
             tabs_menu(parts.tabs, tabs, self._window),
             None,
             new("chat.delete", parts.navigation.delete_current),
+            new("chat.trash", parts.navigation.show_trash),
         )
 
     def _stop(self) -> None:
@@ -226,11 +234,11 @@ class Menus(QObject):
         if self._parts.chats.is_busy:
             self._parts.chats.stop()
         else:
-            self._parts.models.cancel()
+            self._parts.engine.cancel_load()
 
     def show_chat_state(self) -> None:
         """Another chat is shown, or something in it has changed."""
-        is_loading = self._parts.models.is_loading
+        is_loading = self._parts.engine.is_loading
         self.stop.setEnabled(self._parts.chats.is_busy or is_loading)
         self.cancel_load.setEnabled(is_loading)
         for action in (self.copy_answer, self.tokens):
@@ -246,7 +254,7 @@ class Menus(QObject):
         parts, new = self._parts, self._new
         self.open_model = new("model.open", parts.models.choose)
         self.reload = new("model.reload", parts.models.reload)
-        self.cancel_load = new("model.cancel-load", parts.models.cancel)
+        self.cancel_load = new("model.cancel-load", parts.engine.cancel_load)
         self.sleep = new("model.sleep", parts.engine.sleep)
         self.load_settings = new("model.load-settings", parts.show_load_settings)
         self.stop_all = new("engine.stop-all", partial(parts.engine.post, AbortAll()))
@@ -308,8 +316,12 @@ class Menus(QObject):
             tick(self.speeds, settings.speed)
 
 
-def _call(slot: str) -> None:
-    """Of the widget with the focus, if it supports that: texts, tables."""
+def _call(slot: str) -> bool:
+    """Of the widget with the focus, if it supports that: texts, tables. Whether it does."""
     widget = QApplication.focusWidget()
-    if widget and widget.metaObject().indexOfMethod(f"{slot}()") >= 0:
-        QMetaObject.invokeMethod(widget, slot)
+    if widget is None or widget.metaObject().indexOfMethod(f"{slot}()") < 0:
+        return False
+    if slot == "undo" and isinstance(widget, QPlainTextEdit) and not widget.document().isUndoAvailable():
+        return False
+    QMetaObject.invokeMethod(widget, slot)
+    return True

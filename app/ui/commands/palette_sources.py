@@ -16,7 +16,7 @@ from app.ui.commands.palette_entry import Entry
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
-    from app.ui.base.setting_list import Page, Setting
+    from app.ui.base.setting_kinds import Page, Setting
 
 COMMAND, CHAT, SAVED, SETTING = "command", "chat", "saved", "setting"
 MAX_SAVED = 2_000  # so many can be searched between two keystrokes
@@ -73,7 +73,8 @@ def saved_chat_entries(saved: SavedChats, tabs: ChatTabs, open_chat: Callable[[s
 
 def setting_entries(show: Callable[[str], object]) -> list[Entry]:
     """`show` takes the name of the setting."""
-    from app.ui.base.setting_list import PAGES, Setting
+    from app.ui.base.setting_kinds import Setting
+    from app.ui.base.setting_list import PAGES
 
     return [
         _of_setting(setting, page, show)

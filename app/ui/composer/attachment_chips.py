@@ -15,7 +15,7 @@ from app.look.painted import paint_rounded
 from app.look.plain_text import as_tooltip, one_line
 from app.look.tokens import current
 from app.look.words import tr
-from app.ui.composer.attachment_words import icon_name, kind_label, title, tokens_text
+from app.ui.base.attachment_words import icon_name, kind_label, title, tokens_text
 
 HEIGHT, SIDE, PADDING, GAP = 30, 22, 8, 6
 MIN_NAME_WIDTH, MAX_NAME_WIDTH, MIN_WIDTH, MAX_WIDTH = 72, 220, 80, 420

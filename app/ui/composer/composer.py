@@ -18,12 +18,12 @@ from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tab_text
 from app.look.words import tr
 from app.protocol.request import Overflow, Role
+from app.ui.base.attachment_preview import AttachmentPreview
+from app.ui.base.attachment_words import IMAGE_PASTED, PASTED, title
 from app.ui.base.choices import overflow_label
 from app.ui.base.proportions import ABOVE_BUTTONS, COMPOSER_TOP, TEXT_INSET
 from app.ui.base.proportions import COMPOSER_PADDING as PADDING
 from app.ui.composer.attachment_chips import AttachmentChip, AttachmentChips
-from app.ui.composer.attachment_preview import AttachmentPreview
-from app.ui.composer.attachment_words import IMAGE_PASTED, PASTED, title
 from app.ui.composer.composer_notice import ComposerNotice
 from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.frame import paint_frame

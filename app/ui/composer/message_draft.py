@@ -16,7 +16,7 @@ from app.chats.attachment import Attachment, with_attachments
 from app.look.words import tr, tr_n
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Role
-from app.ui.composer.attachment_words import TOO_MANY, refusal_text
+from app.ui.base.attachment_words import TOO_MANY, refusal_text
 from app.ui.composer.composer import Composer
 from app.ui.composer.context_words import ContextFigures, forecast, never_computed, num_used
 

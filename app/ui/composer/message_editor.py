@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPalette
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette
 from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
 from app.look.fonts import reading_font
@@ -14,7 +14,7 @@ from app.ui.base.dropped_model import dropped_files, dropped_model
 
 if TYPE_CHECKING:  # not needed for the first paint
     from PySide6.QtCore import QMimeData
-    from PySide6.QtGui import QDragEnterEvent, QFocusEvent, QInputMethodEvent, QKeyEvent
+    from PySide6.QtGui import QDragEnterEvent, QFocusEvent, QInputMethodEvent
     from PySide6.QtWidgets import QWidget
 
 MAX_PASTED_CHARS = 4_000  # longer pastes become attachments
@@ -75,6 +75,15 @@ class MessageEditor(QPlainTextEdit):
         self.setVerticalScrollBarPolicy(
             policy.ScrollBarAsNeeded if height < wanted else policy.ScrollBarAlwaysOff
         )
+
+    def event(self, event: QEvent) -> bool:
+        """Where it has nothing to undo, Ctrl+Z is the window's."""
+        if event.type() == QEvent.Type.ShortcutOverride and not self.document().isUndoAvailable():
+            assert isinstance(event, QKeyEvent)
+            if event.matches(QKeySequence.StandardKey.Undo):
+                event.ignore()
+                return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.fonts import code_font
-from app.look.layouts import STRETCH, hbox, vbox
+from app.look.layouts import Part, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr, tr_n
 from app.ui.base.choice_list import ChoiceList
@@ -92,7 +92,8 @@ class ApiPanel(QDialog):
         note = PlainLabel(
             tr("A curl command with address and key, to try in a terminal."), self, tone="muted", wraps=True
         )
-        self._add_row(grid, tr("Example"), note, self.copy_example)
+        note.setMaximumWidth(note.fontMetrics().horizontalAdvance(note.text()) + 1)
+        self._add_row(grid, tr("Example"), (note, 100), self.copy_example)
         vbox(
             grid,
             hbox((self.state, 1), self.close_button, spacing=None),
@@ -102,13 +103,11 @@ class ApiPanel(QDialog):
         )
         self.setFixedWidth(WIDTH)
 
-    def _add_row(self, grid: QGridLayout, name: str, *parts: QWidget) -> None:
+    def _add_row(self, grid: QGridLayout, name: str, *parts: Part) -> None:
         row = grid.rowCount()
-        first, *others = parts
-        if first.sizePolicy().hasHeightForWidth() or isinstance(first, ChoiceList):
-            line = hbox((first, 1), *others)
-        else:
-            line = hbox(first, *others, STRETCH)
+        line = hbox(*parts)
+        if not isinstance(parts[0], ChoiceList):
+            line.addStretch(1)
         label = PlainLabel(name, self)
         has_lines = isinstance(parts[0], ChoiceList)
         label.setContentsMargins(0, FIRST_LINE if has_lines else 0, 0, 0)
@@ -122,7 +121,7 @@ def masked(key: str) -> str:
 
 
 def requests_text(num_requests: int) -> str:
-    return tr_n("{n} request", "{n} requests", num_requests)
+    return tr_n("{n} request running", "{n} requests running", num_requests)
 
 
 def example(address: str, key: str) -> str:

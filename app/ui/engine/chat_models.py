@@ -33,8 +33,6 @@ class ChatModels(QObject):
         self._agreed: set[str] = set()  # chats that accepted the open model
         tabs.view_made.connect(self._on_view_made)
         engine.loaded.connect(self._on_loaded)
-        for view in tabs.views:
-            self._on_view_made(view)
 
     @Slot(object)
     def _on_view_made(self, view: ChatView) -> None:

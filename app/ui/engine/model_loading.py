@@ -61,10 +61,6 @@ class ModelLoading(QObject):
         params = self._engine.params
         return params is not None and params != load_params(self._preferences.settings, params.path)
 
-    @property
-    def is_loading(self) -> bool:
-        return self._engine.is_loading
-
     def choose(self, folder: Path | None = None) -> None:
         dialog = QFileDialog(self._window, tr("Open model"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -95,10 +91,6 @@ class ModelLoading(QObject):
     def reload(self) -> None:
         if self.path:
             self.load(self.path)
-
-    @Slot()
-    def cancel(self) -> None:
-        self._engine.cancel_load()
 
     def _now(self, path: Path) -> _Chosen:
         for_all = {name: self._preferences.value(name) for name in LOAD_SETTINGS}

@@ -1,4 +1,4 @@
-"""Syntax highlighting: finds keywords, strings, numbers and comments. Pure functions."""
+"""Syntax highlighting: finds what a piece of code is, from keyword to operator. Pure functions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,9 @@ class Ink(StrEnum):
     STRING = "string"
     NUMBER = "number"
     COMMENT = "comment"
-    NAME = "name"
+    FUNCTION = "function"
+    TYPE = "type"  # and what a language brings along
+    OPERATOR = "operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +36,23 @@ class Run:
 
 _INKS: tuple[tuple[_TokenType, Ink], ...] = (
     (Comment, Ink.COMMENT),
+    (Keyword.Type, Ink.TYPE),
+    (Keyword.Constant, Ink.NUMBER),
     (Keyword, Ink.KEYWORD),
     (Operator.Word, Ink.KEYWORD),
     (String, Ink.STRING),
     (Number, Ink.NUMBER),
-    (Name.Function, Ink.NAME),
-    (Name.Class, Ink.NAME),
+    (Name.Function, Ink.FUNCTION),
+    (Name.Decorator, Ink.FUNCTION),
+    (Name.Attribute, Ink.FUNCTION),
+    (Name.Class, Ink.TYPE),
+    (Name.Exception, Ink.TYPE),
+    (Name.Builtin.Pseudo, Ink.KEYWORD),  # self, and the like
+    (Name.Builtin, Ink.TYPE),
+    (Name.Namespace, Ink.TYPE),
+    (Name.Constant, Ink.NUMBER),
     (Name.Tag, Ink.KEYWORD),
+    (Operator, Ink.OPERATOR),
 )
 
 

@@ -3,6 +3,7 @@
 GUI thread.
 """
 
+import math
 import time
 from collections.abc import Iterator
 
@@ -11,6 +12,7 @@ from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
     QFont,
+    QFontMetricsF,
     QResizeEvent,
     QSyntaxHighlighter,
     QTextCharFormat,
@@ -28,6 +30,7 @@ from app.ui.message.code_colours import Ink, Run, coloured_lines
 from app.ui.message.folding import fold
 
 SLICE_S = 0.004
+MAX_MEASURED = 400  # lines; those after them are taken for as high as usual
 
 
 class CodeText(QPlainTextEdit):
@@ -93,12 +96,25 @@ class CodeText(QPlainTextEdit):
         is_wrapped = self.lineWrapMode() is QPlainTextEdit.LineWrapMode.WidgetWidth
         if is_wrapped:
             self.resize(width, self.height())
-        num_lines = int(self.document().size().height()) if is_wrapped else self.blockCount()
         is_wider = not is_wrapped and self.document().size().width() > width
         bar = self.horizontalScrollBar().sizeHint().height() if is_wider else 0
-        height = num_lines * self.fontMetrics().lineSpacing() + bar + 2
+        height = math.ceil(self._height_of_lines(is_wrapped)) + bar + 2
         self.setFixedSize(width, height)
         return height
+
+    def _height_of_lines(self, is_wrapped: bool) -> float:
+        """A line may be higher than the font says: its letters may come from another one."""
+        metrics = QFontMetricsF(self.font())
+        usual = math.ceil(metrics.ascent()) + math.ceil(metrics.descent())
+        num_left = int(self.document().size().height()) if is_wrapped else self.blockCount()
+        height, block = 0.0, self.document().begin()
+        for _ in range(MAX_MEASURED):
+            if not block.isValid():
+                return height
+            height += self.blockBoundingRect(block).height()
+            num_left -= block.lineCount() if is_wrapped else 1
+            block = block.next()
+        return height + max(0, num_left) * usual
 
     def set_code_font(self, font: QFont) -> None:
         self.setFont(font)
@@ -192,17 +208,17 @@ class _Highlighter(QSyntaxHighlighter):
 
 def _format(ink: Ink, tokens: Tokens) -> QTextCharFormat:
     colours = {
-        Ink.KEYWORD: tokens.accent,
-        Ink.STRING: tokens.ok,
-        Ink.NUMBER: tokens.warning,
+        Ink.KEYWORD: tokens.keyword,
+        Ink.STRING: tokens.string,
+        Ink.NUMBER: tokens.number,
         Ink.COMMENT: tokens.muted,
-        Ink.NAME: tokens.text,
+        Ink.FUNCTION: tokens.function,
+        Ink.TYPE: tokens.type_,
+        Ink.OPERATOR: tokens.operator,
     }
     result = QTextCharFormat()
     result.setForeground(QColor(colours[ink]))
     result.setFontItalic(ink is Ink.COMMENT)
-    if ink is Ink.NAME:
-        result.setFontWeight(QFont.Weight.DemiBold)
     return result
 
 

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.look.buttons import IconButton
 from app.look.fonts import small_font, tabular
-from app.look.plain_text import PlainLabel
+from app.look.icons import icon
+from app.look.plain_text import PlainLabel, as_tab_text
 from app.look.words import tr
 from app.ui.message.safe_browser import SafeBrowser
 
@@ -32,6 +33,7 @@ def part_starts(text: str) -> list[int]:
 
 class LongText(QWidget):
     height_changed = Signal()
+    file_clicked = Signal(int, QWidget)  # its index, and where
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -39,8 +41,9 @@ class LongText(QWidget):
         self._starts = [0]
         self.part = 0  # from 0
         self._shown = ""
-        self._files = PlainLabel(parent=self, tone="muted", wraps=True)
-        self._files.setFont(small_font())
+        self.files: list[QPushButton] = []
+        self._note = PlainLabel(parent=self, tone="muted", wraps=True)
+        self._note.setFont(small_font())
         self._text = SafeBrowser(self)
         self._text.setAccessibleName(tr("You"))
         self._count = PlainLabel(parent=self, tone="muted")
@@ -59,8 +62,10 @@ class LongText(QWidget):
         part = self.part if self.text and text.startswith(self.text) else 0
         self.text = text
         self._starts = part_starts(text)
-        files = [tr("File: {name}", name=name) for name in file_names]
-        self._files.setText("\n".join([note, *files] if note else files))
+        self._note.setText(note)
+        for button in self.files:
+            button.deleteLater()
+        self.files = [self._file_button(number, name) for number, name in enumerate(file_names)]
         self._show_part(part)
 
     def show_match(self, query: str, number: int) -> None:
@@ -78,12 +83,16 @@ class LongText(QWidget):
 
     def arrange(self, widest: int) -> int:
         """Lays it out in this width, and returns the height."""
-        has_parts, has_files = self.num_parts > 1, bool(self._files.text())
-        width = widest if has_parts else min(widest, max(self._text.ideal_width(), self._width_of_files()))
+        has_parts, has_note = self.num_parts > 1, bool(self._note.text())
+        width = widest if has_parts else min(widest, max(self._text.ideal_width(), self._width_of_head()))
         y = 0
-        if has_files:
-            self._files.setGeometry(0, 0, width, self._files.heightForWidth(width))
-            y = self._files.height() + 6
+        if has_note:
+            self._note.setGeometry(0, 0, width, self._note.heightForWidth(width))
+            y = self._note.height() + 6
+        for button in self.files:
+            button.setGeometry(0, y, min(width, button.sizeHint().width()), button.sizeHint().height())
+            button.show()
+            y += button.height() + 4
         self._text.move(0, y)
         if self.text:
             y += self._text.arrange(width)
@@ -91,7 +100,7 @@ class LongText(QWidget):
             self._place_stepper(width, y)
             y += STEPPER
         for widget, is_shown in (
-            (self._files, has_files),
+            (self._note, has_note),
             (self._text, bool(self.text)),
             (self._count, has_parts),
             (self.previous, has_parts),
@@ -101,10 +110,21 @@ class LongText(QWidget):
         self.setFixedSize(width, y)
         return y
 
-    def _width_of_files(self) -> int:
-        lines = self._files.text().splitlines()
-        metrics = self._files.fontMetrics()
-        return max((metrics.horizontalAdvance(line) + 4 for line in lines), default=0)
+    def _file_button(self, number: int, name: str) -> QPushButton:
+        """In the order of reading: before the text."""
+        button = QPushButton(as_tab_text(name), self)
+        button.setProperty("kind", "chip")
+        button.setIcon(icon("file-text"))
+        button.setFont(small_font())
+        button.setAccessibleName(tr("File: {name}", name=name))
+        button.clicked.connect(lambda _checked=False: self.file_clicked.emit(number, button))
+        self._text.raise_()
+        return button
+
+    def _width_of_head(self) -> int:
+        lines = self._note.text().splitlines()
+        widths = [self._note.fontMetrics().horizontalAdvance(line) + 4 for line in lines]
+        return max([*widths, *(button.sizeHint().width() for button in self.files)], default=0)
 
     def _place_stepper(self, width: int, y: int) -> None:
         self.next.move(width - self.next.width(), y)

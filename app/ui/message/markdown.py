@@ -252,5 +252,6 @@ def _with_widths(tokens: Iterable[Token], widths: tuple[int, ...]) -> list[Token
 
 def _code_block(token: Token, start: int, written: str) -> Block:
     lines = written.strip().splitlines()
-    is_closed = len(lines) > 1 and lines[-1].strip().startswith(token.markup)
+    last = lines[-1].strip() if len(lines) > 1 else ""
+    is_closed = last.startswith(token.markup) and not last.strip(token.markup[0])
     return Block(BlockKind.CODE, start, code=token.content, info=token.info.strip(), is_closed=is_closed)

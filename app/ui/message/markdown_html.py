@@ -221,7 +221,7 @@ class _QtRenderer(RendererHTML):
     def table_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
         is_piece = any("width" in token.meta for token in tokens[idx:])
         place = 'class="grid piece" width="100%"' if is_piece else 'class="grid"'
-        return f'<table {place} border="1" cellspacing="0" cellpadding="5">'
+        return f'<table {place} cellspacing="0" cellpadding="6">'
 
     def th_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
         return f"<th{_alignment(tokens[idx])}>"

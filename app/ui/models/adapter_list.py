@@ -15,7 +15,7 @@ from app.services.load_forecast import LoadForecast
 from app.settings.settings import AdapterSettings
 from app.ui.base.setting_controls import DecimalNumber, control_for
 from app.ui.base.setting_fields import field_of
-from app.ui.base.setting_list import Setting
+from app.ui.base.setting_kinds import Setting
 
 SIDE = 28
 SCALE = Setting(

@@ -38,8 +38,6 @@ class Greetings(QObject):
         self._library.changed.connect(self._show)
         self._hub.measured.connect(self._show)
         tabs.view_made.connect(self._on_view_made)
-        for view in tabs.views:
-            self._on_view_made(view)
 
     @Slot()
     def _on_changed(self) -> None:

@@ -10,7 +10,7 @@ from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr, tr_said
-from app.models.hub_address import DEFAULT_ENDPOINT
+from app.models.hub_address import DEFAULT_ENDPOINT, TOKEN_BEGINS
 
 FIELD_WIDTH = 472
 WHY_TOKEN = mark(
@@ -18,8 +18,6 @@ WHY_TOKEN = mark(
     "Settings, Access Tokens. It is stored in the system's keyring and sent only to this hub."
 )
 WHY_MIRROR = mark("For networks that cannot reach huggingface.co. Leave empty to use the hub itself.")
-
-TOKEN_BEGINS = "hf_…"  # as every token of Hugging Face does
 
 
 class HubAccess(QDialog):

@@ -19,7 +19,8 @@ from app.protocol.load import KvType, LoadParams
 from app.settings.settings import ModelSettings
 from app.ui.base.setting_controls import Control, NamedControl, control_for
 from app.ui.base.setting_fields import Field, field_of
-from app.ui.base.setting_list import Setting, words_of
+from app.ui.base.setting_kinds import Setting
+from app.ui.base.setting_list import words_of
 from app.ui.base.setting_row import RESET_SIDE, Row
 
 INHERIT = "inherit"  # stands for None in a list of choices

@@ -55,9 +55,11 @@ class Appearance(QObject):
     def _on_setting_changed(self, name: str) -> None:
         if name == "theme":
             self._show_theme()
-        elif name in ("reading_font", "code_font", "motion") and isinstance(self._app, QApplication):
+        elif name in ("reading_font", "code_font", "column", "motion") and isinstance(
+            self._app, QApplication
+        ):
             apply_appearance(self._app, self._preferences.settings)
-        if name in ("zoom", "reading_font", "code_font"):
+        if name in ("zoom", "reading_font", "code_font", "column"):
             self.text_changed.emit(self.zoom)
 
     @Slot()

@@ -59,8 +59,6 @@ class ChatOptionsPanel(QObject):
         self._panel: ChatSettings | None = None
         tabs.installEventFilter(self)
         self._connect(preferences, notices)
-        for view in tabs.views:
-            self._on_view_made(view)
 
     def _connect(self, preferences: Preferences, notices: Notices) -> None:
         preferences.changed.connect(lambda _name: self._show())

@@ -32,7 +32,8 @@ from app.ui.base.choices import OVERFLOWS
 from app.ui.base.escape import keeps_escape
 from app.ui.base.setting_controls import LongText, WholeNumber, control_for
 from app.ui.base.setting_fields import Field
-from app.ui.base.setting_list import Setting, words_of
+from app.ui.base.setting_kinds import Setting
+from app.ui.base.setting_list import words_of
 from app.ui.settings.preset_bar import PresetBar
 from app.ui.settings.sampling_row import RESET, SPACE, SamplingRow
 from app.ui.settings.sampling_words import COMMON, MORE, clash, without_effect

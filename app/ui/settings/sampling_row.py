@@ -18,7 +18,7 @@ from app.protocol.errors import InvalidRequestError
 from app.protocol.grammar import check_grammar
 from app.ui.base.number_field import HEIGHT, WIDTH
 from app.ui.base.setting_controls import control_for
-from app.ui.base.setting_list import Setting
+from app.ui.base.setting_kinds import Setting
 from app.ui.settings.sampling_words import field_of, is_written, origin, otherwise, read, shown, written
 
 RESET, SPACE = 24, 4

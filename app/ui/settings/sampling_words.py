@@ -14,7 +14,8 @@ from app.bridge.parameters import Source
 from app.look.words import locale, mark, tr
 from app.protocol.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
 from app.ui.base.setting_fields import Field
-from app.ui.base.setting_list import Setting, words_of
+from app.ui.base.setting_kinds import Setting
+from app.ui.base.setting_list import words_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,14 +16,17 @@ from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, search_field
 from app.look.windows import come_up, resize_to_fit
 from app.look.words import tr
+from app.services.model_hub import ModelHub
 from app.services.preferences import Preferences
 from app.ui.base.fuzzy import fold
 from app.ui.base.menu_commands import MenuCommand
-from app.ui.base.setting_list import PAGES, CommandRow, Facts, Page, Remark, Setting
+from app.ui.base.setting_kinds import CommandRow, Facts, HubToken, Page, Remark, Setting
+from app.ui.base.setting_list import PAGES
 from app.ui.base.setting_row import ActionRow, RemarkRow, Row, SettingRow
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.settings.shortcut_table import ShortcutTable
 from app.ui.settings.shortcuts import Shortcuts
+from app.ui.settings.token_row import TokenRow
 
 SIZE, MIN_SIZE = QSize(900, 680), QSize(640, 420)
 NAV_WIDTH, PAGE_WIDTH, MARGIN = 190, 640, 24
@@ -37,12 +40,14 @@ class SettingsWindow(QDialog):
         models: ModelLoading,
         shortcuts: Shortcuts,
         facts: Callable[[], Facts],
+        hub: ModelHub,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self._preferences = preferences
         self._models = models
         self._facts = facts
+        self._hub = hub
         self._page = 0  # the page selected last
         self.search = search_field(tr("Search settings"), self)
         self.nav = QListWidget(self)
@@ -85,6 +90,10 @@ class SettingsWindow(QDialog):
 
     @Slot(str, object)
     def _on_chosen(self, name: str, value: object) -> None:
+        check = self.rows[name].setting.check
+        if check and (problem := check(value)):
+            self.rows[name].show_problem(problem)
+            return
         try:
             self._preferences.set(name, value)
         except ValidationError as error:
@@ -141,10 +150,12 @@ class SettingsWindow(QDialog):
         return section
 
     def _row(
-        self, row: Setting | Remark | CommandRow, commands: dict[str, MenuCommand], parent: QWidget
+        self, row: Setting | Remark | CommandRow | HubToken, commands: dict[str, MenuCommand], parent: QWidget
     ) -> Row | None:
         if isinstance(row, Remark):
             return RemarkRow(row.text, parent)
+        if isinstance(row, HubToken):
+            return TokenRow(self._hub, parent)
         if isinstance(row, CommandRow):
             return ActionRow(commands[row.name].action, parent) if row.name in commands else None
         made = SettingRow(row, parent)

@@ -33,8 +33,6 @@ class ChatTabs(QWidget):
     titles_changed = Signal(object)  # dict of chat_id -> title
     current_state_changed = Signal()  # another chat is current, or it became busy or idle
     num_busy_changed = Signal(int)  # how many chats are being answered
-    tokens_requested = Signal(object, object)  # a ChatSession, the Turn whose tokens to show
-    undo_offered = Signal(str, object)  # what was done in a chat, and its undo function
     view_made = Signal(object)  # a new ChatView
     marks_changed = Signal()  # a tab was opened or closed, or has another mark
 
@@ -45,7 +43,7 @@ class ChatTabs(QWidget):
         parent: QWidget | None = None,
         first_page: FirstPage | None = None,
     ) -> None:
-        """The `first_page` is shown until there is a chat, which takes the editor from it."""
+        """Made before the first chat is open. Until then `first_page` is shown; a chat takes its editor."""
         super().__init__(parent)
         self._workspace = workspace
         self._first_page = first_page
@@ -63,12 +61,9 @@ class ChatTabs(QWidget):
         self.pages = SplitPages(self)
         self._column = vbox(self.strip, notices, (self.pages, 1), on=self, spacing=0)
         self._titles_timer = QTimer(self, singleShot=True, interval=0)  # once, even if 1,000 tabs open
-        self._connect(notices)
+        self._connect()
         if first_page:
             self.pages.show_pages([first_page], 0)
-        for index, session in enumerate(workspace.sessions):
-            self._on_opened(session, index)
-        self._show_pages()
 
     @property
     def tabs(self) -> tuple[Tab, ...]:
@@ -168,7 +163,7 @@ class ChatTabs(QWidget):
 
     # Following the workspace
 
-    def _connect(self, notices: Notices) -> None:
+    def _connect(self) -> None:
         self._workspace.opened.connect(self._on_opened)
         self._workspace.closed.connect(self._on_closed)
         self._workspace.restoring.connect(self._on_restoring)
@@ -176,14 +171,13 @@ class ChatTabs(QWidget):
         self._workspace.current_changed.connect(self._on_workspace_current_changed)
         self._workspace.pinned.connect(self._on_pinned)
         self._titles_timer.timeout.connect(self._emit_titles)
-        self.strip.new_requested.connect(self._on_new_requested)
+        self.strip.new_requested.connect(self._workspace.new_chat)
         self.strip.current_changed.connect(self.show_index)
         self.strip.moved.connect(self._on_moved)
         self.strip.bar.pulled.connect(self._on_pulled)
         self.strip.bar.dropped.connect(self._on_dropped)
         self.strip.bar.let_go.connect(self._put_in_order)
         self.pages.entered.connect(self._on_pane_entered)
-        notices.left.connect(self._focus_current)
 
     @Slot(object, int)
     def _on_opened(self, session: ChatSession, index: int) -> None:
@@ -264,18 +258,9 @@ class ChatTabs(QWidget):
         self._show_mark(tab)
         self.marks_changed.emit()
 
-    @Slot()
-    def _on_new_requested(self) -> None:
-        self._workspace.new_chat()
-
     @Slot(object, int)
     def _on_fork_requested(self, view: ChatView, num_turns: int) -> None:
         self._workspace.fork(view.session, num_turns)
-
-    @Slot()
-    def _focus_current(self) -> None:
-        if self.current:
-            self.current.setFocus()
 
     @Slot(QWidget)
     def _on_pane_entered(self, page: QWidget) -> None:
@@ -327,8 +312,6 @@ class ChatTabs(QWidget):
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
         view.fork_requested.connect(self._on_fork_requested)
-        view.tokens_requested.connect(self.tokens_requested)
-        view.undo_offered.connect(self.undo_offered)
         view.empty.notebook_requested.connect(self._workspace.new_notebook)
         self.view_made.emit(view)
         return view

@@ -28,7 +28,7 @@ from app.ui.base.chat_title import shown_title
 from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped_model import drop_text, dropped_files
 from app.ui.base.notices import Banner
-from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, SCROLL_BAR, composer_width
+from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, composer_width
 from app.ui.composer.composer import Composer
 from app.ui.composer.message_draft import MessageDraft
 from app.ui.message.markdown_column import discard
@@ -185,7 +185,7 @@ class ChatView(QWidget):
                 Stretch(0),
                 (self._foot, 1),
                 Stretch(0),
-                margins=(BESIDE_COMPOSER, 0, BESIDE_COMPOSER + SCROLL_BAR, BELOW_COMPOSER),
+                margins=(BESIDE_COMPOSER, 0, BESIDE_COMPOSER, BELOW_COMPOSER),
             ),
             on=self,
             spacing=0,
@@ -210,7 +210,8 @@ class ChatView(QWidget):
 
     def _show_progress(self) -> None:
         can_keep_going = self.session.chat.overflow is Overflow.STOP
-        progress = Progress(self.session.is_busy, self.slot, self.is_paused, can_keep_going)
+        session = self.session
+        progress = Progress(session.is_busy, self.slot, self.is_paused, can_keep_going, session.enter_sends)
         self.transcript.set_progress(progress)
 
     def _show_state(self) -> None:

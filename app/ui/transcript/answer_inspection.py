@@ -26,6 +26,7 @@ class AnswerInspection(QObject):
         panel = docks.panel(ProbabilitiesPanel.NAME)
         assert isinstance(panel, ProbabilitiesPanel)
         self._panel = panel
+        panel.shown.connect(self._on_shown)
         panel.answer_wanted.connect(self._on_answer_wanted)
         panel.requested.connect(lambda request: engine.post(Submit(request)))
         panel.aborted.connect(lambda request_id: engine.post(Abort(request_id)))
@@ -38,12 +39,19 @@ class AnswerInspection(QObject):
     @Slot(object, object)
     def show_answer(self, session: ChatSession, answer: Turn) -> None:
         """In the panel, which comes to the front."""
-        self._docks.show_panel(ProbabilitiesPanel.NAME)
         self._panel.show_answer(_source(session, answer))
+        self._docks.show_panel(ProbabilitiesPanel.NAME)
 
     def show_newest(self, session: ChatSession) -> None:
         if answer := _newest_answer(session):
             self.show_answer(session, answer)
+
+    @Slot()
+    def _on_shown(self) -> None:
+        """It begins with the open chat."""
+        current, source = self._workspace.current, self._panel.reader.source
+        if current and (source is None or source.chat_id != current.chat.id):
+            self._on_answer_wanted(current.chat.id)
 
     @Slot(str)
     def _on_answer_wanted(self, chat_id: str) -> None:

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QPushButton, QToolTip, QWidget
 from app.chats.chat import Turn, TurnState
 from app.look.fonts import reading_font, small_font, tabular
 from app.look.plain_text import PlainLabel, as_table, one_line
-from app.look.words import tr
+from app.look.words import mark, tr
 from app.ui.message.answer_body import AnswerBody
 from app.ui.transcript.answer_text import (
     activity_line,
@@ -24,6 +24,15 @@ from app.ui.transcript.turn_view import Progress, TurnView
 
 FOOTER = 28
 GAP = 4
+
+_ROLLING = (
+    mark("Continue with a rolling window"),
+    mark("From now on the oldest turns are left out; the system prompt stays"),
+)
+_CUTTING = (
+    mark("Leave out the middle"),
+    mark("From now on turns and long texts lose their middle where they do not fit"),
+)
 
 
 class AnswerView(TurnView):
@@ -47,11 +56,7 @@ class AnswerView(TurnView):
         self.footer.setFont(tabular(small_font()))
         self.go_on = _offer(tr("Continue"), tr("Continue where it stopped"), self)
         self.go_on.clicked.connect(lambda: self.act(TurnAction.CONTINUE))
-        self.keep_going = _offer(
-            tr("Continue with a rolling window"),
-            tr("From now on the oldest turns are left out; the system prompt stays"),
-            self,
-        )
+        self.keep_going = _offer("", "", self)
         self.keep_going.clicked.connect(self.keep_going_requested)
         self.buttons.raise_()
         self.set_zoom(0)
@@ -88,6 +93,7 @@ class AnswerView(TurnView):
         turn, place = self.turn, self.place
         is_full = turn.overflowed and progress.can_keep_going
         can_ask = place.is_last and place.has_messages
+        self._name_way_on(did_begin=turn.state is not TurnState.FAILED)
         offers = (
             (self.keep_going, can_ask and is_full),
             (self.go_on, can_ask and not is_full and ended_early(turn) and can_continue(turn)),
@@ -96,6 +102,12 @@ class AnswerView(TurnView):
             if button.isHidden() == is_offered:
                 button.setVisible(is_offered)
                 self.changed()
+
+    def _name_way_on(self, *, did_begin: bool) -> None:
+        """A message that never fitted stays too long in a rolling window, which shows it whole."""
+        name, tip = _ROLLING if did_begin else _CUTTING
+        self.keep_going.setText(tr(name))
+        self.keep_going.setToolTip(tr(tip))
 
     def _show_footer(self, progress: Progress) -> None:
         is_streaming = self.turn.state is TurnState.STREAMING

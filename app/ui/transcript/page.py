@@ -13,7 +13,7 @@ from PySide6.QtGui import QFontMetrics
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
 from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
-from app.ui.base.proportions import column_width
+from app.ui.base.proportions import column_left, column_width
 from app.ui.message.safe_browser import LINE_HEIGHT
 from app.ui.transcript.row_heights import LineFit, RowHeights
 
@@ -65,15 +65,15 @@ class Page:
         self.anchor = replace(self.anchor, row=max(0, min(row, len(new) - 1)))
         return old[begin:end], new[begin:new_end]
 
-    def fit(self, width: int, zoom: int) -> None:
-        """Drops heights of another width or text size."""
+    def fit(self, width: int, zoom: int, scroll_bar: int = 0) -> None:
+        """Drops heights of another width or text size. The scroll bar stands at the right of the width."""
         if self._fitted == (width, zoom):
             return
         if self.rows:
             self.anchor = self._by_share(self.anchor)
         self._fitted = (width, zoom)
         column = column_width(width, zoom)
-        self.column = QRect(max(0, (width - column) // 2), 0, column, 0)
+        self.column = QRect(column_left(width + scroll_bar, column), 0, column, 0)
         metrics = QFontMetrics(reading_font(zoom))
         line_px = metrics.lineSpacing() * LINE_HEIGHT / 100
         self.heights.forget(LineFit(line_px, max(1.0, column / metrics.averageCharWidth()), self._extra_px))

@@ -19,6 +19,7 @@ from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.message.slices import slices
 from app.ui.transcript.answer_view import FOOTER, AnswerView
 from app.ui.transcript.compare_view import CompareView
+from app.ui.transcript.edge_fade import EdgeFade
 from app.ui.transcript.jump_button import JumpButton
 from app.ui.transcript.page import Anchor, Page
 from app.ui.transcript.page_focus import FocusLine, PageFocus
@@ -64,6 +65,7 @@ class Transcript(QAbstractScrollArea):
         self._next_frame_at = 0.0
         self._dress()
         self.queue = QueueView(self.viewport())
+        self._fade = EdgeFade(self)
         self._jump = JumpButton(self)
         self._jump.clicked.connect(self.jump_to_end)
         self._focus = PageFocus(self._views, self)
@@ -285,7 +287,10 @@ class Transcript(QAbstractScrollArea):
 
     def _apply(self, view: TurnView, row: int) -> None:
         turn, is_last = self._page.rows[row], row == len(self._page.rows) - 1
-        place = Place.of(turn, self._chat, is_last=is_last, is_busy=self._progress.is_busy)
+        state = self._progress
+        place = Place.of(
+            turn, self._chat, is_last=is_last, is_busy=state.is_busy, enter_saves=state.enter_sends
+        )
         view.apply(place, self._progress if is_last else NO_PROGRESS)
 
     # Placing
@@ -307,11 +312,12 @@ class Transcript(QAbstractScrollArea):
             self._show_live(value)
         finally:
             self._is_placing = False
-        self._show_jump()
+        self._show_edge()
         self.drawn.emit()
 
     def _fit_page(self) -> None:
-        self._page.fit(self.viewport().width(), self._zoom)
+        width = self.viewport().width()
+        self._page.fit(width, self._zoom, self.width() - width)
         self.queue.arrange(self._page.column.width())
         self._page.queue_height = self.queue.height() if self.queue.bubbles else 0
         self._page.window_height = self.viewport().height()
@@ -432,16 +438,17 @@ class Transcript(QAbstractScrollArea):
     def _is_at_end(self) -> bool:
         return self.verticalScrollBar().value() >= self.verticalScrollBar().maximum()
 
-    def _show_jump(self) -> None:
+    def _show_edge(self) -> None:
+        """The way to the end, and that there is more."""
         bar = self.verticalScrollBar()
+        self._fade.place(self.viewport().width(), self.height())
+        self._fade.setVisible(not self._is_at_end)
         is_away = bar.value() < bar.maximum() - STICKY_PX
         self._jump.count(len(self._page.rows), self._progress.is_busy, is_at_end=not is_away)
         if self._jump.hasFocus() and not is_away:
             self.setFocus()  # else hiding it would move the focus, and the page with it, to the first turn
         self._jump.setVisible(is_away)
-        self._jump.move(
-            (self.viewport().width() - self._jump.width()) // 2, self.height() - self._jump.height() - 12
-        )
+        self._jump.move((self.width() - self._jump.width()) // 2, self.height() - self._jump.height() - 12)
 
 
 class _QuietScrollBar(QScrollBar):

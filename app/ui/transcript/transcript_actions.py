@@ -41,7 +41,7 @@ class TranscriptActions(QObject):
         transcript.acted.connect(self._on_acted)
         transcript.edited.connect(self._on_edited)
         transcript.ways_requested.connect(self.answer_in_ways)
-        transcript.version_requested.connect(self._on_version_requested)
+        transcript.version_requested.connect(session.show_version)
         transcript.kept.connect(self._on_kept)
         transcript.queue.removed.connect(self._on_unqueued)
         transcript.queue.edit_requested.connect(self._on_queued_edited)
@@ -87,10 +87,6 @@ class TranscriptActions(QObject):
         else:
             self._transcript.hold(turn)
             self._session.edit_answer(turn, text)
-
-    @Slot(object)
-    def _on_version_requested(self, version: Turn) -> None:
-        self._session.show_version(version)
 
     @Slot(object)
     def _on_kept(self, version: Turn) -> None:

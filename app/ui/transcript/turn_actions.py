@@ -48,11 +48,12 @@ class Place:
     is_last: bool = False
     is_busy: bool = False  # an answer is being written in this chat
     has_messages: bool = True  # before it, for the model to answer
+    enter_saves: bool = True  # an edit; else Ctrl+Enter does
 
     @classmethod
-    def of(cls, turn: Turn, chat: Chat, *, is_last: bool, is_busy: bool) -> Self:
+    def of(cls, turn: Turn, chat: Chat, *, is_last: bool, is_busy: bool, enter_saves: bool = True) -> Self:
         has_messages = turn.role is Role.USER or chat.has_messages_before(turn)
-        return cls(chat.versions_of(turn), is_last, is_busy, has_messages)
+        return cls(chat.versions_of(turn), is_last, is_busy, has_messages, enter_saves)
 
     def number_of(self, turn: Turn) -> int:
         """Which of the versions it is, from 1."""

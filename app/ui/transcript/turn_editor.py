@@ -18,7 +18,7 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class TurnEditor(QWidget):
-    """Ctrl+Enter saves, Esc leaves everything as it was."""
+    """Enter does what it does in the composer: it saves, or begins a line. Esc leaves all as it was."""
 
     saved = Signal(str)
     cancelled = Signal()
@@ -26,6 +26,7 @@ class TurnEditor(QWidget):
 
     def __init__(self, text: str, save_label: str, parent: QWidget) -> None:
         super().__init__(parent)
+        self.enter_saves = True  # else Ctrl+Enter does
         self.text = QPlainTextEdit(self)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setAccessibleName(tr("Edited message"))
@@ -38,7 +39,7 @@ class TurnEditor(QWidget):
         self.text.moveCursor(self.text.textCursor().MoveOperation.End)
         self.text.installEventFilter(self)
         self.save = QPushButton(save_label, self)
-        self.save.setToolTip(tr("Ctrl+Enter"))
+        self.save.setProperty("kind", "first")
         self.cancel = quiet_button(tr("Cancel"), self)
         self.cancel.setToolTip(tr("Esc"))
         self.save.clicked.connect(self._on_saved)
@@ -91,7 +92,11 @@ class TurnEditor(QWidget):
         if not isinstance(event, QKeyEvent):
             return False
         is_escape = event.key() == Qt.Key.Key_Escape
-        is_save = event.key() in _ENTER and bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        modifiers = event.modifiers()
+        is_save = event.key() in _ENTER and (
+            bool(modifiers & Qt.KeyboardModifier.ControlModifier)
+            or (self.enter_saves and not modifiers & Qt.KeyboardModifier.ShiftModifier)
+        )
         if event.type() == QEvent.Type.ShortcutOverride and (is_escape or is_save):
             event.accept()
             return True

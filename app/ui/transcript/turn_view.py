@@ -27,6 +27,7 @@ class Progress:
     slot: SlotSnapshot | None = None
     is_paused: bool = False  # as all chats are
     can_keep_going: bool = False  # the chat stopped because it is full, and could drop turns instead
+    enter_sends: bool = True  # in the composer, and in an edit
 
 
 NO_PROGRESS = Progress()
@@ -154,6 +155,7 @@ class TurnView(QWidget):
         if self.editor:
             return
         self.editor = TurnEditor(self.turn.text, self._save_label(), self)
+        self.editor.enter_saves = self.place.enter_saves
         self.editor.set_reading_font(reading_font(self._zoom))
         self.editor.saved.connect(self._on_saved)
         self.editor.cancelled.connect(self.stop_editing)

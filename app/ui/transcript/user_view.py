@@ -1,6 +1,6 @@
 """A user message, in a bubble. GUI thread."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
@@ -10,6 +10,8 @@ from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import tr, tr_said
+from app.ui.base.attachment_preview import AttachmentPreview
+from app.ui.base.attachment_words import kind_label
 from app.ui.message.long_text import LongText
 from app.ui.transcript.turn_actions import Place, TurnButtons
 from app.ui.transcript.turn_view import Progress, TurnView
@@ -17,7 +19,7 @@ from app.ui.transcript.turn_view import Progress, TurnView
 BUBBLE_RADIUS = 12
 BUBBLE_PADDING_X = 14
 BUBBLE_PADDING_TOP = 10
-BUBBLE_PADDING_BOTTOM = 4  # the line spacing leaves room below the last one
+BUBBLE_PADDING_BOTTOM = 6  # the line spacing leaves room below the last one
 BUBBLE_SHARE = 0.86  # of the column, at most
 GAP = 4
 
@@ -32,6 +34,7 @@ class UserView(TurnView):
         self._shown: Turn | None = None
         self._text = LongText(self)
         self._text.height_changed.connect(self._emit_height_changed)
+        self._text.file_clicked.connect(self._on_file_clicked)
         self.notice = PlainLabel(parent=self, tone="danger", wraps=True)  # shown for a damaged message
         self.notice.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.setAccessibleName(tr("You"))
@@ -47,6 +50,14 @@ class UserView(TurnView):
         self.buttons.apply(self.turn, place)
         self.versions.apply(self.turn, place)
         self._place_actions(self.width(), self.buttons.y())
+
+    @Slot(int, QWidget)
+    def _on_file_clicked(self, number: int, button: QWidget) -> None:
+        """As before it was sent."""
+        file = self.turn.attachments[number]
+        preview = AttachmentPreview(self)
+        preview.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        preview.open_above(button, file, kind_label(file), is_sent=True)
 
     def set_zoom(self, zoom: int) -> None:
         self._text.set_reading_font(reading_font(zoom))

@@ -76,6 +76,23 @@ def test_an_undo_is_offered_and_goes_by_itself(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not toast.isVisible())
 
 
+def test_undo_is_possible_after_the_offer_has_gone_but_not_once_it_is_withdrawn(qtbot: QtBot) -> None:
+    ground = QWidget()
+    qtbot.addWidget(ground)
+    ground.show()
+    undone: list[bool] = []
+    toast = UndoToast(ground)
+    toast.offer("Deleted “Sums”.", lambda: undone.append(True))
+    toast.hide()
+    toast.undo()
+    toast.undo()
+    assert undone == [True]
+    toast.offer("Closed “Sums”.", lambda: undone.append(False))
+    toast.withdraw("Closed “Sums”.")
+    toast.undo()
+    assert undone == [True]
+
+
 def test_undo_is_done_once(qtbot: QtBot) -> None:
     ground = QWidget()
     qtbot.addWidget(ground)

@@ -3,7 +3,8 @@ import pytest
 from app.look.words import tr
 from app.settings.settings import Settings
 from app.ui.base.setting_fields import field_of
-from app.ui.base.setting_list import PAGES, Facts, Setting
+from app.ui.base.setting_kinds import Facts, Setting
+from app.ui.base.setting_list import PAGES
 from tests.fakes import model_info
 
 SETTINGS = [row for page in PAGES for row in page.rows if isinstance(row, Setting)]
@@ -18,9 +19,6 @@ NOT_SHOWN = (
     # Chosen in the window of the models.
     "models",
     "model_folders",
-    "download_folder",
-    "uses_other_programs_models",
-    "hub_endpoint",
     "workers",
 )
 
@@ -33,7 +31,13 @@ def test_every_setting_is_on_one_page_or_it_is_said_why_not() -> None:
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_it_says_what_it_is_and_what_it_does(setting: Setting) -> None:
     assert setting.label
-    assert setting.sentence.endswith(".")
+    assert setting.sentence.endswith(".") or setting.sentence == ""
+    assert setting.sentence.rstrip(".") != setting.label
+
+
+def test_what_does_not_explain_itself_has_a_sentence() -> None:
+    silent = {setting.name for setting in SETTINGS if not setting.sentence}
+    assert silent == {"theme", "reading_font", "code_font"}
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)

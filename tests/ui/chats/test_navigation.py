@@ -128,7 +128,7 @@ async def test_a_message_of_another_version_is_shown(qloop, run) -> None:
         session = it.workspace.current
         session.edit_answer(session.chat.turns[1], "55, of course")
         session.edit_answer(session.chat.turns[1], "fifty-five")
-        await it.workspace.flush()
+        await it.workspace.autosave.flush()
         it.navigation._on_chosen("a", session.chat.versions_of(session.chat.turns[1])[1].id, "course")
         await it.until(lambda: session.chat.turns[1].text == "55, of course")
 

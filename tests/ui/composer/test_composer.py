@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 from app.bridge.token_counter import TokenCount
 from app.chats.attachment import Attachment
 from app.protocol.request import Overflow, Role
-from app.ui.composer.attachment_preview import SHOWN_CHARS
-from app.ui.composer.attachment_words import PASTED
+from app.ui.base.attachment_preview import SHOWN_CHARS
+from app.ui.base.attachment_words import PASTED
 from app.ui.composer.composer import Composer
 from app.ui.composer.context_words import ContextFigures
 from app.ui.composer.message_editor import MAX_CHARS, MAX_PASTED_CHARS

@@ -70,7 +70,7 @@ def test_the_status_bar_tells_the_state_and_opens_the_dialog(
     assert part.text() == "API off"
     api.num_requests = 2
     api.switch(True)
-    assert part.text() == "API on 127.0.0.1:8808 · 2 requests"
+    assert part.text() == "API on 127.0.0.1:8808 · 2 requests running"
     qtbot.mouseClick(part, Qt.MouseButton.LeftButton)
     assert window_with_api.api_menu.panel.isVisible()
 
@@ -167,4 +167,4 @@ def test_what_the_api_itself_has_set_is_shown_on_the_page_and_saved(
 def test_what_the_status_bar_says() -> None:
     assert state_text(False, "http://127.0.0.1:1", 3) == "API off"
     assert state_text(True, "http://127.0.0.1:1", 0) == "API on 127.0.0.1:1"
-    assert state_text(True, "http://127.0.0.1:1", 1) == "API on 127.0.0.1:1 · 1 request"
+    assert state_text(True, "http://127.0.0.1:1", 1) == "API on 127.0.0.1:1 · 1 request running"

@@ -109,22 +109,22 @@ def test_a_character_that_is_hidden_at_the_end_is_marked_at_once(frame: QWidget)
 
 def test_finished_lines_have_colours_before_the_code_ends(frame: QWidget) -> None:
     block = block_of(frame, "```py\nimport os\nx")
-    assert colours_of(block, 0) == {LIGHT.accent}
+    assert colours_of(block, 0) == {LIGHT.keyword, LIGHT.type_}
     assert colours_of(block, 1) == set()
 
 
 def test_what_spans_lines_has_its_colours_when_the_code_has_ended(frame: QWidget, qtbot: QtBot) -> None:
     block = block_of(frame, '```py\nx = """one\nimport os\n"""\n')
     block.show_block(parse_blocks('```py\nx = """one\nimport os\n"""\n```')[0])
-    qtbot.waitUntil(lambda: colours_of(block, 1) == {LIGHT.ok})
+    qtbot.waitUntil(lambda: colours_of(block, 1) == {LIGHT.string})
 
 
 def test_colours_change_with_the_theme(frame: QWidget, qtbot: QtBot, qapp: QApplication) -> None:
     block = block_of(frame, "```py\nimport os\n```")
-    qtbot.waitUntil(lambda: colours_of(block, 0) == {LIGHT.accent})
+    qtbot.waitUntil(lambda: colours_of(block, 0) == {LIGHT.keyword, LIGHT.type_})
     apply_theme(qapp, "dark")
     try:
-        qtbot.waitUntil(lambda: colours_of(block, 0) == {DARK.accent})
+        qtbot.waitUntil(lambda: colours_of(block, 0) == {DARK.keyword, DARK.type_})
     finally:
         apply_theme(qapp, "light")
 
@@ -153,3 +153,11 @@ def test_what_was_there_stays_if_it_cannot_be_written(
         write_text_file(path, "after")
     assert path.read_bytes() == b"before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_code_is_as_high_as_its_lines_whatever_font_their_letters_come_from(frame: QWidget) -> None:
+    lines = ["x = 1", "# 中文注释", "a → b", "مرحبا"] * 8
+    block = block_of(frame, "```py\n" + "\n".join(lines) + "\n```")
+    document = block.text.document()
+    last = block.text.blockBoundingGeometry(document.lastBlock()).translated(block.text.contentOffset())
+    assert last.bottom() <= block.text.height() <= last.bottom() + 4

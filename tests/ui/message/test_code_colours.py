@@ -12,10 +12,21 @@ def inks(code: str, language: str) -> list[list[tuple[str, Ink]]]:
 def test_keywords_names_numbers_strings_and_comments_have_their_ink() -> None:
     first, second = inks('def f():\n    return "a" + 1  # why', "python")
     assert ("def", Ink.KEYWORD) in first
-    assert ("f", Ink.NAME) in first
+    assert ("f", Ink.FUNCTION) in first
     assert ("return", Ink.KEYWORD) in second
+    assert ("+", Ink.OPERATOR) in second
     assert ("1", Ink.NUMBER) in second
     assert ("# why", Ink.COMMENT) in second
+
+
+def test_types_are_told_from_functions_in_several_languages() -> None:
+    assert ("Slot", Ink.TYPE) in inks("class Slot(list): pass", "python")[0]
+    assert ("list", Ink.TYPE) in inks("class Slot(list): pass", "python")[0]
+    c = inks("int main(void) { return 0; }", "c")[0]
+    assert ("int", Ink.TYPE) in c
+    assert ("main", Ink.FUNCTION) in c
+    assert ("return", Ink.KEYWORD) in c
+    assert ("true", Ink.NUMBER) in inks("const a = true", "js")[0]
 
 
 def test_what_spans_lines_is_coloured_on_each() -> None:

@@ -81,11 +81,16 @@ def test_a_short_text_takes_no_more_room_than_it_needs(text: LongText) -> None:
     assert not text.next.isVisibleTo(text)
 
 
-def test_files_are_told_above_the_words(text: LongText) -> None:
+def test_files_stand_above_the_words_and_can_be_opened(text: LongText, qtbot: QtBot) -> None:
     text.show_text("What is in it?", ["<b>report</b>.pdf"])
     text.arrange(500)
-    assert text._files.text() == "File: <b>report</b>.pdf"
-    assert text._files.geometry().bottom() < text._text.y()
+    (button,) = text.files
+    assert button.text() == "<b>report</b>.pdf"
+    assert button.accessibleName() == "File: <b>report</b>.pdf"
+    assert button.geometry().bottom() < text._text.y()
+    with qtbot.waitSignal(text.file_clicked) as clicked:
+        button.click()
+    assert clicked.args == [0, button]
 
 
 def test_a_file_alone_needs_no_words(text: LongText) -> None:

@@ -125,6 +125,8 @@ def test_blocks_come_in_order_and_know_where_they_begin() -> None:
         ("```", False),
         ("~~~\nx\n~~~\n", True),
         ("```\nx\n``", False),
+        ("```\nx\n```py\n", False),
+        ("```\nx\n`````\n", True),
     ],
 )
 def test_a_fence_is_open_until_its_end_has_come(source: str, is_closed: bool) -> None:

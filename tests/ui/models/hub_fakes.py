@@ -62,6 +62,8 @@ class FakeModelHub(QObject):
         self.has_token = bool(token)
         self.token_changed.emit()
 
+    def look_for_token(self) -> None: ...
+
     def stop(self) -> None: ...
 
     def measure(self) -> None:

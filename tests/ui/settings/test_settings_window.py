@@ -4,19 +4,23 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QRadioButton, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMainWindow, QRadioButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
+from app.system import paths
 from app.ui.base.actions import add_menu, make_action
 from app.ui.base.setting_controls import DecimalNumber, LongText, NamedControl, Switch, WholeNumber
-from app.ui.base.setting_list import PAGES, Facts
+from app.ui.base.setting_kinds import Facts
+from app.ui.base.setting_list import PAGES
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.settings.settings_window import SettingsWindow
 from app.ui.settings.shortcuts import Shortcuts
+from app.ui.settings.token_row import TokenRow
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine
+from tests.ui.models.hub_fakes import FakeModelHub
 
 NONE = Qt.KeyboardModifier.NoModifier
 
@@ -47,10 +51,12 @@ def preferences(parent) -> Preferences:
 @pytest.fixture
 def window(qtbot: QtBot, parent, preferences, engine) -> Iterator[SettingsWindow]:
     models = ModelLoading(engine, preferences, parent)
+    hub = FakeModelHub()
+    parent.hub = hub
     shortcuts = Shortcuts(parent.menuBar(), preferences, parent)
     shortcuts.apply()
     window = SettingsWindow(
-        preferences, models, shortcuts, lambda: Facts(preferences.settings, engine.model, 4), parent
+        preferences, models, shortcuts, lambda: Facts(preferences.settings, engine.model, 4), hub, parent
     )
     window.come_up()
     qtbot.waitExposed(window)
@@ -77,13 +83,38 @@ class TestPages:
             window.nav.setCurrentRow(row)
             assert shown_rows(window) == names_on(page.name)
 
-    def test_every_row_says_what_it_does_what_its_default_is_and_can_be_reset(self, window) -> None:
+    def test_every_row_says_what_it_is_and_can_be_reset(self, window) -> None:
         for row in window.rows.values():
             assert row.title.text()
-            assert row.sentence.text()
-            assert row.default.text().startswith("Default: ")
+            assert row.sentence.isHidden() is not bool(row.sentence.text())
+            assert row.sentence.text().rstrip(".") != row.title.text()
             assert row.reset.accessibleName().startswith("Back to the default: ")
             assert row.widget.accessibleName() == row.title.text()
+
+    def test_the_default_is_told_where_it_was_changed_and_only_there(self, window, preferences) -> None:
+        row = window.rows["n_seq_max"]
+        assert row.detail.text() == ""
+        assert row.detail.isHidden()
+        assert row.reset.isHidden()
+        preferences.set("n_seq_max", 2)
+        assert row.detail.text() == "Default: 8."
+        assert not row.detail.isHidden()
+        assert not row.reset.isHidden()
+        others = [each for name, each in window.rows.items() if name != "n_seq_max"]
+        assert not any("Default" in each.detail.text() for each in others)
+        row.reset.click()
+        assert preferences.settings.n_seq_max == 8
+        assert row.reset.isHidden()
+
+    def test_nothing_moves_when_a_setting_is_changed(self, window, preferences) -> None:
+        window.show_page("look")
+        before = control(window, "zoom").geometry()
+        preferences.set("zoom", 2)
+        assert control(window, "zoom").geometry() == before
+
+    def test_the_first_page_is_worth_opening(self, window) -> None:
+        window.nav.setCurrentRow(0)
+        assert {"language", "enter_sends", "automatic_titles"} <= shown_rows(window)
 
     def test_it_is_not_modal_and_fits_a_small_screen(self, window) -> None:
         assert not window.isModal()
@@ -109,16 +140,16 @@ class TestChanges:
         row = window.rows["theme"]
         next(each for each in row.findChildren(QRadioButton) if each.text() == "Dark").click()
         assert preferences.settings.theme == "dark"
-        assert row.reset.isEnabled()
+        assert row.reset.isVisible()
         row.reset.click()
         assert preferences.settings.theme == "system"
-        assert not row.reset.isEnabled()
+        assert not row.reset.isVisible()
         assert row.control.value == "system"
 
     def test_a_switch_is_switched_by_mouse_and_by_the_space_bar(
         self, window, preferences, qtbot: QtBot
     ) -> None:
-        window.show_page("chats")
+        window.show_page("general")
         switch = control(window, "enter_sends")
         assert isinstance(switch, Switch)
         qtbot.mouseClick(switch, Qt.MouseButton.LeftButton)
@@ -231,6 +262,50 @@ class TestChanges:
         assert preferences.settings.n_seq_max == 8
 
 
+class TestModels:
+    def test_another_folder_for_models_is_chosen_and_given_up(
+        self, window, preferences, tmp_path: Path
+    ) -> None:
+        window.show_page("models")
+        row = window.rows["download_folder"]
+        assert row.widget.toolTip() == str(paths.models_dir())
+        row.widget.click()
+        (dialog,) = window.findChildren(QFileDialog)
+        dialog.fileSelected.emit(str(tmp_path))
+        dialog.close()
+        assert preferences.settings.download_folder == tmp_path
+        assert row.widget.toolTip() == str(tmp_path)
+        row.reset.click()
+        assert preferences.settings.download_folder is None
+
+    def test_a_mirror_counts_when_it_is_entered_and_must_be_one(
+        self, window, preferences, qtbot: QtBot
+    ) -> None:
+        window.show_page("models")
+        field = control(window, "hub_endpoint")
+        qtbot.keyClicks(field, "https://hf-mirror.com")
+        assert preferences.settings.hub_endpoint == ""
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+        assert preferences.settings.hub_endpoint == "https://hf-mirror.com"
+        field.setText("http://elsewhere.example")
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+        assert preferences.settings.hub_endpoint == "https://hf-mirror.com"
+        assert "https://" in window.rows["hub_endpoint"].problem.text()
+
+    def test_a_token_goes_to_the_keyring_and_is_shown_no_more(self, window, parent, qtbot: QtBot) -> None:
+        window.show_page("models")
+        row = window.findChild(TokenRow)
+        assert row.forget.isHidden()
+        qtbot.keyClicks(row.field, "hf_secret")
+        qtbot.keyClick(row.field, Qt.Key.Key_Return)
+        assert parent.hub.tokens == ["hf_secret"]
+        assert row.field.text() == ""
+        assert row.field.placeholderText() == "Token saved"
+        row.forget.click()
+        assert parent.hub.tokens == ["hf_secret", ""]
+        assert row.forget.isHidden()
+
+
 class TestReload:
     @pytest.mark.parametrize(
         ("name", "value"), [("n_ctx", 2048), ("n_seq_max", 2), ("n_threads", 1), ("isolated", True)]
@@ -238,10 +313,10 @@ class TestReload:
     def test_what_makes_the_context_waits_for_the_model_and_says_so(
         self, window, preferences, engine, name, value
     ) -> None:
-        assert "Changing this reloads the model." in window.rows[name].default.text()
         assert window.reload.isHidden()
         preferences.set(name, value)
         assert not window.reload.isHidden()
+        assert "reloaded" in window.reload.findChild(QLabel).text()
         assert engine.loads == []
         window.reload.button.click()
         assert [getattr(params, name) for params in engine.loads] == [value]
@@ -263,7 +338,7 @@ class TestSearch:
     def test_it_looks_on_all_pages_and_marks_what_it_has_found(self, window, qtbot: QtBot) -> None:
         qtbot.keyClicks(window.search, "enter new line")
         assert shown_rows(window) == {"enter_sends"}
-        assert window.sections["chats"].isVisible()
+        assert window.sections["general"].isVisible()
         assert "<span" in window.rows["enter_sends"].sentence.text()
         assert not window.sections["look"].isVisible()
 

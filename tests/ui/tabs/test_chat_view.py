@@ -1,11 +1,14 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from app.chats.chat import Turn
+from app.look.fonts import choose_column
 from app.protocol.request import Overflow, Role
+from app.ui.message.safe_browser import SafeBrowser
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.greeting import Greeting
 from app.ui.transcript.turn_actions import TurnAction
@@ -35,6 +38,32 @@ def test_an_empty_chat_offers_messages_to_try(view: ChatView, session: FakeSessi
     assert session.sent == ["What is 34 + 21?"]
     assert not view.empty.isVisible()
     assert view.transcript.isVisible()
+
+
+@pytest.mark.parametrize("width", [420, 700, 901, 1280, 1921])
+@pytest.mark.parametrize("column", ["normal", "wide", "full"])
+def test_text_and_composer_stand_in_the_middle_to_the_pixel(
+    read: ChatView, qapp: QApplication, width: int, column: str
+) -> None:
+    choose_column(qapp, column)
+    read.set_zoom(0)  # as the settings do
+    read.resize(width, 500)
+    qapp.processEvents()
+    composer, page = read.composer, read.transcript
+    answer = page.live_views[-1]
+    text = QRect(answer.mapTo(read, QPoint(0, 0)), answer.size())
+    frame = QRect(composer.mapTo(read, QPoint(0, 0)), composer.size())
+    for place in (text, frame):
+        assert abs(place.left() - (read.width() - place.left() - place.width())) <= 1
+    assert text.left() - frame.left() == frame.right() - text.right()
+    assert column == "full" or text.width() <= 1100
+    choose_column(qapp, "normal")
+
+
+def test_the_column_has_720_pixels_where_there_is_room(read: ChatView, qapp: QApplication) -> None:
+    read.resize(1280, 500)
+    qapp.processEvents()
+    assert read.transcript.live_views[-1].width() >= 720
 
 
 def test_what_is_typed_and_entered_is_sent_and_shown(
@@ -202,3 +231,23 @@ def test_one_that_is_given_up_asks_nothing_of_a_session_that_is_gone(
     assert not view.isVisible()
     assert not view.message_draft._count_timer.isActive()
     qtbot.waitUntil(lambda: not isValid(view))
+
+
+def test_arabic_stands_at_the_right_in_the_question_and_in_the_answer(
+    view: ChatView, session: FakeSession, qtbot: QtBot
+) -> None:
+    arabic = "مرحبا، كيف حالك اليوم؟\nهذا سطر ثان"
+
+    def shown() -> list[SafeBrowser]:
+        return [each for each in view.transcript.findChildren(SafeBrowser) if each.isVisible()]
+
+    session.send(arabic)
+    session.say(arabic)
+    session.finish()
+    qtbot.waitUntil(lambda: len(shown()) == 2)
+    for text in shown():
+        block = text.document().begin()
+        while block.isValid():
+            line = block.layout().lineAt(0)
+            assert line.naturalTextRect().right() == pytest.approx(text.document().textWidth(), abs=2)
+            block = block.next()

@@ -44,10 +44,18 @@ def test_the_key_brings_the_newest_answer_to_the_panel(
     assert panel.reader.source.text == "5"
 
 
+def test_the_panel_opens_on_the_open_chat(
+    window: MainWindow, session: FakeSession, panel: ProbabilitiesPanel
+) -> None:
+    window.inspector.show_panel("probabilities")
+    assert panel.reader.source is not None
+    assert panel.reader.source.turn is session.chat.turns[3]
+
+
 def test_of_an_earlier_answer_only_the_text_is_known(
     window: MainWindow, engine: FakeEngine, session: FakeSession, panel: ProbabilitiesPanel
 ) -> None:
-    window.tabs.tokens_requested.emit(session, session.chat.turns[1])
+    window.tabs.views[0].tokens_requested.emit(session, session.chat.turns[1])
     assert panel.again.isVisible()
     panel.again.click()
     (reading,) = engine.submitted
@@ -72,10 +80,10 @@ def test_a_chosen_sequence_brings_its_newest_answer(
 def test_when_the_engine_is_gone_nobody_is_asked(
     window: MainWindow, engine: FakeEngine, session: FakeSession, panel: ProbabilitiesPanel
 ) -> None:
-    window.tabs.tokens_requested.emit(session, session.chat.turns[3])
+    window.tabs.views[0].tokens_requested.emit(session, session.chat.turns[3])
     engine.engine_failed.emit("It is gone.")
     num_posted = len(engine.posted)
-    window.tabs.tokens_requested.emit(session, session.chat.turns[3])
+    window.tabs.views[0].tokens_requested.emit(session, session.chat.turns[3])
     assert len(engine.posted) == num_posted
     assert panel.message.text() == NO_MODEL
 
@@ -87,7 +95,7 @@ def test_a_fork_opens_in_a_new_tab_unless_the_chat_is_closed(
     panel: ProbabilitiesPanel,
     workspace: FakeWorkspace,
 ) -> None:
-    window.tabs.tokens_requested.emit(session, session.chat.turns[3])
+    window.tabs.views[0].tokens_requested.emit(session, session.chat.turns[3])
     tokens = ChatTokens(session.chat.id, (1, 2, 53), 2, (b"5",))
     engine.reported.emit((replace(report(1), answers=(tokens,)),))
     panel.fork_at_requested.emit(panel.reader.source, "6", (54,))

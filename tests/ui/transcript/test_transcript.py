@@ -14,6 +14,7 @@ from app.protocol.request import Role
 from app.ui.base.proportions import column_width
 from app.ui.transcript.answer_view import AnswerView
 from app.ui.transcript.compare_view import CompareView
+from app.ui.transcript.edge_fade import EdgeFade
 from app.ui.transcript.transcript import (
     MIN_FRAME_MS,
     NUM_AROUND,
@@ -345,11 +346,26 @@ def test_home_and_end_go_to_both_ends(transcript: Transcript, chat: Chat, qtbot:
     assert bar.value() == bar.maximum()
 
 
+def test_text_fades_at_the_lower_edge_while_there_is_more(
+    transcript: Transcript, chat: Chat, qtbot: QtBot
+) -> None:
+    fill(chat, 40)
+    transcript.show()
+    (fade,) = transcript.findChildren(EdgeFade)
+    qtbot.keyClick(transcript, Qt.Key.Key_Home)
+    settle(transcript, qtbot)
+    assert fade.isVisible()
+    assert fade.geometry().bottom() == transcript.rect().bottom()
+    qtbot.keyClick(transcript, Qt.Key.Key_End)
+    settle(transcript, qtbot)
+    assert not fade.isVisible()
+
+
 def test_the_column_is_a_comfortable_line_and_centred(transcript: Transcript) -> None:
     transcript.resize(1600, 400)
     transcript.show()
     left = answer_view(transcript).x()
-    right = transcript.viewport().width() - left - answer_view(transcript).width()
+    right = transcript.width() - left - answer_view(transcript).width()
     assert abs(left - right) <= 1
     assert column_width(1600, 0) == column_width(3200, 0)
     assert column_width(400, 0) < 400

@@ -25,7 +25,19 @@ def editor(ground: QWidget) -> TurnEditor:
     return editor
 
 
-def test_enter_makes_a_line_and_ctrl_enter_saves(editor: TurnEditor, qtbot: QtBot) -> None:
+def test_enter_saves_and_shift_enter_makes_a_line_as_in_the_composer(
+    editor: TurnEditor, qtbot: QtBot
+) -> None:
+    with qtbot.assertNotEmitted(editor.saved):
+        qtbot.keyClick(editor.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(editor.text, "to 5")
+    with qtbot.waitSignal(editor.saved) as saved:
+        qtbot.keyClick(editor.text, Qt.Key.Key_Return)
+    assert [line.strip() for line in saved.args[0].splitlines()] == ["Count", "to 5"]
+
+
+def test_where_enter_makes_a_line_ctrl_enter_saves(editor: TurnEditor, qtbot: QtBot) -> None:
+    editor.enter_saves = False
     with qtbot.assertNotEmitted(editor.saved):
         qtbot.keyClick(editor.text, Qt.Key.Key_Return)
     qtbot.keyClicks(editor.text, "to 5")

@@ -3,8 +3,11 @@ from PySide6.QtGui import QPaintEvent, QRegion
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.chats.attachment import Attachment
 from app.chats.chat import Turn
 from app.protocol.request import Role
+from app.ui.base.attachment_preview import AttachmentPreview
+from app.ui.message.long_text import LongText
 from app.ui.transcript.turn_actions import Place
 from app.ui.transcript.turn_view import NO_PROGRESS
 from app.ui.transcript.user_view import BUBBLE_PADDING_X, UserView
@@ -40,3 +43,22 @@ def test_the_bubble_is_drawn_anew_around_other_words_of_the_same_height(qtbot: Q
     assert view.height() == height
     edge = QPoint(view.text_panes()[0].mapTo(view, QPoint(-BUBBLE_PADDING_X + 2, 4)))
     qtbot.waitUntil(lambda: view.drawn.contains(edge))
+
+
+def test_a_sent_file_opens_as_it_did_before_it_was_sent(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.resize(600, 400)
+    notes = Attachment("notes.txt", "line 1\nline 2")
+    view = UserView(Turn(Role.USER, "What is in it?", attachments=(notes,)), page)
+    view.set_zoom(0)
+    view.apply(Place(), NO_PROGRESS)
+    view.arrange(600)
+    page.show()
+    view.findChildren(LongText)[0].files[0].click()
+    (preview,) = view.findChildren(AttachmentPreview)
+    assert preview.isVisible()
+    assert preview.text.toPlainText() == notes.text
+    assert not preview.remove.isVisible()
+    assert not preview.into_text.isVisible()
+    preview.close()

@@ -11,7 +11,7 @@ from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
 from app.look.popups import Popover
 from app.look.words import tr
-from app.ui.composer.attachment_words import title
+from app.ui.base.attachment_words import title
 
 WIDTH, HEIGHT = 560, 360
 GAP = 6
@@ -44,8 +44,16 @@ class AttachmentPreview(Popover):
     def figures(self) -> str:
         return self._figures.text()
 
-    def open_above(self, widget: QWidget, attachment: Attachment, detail: str, *, fits_draft: bool) -> None:
-        """With `fits_draft`, it can be moved into the message's text."""
+    def open_above(
+        self,
+        widget: QWidget,
+        attachment: Attachment,
+        detail: str,
+        *,
+        fits_draft: bool = False,
+        is_sent: bool = False,
+    ) -> None:
+        """With `fits_draft`, it can be moved into the message's text. What is sent can only be read."""
         shown = attachment.text[:SHOWN_CHARS]
         name = title(attachment)
         metrics = self._title.fontMetrics()
@@ -57,6 +65,7 @@ class AttachmentPreview(Popover):
         self._figures.setText(" · ".join(part for part in (detail, more) if part))
         self.text.setPlainText(shown)
         self.into_text.setVisible(fits_draft)
+        self.remove.setVisible(not is_sent)
         self._place_above(widget)
         self.show()
         self.text.setFocus()

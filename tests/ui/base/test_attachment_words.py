@@ -3,7 +3,7 @@ import pytest
 from app.attachments.refusal import Reason
 from app.bridge.token_counter import TokenCount
 from app.chats.attachment import Attachment
-from app.ui.composer.attachment_words import PASTED, kind_label, refusal_text, title, tokens_text
+from app.ui.base.attachment_words import PASTED, kind_label, refusal_text, title, tokens_text
 
 
 @pytest.mark.parametrize("reason", Reason)

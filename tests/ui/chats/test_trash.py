@@ -1,0 +1,32 @@
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.storage.list_rows import ChatSummary
+from app.ui.chats.trash import TrashDialog
+
+
+@pytest.fixture
+def trash(qtbot: QtBot) -> TrashDialog:
+    dialog = TrashDialog()
+    qtbot.addWidget(dialog)
+    dialog.apply([ChatSummary(one, one.title(), "", False, 0.0, 0.0, 2) for one in ("sums", "haiku")])
+    return dialog
+
+
+def test_what_is_chosen_is_restored_or_deleted_for_good(trash: TrashDialog, qtbot: QtBot) -> None:
+    assert not trash.restore.isEnabled()
+    trash.list.setCurrentRow(1)
+    with qtbot.waitSignal(trash.restore_requested) as restored:
+        trash.restore.click()
+    assert restored.args == [("haiku",)]
+    trash.list.selectAll()
+    with qtbot.waitSignal(trash.purge_requested) as purged:
+        trash.purge.click()
+    assert set(purged.args[0]) == {"sums", "haiku"}
+
+
+def test_it_says_how_long_and_when_there_is_nothing(trash: TrashDialog) -> None:
+    assert "30 days" in trash.note.text()
+    trash.apply([])
+    assert trash.note.text() == "The trash is empty."
+    assert trash.list.count() == 0
