@@ -17,6 +17,8 @@ def conversed(window: MainWindow) -> dict[str, Any]:
     turns = view.transcript.live_views if view else []
     return {
         "loading": window._services.engine.is_loading,
+        "model": f"{window.picker.button.name} {window.picker.button.state}".strip(),
+        "notebook": view.notebook.editor.text if view and view.notebook else None,
         "theme": "dark" if current() is DARK else "light",
         "versions": [turn.versions.text if turn.versions.isVisible() else "" for turn in turns],
         "editing": [turn.editor.text.toPlainText() for turn in turns if turn.editor],

@@ -60,7 +60,7 @@ class ObservedWindow(MainWindow):
             "list": self._list(),
             "found": self._found(),
             "find": self.tabs.current.find_bar.field.text() if self.tabs.current else "",
-            "has_focus": bool(self.tabs.current and self.tabs.current.composer.editor.hasFocus()),
+            "has_focus": bool(self.tabs.current and self.tabs.current.panes[-1].hasFocus()),
             "notices": [
                 " ".join(label.text() for label in banner.findChildren(QLabel))
                 for banner in self.frame.findChildren(Banner)

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from tests.e2e.desktop import Desktop, until
@@ -27,3 +29,64 @@ def test_a_model_of_another_program_is_found_opened_and_left_alone(skein: Skein,
     desktop.keys("ctrl+q")
     exit_code, _ = skein.wait_for_end()
     assert exit_code == 0
+
+
+def test_a_model_that_is_missing_is_waited_for_while_the_starter_answers(
+    skein: Skein, desktop: Desktop, tmp_path: Path
+) -> None:
+    model = tmp_path / "disk" / "tiny.gguf"
+    skein.configure(model_path=str(model))
+    for _start in range(2):
+        skein.start(waits_for="is complete")
+        until(lambda: any("tiny.gguf is not in" in text for text in skein.state()["notices"]), "the message")
+        assert skein.state()["model"] == "tiny not loaded"
+        desktop.click(skein.state()["offers"]["Use the starter model"])
+        until(lambda: skein.state()["model"] == "Skein starter", "the starter model")
+        assert skein.state()["notices"] == []
+        desktop.keys("ctrl+q")
+        assert skein.wait_for_end()[0] == 0
+
+    model.parent.mkdir()
+    write_tiny_gguf(model, "qwen3")
+    skein.start()
+    assert f"{model} is loaded" in skein.log()
+    desktop.keys("ctrl+q")
+    assert skein.wait_for_end()[0] == 0
+
+
+def test_a_model_is_chosen_by_keys_above_the_chat(skein: Skein, desktop: Desktop, tmp_path: Path) -> None:
+    model = write_tiny_gguf(tmp_path / "tiny.gguf", "qwen3")
+    skein.start(str(model))
+    desktop.keys("ctrl+alt+m")
+    desktop.keys("Down", "Return")  # the starter stands below the model that answers
+    until(lambda: skein.state()["model"] == "Skein starter", "the starter model")
+    desktop.keys("ctrl+alt+m")
+    desktop.keys("Up", "Return")
+    until(
+        lambda: f"{model} is loaded" in skein.log().rpartition("starter.gguf is loaded")[2], "the other one"
+    )
+    desktop.keys("ctrl+q")
+    assert skein.wait_for_end()[0] == 0
+
+
+def test_a_notebook_is_continued_undone_and_there_at_the_next_start(skein: Skein, desktop: Desktop) -> None:
+    begin = "Count from 7 to 30"
+    skein.start()
+    desktop.keys("ctrl+shift+n")
+    until(lambda: skein.state()["notebook"] == "", "the notebook")
+    desktop.type(begin)
+    until(lambda: skein.state()["notebook"] == begin, "the text")
+    desktop.keys("ctrl+Return")
+    until(lambda: skein.state()["notebook"] != begin and not any(skein.state()["busy"]), "a continuation")
+    desktop.keys("ctrl+z")
+    until(lambda: skein.state()["notebook"] == begin, "the text before")
+    desktop.keys("ctrl+Return")
+    until(lambda: skein.state()["notebook"] != begin and not any(skein.state()["busy"]), "another one")
+    text = skein.state()["notebook"]
+    assert text.startswith(begin)
+    desktop.keys("ctrl+q")
+    assert skein.wait_for_end()[0] == 0
+    skein.start()
+    until(lambda: skein.state()["notebook"] == text, "the notebook of the last run")
+    desktop.keys("ctrl+q")
+    assert skein.wait_for_end()[0] == 0

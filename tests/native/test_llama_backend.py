@@ -346,6 +346,18 @@ def test_a_missing_file_is_refused(tmp_path):
         pass
 
 
+def test_its_chat_template_says_what_a_model_can(tmp_path):
+    thinking = "{% if tools %}{{ tools }}{% endif %}{% if enable_thinking %}<think>{% endif %}"
+    for template, can in ((None, (False, False, False)), ("{{ messages }}", (True, False, False))):
+        model = write_tiny_gguf(tmp_path / "tiny.gguf", "qwen3", chat_template=template)
+        with open_llama_backend(LoadParams(model, n_ctx=256)) as backend:
+            info = backend.model
+            assert (info.has_template, info.takes_tools, info.thinks) == can
+    model = write_tiny_gguf(tmp_path / "thinking.gguf", "qwen3", chat_template=thinking)
+    with open_llama_backend(LoadParams(model, n_ctx=256)) as backend:
+        assert (backend.model.takes_tools, backend.model.thinks) == (True, True)
+
+
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.99])
 def test_a_truncated_file_is_refused_with_the_librarys_reason(tiny_gguf, tmp_path, kept):
     data = tiny_gguf("qwen3").read_bytes()

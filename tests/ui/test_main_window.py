@@ -414,7 +414,10 @@ class TestModel:
         dialog.close()
         assert window.notices.banners() == [banner], "nothing was chosen yet"
         assert not window.models.stands_in
+        offer(banner, "Use the starter model").setFocus()
         offer(banner, "Use the starter model").click()
+        assert window.tabs.current
+        assert window.tabs.current.composer.editor.hasFocus(), "not lost with the button"
         assert window.models.stands_in
         assert [params.path for params in engine.loads] == [paths.starter_model()]
         window.models.load(Path("/m/other.gguf"))
