@@ -110,10 +110,13 @@ class EmptyChat(QWidget):
             (self.offers, self.greeting.primary is Primary.GET_MODEL),
             (self._logo, True),
         ]
-        room = self.height() - MARGINS
         for part, is_wanted in wanted:
-            room -= _height_of(part, width) + self._column.spacing() if is_wanted else 0
-            part.setVisible(is_wanted and room >= 0)
+            part.setVisible(is_wanted)
+        for part, _ in reversed(wanted):
+            self._column.invalidate()  # it does not ask a part that was hidden before this page was
+            if self._column.totalHeightForWidth(self.width()) <= self.height():
+                break
+            part.hide()
 
 
 class PromptChips(QWidget):
@@ -144,6 +147,7 @@ class PromptChips(QWidget):
         self._num_columns = num_columns
         for index, button in enumerate(self.buttons):
             self._grid.addWidget(button, index // num_columns, index % num_columns)
+            button.show()  # now, and not later: hidden ones have no height
 
     def _chip(self, text: str) -> QPushButton:
         button = QPushButton(as_tab_text(text), self)
@@ -152,11 +156,6 @@ class PromptChips(QWidget):
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         button.clicked.connect(lambda: self.chosen.emit(text))
         return button
-
-
-def _height_of(part: QWidget, width: int) -> int:
-    height = part.heightForWidth(width) if part.hasHeightForWidth() else -1
-    return height if height >= 0 else part.sizeHint().height()
 
 
 def _logo(parent: QWidget) -> PlainLabel:

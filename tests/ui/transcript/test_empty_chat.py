@@ -1,7 +1,7 @@
 from itertools import pairwise
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.services.model_state import ModelState
@@ -89,3 +89,13 @@ def test_they_stand_below_each_other_where_it_is_narrow(qtbot: QtBot) -> None:
     assert offers.fit(1000) == 1
     assert offers.fit(200) == 2
     assert offers.minimumSizeHint().width() == 0
+
+
+@pytest.mark.parametrize("height", range(260, 460, 20))
+def test_new_prompts_are_never_squeezed(page: EmptyChat, height: int) -> None:
+    page.resize(800, height)
+    page.apply(greeting(ModelState(model_info(name="big"))))
+    page.apply(greeting(STARTER, 8 * 2**30))
+    QApplication.processEvents()
+    shown = [button for button in page.buttons if button.isVisible()]
+    assert all(button.height() >= button.sizeHint().height() for button in shown)
