@@ -148,7 +148,10 @@ class Menus(QObject):
 
     def _edit(self, slot: str) -> None:
         """Of the widget with the focus; what it cannot undo may be what was deleted or closed last."""
-        if not _call(slot) and slot == "undo":
+        selection = self._parts.chats.selection if slot in ("copy", "selectAll") else None
+        if selection is not None:
+            selection.copy() if slot == "copy" else selection.select_all()
+        elif not _call(slot) and slot == "undo":
             self._parts.undo.undo()
 
     # View

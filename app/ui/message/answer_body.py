@@ -7,6 +7,7 @@ from app.chats.thinking import Split, split_thinking
 from app.ui.message.code_block import CodeBlock
 from app.ui.message.markdown_column import MarkdownColumn
 from app.ui.message.prose_pane import ProsePane
+from app.ui.message.text_part import TextPart
 from app.ui.message.thinking_section import ThinkingSection
 
 GAP = 8
@@ -52,6 +53,10 @@ class AnswerBody(QWidget):
     def plain_text(self) -> str:
         """The answer as rendered text, without the thinking."""
         return self.column.plain_text()
+
+    def text_parts(self) -> list[TextPart]:
+        thoughts = self.thinking.text_parts() if not self.thinking.isHidden() else []
+        return [*(part.under(0) for part in thoughts), *(part.under(1) for part in self.column.text_parts())]
 
     def set_zoom(self, zoom: int) -> None:
         self.thinking.set_zoom(zoom)

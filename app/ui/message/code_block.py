@@ -19,7 +19,9 @@ from app.ui.base.copy_button import CopyButton
 from app.ui.base.hidden_characters import num_hidden, without_hidden
 from app.ui.message.code_colours import file_name
 from app.ui.message.code_text import CodeText
+from app.ui.message.folding import unfold
 from app.ui.message.markdown import Block
+from app.ui.message.passages import Kind, Passage
 
 RADIUS = 8
 PADDING = 12
@@ -113,6 +115,10 @@ class CodeBlock(QWidget):
 
     def plain_text(self) -> str:
         return self.text.toPlainText()
+
+    def copied(self, begin: int, end: int) -> list[Passage]:
+        code = unfold(self.text.toPlainText()[begin:end])
+        return [Passage(Kind.CODE, text=code, info=_language_of(self._block.info) if self._block else "")]
 
     def _on_wrap_toggled(self, is_wrapped: bool) -> None:
         self.text.set_wrapped(is_wrapped)

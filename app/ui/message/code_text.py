@@ -28,12 +28,13 @@ from app.look.words import tr
 from app.ui.base.hidden_characters import BADGE, mark_hidden
 from app.ui.message.code_colours import Ink, Run, coloured_lines
 from app.ui.message.folding import fold
+from app.ui.message.text_part import SelectedText
 
 SLICE_S = 0.004
 MAX_MEASURED = 400  # lines; those after them are taken for as high as usual
 
 
-class CodeText(QPlainTextEdit):
+class CodeText(SelectedText, QPlainTextEdit):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._colours = _Highlighter(self.document())
@@ -42,9 +43,8 @@ class CodeText(QPlainTextEdit):
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+        self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.setTabChangesFocus(True)
         self.setAccessibleName(tr("Code"))
         self.viewport().setAutoFillBackground(False)
@@ -58,7 +58,7 @@ class CodeText(QPlainTextEdit):
         self.set_wrapped(False)
 
     def show_code(self, code: str, language: str, is_closed: bool) -> None:
-        """Appends new text while the code is being written, so that a selection survives."""
+        """Appends new text while the code is being written."""
         if code.startswith(self._source) and self._source:
             self._append(code[len(self._source) :])
         elif code != self._source:
@@ -73,8 +73,6 @@ class CodeText(QPlainTextEdit):
     def _append(self, new: str) -> None:
         """Rewrites the last line: marks and folds depend on what precedes it."""
         line = self._source.rfind("\n") + 1
-        selected = self.textCursor()
-        anchor, position = selected.anchor(), selected.position()
         cursor = QTextCursor(self.document())
         cursor.movePosition(cursor.MoveOperation.End)
         before, now = (fold(mark_hidden(text)) for text in (self._source[line:], self._source[line:] + new))
@@ -82,10 +80,6 @@ class CodeText(QPlainTextEdit):
             cursor.movePosition(cursor.MoveOperation.StartOfBlock, cursor.MoveMode.KeepAnchor)
             before = ""
         cursor.insertText(now[len(before) :])
-        if anchor != position and selected.position() != position:  # it was at the end, and moved along
-            selected.setPosition(anchor)
-            selected.setPosition(position, QTextCursor.MoveMode.KeepAnchor)
-            self.setTextCursor(selected)
 
     def set_wrapped(self, is_wrapped: bool) -> None:
         mode = QPlainTextEdit.LineWrapMode
@@ -124,10 +118,7 @@ class CodeText(QPlainTextEdit):
         self._colours.rehighlight()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        if self.textCursor().hasSelection():
-            super().contextMenuEvent(event)
-        else:
-            event.ignore()  # for the whole message
+        event.ignore()  # for what is selected, or the whole message
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Handles horizontal scrolling; vertical is for the page."""

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QFont
@@ -12,7 +13,11 @@ from app.look.fonts import small_font, tabular
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel, as_tab_text
 from app.look.words import tr
+from app.ui.base.hidden_characters import mark_hidden
+from app.ui.message.folding import fold, unfold
+from app.ui.message.passages import Kind, Passage
 from app.ui.message.safe_browser import SafeBrowser
+from app.ui.message.text_part import TextPart
 
 PART_CHARS = 12_000  # laying out more would be slow
 MAX_PART_LINES = 600
@@ -67,6 +72,15 @@ class LongText(QWidget):
             button.deleteLater()
         self.files = [self._file_button(number, name) for number, name in enumerate(file_names)]
         self._show_part(part)
+
+    def text_parts(self) -> list[TextPart]:
+        return [
+            TextPart((part,), self._text if part == self.part else None, partial(self._copied, part))
+            for part in range(self.num_parts)
+        ]
+
+    def _copied(self, part: int, begin: int, end: int) -> list[Passage]:
+        return [Passage(Kind.TEXT, text=unfold(fold(mark_hidden(self._text_of(part)))[begin:end]))]
 
     def show_match(self, query: str, number: int) -> None:
         """Shows the part in which that occurrence begins, counted from 0 whatever the case of its letters."""
@@ -139,10 +153,13 @@ class LongText(QWidget):
             self._show_part(part)
             self.height_changed.emit()
 
+    def _text_of(self, part: int) -> str:
+        ends = [*self._starts[1:], len(self.text)]
+        return self.text[self._starts[part] : ends[part]]
+
     def _show_part(self, part: int) -> None:
         self.part = part
-        ends = [*self._starts[1:], len(self.text)]
-        shown = self.text[self._starts[part] : ends[part]]
+        shown = self._text_of(part)
         if shown != self._shown:
             self._shown = shown
             self._text.show_plain(shown)

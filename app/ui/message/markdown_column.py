@@ -20,6 +20,7 @@ from app.ui.message.long_text import LongText
 from app.ui.message.markdown import Block, BlockKind
 from app.ui.message.prose_pane import ProsePane
 from app.ui.message.slices import slices
+from app.ui.message.text_part import TextPart
 
 GAP = 10
 TABLE_SEAM = 4  # what Qt leaves free around a table, so that two of its pieces meet
@@ -101,9 +102,18 @@ class MarkdownColumn(QWidget):
         self._is_whole &= is_plain == self._is_plain
         self._is_plain = is_plain
 
-    def plain_text(self) -> str:
+    def finish(self) -> None:
+        """Reads and draws what is left of it, at once."""
         while self._has_more:
             self._take_step()
+
+    def text_parts(self) -> list[TextPart]:
+        parts = [_text_part(index, part.view) for index, part in enumerate(self._parts) if part.view]
+        rest = self._rest.text_parts() if self._rest else []
+        return [*(part.under(0) for part in parts), *(part.under(1) for part in rest)]
+
+    def plain_text(self) -> str:
+        self.finish()
         texts = [part.plain_text() for part in self.parts]
         return "\n".join([*texts, self._rest.text] if self._rest else texts)
 
@@ -250,6 +260,10 @@ def discard(view: QWidget | None) -> None:
         for column in view.findChildren(MarkdownColumn):
             column.show_whole("")
         slices().delete(view)
+
+
+def _text_part(index: int, view: ProsePane | CodeBlock) -> TextPart:
+    return TextPart((index,), view.text if isinstance(view, CodeBlock) else view, view.copied)
 
 
 def _apply_fonts(view: ProsePane | CodeBlock, zoom: int) -> None:

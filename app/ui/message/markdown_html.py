@@ -30,8 +30,18 @@ MAX_COLUMNS = 100
 MAX_CELLS = 1_500  # of what is read at once
 MAX_COLOURED_CHARS = 2_000  # of code in a list or a quotation
 
+# What is left for the view.
+MATH = re.compile(r'<math open="([^"]*)">([^<]*)</math>')
+COPY = re.compile(r'<copy code="([^"]*)">')
+_CLOSES = {"\\(": "\\)", "\\[": "\\]"}
+
 _URL = re.compile(r"(?:https?://|(?<![\w/@.-])www\.(?=[^\s.]+\.))[^\s<>\"']*[^\s<>\"'.,;:!?)\]}*_]")
 _MARKS = re.compile(r"[\s!-/:-@\[-`{-~\x00-\x1f\x7f]+")  # spaces, controls and the punctuation of ASCII
+
+
+def formula_source(opens: str, latex: str) -> str:
+    """As it was written, with its dollars or brackets."""
+    return f"{opens}{latex}{_CLOSES.get(opens, opens)}" if opens else latex
 
 
 def parse(source: str, env: EnvType) -> list[Token]:

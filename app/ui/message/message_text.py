@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-from PySide6.QtWidgets import QWidget
-
 from app.chats.chat import Turn
 from app.chats.thinking import split_thinking
 from app.look.words import tr
@@ -17,20 +15,13 @@ def written_text(turn: Turn) -> str:
 
 def plain_text(turn: Turn) -> str:
     """Without Markdown markup. User messages are no Markdown."""
-    return turn.text if turn.role is Role.USER else _as_shown(written_text(turn))
+    if turn.role is Role.USER:
+        return turn.text
+    # With all that reads Markdown: the window is shown without.
+    from app.ui.message.passages import as_plain
+    from app.ui.message.turn_passages import passages_of
 
-
-def _as_shown(text: str) -> str:
-    from app.ui.message.answer_body import (
-        AnswerBody,  # with all that reads Markdown: the window is shown without
-    )
-
-    ground = QWidget()
-    body = AnswerBody(ground)
-    body.show_whole(text)
-    shown = body.plain_text()
-    ground.deleteLater()
-    return shown
+    return as_plain(passages_of(written_text(turn), is_markdown=True))
 
 
 def speaker(turn: Turn) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, QTimer, QUrl, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QCursor,
@@ -36,14 +36,13 @@ from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold, unfold
 from app.ui.message.formulas import formulas
 from app.ui.message.markdown import Block
+from app.ui.message.markdown_html import COPY, MATH, formula_source
 from app.ui.message.math_image import Drawn, Formula
+from app.ui.message.passages import Passage, passages
 from app.ui.message.safe_browser import LINE_HEIGHT, SafeBrowser
 from app.ui.message.slices import slices
 
-_MATH = re.compile(r'<math open="([^"]*)">([^<]*)</math>')
 _DISPLAYED = ("", "$$", "\\[")
-_CLOSES = {"\\(": "\\)", "\\[": "\\]"}
-_COPY = re.compile(r'<copy code="([^"]*)">')
 _COPY_SCHEME, _COPY_ICON = "copy", "icon:copy"
 ICON = 13
 EM = 1.2  # the letters of formulas are smaller than those of most text fonts
@@ -81,8 +80,8 @@ class ProsePane(SafeBrowser):
             kept.clear()
         self._tokens = current()
         drawn, self._drawn = self._drawn, {}
-        rendered = _MATH.sub(lambda found: self._formula(found, drawn), self._html)
-        self.show_html(_COPY.sub(self._copy_link, rendered) if "<copy" in rendered else rendered)
+        rendered = MATH.sub(lambda found: self._formula(found, drawn), self._html)
+        self.show_html(COPY.sub(self._copy_link, rendered) if "<copy" in rendered else rendered)
         self._put_formulas_on_the_line()
 
     def set_reading_font(self, font: QFont) -> None:
@@ -108,12 +107,8 @@ class ProsePane(SafeBrowser):
             unfold(self.toPlainText()), self.document().begin(), 0, len(self.toPlainText())
         )
 
-    def createMimeDataFromSelection(self) -> QMimeData:
-        data = super().createMimeDataFromSelection()
-        cursor = self.textCursor()
-        begin, end = cursor.selectionStart(), cursor.selectionEnd()
-        data.setText(self._with_sources(data.text(), self.document().findBlock(begin), begin, end))
-        return data
+    def copied(self, begin: int, end: int) -> list[Passage]:
+        return passages(self.document(), begin, end, self._sources)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Only images that we have drawn ourselves."""
@@ -159,7 +154,7 @@ class ProsePane(SafeBrowser):
 
     def _formula(self, found: re.Match[str], there: Mapping[Formula, Drawn]) -> str:
         opens, latex = html.unescape(found[1]), html.unescape(found[2])
-        source = latex if not opens else f"{opens}{latex}{_CLOSES.get(opens, opens)}"
+        source = formula_source(opens, latex)
         font = self.document().defaultFont()
         formula = Formula(
             latex.strip(),

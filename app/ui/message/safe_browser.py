@@ -5,7 +5,7 @@ Has no scroll bars: it is as high as its text, which `arrange` returns. GUI thre
 
 from typing import Any
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QUrl
+from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, QUrl
 from PySide6.QtGui import (
     QContextMenuEvent,
     QCursor,
@@ -13,6 +13,8 @@ from PySide6.QtGui import (
     QHelpEvent,
     QImage,
     QKeyEvent,
+    QPainter,
+    QPaintEvent,
     QResizeEvent,
     QTextBlockFormat,
     QTextCursor,
@@ -23,17 +25,22 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextBrowser, QToolTip, QWidget
 
 from app.look.fonts import code_font
+from app.look.icons import icon
 from app.look.plain_text import as_tooltip
-from app.look.popups import stand_out
+from app.look.popups import Menu
 from app.look.tokens import Tokens, current
+from app.look.words import tr
+from app.ui.base.copy_button import copy_text
 from app.ui.base.hidden_characters import mark_hidden
-from app.ui.message.folding import fold, unfold
+from app.ui.message.folding import fold
 from app.ui.message.link_doubts import Doubt, doubts
 from app.ui.message.link_prompt import LinkPrompt, real_target
 from app.ui.message.markdown_html import is_safe_link
+from app.ui.message.text_part import SelectedText
 
 LINE_HEIGHT = 125.0  # percent of the font's own: with Inter a line is 1.5 times as high as its letters
 INDENT = 32  # of a list
+MARK = 20  # of an item, with the space after it
 QUOTE_INDENT = 15
 _IMAGE = QTextDocument.ResourceType.ImageResource.value
 _NO_IMAGE = QImage(1, 1, QImage.Format.Format_ARGB32)
@@ -48,7 +55,7 @@ _SCROLL_KEYS = (
 )
 
 
-class SafeBrowser(QTextBrowser):
+class SafeBrowser(SelectedText, QTextBrowser):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -75,7 +82,7 @@ class SafeBrowser(QTextBrowser):
         everything.mergeBlockFormat(spacing)
 
     def show_html(self, html: str) -> None:
-        """Replaces the text; what is selected stays selected where it did not change."""
+        """Replaces the text; a link that has the focus keeps it where nothing has changed."""
         selected = self.textCursor()
         anchor, position = selected.anchor(), selected.position()
         had_selection = selected.hasSelection()
@@ -122,11 +129,23 @@ class SafeBrowser(QTextBrowser):
         """
         return _NO_IMAGE if kind == _IMAGE else ""
 
-    def createMimeDataFromSelection(self) -> QMimeData:
-        data = super().createMimeDataFromSelection()
-        plain = QMimeData()
-        plain.setText(unfold(data.text()))
-        return plain
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt paints what is selected, but for the marks of list items."""
+        begin, end = self.selected_range
+        if begin < end:
+            self._paint_selected_marks(begin, end)
+        super().paintEvent(event)
+
+    def _paint_selected_marks(self, begin: int, end: int) -> None:
+        painter, block = QPainter(self.viewport()), self.document().findBlock(begin)
+        while block.isValid() and block.position() < end:
+            if block.textList() is not None and block.position() >= begin and block.layout().lineCount():
+                line = block.layout().lineAt(0)
+                place = block.layout().position()
+                rect = QRectF(place.x() + line.x() - MARK, place.y() + line.y(), MARK, line.height())
+                painter.fillRect(rect, self.selection_colour())
+            block = block.next()
+        painter.end()
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -158,12 +177,16 @@ class SafeBrowser(QTextBrowser):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        if not (self.textCursor().hasSelection() or self.anchorAt(event.pos())):
-            event.ignore()  # then it is about the whole message
+        target = self.anchorAt(event.pos())
+        if not is_safe_link(target):
+            event.ignore()  # then it is about what is selected, or the whole message
             return
-        menu = self.createStandardContextMenu(event.pos())
+        menu = Menu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        stand_out(menu)
+        menu.addAction(icon("globe"), tr("&Open link…")).triggered.connect(
+            lambda: self.anchorClicked.emit(QUrl(target))
+        )
+        menu.addAction(icon("copy"), tr("&Copy link address")).triggered.connect(lambda: copy_text(target))
         menu.popup(event.globalPos())
 
     def _on_anchor_clicked(self, url: QUrl) -> None:

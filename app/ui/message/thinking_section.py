@@ -10,6 +10,7 @@ from app.look.icons import icon
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.message.markdown_column import MarkdownColumn
+from app.ui.message.text_part import TextPart
 
 INDENT = 16
 HEADER = 28
@@ -46,6 +47,9 @@ class ThinkingSection(QWidget):
         self._is_thinking = is_thinking
         self.header.setText(_title(is_thinking, thinking_s))
         self._show_state()
+
+    def text_parts(self) -> list[TextPart]:
+        return self._column.text_parts() if self._column and self.is_open else []
 
     def toggle(self) -> None:
         self._is_open = not self.is_open

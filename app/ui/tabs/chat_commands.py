@@ -19,6 +19,7 @@ from app.ui.transcript.turn_actions import Place, TurnAction, is_possible, offer
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
+    from app.ui.transcript.selection import PageSelection
 
 MAX_LOOKED_AT = 40  # turns, from the last one back
 
@@ -80,6 +81,12 @@ class ChatCommands(QObject):
     def find_next(self, step: int) -> None:
         if self._tabs.current:
             self._tabs.current.finder.step(step)
+
+    @property
+    def selection(self) -> PageSelection | None:
+        """Of the messages, if they have the focus and nothing else there can be copied from."""
+        view = self._tabs.current
+        return view.transcript.selection_in_focus if view and not view.notebook else None
 
     # One message
 

@@ -8,6 +8,7 @@ from app.look.fonts import reading_font, small_font, tabular
 from app.look.plain_text import PlainLabel, as_table, one_line
 from app.look.words import mark, tr
 from app.ui.message.answer_body import AnswerBody
+from app.ui.message.text_part import TextPart
 from app.ui.transcript.answer_text import (
     activity_line,
     can_continue,
@@ -116,6 +117,12 @@ class AnswerView(TurnView):
         tip = "" if is_streaming else details_tooltip(self.turn)
         if tip != self.footer.toolTip():
             self.footer.setToolTip(tip)
+
+    def text_parts(self) -> list[TextPart]:
+        return self.body.text_parts()
+
+    def finish(self) -> None:
+        self.body.column.finish()
 
     def plain_text(self) -> str:
         return self.body.plain_text()

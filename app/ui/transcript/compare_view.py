@@ -15,6 +15,7 @@ from app.ui.base.copy_button import CopyButton
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.markdown_column import discard
 from app.ui.message.message_text import written_text
+from app.ui.message.text_part import TextPart
 from app.ui.transcript.answer_text import activity_line, notice_line, stats_line
 from app.ui.transcript.turn_actions import Place
 from app.ui.transcript.turn_view import NO_PROGRESS, Progress, TurnView
@@ -69,6 +70,18 @@ class CompareView(TurnView):
         super().set_zoom(zoom)
         for column in self._columns:
             column.body.set_zoom(zoom)
+
+    def text_parts(self) -> list[TextPart]:
+        """One answer after the other."""
+        return [
+            part.under(number)
+            for number, column in enumerate(self._columns)
+            for part in column.body.text_parts()
+        ]
+
+    def finish(self) -> None:
+        for column in self._columns:
+            column.body.column.finish()
 
     def _make_columns(self, versions: tuple[Turn, ...]) -> None:
         for column in self._columns:

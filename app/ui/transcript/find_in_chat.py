@@ -9,15 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Slot
-from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtGui import QColor, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 
 from app.chats.chat import Chat, Turn
 from app.look.tokens import current
 from app.look.words import tr
+from app.ui.message.text_part import SelectedText, coloured
 from app.ui.transcript.find_bar import FindBar
 from app.ui.transcript.transcript import Transcript
-from app.ui.transcript.turn_view import TextPane, TurnView
+from app.ui.transcript.turn_view import TurnView
 
 TYPING_MS = 120  # of a pause in typing
 SLICE_S = 0.006
@@ -72,7 +73,7 @@ class FindInChat(QObject):
         focused = QApplication.focusWidget()
         if not self.is_open:
             self._opened_from = focused
-        if selected := _selected_words(focused):
+        if selected := _one_line(self._transcript.selection.words) or _selected_words(focused):
             self._bar.field.setText(selected)
         self._bar.show()
         self._bar.field.setFocus()
@@ -170,22 +171,23 @@ class FindInChat(QObject):
             return
         self._has_marks = is_wanted
         for view in self._transcript.live_views:
-            marks: dict[TextPane, list[QTextEdit.ExtraSelection]] = {pane: [] for pane in view.text_panes()}
+            marks: dict[SelectedText, list[QTextEdit.ExtraSelection]] = {
+                pane: [] for pane in view.text_panes()
+            }
             if is_wanted:
                 self._add_marks(view, marks)
             for pane, selections in marks.items():
-                if selections or pane.extraSelections():
-                    pane.setExtraSelections(selections)
+                pane.show_marks(selections)
 
-    def _add_marks(self, view: TurnView, marks: dict[TextPane, list[QTextEdit.ExtraSelection]]) -> None:
+    def _add_marks(self, view: TurnView, marks: dict[SelectedText, list[QTextEdit.ExtraSelection]]) -> None:
         match = self._matches[self._current] if 0 <= self._current < len(self._matches) else None
         found = self._found_in(view)
         number = min(match.number, len(found) - 1) if match and match.turn is view.turn else -1
         for index, (pane, cursor) in enumerate(found):
-            marks[pane].append(_selection(cursor, is_current=index == number))
+            marks[pane].append(_marked(cursor, is_current=index == number))
 
-    def _found_in(self, view: TurnView) -> list[tuple[TextPane, QTextCursor]]:
-        found: list[tuple[TextPane, QTextCursor]] = []
+    def _found_in(self, view: TurnView) -> list[tuple[SelectedText, QTextCursor]]:
+        found: list[tuple[SelectedText, QTextCursor]] = []
         flag = (
             QTextDocument.FindFlag.FindCaseSensitively
             if self._bar.matches_case
@@ -199,24 +201,19 @@ class FindInChat(QObject):
         return found
 
 
-def _selection(cursor: QTextCursor, is_current: bool) -> QTextEdit.ExtraSelection:
+def _marked(cursor: QTextCursor, is_current: bool) -> QTextEdit.ExtraSelection:
     tokens = current()
-    words = QTextCharFormat()
-    colour = QColor(tokens.accent if is_current else tokens.warning)
     if is_current:
-        words.setForeground(QColor(tokens.on_accent))
-    else:
-        colour.setAlphaF(0.35)
-    words.setBackground(colour)
-    selection = QTextEdit.ExtraSelection()
-    selection.cursor = cursor
-    selection.format = words
-    return selection
+        return coloured(cursor, QColor(tokens.accent), QColor(tokens.on_accent))
+    colour = QColor(tokens.warning)
+    colour.setAlphaF(0.35)
+    return coloured(cursor, colour)
 
 
 def _selected_words(widget: QWidget | None) -> str:
-    """Only a selection within one line is a search term."""
-    if not hasattr(widget, "textCursor"):
-        return ""
-    selected = widget.textCursor().selectedText()  # type: ignore[union-attr]
-    return selected if len(selected) <= 200 and "\u2029" not in selected else ""
+    return _one_line(widget.textCursor().selectedText()) if hasattr(widget, "textCursor") else ""  # type: ignore[union-attr]
+
+
+def _one_line(selected: str) -> str:
+    """Only words within one line are a search term."""
+    return selected if len(selected) <= 200 and not {"\n", "\u2029"} & set(selected) else ""

@@ -45,7 +45,10 @@ class Page:
         self._fitted = NOT_FITTED
 
     def row_of(self, turn: Turn) -> int | None:
-        return self._row_of_id.get(turn.id)
+        return self.row_of_id(turn.id)
+
+    def row_of_id(self, turn_id: str) -> int | None:
+        return self._row_of_id.get(turn_id)
 
     def take(self, turns: Sequence[Turn]) -> tuple[list[Turn], list[Turn]]:
         """Sets the turns. Returns the removed ones, and those in their place.

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QObject, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -14,9 +14,12 @@ from app.ui.transcript.view_pool import ViewPool
 class PageFocus(QObject):
     """Connected only while the page is shown: the application signals every change to all pages."""
 
-    def __init__(self, views: ViewPool, parent: QObject) -> None:
-        super().__init__(parent)
+    moved = Signal(bool)  # whether the page, or something in it, has the focus now
+
+    def __init__(self, views: ViewPool, page: QWidget) -> None:
+        super().__init__(page)
         self._views = views
+        self._page = page
         self._listens = False
         self.view: TurnView | None = None  # the one with the focus
 
@@ -44,6 +47,7 @@ class PageFocus(QObject):
     @Slot("QWidget*", "QWidget*")
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
         self._set_view(self._views.with_widget(new) if new else None)
+        self.moved.emit(new is not None and (new is self._page or self._page.isAncestorOf(new)))
 
     def _set_view(self, view: TurnView | None) -> None:
         if view is self.view:

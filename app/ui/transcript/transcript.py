@@ -8,15 +8,16 @@ often when drawing is slow. Follows the end only while scrolled there. GUI threa
 import time
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QScrollBar, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QLabel, QScrollBar, QWidget
 
 from app.chats.chat import Chat, Turn
 from app.look.words import tr
 from app.protocol.request import Role
 from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.message.slices import slices
+from app.ui.message.text_part import SelectedText, TextPart
 from app.ui.transcript.answer_view import FOOTER, AnswerView
 from app.ui.transcript.compare_view import CompareView
 from app.ui.transcript.edge_fade import EdgeFade
@@ -24,6 +25,9 @@ from app.ui.transcript.jump_button import JumpButton
 from app.ui.transcript.page import Anchor, Page
 from app.ui.transcript.page_focus import FocusLine, PageFocus
 from app.ui.transcript.queue_view import QueueView
+from app.ui.transcript.selecting import Selecting
+from app.ui.transcript.selection import PageSelection
+from app.ui.transcript.selection_menu import SelectionMenu
 from app.ui.transcript.turn_actions import Place
 from app.ui.transcript.turn_view import NO_PROGRESS, Progress, TurnView
 from app.ui.transcript.user_view import UserView
@@ -69,6 +73,10 @@ class Transcript(QAbstractScrollArea):
         self._jump = JumpButton(self)
         self._jump.clicked.connect(self.jump_to_end)
         self._focus = PageFocus(self._views, self)
+        self.selection = PageSelection(self._page, self._views, self._texts_of, self)
+        self._selecting = Selecting(self, self._views, self.selection, self.scroll_to)
+        self._focus.moved.connect(self._on_focus_moved)
+        self.drawn.connect(self.selection.show)
         FocusLine(self)
         self._frame = self._new_timer(self._draw)
         self._fills = self._new_timer(self._fill)
@@ -186,6 +194,15 @@ class Transcript(QAbstractScrollArea):
         """The one with the focus."""
         return self._focus.view.turn if self._focus.view else None
 
+    @property
+    def selection_in_focus(self) -> PageSelection | None:
+        """The selection, if keys are meant for it: not those in an editor of a message."""
+        focused = QApplication.focusWidget()
+        if focused is None or not (focused is self or self.isAncestorOf(focused)):
+            return None
+        has_its_own = focused.metaObject().indexOfMethod("copy()") >= 0
+        return self.selection if isinstance(focused, SelectedText) or not has_its_own else None
+
     def plain_text(self) -> str:
         return "\n".join(view.plain_text() for view in self.live_views)
 
@@ -224,6 +241,8 @@ class Transcript(QAbstractScrollArea):
             super().wheelEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._selecting.press_key(event):
+            return
         if event.key() == Qt.Key.Key_Home:
             self.verticalScrollBar().setValue(0)
         elif event.key() == Qt.Key.Key_End:
@@ -360,6 +379,14 @@ class Transcript(QAbstractScrollArea):
             view.show()
         return view
 
+    def _texts_of(self, row: int) -> list[TextPart]:
+        """All of them, in sight or not."""
+        view = self._views.take(self._kind_of(self._page.rows[row]), self._page.rows[row])
+        if view.isHidden():
+            self._apply(view, row)
+        view.finish()
+        return view.text_parts()
+
     def _new_view(self, kind: type[TurnView], turn: Turn) -> TurnView:
         view = kind(turn, self.viewport())
         view.hide()
@@ -370,6 +397,7 @@ class Transcript(QAbstractScrollArea):
         view.version_requested.connect(self._on_version_requested)
         view.edited.connect(self.edited)
         view.height_changed.connect(self._on_height_changed)
+        view.menu_requested.connect(self._on_menu_requested)
         if isinstance(view, AnswerView):
             view.keep_going_requested.connect(self.keep_going_requested)
         if isinstance(view, CompareView):
@@ -428,6 +456,21 @@ class Transcript(QAbstractScrollArea):
         self._place(is_growth=not is_wanted)
         if view.editor:
             self.scroll_to(view.editor)
+
+    @Slot(object, QPoint)
+    def _on_menu_requested(self, view: TurnView, place: QPoint) -> None:
+        """Of what is selected, where it was clicked; else of the message."""
+        if self._selecting.is_selected(self.viewport().mapFromGlobal(place)):
+            menu = SelectionMenu(self.selection, self)
+            menu.popup(place)
+        else:
+            view.popup_menu(place)
+
+    @Slot(bool)
+    def _on_focus_moved(self, is_here: bool) -> None:
+        if is_here and isinstance(QApplication.focusWidget(), QLabel):
+            self.selection.clear()  # such a label has one of its own
+        self.selection.light(is_here)
 
     def _span_of(self, view: TurnView) -> QRect:
         if view.IS_WIDE:

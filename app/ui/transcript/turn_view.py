@@ -1,22 +1,20 @@
 """The common base of views of user messages and answers. GUI thread."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
 from app.protocol.report import SlotSnapshot
 from app.ui.message.message_text import written_text
+from app.ui.message.text_part import SelectedText, TextPart
 from app.ui.transcript.turn_actions import Place, TurnAction, TurnButtons, TurnMenu, VersionSwitch
 from app.ui.transcript.turn_editor import TurnEditor
 
 GAP_AFTER_EDITOR = 16
-
-TextPane = QTextEdit | QPlainTextEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +41,7 @@ class TurnView(QWidget):
     ways_requested = Signal(int)  # so many more answers to the last message
     version_requested = Signal(object, object)  # the Turn, and the one to replace it
     edited = Signal(object, str)  # the Turn, what it shall be
+    menu_requested = Signal(object, QPoint)  # this view, and where on the screen
     height_changed = Signal(object)  # this view, which must be arranged anew
 
     GAP_AFTER = 0
@@ -111,11 +110,16 @@ class TurnView(QWidget):
     def plain_text(self) -> str:
         return "\n".join(pane.toPlainText() for pane in self.text_panes())
 
-    def text_panes(self) -> Sequence[TextPane]:
-        """The text widgets for search and selection, from top to bottom."""
-        panes: list[TextPane] = [*self.findChildren(QTextEdit), *self.findChildren(QPlainTextEdit)]
-        shown = [pane for pane in panes if pane.isVisibleTo(self) and not self._is_editors(pane)]
-        return sorted(shown, key=lambda pane: pane.mapTo(self, QPoint(0, 0)).y())
+    def text_panes(self) -> list[SelectedText]:
+        """The text widgets for search and selection, in reading order."""
+        return [part.pane for part in self.text_parts() if part.pane and part.pane.isVisibleTo(self)]
+
+    def text_parts(self) -> list[TextPart]:
+        """Its texts in reading order, those that are not shown, too."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Draws what is left of its texts, at once."""
 
     def focus_chain(self) -> list[QWidget]:
         """What Tab can reach, in reading order."""
@@ -129,9 +133,6 @@ class TurnView(QWidget):
 
     def show_match(self, _query: str, _number: int) -> None:
         """Makes a match visible; only a paged text needs that."""
-
-    def _is_editors(self, pane: TextPane) -> bool:
-        return self.editor is not None and self.editor.isAncestorOf(pane)
 
     # Actions
 
@@ -196,9 +197,9 @@ class TurnView(QWidget):
 
     def _popup_menu_of_button(self) -> None:
         button = self.buttons.more
-        self._popup_menu(button.mapToGlobal(QPoint(0, button.height())))
+        self.popup_menu(button.mapToGlobal(QPoint(0, button.height())))
 
-    def _popup_menu(self, place: QPoint) -> None:
+    def popup_menu(self, place: QPoint) -> None:
         menu = TurnMenu(self.turn, self.place, self)
         menu.chosen.connect(self.act)
         menu.ways_chosen.connect(self.ways_requested)
@@ -207,7 +208,7 @@ class TurnView(QWidget):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if self.editor is None:
-            self._popup_menu(event.globalPos())
+            self.menu_requested.emit(self, event.globalPos())
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)

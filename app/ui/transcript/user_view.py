@@ -13,6 +13,7 @@ from app.look.words import tr, tr_said
 from app.ui.base.attachment_preview import AttachmentPreview
 from app.ui.base.attachment_words import kind_label
 from app.ui.message.long_text import LongText
+from app.ui.message.text_part import TextPart
 from app.ui.transcript.turn_actions import Place, TurnButtons
 from app.ui.transcript.turn_view import Progress, TurnView
 
@@ -66,6 +67,9 @@ class UserView(TurnView):
 
     def show_match(self, query: str, number: int) -> None:
         self._text.show_match(query, number)
+
+    def text_parts(self) -> list[TextPart]:
+        return self._text.text_parts()
 
     def _arrange_text(self, width: int) -> int:
         widest = int(width * BUBBLE_SHARE) - 2 * BUBBLE_PADDING_X

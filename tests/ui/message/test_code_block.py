@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 from qasync import QEventLoop
@@ -12,6 +12,7 @@ from app.look.theme import apply_theme
 from app.look.tokens import DARK, LIGHT
 from app.ui.message.code_block import CodeBlock, write_text_file
 from app.ui.message.markdown import parse_blocks
+from app.ui.message.passages import Kind, Passage
 
 LONG_LINE = "value = " + " + ".join(f"number_{n}" for n in range(60))
 
@@ -90,14 +91,12 @@ def test_code_without_them_says_nothing(frame: QWidget) -> None:
 
 def test_a_selection_stays_while_code_is_written(frame: QWidget) -> None:
     block = block_of(frame, "```py\nx = 1\n")
-    cursor = block.text.textCursor()
-    cursor.setPosition(0)
-    cursor.setPosition(5, QTextCursor.MoveMode.KeepAnchor)
-    block.text.setTextCursor(cursor)
     for source in ("```py\nx = 1\ny", "```py\nx = 1\ny = 2\n", "```py\nx = 1\ny = 2\n```"):
         block.show_block(parse_blocks(source)[0])
-    assert block.text.textCursor().selectedText() == "x = 1"
+        block.text.show_selected(0, 5, is_lit=True)
+        assert [mark.cursor.selectedText() for mark in block.text.extraSelections()] == ["x = 1"]
     assert block.plain_text() == "x = 1\ny = 2"
+    assert block.copied(0, 5) == [Passage(Kind.CODE, text="x = 1", info="py")]
 
 
 def test_a_character_that_is_hidden_at_the_end_is_marked_at_once(frame: QWidget) -> None:

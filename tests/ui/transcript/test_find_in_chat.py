@@ -5,9 +5,9 @@ from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, Turn
 from app.protocol.request import Role
+from app.ui.message.text_part import SelectedText
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.find_in_chat import matches_in
-from app.ui.transcript.turn_view import TextPane
 from tests.ui.fakes import FakeSession
 
 
@@ -41,7 +41,7 @@ def look_for(view: ChatView, qtbot: QtBot, words: str) -> None:
 
 def marked(view: ChatView) -> list[str]:
     """The words that are marked on the page."""
-    panes: list[TextPane] = [pane for live in view.transcript.live_views for pane in live.text_panes()]
+    panes: list[SelectedText] = [pane for live in view.transcript.live_views for pane in live.text_panes()]
     return [selection.cursor.selectedText() for pane in panes for selection in pane.extraSelections()]
 
 
