@@ -133,7 +133,7 @@ class TextPart:
 def _cursors(document: QTextDocument, begin: int, end: int) -> Iterator[QTextCursor]:
     """One for each frame and cell: one that leaves a table or a quotation would take in all of that."""
     block, start, before = document.findBlock(begin), begin, -1
-    while document.rootFrame().childFrames() and block.isValid() and block.position() < end:
+    while document.rootFrame().childFrames() and block.isValid() and block.position() <= end:
         here = _frame_of(block)
         if here != before and before >= 0:
             yield _cursor(document, start, block.position() - 1)
@@ -146,9 +146,8 @@ def _frame_of(block: QTextBlock) -> int:
     """Where the frame or the cell around it begins."""
     cursor = QTextCursor(block)
     table: QTextTable | None = cursor.currentTable()
-    return (
-        table.cellAt(cursor).firstPosition() if table is not None else cursor.currentFrame().firstPosition()
-    )
+    around = table.cellAt(cursor) if table is not None else cursor.currentFrame()
+    return around.firstPosition()
 
 
 def _cursor(document: QTextDocument, begin: int, end: int) -> QTextCursor:
