@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, QUrl
 from PySide6.QtGui import (
+    QColor,
     QContextMenuEvent,
     QCursor,
     QFont,
@@ -16,13 +17,16 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QResizeEvent,
+    QTextBlock,
     QTextBlockFormat,
     QTextCursor,
     QTextDocument,
+    QTextList,
     QTextOption,
+    QTextTable,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QTextBrowser, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QTextBrowser, QTextEdit, QToolTip, QWidget
 
 from app.look.fonts import code_font
 from app.look.icons import icon
@@ -36,7 +40,7 @@ from app.ui.message.folding import fold
 from app.ui.message.link_doubts import Doubt, doubts
 from app.ui.message.link_prompt import LinkPrompt, real_target
 from app.ui.message.markdown_html import is_safe_link
-from app.ui.message.text_part import SelectedText
+from app.ui.message.text_part import SelectedText, coloured
 
 LINE_HEIGHT = 125.0  # percent of the font's own: with Inter a line is 1.5 times as high as its letters
 INDENT = 32  # of a list
@@ -129,6 +133,25 @@ class SafeBrowser(SelectedText, QTextBrowser):
         """
         return _NO_IMAGE if kind == _IMAGE else ""
 
+    def selected_pieces(self, begin: int, end: int) -> list[QTextEdit.ExtraSelection]:
+        """One that leaves a table or a quotation would take in all of that.
+
+        The first letter of a list item stands for its mark, too, which has no look of its own.
+        """
+        document, colour, text = self.document(), self.selection_colour(), QColor(current().text)
+        found: list[QTextEdit.ExtraSelection] = []
+        block, start, before = document.findBlock(begin), begin, -1
+        while block.isValid() and block.position() <= end:
+            here, at = _frame_of(block), block.position()
+            if here != before and before >= 0:
+                found.append(coloured(document, start, at - 1, colour))
+                start = at
+            if _is_item(block) and begin <= at < end:
+                found += [coloured(document, start, at, colour), coloured(document, at, at + 1, None, text)]
+                start = at + 1
+            before, block = here, block.next()
+        return [*found, coloured(document, start, end, colour)]
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt paints what is selected, but for the marks of list items."""
         begin, end = self.selected_range
@@ -139,10 +162,11 @@ class SafeBrowser(SelectedText, QTextBrowser):
     def _paint_selected_marks(self, begin: int, end: int) -> None:
         painter, block = QPainter(self.viewport()), self.document().findBlock(begin)
         while block.isValid() and block.position() < end:
-            if block.textList() is not None and block.position() >= begin and block.layout().lineCount():
+            if _is_item(block) and block.position() >= begin and block.layout().lineCount():
                 line = block.layout().lineAt(0)
                 place = block.layout().position()
-                rect = QRectF(place.x() + line.x() - MARK, place.y() + line.y(), MARK, line.height())
+                left, right = line.x() - MARK, float(line.cursorToX(1)[0])  # type: ignore[index]
+                rect = QRectF(place.x() + left, place.y() + line.y(), right - left, line.height())
                 painter.fillRect(rect, self.selection_colour())
             block = block.next()
         painter.end()
@@ -218,6 +242,19 @@ class SafeBrowser(SelectedText, QTextBrowser):
 
     def _place_of_cursor(self) -> QPoint:
         return self.viewport().mapToGlobal(self.cursorRect().bottomLeft())
+
+
+def _is_item(block: QTextBlock) -> bool:
+    listed: QTextList | None = block.textList()
+    return listed is not None
+
+
+def _frame_of(block: QTextBlock) -> int:
+    """Where the frame or the cell around it begins."""
+    cursor = QTextCursor(block)
+    table: QTextTable | None = cursor.currentTable()
+    around = table.cellAt(cursor) if table is not None else cursor.currentFrame()
+    return around.firstPosition()
 
 
 def prose_style_sheet(tokens: Tokens, points: float, code_families: str) -> str:

@@ -1,6 +1,6 @@
 """What a selection runs through: the texts of a message in reading order. GUI thread."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,9 @@ from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
-    QTextBlock,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
-    QTextTable,
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QTextEdit
 
@@ -73,6 +71,9 @@ class SelectedText(_TextView):
     def selected_range(self) -> tuple[int, int]:
         return self._selected[:2] if self._selected else (0, 0)
 
+    def selected_pieces(self, begin: int, end: int) -> list[QTextEdit.ExtraSelection]:
+        return [coloured(self.document(), begin, end, self.selection_colour())]
+
     def selection_colour(self) -> QColor:
         tokens = current()
         is_lit = self._selected is not None and self._selected[2]
@@ -83,10 +84,7 @@ class SelectedText(_TextView):
     def _show_colours(self) -> None:
         shown = list(self._marks)
         if self._selected:
-            colour = self.selection_colour()
-            shown[:0] = [
-                coloured(cursor, colour) for cursor in _cursors(self.document(), *self._selected[:2])
-            ]
+            shown[:0] = self.selected_pieces(*self._selected[:2])
         self.setExtraSelections(shown)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -130,41 +128,18 @@ class TextPart:
         return TextPart((*key, *self.key), self.pane, self.copied)
 
 
-def _cursors(document: QTextDocument, begin: int, end: int) -> Iterator[QTextCursor]:
-    """One for each frame and cell: one that leaves a table or a quotation would take in all of that."""
-    block, start, before = document.findBlock(begin), begin, -1
-    while document.rootFrame().childFrames() and block.isValid() and block.position() <= end:
-        here = _frame_of(block)
-        if here != before and before >= 0:
-            yield _cursor(document, start, block.position() - 1)
-            start = block.position()
-        before, block = here, block.next()
-    yield _cursor(document, start, end)
-
-
-def _frame_of(block: QTextBlock) -> int:
-    """Where the frame or the cell around it begins."""
-    cursor = QTextCursor(block)
-    table: QTextTable | None = cursor.currentTable()
-    around = table.cellAt(cursor) if table is not None else cursor.currentFrame()
-    return around.firstPosition()
-
-
-def _cursor(document: QTextDocument, begin: int, end: int) -> QTextCursor:
-    cursor = QTextCursor(document)
-    cursor.setPosition(begin)
-    cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-    return cursor
-
-
 def coloured(
-    cursor: QTextCursor, background: QColor, foreground: QColor | None = None
+    document: QTextDocument, begin: int, end: int, background: QColor | None, foreground: QColor | None = None
 ) -> QTextEdit.ExtraSelection:
+    """The text between two positions, in these colours."""
+    result = QTextEdit.ExtraSelection()
+    result.cursor = QTextCursor(document)
+    result.cursor.setPosition(begin)
+    result.cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
     look = QTextCharFormat()
-    look.setBackground(background)
+    if background:
+        look.setBackground(background)
     if foreground:
         look.setForeground(foreground)
-    result = QTextEdit.ExtraSelection()
-    result.cursor = cursor
     result.format = look
     return result

@@ -184,7 +184,7 @@ class FindInChat(QObject):
         found = self._found_in(view)
         number = min(match.number, len(found) - 1) if match and match.turn is view.turn else -1
         for index, (pane, cursor) in enumerate(found):
-            marks[pane].append(_marked(cursor, is_current=index == number))
+            marks[pane].append(_marked(pane, cursor, is_current=index == number))
 
     def _found_in(self, view: TurnView) -> list[tuple[SelectedText, QTextCursor]]:
         found: list[tuple[SelectedText, QTextCursor]] = []
@@ -201,13 +201,14 @@ class FindInChat(QObject):
         return found
 
 
-def _marked(cursor: QTextCursor, is_current: bool) -> QTextEdit.ExtraSelection:
+def _marked(pane: SelectedText, cursor: QTextCursor, is_current: bool) -> QTextEdit.ExtraSelection:
     tokens = current()
+    place = pane.document(), cursor.selectionStart(), cursor.selectionEnd()
     if is_current:
-        return coloured(cursor, QColor(tokens.accent), QColor(tokens.on_accent))
+        return coloured(*place, QColor(tokens.accent), QColor(tokens.on_accent))
     colour = QColor(tokens.warning)
     colour.setAlphaF(0.35)
-    return coloured(cursor, colour)
+    return coloured(*place, colour)
 
 
 def _selected_words(widget: QWidget | None) -> str:

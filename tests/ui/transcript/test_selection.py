@@ -172,7 +172,8 @@ async def copied(page: Transcript) -> QMimeData:
 def lit(page: Transcript) -> list[str]:
     """What is shown as selected, text by text."""
     panes = [pane for view in page.live_views for pane in view.text_panes()]
-    return [mark.cursor.selectedText() for pane in panes for mark in pane.extraSelections()]
+    texts = ["".join(mark.cursor.selectedText() for mark in pane.extraSelections()) for pane in panes]
+    return [text for text in texts if text]
 
 
 @pytest.mark.parametrize("is_backwards", [False, True])
