@@ -3239,6 +3239,16 @@ rate</source>
         </translation>
     </message>
     <message>
+        <source>&amp;Open link…</source>
+        <extracomment>app/ui/message/safe_browser.py</extracomment>
+        <translation>打开链接(&amp;O)…</translation>
+    </message>
+    <message>
+        <source>&amp;Copy link address</source>
+        <extracomment>app/ui/message/safe_browser.py</extracomment>
+        <translation>复制链接地址(&amp;C)</translation>
+    </message>
+    <message>
         <source>Preset name</source>
         <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>预设名称</translation>
@@ -3397,6 +3407,16 @@ rate</source>
         <source>From {size} up to {name} ({largest}), which fits this machine; or drop a GGUF file here</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>从 {size} 到适合这台电脑的 {name}（{largest}）；也可以把 GGUF 文件拖到这里</translation>
+    </message>
+    <message>
+        <source>Copy as &amp;Markdown</source>
+        <extracomment>app/ui/transcript/selection_menu.py</extracomment>
+        <translation>复制为 Markdown(&amp;M)</translation>
+    </message>
+    <message>
+        <source>Select &amp;all messages</source>
+        <extracomment>app/ui/transcript/selection_menu.py</extracomment>
+        <translation>选中全部消息(&amp;A)</translation>
     </message>
     <message>
         <source>The disk with {folder} is full. Free some space, then start Skein again.</source>

@@ -362,7 +362,20 @@ class RandomUse:
     def do_turn_menu(self) -> None:
         self._close_menus()
         if views := self.view.transcript.live_views:
-            self.chance.choice(views)._popup_menu(QPoint(20, 20))
+            view = self.chance.choice(views)
+            view.menu_requested.emit(view, view.mapToGlobal(QPoint(20, 20)))
+
+    def do_select(self) -> None:
+        page = self.view.transcript
+        width, height = page.viewport().width(), page.viewport().height()
+        begin, end = (QPoint(self.chance.randrange(width), self.chance.randrange(height)) for _ in range(2))
+        QTest.mousePress(page.viewport(), Qt.MouseButton.LeftButton, pos=begin)
+        QTest.mouseMove(page.viewport(), end)
+        QTest.mouseRelease(page.viewport(), Qt.MouseButton.LeftButton, pos=end)
+
+    def do_copy_selection(self) -> None:
+        if self.view.transcript.selection:
+            self.view.transcript.selection.copy()
 
     def do_choose(self) -> None:
         """In a menu that was opened some time ago."""
