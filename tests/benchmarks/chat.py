@@ -2,7 +2,7 @@
 
 `streams` is eight chats that stream at once, one of them in sight. `answer` is one long answer of each kind.
 `open` is a long chat that is opened from the disk. `tabs` is a start with a thousand tabs. `line` is ten
-megabytes without a break, pasted, sent and received. Each has what is wanted of it in issue 5.
+megabytes without a break, pasted, sent and received. `select` is a drag through a thousand messages.
 """
 
 from __future__ import annotations
@@ -29,9 +29,12 @@ from tests.benchmarks.figures import Verdict, show
 from tests.e2e.desktop import PACKAGES, new_desktop
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QEvent, QPoint
+
     from app.chats.chat import Chat
     from app.storage.chat_store import ChatStore
     from app.ui.main_window import MainWindow
+    from app.ui.transcript.transcript import Transcript
     from tests.benchmarks.scripted_window import ScriptedProgram
 
 NUM_STREAMS = 8
@@ -44,6 +47,10 @@ NUM_TABS = 1_000
 WANTED_START_S = 3.0
 LINE_BYTES = 10_000_000
 WANTED_GAP_MS = 250.0
+NUM_SELECTED = 1_000
+NUM_FRAMES = 300
+SCROLL_PX = 40
+WANTED_FRAME_MS = 16.0
 PIECE = 4  # characters of a token
 
 MIX = (
@@ -347,4 +354,78 @@ async def _longest_gap(program: ScriptedProgram, act: Callable[[], object], sett
     return max(program.window.record.late_ms(begin, time.perf_counter()))
 
 
-PARTS = {"streams": _streams, "answer": _answer, "open": _open, "tabs": _tabs, "line": _line}
+# Selecting.
+
+
+async def _select(options: argparse.Namespace, verdict: Verdict, _home: Path) -> None:
+    """A drag through a long chat, in the window and beyond its edge, beside scrolling alone."""
+    from app.bridge.tasks import finish_all
+    from app.ui.transcript.transcript import Transcript
+
+    page = Transcript(_long_chat(NUM_SELECTED))
+    page.resize(900, 700)
+    page.show()
+    frames: dict[str, list[float]] = {}
+    for _ in range(options.repeats):
+        for name, costs in (
+            ("scrolling alone", _scroll(page)),
+            ("a drag beyond the edge", _drag(page, is_beyond=True)),
+            ("a drag in the window", _drag(page, is_beyond=False)),
+        ):
+            frames.setdefault(name, []).extend(cost * 1000 for cost in costs)
+    for name, costs_ms in frames.items():
+        show(f"{name}: a frame, p50 and max", [np.percentile(costs_ms, 50), max(costs_ms)], "CPU ms")
+        verdict.at_most(f"{name}: CPU ms a frame, p99", float(np.percentile(costs_ms, 99)), WANTED_FRAME_MS)
+    page.selection.select_all()
+    begin = time.perf_counter()
+    page.selection.copy()
+    await finish_all()
+    show(f"copying {NUM_SELECTED:,} messages", [time.perf_counter() - begin], "s", 2)
+    page.hide()
+    page.deleteLater()
+
+
+def _scroll(page: Transcript) -> list[float]:
+    bar = page.verticalScrollBar()
+    page.jump_to_end()
+    return [_cost(lambda: bar.setValue(bar.value() - SCROLL_PX)) for _ in range(NUM_FRAMES)]
+
+
+def _drag(page: Transcript, *, is_beyond: bool) -> list[float]:
+    """It does not end: its text is copied by a task, and here events are handled in the midst of one."""
+    from PySide6.QtCore import QEvent, QPoint
+
+    page.jump_to_end()
+    _move(page, QEvent.Type.MouseButtonPress, QPoint(450, 600))
+    places = [
+        QPoint(100 + 37 * n % 700, -SCROLL_PX if is_beyond else 53 * n % 700) for n in range(NUM_FRAMES)
+    ]
+    costs = []
+    for place in places:
+        costs.append(_cost(lambda place=place: _move(page, QEvent.Type.MouseMove, place)))  # type: ignore[misc]
+        if is_beyond:
+            costs[-1] += _cost(page._selecting._scroll_on)
+    assert page.selection
+    return costs
+
+
+def _move(page: Transcript, kind: QEvent.Type, place: QPoint) -> None:
+    from PySide6.QtCore import QPointF, Qt
+    from PySide6.QtGui import QMouseEvent
+    from PySide6.QtWidgets import QApplication
+
+    button, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    on_screen = QPointF(page.viewport().mapToGlobal(place))
+    QApplication.sendEvent(
+        page.viewport(), QMouseEvent(kind, QPointF(place), on_screen, button, button, none)
+    )
+
+
+PARTS = {
+    "streams": _streams,
+    "answer": _answer,
+    "open": _open,
+    "tabs": _tabs,
+    "line": _line,
+    "select": _select,
+}
