@@ -10,11 +10,15 @@ from pathlib import Path
 
 
 def private_dir(path: Path) -> Path:
-    """The folder `path`, made if need be, with all above it that is missing. Raises OSError."""
+    """The folder `path`, made if need be, with all above it that is missing. Raises OSError.
+
+    A folder that users share, such as /tmp, stays open: the sticky bit marks it.
+    """
     missing = [folder for folder in (path, *path.parents) if not folder.is_dir()]
     for folder in reversed(missing):
         folder.mkdir(mode=0o700, exist_ok=True)
-    path.chmod(0o700)
+    if not path.stat().st_mode & stat.S_ISVTX:
+        path.chmod(0o700)
     return path
 
 

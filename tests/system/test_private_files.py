@@ -33,6 +33,14 @@ def test_a_folder_above_that_was_there_is_left_as_it_is(tmp_path: Path) -> None:
     assert mode_of(tmp_path / "shared") == 0o777
 
 
+def test_a_folder_that_users_share_stays_open(tmp_path: Path) -> None:
+    shared = tmp_path / "tmp"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    assert private_dir(shared) == shared
+    assert mode_of(shared) == 0o1777
+
+
 def test_a_file_in_the_way_is_no_folder(tmp_path: Path) -> None:
     path = tmp_path / "skein"
     path.touch(mode=0o644)
