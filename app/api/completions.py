@@ -110,7 +110,7 @@ class _Chunks(ChoiceChunks):
         super().__init__(frame, fields, num_requests)
         self._num_chars = [0] * num_requests
 
-    def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
+    async def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
         choice: dict[str, Any] = {"text": output.text, "index": index, "logprobs": None}
         if output.logprobs:
             choice["logprobs"] = _logprobs(

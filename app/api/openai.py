@@ -96,7 +96,8 @@ class ChoiceChunks:
     async def of(self, index: int, output: Output) -> list[Event]:
         self._usages[index] = output.usage
         events: list[Event] = [
-            self._frame.around([choice], **self._timings(choice)) for choice in self._choices(index, output)
+            self._frame.around([choice], **self._timings(choice))
+            for choice in await self._choices(index, output)
         ]
         if isinstance(output, Progress):
             events.append(self._frame.around([self._empty_choice(index)], prompt_progress=output.json))
@@ -108,7 +109,7 @@ class ChoiceChunks:
         usage = usage_json(self._usages, self._fields.num_copies)
         return [self._frame.around([], usage=usage, timings=timings_json(self._usages[0])), DONE]
 
-    def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
+    async def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
         """One for each chunk to be sent."""
         raise NotImplementedError
 
