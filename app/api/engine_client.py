@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
@@ -19,6 +19,7 @@ from app.api.defaults import Defaults
 from app.api.errors import ApiError, unavailable
 from app.api.metrics import Metrics
 from app.api.progress import PromptProgress
+from app.engine.answer_reader import AnswerReaders
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.commands import Abort, Command, Forget, Submit
 from app.protocol.model import ModelInfo
@@ -151,6 +152,8 @@ class EngineClient:
         self._engine = engine
         self.defaults = defaults or Defaults()
         self.metrics = Metrics()
+        self.readers = AnswerReaders()
+        self.reading = ThreadPoolExecutor(1, "skein-reading")  # one child reads one answer at a time
         self._num_spare_slots = num_spare_slots
         self._max_open = max_open
         self._open: dict[str, Answers] = {}  # by request id
@@ -253,6 +256,8 @@ class EngineClient:
         if self._engine.model:
             for chat_id in self.titles:
                 self._engine.post(Forget(chat_id))
+        self.readers.close()
+        self.reading.shutdown(wait=False, cancel_futures=True)
 
     def fail_open(self, reason: str) -> None:
         """Every answer that is being written ends with `reason`, and 503."""

@@ -7,7 +7,6 @@ from typing import Annotated
 from aiohttp import web
 from pydantic import Field
 
-from app.api.chat_answer import require_tools
 from app.api.chat_fields import ChatFields
 from app.api.json_body import Body, beside, json_response, read_fields
 from app.api.parameters import read_sampling_fields
@@ -59,7 +58,6 @@ async def detokenize(request: web.Request) -> web.Response:
 async def apply_template(request: web.Request) -> web.Response:
     """The prompt of a chat as text."""
     fields = await read_sampling_fields(request, ChatFields)
-    await require_tools(request, fields)
     client = request.app[CLIENT]
     sampling = client.sampling
     asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))
