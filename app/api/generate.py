@@ -9,7 +9,7 @@ from aiohttp import web
 from pydantic import Field
 
 from app.api.answer_parts import usage_json
-from app.api.answering import FINISH_REASONS, Event, stream_answers, whole_answers
+from app.api.answering import FINISH_REASONS, Chunks, Event, stream_answers, whole_answers
 from app.api.json_body import beside, json_response
 from app.api.parameters import SamplingFields, read_sampling_fields
 from app.api.state import CLIENT
@@ -50,7 +50,7 @@ async def generate(request: web.Request) -> web.StreamResponse:
     )
 
 
-class _Chunks:
+class _Chunks(Chunks):
     """The last one has a `finish_reason`."""
 
     async def of(self, _index: int, output: Output) -> list[Event]:
@@ -62,6 +62,3 @@ class _Chunks:
             "usage": usage_json([output.usage]),
         }
         return [end]
-
-    def last(self) -> list[Event]:
-        return []

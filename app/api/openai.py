@@ -13,7 +13,7 @@ from pydantic import Field
 
 import app
 from app.api.answer_parts import timings_json, usage_json
-from app.api.answering import Event
+from app.api.answering import Chunks, Event
 from app.api.event_stream import DONE
 from app.api.json_body import Body
 from app.api.parameters import SamplingFields
@@ -85,7 +85,7 @@ class Frame:
         }
 
 
-class ChoiceChunks:
+class ChoiceChunks(Chunks):
     """Streams choices. Subclasses define what a chunk looks like."""
 
     def __init__(self, frame: Frame, fields: OpenAiFields, num_requests: int) -> None:

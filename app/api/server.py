@@ -12,17 +12,20 @@ import socket
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from app.api import chat_completions, completions, generate, health, llama_server, models
+from app.api import chat_completions, completions, generate, health, llama_server, models, responses
 from app.api.engine_client import EngineClient
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
 from app.api.guard import ALLOWED_HEADERS, ALLOWED_METHODS, Guard
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
+from app.api.responses.store import RESPONSES, ResponseStore
 from app.api.state import CLIENT, PRESENTATION, Presentation
 from app.protocol.errors import EngineError, RequestError
 
 log = logging.getLogger(__name__)
+
+ENDPOINTS = (health, models, generate, completions, chat_completions, responses, llama_server)
 
 
 class ApiServer:
@@ -90,8 +93,9 @@ class ApiServer:
         application[CLIENT] = self._client
         application[LIMITS] = self._limits
         application[PRESENTATION] = self._presentation
+        application[RESPONSES] = ResponseStore()
         application.on_response_prepare.append(_add_headers)
-        for endpoints in (health, models, generate, completions, chat_completions, llama_server):
+        for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)
         return application
 

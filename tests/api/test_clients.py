@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import openai
+import pydantic
 import pytest
 
 from app.api.engine_client import EngineClient
@@ -162,6 +163,83 @@ class TestOpenAi:
         async with starter() as served, openai_client(served) as client:
             stream = await client.chat.completions.create(
                 model="any", messages=SUM, stream=True, extra_body={"ignore_eos": True}
+            )
+            await anext(aiter(stream))
+            await stream.close()
+            await until(lambda: served.client.num_open == 0)
+            await nothing_more_is_computed(served)
+
+
+class TestOpenAiResponses:
+    async def test_an_answer_whole_and_streamed(self):
+        async with starter() as served, openai_client(served) as client:
+            whole = await client.responses.create(model="any", input="What is 2 + 2?")
+            assert "4" in whole.output_text
+            assert whole.status == "completed"
+            async with client.responses.stream(model="any", input="What is 2 + 2?") as stream:
+                text = "".join(
+                    [one.delta async for one in stream if one.type == "response.output_text.delta"]
+                )
+                final = await stream.get_final_response()
+            assert text == final.output_text == whole.output_text
+            assert final.usage.output_tokens == whole.usage.output_tokens
+            assert final.usage.input_tokens_details.cached_tokens > 0
+
+    async def test_a_chat_goes_on_by_its_id(self):
+        async with starter() as served, openai_client(served) as client:
+            first = await client.responses.create(model="any", input="What is 2 + 2?")
+            second = await client.responses.create(
+                model="any", input="What is 3 + 4?", previous_response_id=first.id
+            )
+            assert "7" in second.output_text
+            assert second.usage.input_tokens_details.cached_tokens >= first.usage.total_tokens - 1
+            assert (await client.responses.retrieve(first.id)).output_text == first.output_text
+            await client.responses.delete(first.id)
+            with pytest.raises(openai.NotFoundError):
+                await client.responses.retrieve(first.id)
+
+    async def test_an_answer_is_parsed_into_a_class(self):
+        class Verdict(pydantic.BaseModel):
+            ok: bool
+
+        async with starter() as served, openai_client(served) as client:
+            answer = await client.responses.parse(model="any", input="What is 2 + 2?", text_format=Verdict)
+            assert isinstance(answer.output_parsed, Verdict)
+
+    async def test_a_function_is_called_and_its_result_read(self):
+        number = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+        tools: Any = [{"type": "function", "name": "up", "parameters": number, "strict": False}]
+        asked: Any = {"role": "user", "content": "What is 2 + 2?"}
+        async with starter(TOOLS) as served, openai_client(served) as client:
+            answer = await client.responses.create(
+                model="any", input=[asked], tools=tools, tool_choice="required"
+            )
+            (call,) = answer.output
+            assert call.type == "function_call"
+            assert isinstance(json.loads(call.arguments)["n"], int)
+            result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "3"}
+            turns: Any = [asked, *answer.output, result]
+            answer = await client.responses.create(model="any", input=turns, tools=tools)
+            assert answer.output_text
+            async with client.responses.stream(
+                model="any", input=[asked], tools=tools, tool_choice="required"
+            ) as stream:
+                kinds = [one.type async for one in stream]
+                (streamed,) = (await stream.get_final_response()).output
+            assert "response.function_call_arguments.done" in kinds
+            assert streamed.name == "up"
+
+    async def test_errors_become_its_own(self):
+        async with starter() as served, openai_client(served) as client:
+            with pytest.raises(openai.BadRequestError, match="temperature must be between"):
+                await client.responses.create(model="any", input="x", temperature=-1)
+            with pytest.raises(openai.BadRequestError, match="tokens"):
+                await client.responses.create(model="any", input="word " * 5000, stream=True)
+
+    async def test_leaving_a_stream_ends_the_answer(self):
+        async with starter() as served, openai_client(served) as client:
+            stream = await client.responses.create(
+                model="any", input="What is 2 + 2?", stream=True, extra_body={"ignore_eos": True}
             )
             await anext(aiter(stream))
             await stream.close()

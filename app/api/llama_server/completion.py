@@ -14,7 +14,7 @@ from aiohttp import web
 from pydantic import Field
 
 from app.api.answer_parts import timings_json
-from app.api.answering import Event, Whole, stream_answers, whole_answers
+from app.api.answering import Chunks, Event, Whole, stream_answers, whole_answers
 from app.api.engine_client import Answers, EngineClient
 from app.api.errors import ApiError, invalid
 from app.api.json_body import Body, beside, json_response
@@ -159,7 +159,7 @@ def _chosen(body: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
     return chosen
 
 
-class _Chunks:
+class _Chunks(Chunks):
     """Pieces of text with their tokens. The last event of each answer tells how it was made."""
 
     def __init__(self, request: web.Request, fields: CompletionFields, answers: Answers) -> None:
@@ -180,9 +180,6 @@ class _Chunks:
             rest = "" if output.token_ids else output.text  # what was held back until the end
             events.append(_chosen(body | {"content": rest, "tokens": []}, self._fields.response_fields))
         return events
-
-    def last(self) -> list[Event]:
-        return []
 
     def _piece(self, index: int, output: Output) -> dict[str, Any]:
         usage = output.usage

@@ -14,7 +14,6 @@ PATHS = {
     "This server takes no adapters.": ("/lora-adapters",),
     "Slots are saved and freed by Skein itself.": ("/slots/{id}",),
     "This server does not speak Anthropic's API.": ("/v1/messages", "/v1/messages/count_tokens"),
-    "This server does not speak OpenAI's Responses API. Use /v1/chat/completions.": ("/v1/responses",),
     "This server takes no sound.": ("/v1/audio/transcriptions",),
     "This server has one model. Start it with another one.": ("/models/load", "/models/unload"),
 }
