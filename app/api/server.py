@@ -12,7 +12,17 @@ import socket
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from app.api import chat_completions, completions, generate, health, llama_server, models, responses
+from app.api import (
+    anthropic,
+    chat_completions,
+    completions,
+    generate,
+    health,
+    llama_server,
+    models,
+    responses,
+)
+from app.api.anthropic.message import error_body as anthropic_error
 from app.api.engine_client import EngineClient
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
@@ -25,7 +35,9 @@ from app.protocol.errors import EngineError, RequestError
 
 log = logging.getLogger(__name__)
 
-ENDPOINTS = (health, models, generate, completions, chat_completions, responses, llama_server)
+ENDPOINTS = (health, models, generate, completions, chat_completions, responses, anthropic, llama_server)
+# Below these paths errors have another form.
+ERROR_BODIES = {anthropic.PREFIX: anthropic_error}
 
 
 class ApiServer:
@@ -133,19 +145,23 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
     try:
         response = await handler(request)
     except ApiError as error:
-        response = error_response(error)
+        response = error_response(error, request.path)
     except (RequestError, EngineError) as error:
-        response = error_response(from_engine(error))
+        response = error_response(from_engine(error), request.path)
     except web.HTTPException as error:
-        response = error_response(ApiError(error.status, error.reason))
+        response = error_response(ApiError(error.status, error.reason), request.path)
     if not response.prepared:
         await send_whole(request, response)
     return response
 
 
-def error_response(error: ApiError) -> web.Response:
-    """It ends the connection: what was sent may not have been read to its end."""
-    response = json_response(error.body, status=error.status, headers=error.headers)
+def error_response(error: ApiError, path: str = "") -> web.Response:
+    """In the form of the protocol that `path` belongs to.
+
+    It ends the connection: what was sent may not have been read to its end.
+    """
+    body = next((body(error) for prefix, body in ERROR_BODIES.items() if path.startswith(prefix)), error.body)
+    response = json_response(body, status=error.status, headers=error.headers)
     response.force_close()
     return response
 

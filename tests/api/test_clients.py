@@ -1,4 +1,4 @@
-"""What people use: the openai client and plain curl, on llama.cpp and the starter model."""
+"""What people use: the clients of OpenAI, Anthropic and Ollama, and curl, on the starter model."""
 
 import asyncio
 import contextlib
@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import anthropic
 import openai
 import pydantic
 import pytest
@@ -63,6 +64,12 @@ async def starter(template: str = "") -> AsyncIterator[Served]:
 async def openai_client(served: Served) -> AsyncIterator[openai.AsyncOpenAI]:
     address = f"{served.server.address}/v1"
     async with openai.AsyncOpenAI(base_url=address, api_key=KEY, max_retries=0) as client:
+        yield client
+
+
+@contextlib.asynccontextmanager
+async def anthropic_client(served: Served) -> AsyncIterator[anthropic.AsyncAnthropic]:
+    async with anthropic.AsyncAnthropic(base_url=served.server.address, api_key=KEY, max_retries=0) as client:
         yield client
 
 
@@ -240,6 +247,78 @@ class TestOpenAiResponses:
         async with starter() as served, openai_client(served) as client:
             stream = await client.responses.create(
                 model="any", input="What is 2 + 2?", stream=True, extra_body={"ignore_eos": True}
+            )
+            await anext(aiter(stream))
+            await stream.close()
+            await until(lambda: served.client.num_open == 0)
+            await nothing_more_is_computed(served)
+
+
+class TestAnthropic:
+    async def test_an_answer_whole_and_streamed(self):
+        async with starter() as served, anthropic_client(served) as client:
+            whole = await client.messages.create(model="any", max_tokens=50, messages=SUM)
+            assert "4" in whole.content[0].text
+            assert whole.stop_reason == "end_turn"
+            async with client.messages.stream(model="any", max_tokens=50, messages=SUM) as stream:
+                text = "".join([text async for text in stream.text_stream])
+                final = await stream.get_final_message()
+            assert text == final.content[0].text == whole.content[0].text
+            assert final.usage.output_tokens == whole.usage.output_tokens
+            assert final.usage.cache_read_input_tokens > 0
+
+    async def test_tokens_are_counted(self):
+        async with starter() as served, anthropic_client(served) as client:
+            counted = await client.messages.count_tokens(model="any", messages=SUM, system="Be brief.")
+            answer = await client.messages.create(
+                model="any", max_tokens=1, messages=SUM, system=[{"type": "text", "text": "Be brief."}]
+            )
+            assert counted.input_tokens == answer.usage.input_tokens
+            assert answer.stop_reason == "max_tokens"
+
+    async def test_a_tool_is_used_and_its_result_read(self):
+        number: Any = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+        tools: Any = [{"name": name, "input_schema": number} for name in ("up", "down")]
+        async with starter(TOOLS) as served, anthropic_client(served) as client:
+            asked: Any = {"model": "any", "max_tokens": 50, "tools": tools}
+            for choice, names in (
+                ({"type": "any"}, {"up", "down"}),
+                ({"type": "tool", "name": "down"}, {"down"}),
+            ):
+                answer = await client.messages.create(messages=SUM, tool_choice=choice, **asked)
+                assert answer.stop_reason == "tool_use"
+                (use,) = answer.content
+                assert use.name in names
+                assert isinstance(use.input["n"], int)
+                async with client.messages.stream(messages=SUM, tool_choice=choice, **asked) as stream:
+                    (streamed,) = (await stream.get_final_message()).content
+                assert isinstance(streamed.input["n"], int)
+            result: Any = {"type": "tool_result", "tool_use_id": use.id, "content": "3"}
+            turns: Any = [
+                *SUM,
+                {"role": "assistant", "content": answer.content},
+                {"role": "user", "content": [result]},
+            ]
+            assert (await client.messages.create(messages=turns, **asked)).content
+
+    async def test_errors_become_its_own(self):
+        async with starter() as served, anthropic_client(served) as client:
+            with pytest.raises(anthropic.BadRequestError, match="temperature must be between"):
+                await client.messages.create(
+                    model="any", max_tokens=9, messages=SUM, extra_body={"temperature": -1}
+                )
+            long: Any = [{"role": "user", "content": "word " * 5000}]
+            with pytest.raises(anthropic.BadRequestError, match="prompt is too long"):
+                await client.messages.create(model="any", max_tokens=9, messages=long, stream=True)
+            with pytest.raises(anthropic.AuthenticationError):
+                await client.with_options(api_key="wrong").messages.create(
+                    model="any", max_tokens=9, messages=SUM
+                )
+
+    async def test_leaving_a_stream_ends_the_answer(self):
+        async with starter() as served, anthropic_client(served) as client:
+            stream = await client.messages.create(
+                model="any", max_tokens=4000, messages=SUM, stream=True, extra_body={"ignore_eos": True}
             )
             await anext(aiter(stream))
             await stream.close()

@@ -13,7 +13,6 @@ PATHS = {
     "This server does not fill gaps in code.": ("/infill",),
     "This server takes no adapters.": ("/lora-adapters",),
     "Slots are saved and freed by Skein itself.": ("/slots/{id}",),
-    "This server does not speak Anthropic's API.": ("/v1/messages", "/v1/messages/count_tokens"),
     "This server takes no sound.": ("/v1/audio/transcriptions",),
     "This server has one model. Start it with another one.": ("/models/load", "/models/unload"),
 }
