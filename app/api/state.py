@@ -32,6 +32,6 @@ def model_name(application: web.Application) -> str:
 
 
 def require_monitoring(request: web.Request) -> None:
-    """Raises ApiError (501)."""
+    """Raises ApiError: 501, as llama-server has it."""
     if not request.app[PRESENTATION].is_monitored:
         raise ApiError(501, "This server was started without /slots and /metrics.")

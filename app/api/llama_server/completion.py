@@ -16,7 +16,7 @@ from pydantic import Field
 from app.api.answer_parts import timings_json
 from app.api.answering import Chunks, Event, Whole, stream_answers, whole_answers
 from app.api.engine_client import Answers, EngineClient
-from app.api.errors import ApiError, invalid
+from app.api.errors import invalid
 from app.api.json_body import Body, beside, json_response
 from app.api.llama_answer import answer_json, token_probabilities
 from app.api.openai import MAX_COPIES, MaxTokens, limit
@@ -115,7 +115,7 @@ def _check_slot(fields: CompletionFields, client: EngineClient) -> None:
 def _pieces(prompt: object) -> tuple[Piece, ...]:
     if isinstance(prompt, PromptObject):
         if prompt.multimodal_data:
-            raise ApiError(501, "This server takes text only: leave multimodal_data out.")
+            raise invalid("This server takes text only: leave multimodal_data out.")
         prompt = prompt.prompt_string
     return tuple(prompt) if isinstance(prompt, list) else (str(prompt),)
 

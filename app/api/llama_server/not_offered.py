@@ -1,4 +1,4 @@
-"""llama-server's endpoints that Skein does not have: each says so, instead of a bare 404."""
+"""llama-server's endpoints that Skein does not have: each says so. With 501 clients would ask again."""
 
 from typing import NoReturn
 
@@ -28,6 +28,6 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 def _refusal(message: str) -> Handler:
     async def refuse(_request: web.Request) -> NoReturn:
-        raise ApiError(501, message)
+        raise ApiError(404, message, "not_supported_error")
 
     return refuse
