@@ -5,9 +5,10 @@ Bodies of other protocols become `ChatFields` first, so that all are checked, li
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from aiohttp import web
 
@@ -22,8 +23,21 @@ from app.protocol.answer_message import AnswerMessage, MessageDelta, ToolCall, T
 from app.protocol.output import Output
 
 
+class Reader(Protocol):
+    """Reads one answer, whole or in pieces."""
+
+    async def read(self, text: str, is_last: bool) -> MessageDelta: ...
+
+
+class PlainReader:
+    """For an answer to a raw prompt: all of it is content."""
+
+    async def read(self, text: str, is_last: bool) -> MessageDelta:  # noqa: ARG002
+        return MessageDelta(text)
+
+
 class MessageReader:
-    """Reads one answer, whole or in pieces: what of its text is content, and what calls a tool."""
+    """Finds out what of an answer's text is content, and what calls a tool."""
 
     def __init__(self, fields: ChatFields) -> None:
         self._calls = ToolCallReader(fields.tool_names) if fields.offered_tools else None
@@ -71,11 +85,11 @@ class ChatAnswer:
 class ChatAnswers:
     """The answers to one request. Leaving the `with` block ends what is still running."""
 
-    def __init__(self, request: web.Request, fields: ChatFields, outputs: Answers) -> None:
+    def __init__(self, request: web.Request, outputs: Answers, readers: Sequence[Reader]) -> None:
         self.outputs = outputs
-        self.answers = [ChatAnswer() for _request in outputs.requests]
+        self.answers = [ChatAnswer() for _reader in readers]
         self._request = request
-        self._readers = [MessageReader(fields) for _request in outputs.requests]
+        self._readers = readers
 
     def __enter__(self) -> Self:
         return self
@@ -109,7 +123,7 @@ async def answer_chat(request: web.Request, fields: ChatFields) -> ChatAnswers:
     sampling = client.sampling
     requests = await beside(request, lambda: fields.requests(sampling))
     outputs = client.answer(*requests, reports_progress=fields.reports_progress)
-    return ChatAnswers(request, fields, outputs)
+    return ChatAnswers(request, outputs, [MessageReader(fields) for _request in requests])
 
 
 async def count_prompt_tokens(request: web.Request, fields: ChatFields) -> int:

@@ -20,6 +20,7 @@ from app.api import (
     health,
     llama_server,
     models,
+    ollama,
     responses,
 )
 from app.api.anthropic.message import error_body as anthropic_error
@@ -29,15 +30,26 @@ from app.api.event_stream import send_whole
 from app.api.guard import ALLOWED_HEADERS, ALLOWED_METHODS, Guard
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
+from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
 from app.api.state import CLIENT, PRESENTATION, Presentation
 from app.protocol.errors import EngineError, RequestError
 
 log = logging.getLogger(__name__)
 
-ENDPOINTS = (health, models, generate, completions, chat_completions, responses, anthropic, llama_server)
+ENDPOINTS = (
+    health,
+    models,
+    generate,
+    completions,
+    chat_completions,
+    responses,
+    anthropic,
+    ollama,
+    llama_server,
+)
 # Below these paths errors have another form.
-ERROR_BODIES = {anthropic.PREFIX: anthropic_error}
+ERROR_BODIES = {anthropic.PREFIX: anthropic_error, ollama.PREFIX: ollama_error}
 
 
 class ApiServer:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import anthropic
+import ollama
 import openai
 import pydantic
 import pytest
@@ -70,6 +71,14 @@ async def openai_client(served: Served) -> AsyncIterator[openai.AsyncOpenAI]:
 @contextlib.asynccontextmanager
 async def anthropic_client(served: Served) -> AsyncIterator[anthropic.AsyncAnthropic]:
     async with anthropic.AsyncAnthropic(base_url=served.server.address, api_key=KEY, max_retries=0) as client:
+        yield client
+
+
+@contextlib.asynccontextmanager
+async def ollama_client(served: Served) -> AsyncIterator[ollama.AsyncClient]:
+    async with ollama.AsyncClient(
+        served.server.address, headers={"Authorization": f"Bearer {KEY}"}
+    ) as client:
         yield client
 
 
@@ -322,6 +331,63 @@ class TestAnthropic:
             )
             await anext(aiter(stream))
             await stream.close()
+            await until(lambda: served.client.num_open == 0)
+            await nothing_more_is_computed(served)
+
+
+class TestOllama:
+    async def test_the_model_is_found_and_answers(self):
+        async with starter() as served, ollama_client(served) as client:
+            (model,) = (await client.list()).models
+            assert model.details.format == "gguf"
+            shown = await client.show(model.model)
+            assert "completion" in shown.capabilities
+            (running,) = (await client.ps()).models
+            assert running.context_length == shown.modelinfo["qwen3.context_length"]
+            whole = await client.chat(model.model, SUM)
+            assert "4" in whole.message.content
+            assert (whole.done, whole.done_reason) == (True, "stop")
+            pieces = [piece async for piece in await client.chat(model.model, SUM, stream=True)]
+            assert "".join(piece.message.content for piece in pieces) == whole.message.content
+            assert pieces[-1].eval_count == whole.eval_count
+            assert "7" in (await client.generate(model.model, "What is 3 + 4?")).response
+
+    async def test_an_answer_follows_a_schema(self):
+        schema: Any = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+        async with starter() as served, ollama_client(served) as client:
+            for wish in (schema, "json"):
+                options = {"num_predict": 50}
+                answer = await client.chat("any", SUM, format=wish, options=options)
+                assert answer.done_reason == "length" or isinstance(json.loads(answer.message.content), dict)
+            answer = await client.chat("any", SUM, format=schema)
+            assert json.loads(answer.message.content)["ok"] in (True, False)
+
+    async def test_tools_are_shown_to_the_model(self):
+        def up(n: int) -> int:
+            """One more."""
+            return n + 1
+
+        async with starter(TOOLS) as served, ollama_client(served) as client:
+            plain = await client.chat("any", SUM)
+            answer = await client.chat("any", SUM, tools=[up])
+            assert answer.prompt_eval_count > plain.prompt_eval_count
+
+    async def test_errors_become_its_own(self):
+        async with starter() as served, ollama_client(served) as client:
+            with pytest.raises(ollama.ResponseError, match="temperature must be between"):
+                await client.chat("any", SUM, options={"temperature": -1})
+            with pytest.raises(ollama.ResponseError, match="tokens"):
+                await anext(await client.chat("any", [SUM[0] | {"content": "word " * 5000}], stream=True))
+            with pytest.raises(ollama.ResponseError, match="one model"):
+                await client.pull("another")
+            with pytest.raises(ollama.ResponseError, match="text only"):
+                await client.chat("any", [SUM[0] | {"images": [b"x"]}])
+
+    async def test_leaving_a_stream_ends_the_answer(self):
+        async with starter() as served, ollama_client(served) as client:
+            stream = await client.chat("any", SUM, stream=True, options={"ignore_eos": True})
+            await anext(stream)
+            await stream.aclose()
             await until(lambda: served.client.num_open == 0)
             await nothing_more_is_computed(served)
 
