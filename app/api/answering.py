@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from aiohttp import web
 
+from app.api import engine_client
 from app.api.answer_parts import error_of
 from app.api.engine_client import Answers
 from app.api.errors import ApiError
@@ -73,7 +74,7 @@ async def stream_answers(request: web.Request, answers: Answers, chunks: Chunks)
             batch = await anext(answers, None)
         await stream.send(*chunks.last())
     except ApiError as error:
-        await stream.send(error.body)
+        await stream.send(error.body(request.path))
     return await stream.end()
 
 
@@ -87,9 +88,8 @@ async def _send(
             await stream.send(*events)
             raise error
         events += await chunks.of(index, output)
-    if batch:
-        await stream.send(*events)
-    else:
+    await stream.send(*events)
+    if not batch or stream.silent_s >= engine_client.QUIET_SECONDS:  # also while text is held back
         await stream.send_comment()
 
 

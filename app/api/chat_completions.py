@@ -39,7 +39,7 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
         wholes = await whole_answers(request, answers)
     choices = [_choice(index, whole, fields) for index, whole in enumerate(wholes)]
     usage = usage_json([whole.usage for whole in wholes], fields.num_copies)
-    body = frame.around(choices, usage=usage, timings=timings_json(wholes[0].usage))
+    body = frame.around(choices, usage=usage, timings=timings_json(wholes[0].usage), **fields.warnings)
     if client.defaults.is_verbose if fields.verbose is None else fields.verbose:
         body["__verbose"] = await answer_json(request, answers, 0, wholes[0])
     return json_response(body)
@@ -68,12 +68,13 @@ async def require_tools(request: web.Request, fields: ChatFields) -> None:
 
 def _choice(index: int, whole: Whole, fields: ChatFields) -> dict[str, Any]:
     text, calls = _read_calls(whole, fields)
-    message: dict[str, Any] = {"role": "assistant", "content": text}
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
     if calls:
         message = {**message, "content": text or None, "tool_calls": [call.json for call in calls]}
     choice = {
         "index": index,
         "message": message,
+        "logprobs": None,
         "finish_reason": "tool_calls" if calls and whole.finish_reason == "stop" else whole.finish_reason,
     }
     if fields.logprobs:
@@ -108,7 +109,7 @@ class _Chunks(ChoiceChunks):
         deltas: list[dict[str, Any]] = []
         if index not in self._begun:
             self._begun.add(index)
-            deltas.append({"role": "assistant", "content": None})
+            deltas.append({"role": "assistant", "content": None, "refusal": None})
         text, calls = self._read(index, output)
         choices = [_chunk(index, delta) for delta in deltas]
         if text or output.logprobs:
@@ -144,4 +145,4 @@ class _Chunks(ChoiceChunks):
 
 
 def _chunk(index: int, delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
-    return {"index": index, "delta": delta, "finish_reason": finish_reason}
+    return {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish_reason}

@@ -24,6 +24,8 @@ from app.protocol.errors import EngineError, RequestError
 
 log = logging.getLogger(__name__)
 
+SERVER = "Skein"
+
 
 class ApiServer:
     """Listens from `start` on; when `stop` returns, all its resources are released."""
@@ -129,25 +131,26 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
     try:
         response = await handler(request)
     except ApiError as error:
-        response = error_response(error)
+        response = error_response(request, error)
     except (RequestError, EngineError) as error:
-        response = error_response(from_engine(error))
+        response = error_response(request, from_engine(error))
     except web.HTTPException as error:
-        response = error_response(ApiError(error.status, error.reason))
+        response = error_response(request, ApiError(error.status, error.reason))
     if not response.prepared:
         await send_whole(request, response)
     return response
 
 
-def error_response(error: ApiError) -> web.Response:
+def error_response(request: web.BaseRequest, error: ApiError) -> web.Response:
     """It ends the connection: what was sent may not have been read to its end."""
-    response = json_response(error.body, status=error.status, headers=error.headers)
+    headers = error.headers | {"Server": SERVER}  # aiohttp's own has its version
+    response = json_response(error.body(request.path), status=error.status, headers=headers)
     response.force_close()
     return response
 
 
 async def _add_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:
-    response.headers["Server"] = "Skein"
+    response.headers["Server"] = SERVER
     response.headers["X-Content-Type-Options"] = "nosniff"
     if origin := request.get(ORIGIN):
         response.headers["Access-Control-Allow-Origin"] = origin
@@ -177,7 +180,7 @@ class _Connection(web.RequestHandler):
         if request.writer.output_size > 0:
             raise ConnectionResetError("an answer has begun, and cannot become an error any more")
         text = "Skein failed; its log says why." if status >= 500 else "The request is not valid HTTP."
-        return error_response(ApiError(status, text))
+        return error_response(request, ApiError(status, text))
 
 
 class _Refusal(asyncio.Protocol):
