@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from aiohttp import web
 
+from app.api import engine_client
 from app.api.answer_parts import error_of
 from app.api.engine_client import Answers
 from app.api.errors import ApiError
@@ -54,9 +55,9 @@ class Chunks:
         """What is sent when every request has ended."""
         return []
 
-    def failed(self, error: ApiError) -> list[Event]:
-        """What is sent when one of them fails after the stream has begun."""
-        return [error.body]
+    def failed(self, error: ApiError, path: str) -> list[Event]:
+        """What is sent on that path when one of them fails after the stream has begun."""
+        return [error.body(path)]
 
 
 async def whole_answers(request: web.Request, answers: Answers) -> list[Whole]:
@@ -81,7 +82,7 @@ async def stream_answers(request: web.Request, answers: Answers, chunks: Chunks)
             batch = await anext(answers, None)
         await stream.send(*chunks.last())
     except ApiError as error:
-        await stream.send(*chunks.failed(error))
+        await stream.send(*chunks.failed(error, request.path))
     return await stream.end()
 
 
@@ -95,9 +96,8 @@ async def _send(
             await stream.send(*events)
             raise error
         events += await chunks.of(index, output)
-    if batch:
-        await stream.send(*events)
-    else:
+    await stream.send(*events)
+    if not batch or stream.silent_s >= engine_client.QUIET_SECONDS:  # also while text is held back
         await stream.keep_alive()
 
 

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from aiohttp import web
-from pydantic import ValidationError
 
 from app.api.chat_fields import ChatFields
-from app.api.errors import ApiError, from_validation, invalid
-from app.api.json_body import beside
+from app.api.errors import ApiError, invalid
+from app.api.json_body import beside, validated
 
 AnyObject = dict[str, Any]
 
@@ -19,7 +18,7 @@ NO_IMAGES = "Image input is not supported: this server takes text only."
 
 async def as_chat(request: web.Request, body: Callable[[], AnyObject]) -> ChatFields:
     """`body` makes the body of a chat completion of the one that was read. Raises ApiError."""
-    fields = await beside(request, lambda: _validated(body()))
+    fields = await beside(request, lambda: validated(body(), ChatFields))
     await fields.tokenize_biases(request)
     return fields
 
@@ -56,10 +55,3 @@ def no_such_parts(where: str, kind: str, known: Iterable[str]) -> ApiError:
     if kind in ("image", "input_image", "image_url"):
         return invalid(NO_IMAGES)
     return invalid(f"{where}: {kind!r} is not supported, only {', '.join(known)}.")
-
-
-def _validated(body: AnyObject) -> ChatFields:
-    try:
-        return ChatFields.model_validate(body)
-    except ValidationError as error:
-        raise from_validation(error) from None

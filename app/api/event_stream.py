@@ -1,6 +1,7 @@
 """Writes answers, whole or in pieces, to readers that may be slow or gone."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -23,9 +24,16 @@ class EventStream:
         self._request = request
         headers = {"Content-Type": self.content_type, "Cache-Control": "no-cache"}
         self.response = web.StreamResponse(headers=headers)
+        self._sent_at = 0.0
+
+    @property
+    def silent_s(self) -> float:
+        """Since anything was sent."""
+        return time.monotonic() - self._sent_at
 
     async def begin(self) -> None:
         await self.response.prepare(self._request)
+        self._sent_at = time.monotonic()
 
     async def send(self, *events: dict[str, Any] | str) -> None:
         """All in one write."""
@@ -47,6 +55,7 @@ class EventStream:
         if text:
             async with _deadline(self._request):
                 await self.response.write(text.encode())
+            self._sent_at = time.monotonic()
 
 
 class NamedEventStream(EventStream):

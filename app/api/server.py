@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -37,6 +38,7 @@ from app.protocol.errors import EngineError, RequestError
 
 log = logging.getLogger(__name__)
 
+SERVER = "Skein"
 ENDPOINTS = (
     health,
     models,
@@ -157,29 +159,34 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
     try:
         response = await handler(request)
     except ApiError as error:
-        response = error_response(error, request.path)
+        response = error_response(request, error)
     except (RequestError, EngineError) as error:
-        response = error_response(from_engine(error), request.path)
+        response = error_response(request, from_engine(error))
     except web.HTTPException as error:
-        response = error_response(ApiError(error.status, error.reason), request.path)
+        response = error_response(request, ApiError(error.status, error.reason))
     if not response.prepared:
         await send_whole(request, response)
     return response
 
 
-def error_response(error: ApiError, path: str = "") -> web.Response:
-    """In the form of the protocol that `path` belongs to.
-
-    It ends the connection: what was sent may not have been read to its end.
-    """
-    body = next((body(error) for prefix, body in ERROR_BODIES.items() if path.startswith(prefix)), error.body)
-    response = json_response(body, status=error.status, headers=error.headers)
+def error_response(request: web.BaseRequest, error: ApiError) -> web.Response:
+    """It ends the connection: what was sent may not have been read to its end."""
+    headers = error.headers | {"Server": SERVER}  # aiohttp's own has its version
+    response = json_response(_error_body(error, request.path), status=error.status, headers=headers)
     response.force_close()
     return response
 
 
+def _error_body(error: ApiError, path: str) -> dict[str, Any]:
+    """In the form of the protocol that the path belongs to."""
+    for prefix, body in ERROR_BODIES.items():
+        if path.startswith(prefix):
+            return body(error)
+    return error.body(path)
+
+
 async def _add_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:
-    response.headers["Server"] = "Skein"
+    response.headers["Server"] = SERVER
     response.headers["X-Content-Type-Options"] = "nosniff"
     if origin := request.get(ORIGIN):
         response.headers["Access-Control-Allow-Origin"] = origin
@@ -209,7 +216,7 @@ class _Connection(web.RequestHandler):
         if request.writer.output_size > 0:
             raise ConnectionResetError("an answer has begun, and cannot become an error any more")
         text = "Skein failed; its log says why." if status >= 500 else "The request is not valid HTTP."
-        return error_response(ApiError(status, text))
+        return error_response(request, ApiError(status, text))
 
 
 class _Refusal(asyncio.Protocol):

@@ -72,7 +72,7 @@ async def test_options_are_those_of_sampling_and_others_are_named():
         options = {"num_predict": 3, "top_k": 40.0, "repeat_last_n": -1, "num_ctx": 4096, "num_gpu": None}
         answer = await whole(served, CHAT, ASKED | {"options": options})
         assert (answer["eval_count"], answer["done_reason"]) == (3, "length")
-        assert answer["warnings"] == ["options: num_ctx has no effect here."]
+        assert answer["warnings"] == ["The option 'num_ctx' has no effect here."]
         last = (await lines(served, CHAT, ASKED | {"options": options}))[-1]
         assert last["warnings"] == answer["warnings"]
 

@@ -172,7 +172,7 @@ async def test_tools_that_only_openai_runs_are_left_out_by_name():
     async with serving(Parrot("Hi.")) as served:
         _, body = await served.post(PATH, ASKED | {"tools": [{"type": "web_search"}]})
         assert body["output"][0]["content"][0]["text"] == "Hi."
-        assert body["warnings"] == ["tools: web_search was left out, which this server does not have."]
+        assert body["warnings"] == ["tools: 'web_search' was left out, which this server does not have."]
 
 
 async def test_logprobs_come_with_the_text():

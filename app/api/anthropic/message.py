@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from app.api.answering import Chunks, Event
+from app.api.anthropic.fields import MessagesFields
 from app.api.as_chat import AnyObject
 from app.api.chat_answer import ChatAnswer, ChatAnswers
 from app.api.errors import ApiError
@@ -25,7 +26,7 @@ STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_
 
 
 def error_body(error: ApiError) -> AnyObject:
-    told = error.body["error"]
+    told = error.body("")["error"]
     message = told["message"]
     if "n_prompt_tokens" in told:  # in the words that make Claude Code shorten the chat
         message = f"prompt is too long: {told['n_prompt_tokens']} tokens > {told['n_ctx']} maximum. {message}"
@@ -42,10 +43,10 @@ class Message(Chunks):
 
     stream = MessageStream
 
-    def __init__(self, model: str, stop_sequences: list[str], chat: ChatAnswers) -> None:
+    def __init__(self, model: str, fields: MessagesFields, chat: ChatAnswers) -> None:
         self._id = f"msg_{uuid.uuid4().hex}"
         self._model = model
-        self._stop_sequences = stop_sequences
+        self._fields = fields
         self._chat = chat
         self._has_begun = False
         self._num_blocks = 0
@@ -90,7 +91,7 @@ class Message(Chunks):
         }
         return [*self._close(), end, {"type": "message_stop"}]
 
-    def failed(self, error: ApiError) -> list[Event]:
+    def failed(self, error: ApiError, path: str) -> list[Event]:  # noqa: ARG002
         return [error_body(error)]
 
     def _of_call(self, call: ToolCallDelta) -> list[Event]:
@@ -136,11 +137,12 @@ class Message(Chunks):
             "stop_reason": None,
             "stop_sequence": None,
             "usage": _usage_json(usage),
+            **self._fields.warnings,
         }
 
     def _end(self, answer: ChatAnswer) -> AnyObject:
         word = answer.whole.stopping_word
-        if answer.finish_reason == "stop" and word in self._stop_sequences:
+        if answer.finish_reason == "stop" and word in (self._fields.stop_sequences or ()):
             return {"stop_reason": "stop_sequence", "stop_sequence": word}
         return {"stop_reason": STOP_REASONS[answer.finish_reason or "stop"], "stop_sequence": None}
 

@@ -142,7 +142,7 @@ async def _answer(
         "stream": bool(fields.stream),
         "timings_per_token": bool(fields.timings_per_token),
     }
-    return body
+    return body | fields.warnings
 
 
 def _chosen(body: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:

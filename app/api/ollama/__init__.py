@@ -10,13 +10,12 @@ from functools import partial
 from typing import NoReturn
 
 from aiohttp import web
-from pydantic import ValidationError
 
 from app.api.answering import stream_answers
 from app.api.as_chat import as_chat, given
 from app.api.chat_answer import ChatAnswers, PlainReader, answer_chat
-from app.api.errors import ApiError, from_validation
-from app.api.json_body import beside, json_response, read_fields
+from app.api.errors import ApiError
+from app.api.json_body import beside, json_response, read_fields, validated
 from app.api.ollama import models
 from app.api.ollama.answer import Lines, line
 from app.api.ollama.fields import ChatFields, GenerateFields, OllamaFields
@@ -83,10 +82,7 @@ async def _answer_raw(request: web.Request, fields: GenerateFields) -> ChatAnswe
     client = request.app[CLIENT]
     recommended = client.sampling
     options = given(**fields.sampling_options, json_schema=fields.json_schema)
-    try:
-        sampling = SamplingFields.model_validate(options)
-    except ValidationError as error:
-        raise from_validation(error) from None
+    sampling = validated(options, SamplingFields)
     await sampling.tokenize_biases(request)
     asked = Request(
         request_id=uuid.uuid4().hex,

@@ -17,7 +17,7 @@ from app.protocol.output import Output, Usage
 
 
 def error_body(error: ApiError) -> AnyObject:
-    return {"error": error.body["error"]["message"]}
+    return {"error": error.body("")["error"]["message"]}
 
 
 def now() -> str:
@@ -54,7 +54,7 @@ class Lines(Chunks):
             lines.append(self._line("") | self._end(answer))
         return lines
 
-    def failed(self, error: ApiError) -> list[Event]:
+    def failed(self, error: ApiError, path: str) -> list[Event]:  # noqa: ARG002
         return [error_body(error)]
 
     def whole(self) -> AnyObject:
@@ -71,8 +71,12 @@ class Lines(Chunks):
 
     def _end(self, answer: ChatAnswer) -> AnyObject:
         reason = "length" if answer.finish_reason == "length" else "stop"
-        warnings = {"warnings": self._fields.warnings} if self._fields.warnings else {}
-        return {"done": True, "done_reason": reason, **_durations(answer.whole.usage), **warnings}
+        return {
+            "done": True,
+            "done_reason": reason,
+            **_durations(answer.whole.usage),
+            **self._fields.warnings,
+        }
 
 
 def line(

@@ -13,7 +13,8 @@ from app.api.chat_fields import MAX_MESSAGES, MAX_TOOLS
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json
 from app.api.openai import MAX_TOP_LOGPROBS
-from app.api.parameters import SamplingFields
+from app.api.parameters import MAX_WARNINGS, SamplingFields
+from app.protocol.sampling import shown
 
 Images = Annotated[list[Any], Field(fail_fast=True)]
 
@@ -53,10 +54,11 @@ class OllamaFields(Body):
         return self.stream is not False
 
     @property
-    def warnings(self) -> list[str]:
-        """Of the options that change nothing here."""
+    def warnings(self) -> dict[str, list[str]]:
+        """What goes beside the answer: a sentence for each option that had no effect on it."""
         others = self._options.keys() - {*SamplingFields.model_fields, "num_predict"}
-        return [f"options: {name} has no effect here." for name in sorted(others)]
+        told = [f"The option {shown(name)} has no effect here." for name in sorted(others)[:MAX_WARNINGS]]
+        return {"warnings": told} if told else {}
 
     @property
     def max_tokens(self) -> int | None:

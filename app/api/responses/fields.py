@@ -22,6 +22,7 @@ from app.api.errors import invalid
 from app.api.json_body import Body
 from app.api.openai import MAX_TOP_LOGPROBS, MaxTokens
 from app.api.parameters import SamplingFields
+from app.protocol.sampling import shown
 
 PART_TYPES = ("input_text", "output_text", "reasoning_text", "summary_text", "text")
 LOGPROBS = "message.output_text.logprobs"  # in `include`
@@ -88,6 +89,7 @@ class Reasoning(Body):
 class ResponseFields(SamplingFields):
     """`model` may be anything: there is only one."""
 
+    model: Any = None
     input: (
         Annotated[str, Field(min_length=1)]
         | Annotated[list[Item], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
@@ -120,13 +122,13 @@ class ResponseFields(SamplingFields):
         return bool(self.top_logprobs) or LOGPROBS in (self.include or ())
 
     @property
-    def warnings(self) -> list[str]:
-        """Of what was asked for, what the answer is made without."""
+    def warnings(self) -> dict[str, list[str]]:
+        told = super().warnings.get("warnings", [])
         left_out = sorted({tool.type for tool in self.tools or () if tool.type != "function"})
-        warnings = [f"tools: {kind} was left out, which this server does not have." for kind in left_out]
+        told += [f"tools: {shown(kind)} was left out, which this server does not have." for kind in left_out]
         if self.truncation not in (None, "disabled"):
-            warnings.append("truncation: nothing is left out of the input.")
-        return warnings
+            told.append("truncation: nothing is left out of the input.")
+        return {"warnings": told} if told else {}
 
     def chat_body(self, messages: list[AnyObject]) -> AnyObject:
         """The body of a chat completion that answers `messages`. Raises ApiError."""

@@ -61,8 +61,8 @@ class Response(Chunks):
         end = {"type": f"response.{body['status']}", "response": body, "timings": timings_json(usage)}
         return self._numbered([*events, end])
 
-    def failed(self, error: ApiError) -> list[Event]:
-        told = error.body["error"]
+    def failed(self, error: ApiError, path: str) -> list[Event]:
+        told = error.body(path)["error"]
         self._body |= {
             "status": "failed",
             "error": {"code": "server_error", "message": told["message"]},
@@ -124,7 +124,6 @@ class Response(Chunks):
 
 
 def _new_body(fields: ResponseFields, model: str) -> AnyObject:
-    warnings = {"warnings": fields.warnings} if fields.warnings else {}
     sent = fields.model_dump(exclude_none=True, by_alias=True)
     return {
         "id": f"resp_{uuid.uuid4().hex}",
@@ -150,7 +149,7 @@ def _new_body(fields: ResponseFields, model: str) -> AnyObject:
         "top_p": fields.top_p,
         "truncation": "disabled",
         "usage": None,
-        **warnings,
+        **fields.warnings,
     }
 
 
