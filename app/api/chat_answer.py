@@ -31,9 +31,9 @@ REST = 4  # so many times as long as reading an answer took, it is not read agai
 class MessageReader:
     """Reads one answer, whole or in pieces, on a thread of its own."""
 
-    def __init__(self, client: EngineClient, fields: ChatFields) -> None:
+    def __init__(self, client: EngineClient, max_calls: int | None) -> None:
         self._client = client
-        self._max_calls = 1 if fields.parallel_tool_calls is False else None
+        self._max_calls = max_calls
         self._reader: AnswerReader | None = None
         self._rests_until = 0.0
         self._unread = ""
@@ -98,12 +98,13 @@ class ChatAnswer:
 class ChatAnswers:
     """The answers to one request. Leaving the `with` block ends what is still running."""
 
-    def __init__(self, request: web.Request, fields: ChatFields, outputs: Answers) -> None:
+    def __init__(self, request: web.Request, outputs: Answers, max_calls: int | None = None) -> None:
+        """Of each answer, at most `max_calls` calls of tools are told."""
         self.outputs = outputs
         self.answers = [ChatAnswer() for _request in outputs.requests]
         self._request = request
         client = request.app[CLIENT]
-        self._readers = [MessageReader(client, fields) for _request in outputs.requests]
+        self._readers = [MessageReader(client, max_calls) for _request in outputs.requests]
 
     def __enter__(self) -> Self:
         return self
@@ -141,7 +142,7 @@ async def answer_chat(request: web.Request, fields: ChatFields) -> ChatAnswers:
     sampling = client.sampling
     requests = await beside(request, lambda: fields.requests(sampling))
     outputs = client.answer(*requests, reports_progress=fields.reports_progress)
-    return ChatAnswers(request, fields, outputs)
+    return ChatAnswers(request, outputs, 1 if fields.parallel_tool_calls is False else None)
 
 
 async def count_prompt_tokens(request: web.Request, fields: ChatFields) -> int:

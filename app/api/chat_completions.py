@@ -36,7 +36,7 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
     choices = [_choice(index, answer, fields) for index, answer in enumerate(answers)]
     usages = [answer.whole.usage for answer in answers]
     usage = usage_json(usages, fields.num_copies)
-    body = frame.around(choices, usage=usage, timings=timings_json(usages[0]))
+    body = frame.around(choices, usage=usage, timings=timings_json(usages[0]), **fields.warnings)
     if request.app[CLIENT].defaults.is_verbose if fields.verbose is None else fields.verbose:
         body["__verbose"] = await answer_json(request, chat.outputs, 0, answers[0].whole)
     return json_response(body)
@@ -51,13 +51,18 @@ async def input_tokens(request: web.Request) -> web.Response:
 
 def _choice(index: int, answer: ChatAnswer, fields: ChatFields) -> dict[str, Any]:
     found = answer.message
-    message: dict[str, Any] = {"role": "assistant", "content": found.content}
+    message: dict[str, Any] = {"role": "assistant", "content": found.content, "refusal": None}
     if found.reasoning:
         message["reasoning_content"] = found.reasoning
     if found.tool_calls:
         message["content"] = found.content or None
         message["tool_calls"] = [_call_json(call) for call in found.tool_calls]
-    choice = {"index": index, "message": message, "finish_reason": answer.finish_reason}
+    choice = {
+        "index": index,
+        "message": message,
+        "logprobs": None,
+        "finish_reason": answer.finish_reason,
+    }
     if fields.logprobs:
         choice["logprobs"] = {"content": logprobs_json(answer.whole.logprobs, fields.top_logprobs or 0)}
     return choice
@@ -83,7 +88,7 @@ class _Chunks(ChoiceChunks):
         choices: list[dict[str, Any]] = []
         if index not in self._begun:
             self._begun.add(index)
-            choices.append(_chunk(index, {"role": "assistant", "content": None}))
+            choices.append(_chunk(index, {"role": "assistant", "content": None, "refusal": None}))
         if delta.reasoning:
             choices.append(_chunk(index, {"reasoning_content": delta.reasoning}))
         if delta.content or output.logprobs:
@@ -111,4 +116,4 @@ def _call_delta_json(call: ToolCallDelta) -> dict[str, Any]:
 
 
 def _chunk(index: int, delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
-    return {"index": index, "delta": delta, "finish_reason": finish_reason}
+    return {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish_reason}

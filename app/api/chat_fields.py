@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json, parse
@@ -25,9 +25,23 @@ AnyObject = dict[str, Any]
 Budget = Annotated[int, Field(ge=UNLIMITED, le=MAX_TOKENS)]  # -1: as much as the answer may have
 
 
+# Parts of a message that OpenAI's models take.
+MEDIA = {"image_url": "pictures", "input_audio": "sounds", "file": "files", "video_url": "videos"}
+REPLACED = {"functions": "tools", "function_call": "tool_choice"}  # OpenAI's oldest fields, by the newer ones
+
+
 class TextPart(Body):
     type: Literal["text"]
     text: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_media(cls, part: Any) -> Any:
+        """Raises ApiError: what pydantic would say, which tries all types of a content, misleads."""
+        kind = part.get("type") if isinstance(part, dict) else None
+        if isinstance(kind, str) and kind in MEDIA:
+            raise invalid(f"messages: {MEDIA[kind]} ({kind}) are not supported, only text.", "messages")
+        return part
 
 
 class CalledFunction(Body):
@@ -130,6 +144,15 @@ class ChatFields(OpenAiFields):
     thinking_budget_tokens: Budget | None = None
     reasoning_budget_message: str | None = None
     verbose: bool | None = None  # llama-server's: return the whole prompt, and more, with the answer
+
+    def note_unknown(self, body: AnyObject) -> None:
+        """Raises ApiError for those without which the answer would be another one than was asked for."""
+        super().note_unknown(body)
+        for name in self._unknown:
+            if name in REPLACED:
+                raise invalid(f"{name} is not supported: use {REPLACED[name]}.", name)
+            if name in ("audio", "modalities") and body[name] != ["text"]:
+                raise invalid(f"{name}: this server answers in text only.", name)
 
     def requests(self, recommended: SamplingParams) -> list[Request]:
         """Raises ApiError and InvalidRequestError."""
