@@ -169,6 +169,10 @@ class EngineClient:
         return self._engine.model
 
     @property
+    def has_model(self) -> bool:
+        return self._engine.model is not None
+
+    @property
     def sampling(self) -> SamplingParams:
         """The sampling of a request that sets nothing. Raises ApiError (503)."""
         return self.defaults.sampling(self.model.sampling)

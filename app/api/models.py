@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from aiohttp import web
@@ -35,7 +34,7 @@ def model_json(application: web.Application) -> dict[str, Any]:
         "aliases": list(application[PRESENTATION].names),
         "tags": list(application[PRESENTATION].tags),
         "object": "model",
-        "created": int(time.time()),
+        "created": application[PRESENTATION].created,
         "owned_by": "skein",
         "meta": {
             "n_vocab": model.n_vocab,

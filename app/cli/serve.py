@@ -20,6 +20,7 @@ from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestE
 from app.protocol.request import Overflow
 
 DEFAULT_SLOTS = 4
+MAX_PORT = 65_535
 KEY_VARIABLE = "SKEIN_API_KEY"
 LOADED_AGAIN = "The model is loaded again without it."
 
@@ -49,7 +50,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="HOST,…", help="addresses (default: this machine only)"
     )
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="port (default: a free one)")
+    parser.add_argument("--port", type=_port, default=0, metavar="N", help="port (default: a free one)")
     _add_defaults(parser)
     parser.add_argument(
         "--no-monitoring", action="store_true", help="do not offer /slots and /metrics to those with the key"
@@ -104,6 +105,12 @@ def _add_defaults(parser: argparse.ArgumentParser) -> None:
         metavar="JSON",
         help='what chat templates are given, such as {"enable_thinking": false}',
     )
+
+
+def _port(text: str) -> int:
+    if not (text.isdecimal() and int(text) <= MAX_PORT):
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {MAX_PORT:,}, not {text}")
+    return int(text)
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from aiohttp import web
 from pydantic import Field
 
-from app.api.chat_completions import require_tools
+from app.api.chat_answer import require_tools
 from app.api.chat_fields import ChatFields
 from app.api.json_body import Body, beside, json_response, read_fields
 from app.api.parameters import read_sampling_fields
