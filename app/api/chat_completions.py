@@ -30,7 +30,7 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
     client = request.app[CLIENT]
     await require_tools(request, fields)
     sampling = client.sampling
-    requests = await beside(request, lambda: fields.requests(sampling))
+    requests = await beside(request, lambda: list(map(client.defaults.applied_to, fields.requests(sampling))))
     kind = "chat.completion.chunk" if fields.stream else "chat.completion"
     frame = Frame.of(request, kind, "chatcmpl")
     with client.answer(*requests, reports_progress=fields.reports_progress) as answers:

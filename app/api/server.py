@@ -13,18 +13,20 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from app.api import chat_completions, completions, generate, health, llama_server, models
-from app.api.engine_client import EngineClient
+from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
 from app.api.guard import ALLOWED_HEADERS, ALLOWED_METHODS, Guard
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
 from app.api.state import CLIENT, PRESENTATION, Presentation
+from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
 
 log = logging.getLogger(__name__)
 
 SERVER = "Skein"
+MAX_HEADER_CHARS = 100  # of what a program says of itself
 
 
 class ApiServer:
@@ -115,11 +117,19 @@ class ApiServer:
     @web.middleware
     async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         assert self._guard
+        CALLER.set(_caller(request))
         if origin := self._guard.check(request):
             request[ORIGIN] = origin
         if request.method == "OPTIONS":
             return web.Response()
         return await handler(request)
+
+
+def _caller(request: web.BaseRequest) -> Caller:
+    """Programs differ by machine, name and web page, and the keys they use."""
+    address, port, *_ = (request.transport and request.transport.get_extra_info("peername")) or ("", "")
+    told = (request.headers.get(name, "")[:MAX_HEADER_CHARS] for name in ("User-Agent", "Origin"))
+    return Caller(" ".join([address, *told]), str(port))
 
 
 ORIGIN = web.RequestKey("origin", str)
