@@ -70,6 +70,21 @@ class MemoryNeed:
 
 
 @dataclass(frozen=True, slots=True)
+class FimTokens:
+    """The vocabulary's tokens for filling a gap in a text ("fill in the middle"). -1: it has none."""
+
+    prefix: int = -1
+    suffix: int = -1
+    middle: int = -1
+    repository: int = -1
+    file: int = -1  # between two files
+
+    @property
+    def can_fill(self) -> bool:
+        return min(self.prefix, self.suffix, self.middle) >= 0
+
+
+@dataclass(frozen=True, slots=True)
 class ModelInfo:
     """The loaded model and its context, as the library reports them."""
 
@@ -108,6 +123,7 @@ class ModelInfo:
     has_template: bool = True  # False: a base model, which only continues text
     takes_tools: bool = False  # its chat template has a place for them
     thinks: bool = False  # its chat template knows of thinking
+    fim: FimTokens = FimTokens()
 
     @property
     def held_bytes(self) -> dict[str, int]:

@@ -538,7 +538,6 @@ async def test_nothing_is_told_without_the_key(path):
     [
         "/embedding",
         "/v1/embeddings",
-        "/infill",
         "/v1/rerank",
         "/lora-adapters",
         "/slots/0",

@@ -43,7 +43,7 @@ from app.engine.llama.native_library import (
 from app.engine.llama.spread import worker_bytes, worker_devices
 from app.protocol.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKENS, LoadParams, RopeScaling
-from app.protocol.model import DeviceKind, ModelInfo
+from app.protocol.model import DeviceKind, FimTokens, ModelInfo
 from app.protocol.sampling import SamplingParams
 from app.system.cores import num_physical_cores
 from app.system.memory import free_memory_bytes
@@ -465,9 +465,21 @@ def _model_info(
         has_template=bool(template),
         takes_tools=TOOLS in template,
         thinks=any(sign in template for sign in THINKING),
+        fim=_fim_tokens(model),
     )
     assert info.n_ctx_seq == lib.llama_n_ctx_seq(context.pointer)
     return info
+
+
+def _fim_tokens(model: Native) -> FimTokens:
+    vocab = lib.llama_model_get_vocab(model.pointer)
+    return FimTokens(
+        prefix=lib.llama_vocab_fim_pre(vocab),
+        suffix=lib.llama_vocab_fim_suf(vocab),
+        middle=lib.llama_vocab_fim_mid(vocab),
+        repository=lib.llama_vocab_fim_rep(vocab),
+        file=lib.llama_vocab_fim_sep(vocab),
+    )
 
 
 def _cell_bytes(model: Native, context: Native) -> int:
