@@ -12,17 +12,38 @@ import socket
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from app.api import chat_completions, completions, generate, health, llama_server, models
+from app.api import (
+    chat_completions,
+    completions,
+    embeddings,
+    generate,
+    health,
+    llama_server,
+    models,
+    rerank,
+)
 from app.api.engine_client import EngineClient
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
 from app.api.guard import ALLOWED_HEADERS, ALLOWED_METHODS, Guard
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
-from app.api.state import CLIENT, PRESENTATION, Presentation
+from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, Presentation, TextEngines
 from app.protocol.errors import EngineError, RequestError
 
 log = logging.getLogger(__name__)
+
+
+ENDPOINTS = (
+    health,
+    models,
+    generate,
+    completions,
+    chat_completions,
+    embeddings,
+    rerank,
+    llama_server,
+)
 
 
 class ApiServer:
@@ -36,6 +57,7 @@ class ApiServer:
         port: int = 0,
         key: str | None,
         presentation: Presentation | None = None,
+        text_engines: TextEngines | None = None,
         limits: Limits | None = None,
     ) -> None:
         """Several hosts have commas between them, and need a port. `port` 0 takes a free one."""
@@ -46,6 +68,7 @@ class ApiServer:
         self._key = key
         self._limits = limits or Limits()
         self._presentation = presentation or Presentation()
+        self._text_engines = text_engines or TextEngines()
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._guard: Guard | None = None
@@ -78,7 +101,8 @@ class ApiServer:
         """Ends every answer and every connection."""
         if self._server:
             self._server.close()
-        self._client.close()
+        for client in {self._client, *self._text_engines.every}:
+            client.close()
         if self._runner:
             await self._runner.cleanup()
         self._server = self._runner = None
@@ -90,8 +114,9 @@ class ApiServer:
         application[CLIENT] = self._client
         application[LIMITS] = self._limits
         application[PRESENTATION] = self._presentation
+        application[TEXT_ENGINES] = self._text_engines
         application.on_response_prepare.append(_add_headers)
-        for endpoints in (health, models, generate, completions, chat_completions, llama_server):
+        for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)
         return application
 

@@ -61,6 +61,7 @@ class Request:
     `tools` or `enable_thinking`.
     With `shares_prefix` False nothing that was computed for another chat is used.
     `is_saved` says that the chat is there at the next start, so that its cells may be kept until then.
+    `embeds` asks for the vectors of `prompt`, token ids, instead of an answer.
     """
 
     request_id: str
@@ -78,6 +79,7 @@ class Request:
     template_variables: str = ""
     shares_prefix: bool = True
     is_saved: bool = False
+    embeds: bool = False
 
     def __post_init__(self) -> None:
         if not self.messages and not self.prompt:

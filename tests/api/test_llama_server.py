@@ -536,9 +536,6 @@ async def test_nothing_is_told_without_the_key(path):
 @pytest.mark.parametrize(
     "path",
     [
-        "/embedding",
-        "/v1/embeddings",
-        "/v1/rerank",
         "/lora-adapters",
         "/slots/0",
         "/props",

@@ -1,6 +1,6 @@
 """llama-server's own endpoints, so that clients written for it work here, too.
 
-Endpoints that Skein does not offer (embeddings, rerank, LoRA, saving of slots) say so.
+Endpoints that Skein does not offer (LoRA, saving of slots) say so.
 """
 
 from aiohttp import web
