@@ -17,15 +17,17 @@ from app.api import (
     anthropic,
     chat_completions,
     completions,
+    embeddings,
     generate,
     health,
     llama_server,
     models,
     ollama,
+    rerank,
     responses,
 )
 from app.api.anthropic.message import error_body as anthropic_error
-from app.api.engine_client import EngineClient
+from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
 from app.api.guard import ALLOWED_HEADERS, ALLOWED_METHODS, Guard
@@ -33,7 +35,8 @@ from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
-from app.api.state import CLIENT, PRESENTATION, Presentation
+from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, Presentation, TextEngines
+from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
 
 log = logging.getLogger(__name__)
@@ -48,10 +51,13 @@ ENDPOINTS = (
     responses,
     anthropic,
     ollama,
+    embeddings,
+    rerank,
     llama_server,
 )
 # Below these paths errors have another form.
 ERROR_BODIES = {anthropic.PREFIX: anthropic_error, ollama.PREFIX: ollama_error}
+MAX_HEADER_CHARS = 100  # of what a program says of itself
 
 
 class ApiServer:
@@ -65,6 +71,7 @@ class ApiServer:
         port: int = 0,
         key: str | None,
         presentation: Presentation | None = None,
+        text_engines: TextEngines | None = None,
         limits: Limits | None = None,
     ) -> None:
         """Several hosts have commas between them, and need a port. `port` 0 takes a free one."""
@@ -75,6 +82,7 @@ class ApiServer:
         self._key = key
         self._limits = limits or Limits()
         self._presentation = presentation or Presentation()
+        self._text_engines = text_engines or TextEngines()
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._guard: Guard | None = None
@@ -107,7 +115,8 @@ class ApiServer:
         """Ends every answer and every connection."""
         if self._server:
             self._server.close()
-        self._client.close()
+        for client in {self._client, *self._text_engines.every}:
+            client.close()
         if self._runner:
             await self._runner.cleanup()
         self._server = self._runner = None
@@ -120,6 +129,7 @@ class ApiServer:
         application[LIMITS] = self._limits
         application[PRESENTATION] = self._presentation
         application[RESPONSES] = ResponseStore()
+        application[TEXT_ENGINES] = self._text_engines
         application.on_response_prepare.append(_add_headers)
         for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)
@@ -143,11 +153,19 @@ class ApiServer:
     @web.middleware
     async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         assert self._guard
+        CALLER.set(_caller(request))
         if origin := self._guard.check(request):
             request[ORIGIN] = origin
         if request.method == "OPTIONS":
             return web.Response()
         return await handler(request)
+
+
+def _caller(request: web.BaseRequest) -> Caller:
+    """Programs differ by machine, name and web page, and the keys they use."""
+    address, port, *_ = (request.transport and request.transport.get_extra_info("peername")) or ("", "")
+    told = (request.headers.get(name, "")[:MAX_HEADER_CHARS] for name in ("User-Agent", "Origin"))
+    return Caller(" ".join([address, *told]), str(port))
 
 
 ORIGIN = web.RequestKey("origin", str)
