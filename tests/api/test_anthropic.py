@@ -6,7 +6,7 @@ import pytest
 
 from app.api import engine_client
 from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, Parrot, with_tools
+from tests.api.parrot import CALL, Parrot, num_tokens, with_tools
 
 PATH = "/v1/messages"
 ASKED = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 100, "temperature": 0}
@@ -95,10 +95,16 @@ async def test_uses_and_their_results_are_shown_to_the_model():
             {"role": "user", "content": [result, {"type": "text", "text": "And?"}]},
         ]
         _, body = await served.post(PATH, ASKED | {"messages": messages, "tools": [TOOL], "system": "Add."})
-        call = {"id": "t1", "type": "function", "function": {"name": "add", "arguments": {"a": 1}}}
-        before, after = "system: Add.\nuser: Hello\nassistant: ", "\ntool: 2\nuser: And?\n"
-        prompt = json.dumps([SHOWN_TOOL]) + before + json.dumps([call]) + after
-        assert body["usage"]["input_tokens"] == len(prompt)
+        call = {"id": "t1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+        same = [
+            {"role": "system", "content": "Add."},
+            *ASKED["messages"],
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "t1", "content": "2"},
+            {"role": "user", "content": "And?"},
+        ]
+        _, chat = await served.post("/apply-template", {"messages": same, "tools": [SHOWN_TOOL]})
+        assert body["usage"]["input_tokens"] == num_tokens(chat["prompt"])
 
 
 async def test_what_was_thought_is_sent_back():
@@ -144,10 +150,10 @@ async def test_thinking_is_switched_by_the_template():
     template = "{{ enable_thinking }}{{ reasoning_effort }}{% for m in messages %}{{ m.content }}{% endfor %}"
     async with serving(Parrot("ok", template)) as served:
         for extra, prompt in (
-            ({}, "Hello"),
+            ({}, "FalseHello"),
             ({"thinking": {"type": "disabled"}}, "FalseHello"),
             ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, "TrueHello"),
-            ({"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}, "lowHello"),
+            ({"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}, "FalselowHello"),
         ):
             _, body = await served.post(f"{PATH}/count_tokens", ASKED | extra)
             assert body["input_tokens"] == len(prompt)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, Parrot, with_tools
+from tests.api.parrot import CALL, Parrot, num_tokens, with_tools
 
 PATH = "/v1/responses"
 ASKED = {"input": "Hello", "temperature": 0}
@@ -101,10 +101,15 @@ async def test_calls_and_their_results_are_shown_to_the_model():
             {"type": "function_call_output", "call_id": "c1", "output": "2"},
         ]
         _, body = await served.post(PATH, {"input": items, "tools": [TOOL], "instructions": "Add."})
-        call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": {"a": 1}}}
-        before, after = "system: Add.\nuser: 1 + 1?\nassistant: ", "\ntool: 2\n"
-        prompt = json.dumps([SHOWN_TOOL]) + before + json.dumps([call]) + after
-        assert body["usage"]["input_tokens"] == len(prompt)
+        call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+        same = [
+            {"role": "system", "content": "Add."},
+            {"role": "user", "content": "1 + 1?"},
+            {"role": "assistant", "tool_calls": [call], "reasoning_content": "Hm"},
+            {"role": "tool", "tool_call_id": "c1", "content": "2"},
+        ]
+        _, chat = await served.post("/apply-template", {"messages": same, "tools": [SHOWN_TOOL]})
+        assert body["usage"]["input_tokens"] == num_tokens(chat["prompt"])
 
 
 async def test_what_was_thought_is_sent_back():
