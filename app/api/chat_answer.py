@@ -121,7 +121,7 @@ async def answer_chat(request: web.Request, fields: ChatFields) -> ChatAnswers:
     client = request.app[CLIENT]
     await require_tools(request, fields)
     sampling = client.sampling
-    requests = await beside(request, lambda: fields.requests(sampling))
+    requests = await beside(request, lambda: list(map(client.defaults.applied_to, fields.requests(sampling))))
     outputs = client.answer(*requests, reports_progress=fields.reports_progress)
     return ChatAnswers(request, outputs, [MessageReader(fields) for _request in requests])
 

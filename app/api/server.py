@@ -25,7 +25,7 @@ from app.api import (
     responses,
 )
 from app.api.anthropic.message import error_body as anthropic_error
-from app.api.engine_client import EngineClient
+from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
 from app.api.guard import ALLOWED_HEADERS, ALLOWED_METHODS, Guard
@@ -34,11 +34,13 @@ from app.api.limits import LIMITS, Limits
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
 from app.api.state import CLIENT, PRESENTATION, Presentation
+from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
 
 log = logging.getLogger(__name__)
 
 SERVER = "Skein"
+MAX_HEADER_CHARS = 100  # of what a program says of itself
 ENDPOINTS = (
     health,
     models,
@@ -143,11 +145,19 @@ class ApiServer:
     @web.middleware
     async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         assert self._guard
+        CALLER.set(_caller(request))
         if origin := self._guard.check(request):
             request[ORIGIN] = origin
         if request.method == "OPTIONS":
             return web.Response()
         return await handler(request)
+
+
+def _caller(request: web.BaseRequest) -> Caller:
+    """Programs differ by machine, name and web page, and the keys they use."""
+    address, port, *_ = (request.transport and request.transport.get_extra_info("peername")) or ("", "")
+    told = (request.headers.get(name, "")[:MAX_HEADER_CHARS] for name in ("User-Agent", "Origin"))
+    return Caller(" ".join([address, *told]), str(port))
 
 
 ORIGIN = web.RequestKey("origin", str)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from app.api.responses import store
 from tests.api.conftest import Steps, endless, serving
 from tests.api.parrot import CALL, Parrot, with_tools
 
@@ -159,6 +160,28 @@ async def test_a_response_that_is_not_stored_is_gone():
         assert (await served.get(f"{PATH}/{kept['id']}"))[0] == 404
 
 
+async def test_a_reference_counts_once():
+    async with serving(Parrot("Hi.")) as served:
+        _, first = await served.post(PATH, ASKED)
+        reference = {"type": "item_reference", "id": first["output"][0]["id"]}
+        items = [{"role": "user", "content": "Hello"}, reference, reference]
+        status, body = await served.post(PATH, {"input": items})
+        assert status == 400
+        assert "twice" in body["error"]["message"]
+
+
+async def test_the_oldest_responses_are_dropped(monkeypatch):
+    async with serving(Parrot("Hi.")) as served:
+        _, first = await served.post(PATH, ASKED)
+        monkeypatch.setattr(store, "MAX_BYTES", 3 * len(json.dumps(first)))
+        kept = [(await served.post(PATH, ASKED))[1]["id"] for _ in range(4)]
+        assert (await served.get(f"{PATH}/{first['id']}"))[0] == 404
+        assert (await served.get(f"{PATH}/{kept[-1]}"))[0] == 200
+        monkeypatch.setattr(store, "MAX_RESPONSES", 1)
+        await served.post(PATH, ASKED)
+        assert (await served.get(f"{PATH}/{kept[-1]}"))[0] == 404
+
+
 async def test_an_answer_follows_a_schema():
     schema = {"type": "object", "properties": {}, "additionalProperties": False}
     wish = {"format": {"type": "json_schema", "name": "it", "schema": schema, "strict": True}}
@@ -224,6 +247,7 @@ async def test_a_failure_on_the_way_is_an_event():
         ({"input": []}, "input"),
         ({"input": [{"type": "computer_call"}]}, "computer_call"),
         ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "msg_1"),
+        ({"previous_response_id": "resp_1"}, "resp_1"),
         ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "text only"),
         ({"input": [{"role": "user", "content": [{"type": "input_file"}]}]}, "input_file"),
         ({"input": [{"type": "function_call", "call_id": "1", "arguments": "{}"}]}, "name"),

@@ -16,6 +16,7 @@ import json
 import os
 import random
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -35,7 +36,7 @@ from app.protocol.request import Message, Role
 from app.storage import chat_rows
 from app.system.said import from_text
 from tests.benchmarks.figures import Verdict
-from tests.benchmarks.served import load_stalls
+from tests.benchmarks.served import Served, load_stalls, serving, session
 from tests.native.tiny_ggufs import CHAT_TEMPLATE, Shape, write_tiny_gguf
 
 WANTED_SILENCE_S = 0.5
@@ -54,6 +55,7 @@ JSON = {"Content-Type": "application/json"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nestings", type=int, default=200)
+    parser.add_argument("--model", type=Path, help="a GGUF for two callers (default: the starter model)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=PARTS, help="one part of it")
     parser.add_argument(
@@ -277,7 +279,52 @@ async def _words(http: aiohttp.ClientSession) -> AsyncIterator[bytes]:
             yield line
 
 
-# 2. Random nestings.
+# 2. One caller beside another.
+
+NUM_MODESTLY_ASKED = 9
+A_THOUSAND = {"prompt": [f"Question number {n}:" for n in range(32)], "n": 32, "max_tokens": 100}
+
+
+def _ask_beside_a_thousand(options: argparse.Namespace, verdict: Verdict) -> None:
+    """Both on one connection each, with the same key and as the same program: the hardest to tell apart."""
+    model = ["--model", str(options.model)] if options.model else []
+    with serving("--slots", "4", "--ctx", "4096", *model) as served:
+        alone, beside, step_s = asyncio.run(_waits(served))
+    for name, seconds in (("alone", alone), ("beside", beside)):
+        print(f"  {name:<7} {' '.join(f'{one * 1000:6.0f}' for one in seconds)} ms")
+    print(f"  a step of theirs {step_s * 1000:6.0f} ms")
+    wanted = 2 * statistics.median(alone) + step_s
+    verdict.at_most("seconds for 8 tokens beside 1,024 answers", statistics.median(beside), wanted)
+
+
+async def _waits(served: Served) -> tuple[list[float], list[float], float]:
+    """How long one answer of 8 tokens takes alone and beside 1,024 others, and a step of those."""
+    async with session() as http:
+        await _modest_s(served, http)
+        alone = [await _modest_s(served, http) for _ in range(NUM_MODESTLY_ASKED)]
+        asking = asyncio.create_task(served.post(http, "/v1/completions", A_THOUSAND | {"ignore_eos": True}))
+        while (await served.metrics(http))["requests_deferred"] < 100:
+            await asyncio.sleep(POLL_S)
+        before, began = await served.metrics(http), time.perf_counter()
+        beside = []
+        for _ in range(NUM_MODESTLY_ASKED):
+            beside.append(await _modest_s(served, http))
+            await asyncio.sleep(20 * POLL_S)
+        num_steps = (await served.metrics(http))["n_decode_total"] - before["n_decode_total"]
+        step_s = (time.perf_counter() - began) / num_steps
+        asking.cancel()
+    return alone, beside, step_s
+
+
+async def _modest_s(served: Served, http: aiohttp.ClientSession) -> float:
+    body = {"prompt": "What is 12 + 30?", "max_tokens": 8, "ignore_eos": True, "cache_prompt": False}
+    began = time.perf_counter()
+    status, answer = await served.post(http, "/completion", body)
+    assert status == 200, answer
+    return time.perf_counter() - began
+
+
+# 3. Random nestings.
 
 
 def _try_nestings(options: argparse.Namespace, verdict: Verdict) -> None:
@@ -416,5 +463,6 @@ NESTINGS: dict[str, Callable[[random.Random], tuple[int, Work]]] = {
 }
 PARTS: dict[str, Callable[[argparse.Namespace, Verdict], None]] = {
     "served": _ask_server,
+    "fairness": _ask_beside_a_thousand,
     "nestings": _try_nestings,
 }

@@ -25,6 +25,7 @@ from app.api.parameters import SamplingFields
 from app.protocol.sampling import shown
 
 PART_TYPES = ("input_text", "output_text", "reasoning_text", "summary_text", "text")
+REFERENCE = "item_reference"
 LOGPROBS = "message.output_text.logprobs"  # in `include`
 
 
@@ -152,6 +153,13 @@ class ResponseFields(SamplingFields):
             return_progress=self.return_progress,
         )
 
+    @property
+    def refers_back(self) -> bool:
+        """To what earlier responses were."""
+        if self.previous_response_id or isinstance(self.input, str):
+            return bool(self.previous_response_id)
+        return any(item.type == REFERENCE for item in self.input)
+
     def messages(self, item_called: Callable[[str], Item]) -> list[AnyObject]:
         """The input as messages of a chat, without the instructions. Raises ApiError.
 
@@ -160,8 +168,16 @@ class ResponseFields(SamplingFields):
         if isinstance(self.input, str):
             return [{"role": "user", "content": self.input}]
         messages: list[AnyObject] = []
+        referred: set[str] = set()
         for item in self.input:
-            _add(messages, item_called(item.id or "") if item.type == "item_reference" else item)
+            item_id = item.id or ""
+            if item.type != REFERENCE:
+                _add(messages, item)
+            elif item_id in referred:  # a short body could become a very long chat
+                raise invalid(f"input: {shown(item_id)} is referred to twice.")
+            else:
+                referred.add(item_id)
+                _add(messages, item_called(item_id))
         return messages
 
     def _with_instructions(self, messages: list[AnyObject]) -> list[AnyObject]:
