@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
@@ -55,10 +55,23 @@ class EngineAccess(Protocol):
     def model(self) -> ModelInfo | None:
         """None while none is loaded."""
 
+    @property
+    def is_asleep(self) -> bool:
+        """The model has freed its memory; the next request loads it again."""
+
     def post(self, command: Command) -> None: ...
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         """Calls `work` beside the engine, where templates are rendered and texts are tokenized."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateFacts:
+    """The chat template, Jinja, and how BOS and EOS are written."""
+
+    source: str
+    bos_text: str
+    eos_text: str
 
 
 class Answers:
@@ -167,6 +180,7 @@ class EngineClient:
         self._conversations = Conversations()
         self._is_letting_in = False
         self._is_closed = False
+        self._facts: tuple[ModelInfo, TemplateFacts] | None = None
         self.last_report: StepReport | None = None
         self.on_changed: Callable[[], None] = lambda: None  # a request has come or gone
 
@@ -185,6 +199,22 @@ class EngineClient:
     def sampling(self) -> SamplingParams:
         """The sampling of a request that sets nothing. Raises ApiError (503)."""
         return self.defaults.sampling(self.model.sampling)
+
+    @property
+    def is_asleep(self) -> bool:
+        return self._engine.is_asleep
+
+    async def template_facts(self) -> TemplateFacts:
+        """Asked once for each model, which need not be awake the next time. Raises ApiError (503)."""
+        model = self.model
+        if self._facts is None or self._facts[0] is not model:
+            self._facts = (
+                model,
+                await self.use_prompts(
+                    lambda prompts: TemplateFacts(prompts.template_source, *prompts.edge_texts)
+                ),
+            )
+        return self._facts[1]
 
     def require_model(self) -> None:
         """Raises ApiError (503) while none is loaded."""

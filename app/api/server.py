@@ -17,11 +17,13 @@ from app.api import (
     anthropic,
     chat_completions,
     completions,
+    embeddings,
     generate,
     health,
     llama_server,
     models,
     ollama,
+    rerank,
     responses,
 )
 from app.api.anthropic.message import error_body as anthropic_error
@@ -33,7 +35,7 @@ from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
-from app.api.state import CLIENT, PRESENTATION, Presentation
+from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, Presentation, TextEngines
 from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
 
@@ -50,6 +52,8 @@ ENDPOINTS = (
     responses,
     anthropic,
     ollama,
+    embeddings,
+    rerank,
     llama_server,
 )
 # Below these paths errors have another form.
@@ -67,6 +71,7 @@ class ApiServer:
         port: int = 0,
         key: str | None,
         presentation: Presentation | None = None,
+        text_engines: TextEngines | None = None,
         limits: Limits | None = None,
     ) -> None:
         """Several hosts have commas between them, and need a port. `port` 0 takes a free one."""
@@ -77,6 +82,7 @@ class ApiServer:
         self._key = key
         self._limits = limits or Limits()
         self._presentation = presentation or Presentation()
+        self._text_engines = text_engines or TextEngines()
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._guard: Guard | None = None
@@ -109,7 +115,8 @@ class ApiServer:
         """Ends every answer and every connection."""
         if self._server:
             self._server.close()
-        self._client.close()
+        for client in {self._client, *self._text_engines.every}:
+            client.close()
         if self._runner:
             await self._runner.cleanup()
         self._server = self._runner = None
@@ -122,6 +129,7 @@ class ApiServer:
         application[LIMITS] = self._limits
         application[PRESENTATION] = self._presentation
         application[RESPONSES] = ResponseStore()
+        application[TEXT_ENGINES] = self._text_engines
         application.on_response_prepare.append(_add_headers)
         for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)

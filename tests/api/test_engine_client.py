@@ -24,6 +24,8 @@ from tests.fakes import model_info
 
 
 class ScriptedEngine:
+    is_asleep = False
+
     def __init__(self) -> None:
         self.model: ModelInfo | None = model_info(n_seq_max=4)
         self.submitted: list[str] = []

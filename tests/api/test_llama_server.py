@@ -536,7 +536,7 @@ async def test_nothing_is_told_without_the_key(path):
 
 @pytest.mark.parametrize(
     "path",
-    ["/embedding", "/v1/embeddings", "/infill", "/v1/rerank", "/lora-adapters", "/slots/0", "/props"],
+    ["/lora-adapters", "/slots/0", "/props"],
 )
 async def test_what_llama_server_has_and_skein_has_not_says_so(path):
     async with serving() as served:

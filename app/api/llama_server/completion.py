@@ -64,7 +64,6 @@ class CompletionFields(SamplingFields):
         return [_pieces(self.prompt)]
 
     def requests(self, recommended: SamplingParams) -> list[Request]:
-        max_tokens = self.max_tokens if self.n_predict is None else self.n_predict
         uses_cache = self.cache_prompt is not False
         samplings = [self.sampling(recommended, copy) for copy in range(self.n or 1)]
         return [
@@ -73,7 +72,7 @@ class CompletionFields(SamplingFields):
                 chat_id="",
                 prompt=prompt,
                 sampling=samplings[copy],
-                max_tokens=limit(max_tokens),
+                max_tokens=self.num_wanted,
                 stop=self.stops,
                 keep_cells=uses_cache and copy == 0,
                 shares_prefix=uses_cache,
@@ -81,6 +80,11 @@ class CompletionFields(SamplingFields):
             )
             for prompt, copy in itertools.product(self.prompts, range(self.n or 1))
         ]
+
+    @property
+    def num_wanted(self) -> int | None:
+        """The longest answer; None: what the context holds."""
+        return limit(self.max_tokens if self.n_predict is None else self.n_predict)
 
     @property
     def _num_logprobs(self) -> int:
@@ -94,7 +98,11 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def completion(request: web.Request) -> web.StreamResponse:
-    fields = await read_sampling_fields(request, CompletionFields)
+    return await complete(request, await read_sampling_fields(request, CompletionFields))
+
+
+async def complete(request: web.Request, fields: CompletionFields) -> web.StreamResponse:
+    """The answers to `fields.prompts`, streamed where they ask for it."""
     client = request.app[CLIENT]
     _check_slot(fields, client)
     sampling = client.sampling

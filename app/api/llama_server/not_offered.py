@@ -8,9 +8,6 @@ from aiohttp.typedefs import Handler
 from app.api.errors import ApiError
 
 PATHS = {
-    "This server makes no embeddings.": ("/embedding", "/embeddings", "/v1/embeddings"),
-    "This server does not rank texts.": ("/rerank", "/reranking", "/v1/rerank", "/v1/reranking"),
-    "This server does not fill gaps in code.": ("/infill",),
     "This server takes no adapters.": ("/lora-adapters",),
     "Slots are saved and freed by Skein itself.": ("/slots/{id}",),
     "This server takes no sound.": ("/v1/audio/transcriptions",),
