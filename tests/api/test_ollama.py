@@ -110,7 +110,6 @@ async def test_thinking_is_switched_by_the_template():
     template = "{{ enable_thinking }}{{ reasoning_effort }}{% for m in messages %}{{ m.content }}{% endfor %}"
     async with serving(Parrot("ok", template)) as served:
         for extra, prompt in (
-            ({}, "Hello"),
             ({"think": False}, "FalseHello"),
             ({"think": True}, "TrueHello"),
             ({"think": "high"}, "TruehighHello"),

@@ -88,24 +88,31 @@ async def test_a_call_of_a_function_is_an_item_of_its_own():
         assert [item["type"] for item in events[-1][1]["response"]["output"]] == ["message", "function_call"]
 
 
-async def test_calls_and_their_results_are_shown_to_the_model():
+async def test_calls_and_their_results_are_shown_to_the_model_as_in_a_chat_completion():
     async with serving(with_tools("ok")) as served:
         items = [
             {"role": "user", "content": "1 + 1?"},
-            {
-                "type": "reasoning",
-                "id": "rs_1",
-                "summary": [],
-                "content": [{"type": "reasoning_text", "text": "Hm"}],
-            },
+            {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm"}]},
             {"type": "function_call", "call_id": "c1", "name": "add", "arguments": '{"a": 1}'},
+            {"type": "function_call", "call_id": "c2", "name": "add", "arguments": '{"a": 2}'},
             {"type": "function_call_output", "call_id": "c1", "output": "2"},
+            {"type": "function_call_output", "call_id": "c2", "output": "3"},
         ]
-        _, body = await served.post(PATH, {"input": items, "tools": [TOOL], "instructions": "Add."})
-        call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": {"a": 1}}}
-        before, after = "system: Add.\nuser: 1 + 1?\nassistant: ", "\ntool: 2\n"
-        prompt = json.dumps([SHOWN_TOOL]) + before + json.dumps([call]) + after
-        assert body["usage"]["input_tokens"] == len(prompt)
+        asked = {"input": items, "tools": [TOOL], "instructions": "Add."}
+        calls = [
+            {"id": f"c{n}", "type": "function", "function": {"name": "add", "arguments": f'{{"a": {n}}}'}}
+            for n in (1, 2)
+        ]
+        messages = [
+            {"role": "system", "content": "Add."},
+            {"role": "user", "content": "1 + 1?"},
+            {"role": "assistant", "content": "", "reasoning_content": "Hm", "tool_calls": calls},
+            {"role": "tool", "tool_call_id": "c1", "content": "2"},
+            {"role": "tool", "tool_call_id": "c2", "content": "3"},
+        ]
+        chat = {"messages": messages, "tools": [SHOWN_TOOL]}
+        _, body = await served.post(f"{PATH}/input_tokens", asked)
+        assert body == (await served.post("/v1/chat/completions/input_tokens", chat))[1]
 
 
 async def test_what_was_thought_is_sent_back():

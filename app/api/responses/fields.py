@@ -15,7 +15,6 @@ from app.api.as_chat import (
     no_such_parts,
     schema_format,
     text_part,
-    thinking_variables,
 )
 from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS
 from app.api.errors import invalid
@@ -146,7 +145,8 @@ class ResponseFields(SamplingFields):
             response_format=_response_format(format_) if format_ else None,
             logprobs=True if self.wants_logprobs else None,
             top_logprobs=self.top_logprobs if self.wants_logprobs else None,
-            chat_template_kwargs=(self.chat_template_kwargs or {}) | self._thinking() or None,
+            chat_template_kwargs=self.chat_template_kwargs,
+            reasoning_effort=self.reasoning.effort if self.reasoning else None,
             reasoning_format=self.reasoning_format,
             thinking_budget_tokens=self.thinking_budget_tokens,
             stream=self.stream,
@@ -208,10 +208,6 @@ class ResponseFields(SamplingFields):
         if choice.type != "function":
             raise invalid(f"tool_choice: this server does not have {choice.type}.")
         return named_choice(choice.name)
-
-    def _thinking(self) -> AnyObject:
-        effort = self.reasoning.effort if self.reasoning else None
-        return thinking_variables(False) if effort == "none" else thinking_variables(None, effort)
 
 
 def _response_format(format_: Format) -> AnyObject:
