@@ -6,7 +6,7 @@ import pytest
 
 from app.api import engine_client
 from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, Parrot, with_tools
+from tests.api.parrot import CALL, QWEN3, THOUGHT, Parrot, with_tools
 
 PATH = "/v1/messages"
 ASKED = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 100, "temperature": 0}
@@ -83,6 +83,21 @@ async def test_the_use_of_a_tool_is_a_block_of_its_own():
         written = [event["delta"].get("partial_json", "") for name, event in events if "block_delta" in name]
         assert json.loads("".join(written)) == {"a": 1}
         assert [event["index"] for name, event in events if name == "content_block_stop"] == [0, 1]
+
+
+async def test_what_the_model_thinks_is_a_block_before_the_others():
+    async with serving(with_tools(THOUGHT + CALL, QWEN3)) as served:
+        _, body = await served.post(PATH, ASKED | {"tools": [TOOL]})
+        assert body["content"][0] == {"type": "thinking", "thinking": "Let me see.\n", "signature": ""}
+        kinds = ["thinking", "text", "tool_use"]
+        assert [block["type"] for block in body["content"]] == kinds
+        events = await stream(served, ASKED | {"tools": [TOOL]})
+        started = [event for name, event in events if name == "content_block_start"]
+        assert [event["content_block"]["type"] for event in started] == kinds
+        deltas = [event["delta"] for name, event in events if name == "content_block_delta"]
+        assert "".join(delta.get("thinking", "") for delta in deltas) == "Let me see.\n"
+        signed = next(n for n, (_, event) in enumerate(events) if "signature_delta" in json.dumps(event))
+        assert events[signed + 1][1] == {"type": "content_block_stop", "index": 0}
 
 
 async def test_uses_and_their_results_are_shown_to_the_model_as_in_a_chat_completion():

@@ -6,7 +6,7 @@ import pytest
 
 from app.api.responses import store
 from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, Parrot, with_tools
+from tests.api.parrot import CALL, QWEN3, THOUGHT, Parrot, with_tools
 
 PATH = "/v1/responses"
 ASKED = {"input": "Hello", "temperature": 0}
@@ -86,6 +86,31 @@ async def test_a_call_of_a_function_is_an_item_of_its_own():
         assert [json.loads(event["arguments"]) for event in told] == [{"a": 1}]
         assert [event["output_index"] for event in told] == [1]
         assert [item["type"] for item in events[-1][1]["response"]["output"]] == ["message", "function_call"]
+
+
+async def test_what_the_model_thinks_is_an_item_before_the_others():
+    async with serving(with_tools(THOUGHT + CALL, QWEN3)) as served:
+        _, body = await served.post(PATH, ASKED | {"tools": [TOOL]})
+        kinds = ["reasoning", "message", "function_call"]
+        assert [item["type"] for item in body["output"]] == kinds
+        assert body["output"][0]["content"] == [{"type": "reasoning_text", "text": "Let me see.\n"}]
+        assert body["usage"]["output_tokens_details"]["reasoning_tokens"] == len("Let me see.\n")
+        events = await named_events(served, ASKED | {"tools": [TOOL]})
+        streamed = events[-1][1]["response"]["output"]
+        assert [item["type"] for item in streamed] == kinds
+        assert streamed[0]["content"] == body["output"][0]["content"]
+        done = [name for name, _ in events if name.endswith(".done")]
+        assert done == [
+            "response.reasoning_text.done",
+            "response.output_item.done",
+            "response.output_text.done",
+            "response.content_part.done",
+            "response.output_item.done",
+            "response.function_call_arguments.done",
+            "response.output_item.done",
+        ]
+        following = {"input": "And?", "previous_response_id": body["id"], "tools": [TOOL]}
+        assert (await served.post(f"{PATH}/input_tokens", following))[0] == 200
 
 
 async def test_calls_and_their_results_are_shown_to_the_model_as_in_a_chat_completion():
