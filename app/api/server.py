@@ -42,6 +42,7 @@ from app.protocol.errors import EngineError, RequestError
 log = logging.getLogger(__name__)
 
 SERVER = "Skein"
+MAX_HEADER_CHARS = 100  # of what a program says of itself
 ENDPOINTS = (
     health,
     models,
@@ -57,7 +58,6 @@ ENDPOINTS = (
 )
 # Below these paths errors have another form.
 ERROR_BODIES = {anthropic.PREFIX: anthropic_error, ollama.PREFIX: ollama_error}
-MAX_HEADER_CHARS = 100  # of what a program says of itself
 
 
 class ApiServer:
