@@ -21,6 +21,7 @@ from app.api import (
     llama_server,
     models,
     rerank,
+    tools,
 )
 from app.api.engine_client import EngineClient
 from app.api.errors import ApiError, from_engine
@@ -30,6 +31,7 @@ from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
 from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, Presentation, TextEngines
 from app.protocol.errors import EngineError, RequestError
+from app.tools.tool_box import ToolBox
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +44,7 @@ ENDPOINTS = (
     chat_completions,
     embeddings,
     rerank,
+    tools,
     llama_server,
 )
 
@@ -58,6 +61,7 @@ class ApiServer:
         key: str | None,
         presentation: Presentation | None = None,
         text_engines: TextEngines | None = None,
+        tool_box: ToolBox | None = None,
         limits: Limits | None = None,
     ) -> None:
         """Several hosts have commas between them, and need a port. `port` 0 takes a free one."""
@@ -69,6 +73,7 @@ class ApiServer:
         self._limits = limits or Limits()
         self._presentation = presentation or Presentation()
         self._text_engines = text_engines or TextEngines()
+        self._tool_box = tool_box
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._guard: Guard | None = None
@@ -103,6 +108,8 @@ class ApiServer:
             self._server.close()
         for client in {self._client, *self._text_engines.every}:
             client.close()
+        if self._tool_box:
+            await self._tool_box.close()
         if self._runner:
             await self._runner.cleanup()
         self._server = self._runner = None
@@ -115,6 +122,8 @@ class ApiServer:
         application[LIMITS] = self._limits
         application[PRESENTATION] = self._presentation
         application[TEXT_ENGINES] = self._text_engines
+        if self._tool_box:
+            application[tools.TOOLS] = self._tool_box
         application.on_response_prepare.append(_add_headers)
         for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)
