@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +22,7 @@ def add_routes(router: web.UrlDispatcher) -> None:
 async def models(request: web.Request) -> web.Response:
     client = request.app[CLIENT]
     others = (one.model for one in request.app[TEXT_ENGINES].every if one is not client)
-    listed = [model_json(request.app), *(_model_json(model, model.name) for model in others)]
+    listed = [model_json(request.app), *(_model_json(request.app, model, model.name) for model in others)]
     return json_response({"object": "list", "data": listed})
 
 
@@ -35,11 +34,15 @@ async def one_model(request: web.Request) -> web.Response:
 
 def model_json(application: web.Application) -> dict[str, Any]:
     names, tags = application[PRESENTATION].names, application[PRESENTATION].tags
-    return _model_json(application[CLIENT].model, model_name(application), names, tags)
+    return _model_json(application, application[CLIENT].model, model_name(application), names, tags)
 
 
 def _model_json(
-    model: ModelInfo, name: str, aliases: Sequence[str] = (), tags: Sequence[str] = ()
+    application: web.Application,
+    model: ModelInfo,
+    name: str,
+    aliases: Sequence[str] = (),
+    tags: Sequence[str] = (),
 ) -> dict[str, Any]:
     vector = {"n_embd": model.n_embd} if model.pooling else {}
     return {
@@ -47,7 +50,7 @@ def _model_json(
         "aliases": list(aliases),
         "tags": list(tags),
         "object": "model",
-        "created": int(time.time()),
+        "created": application[PRESENTATION].created,
         "owned_by": "skein",
         "meta": {
             "n_vocab": model.n_vocab,

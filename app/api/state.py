@@ -1,6 +1,7 @@
 """Shared state of the request handlers."""
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 
 from aiohttp import web
 
@@ -10,11 +11,15 @@ from app.api.errors import ApiError
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
-    """The model's public names and tags, and whether /slots and /metrics are enabled."""
+    """The model's public names and tags, and whether /slots and /metrics are enabled.
+
+    `created` is what clients are told of the model: when this server began, so that it never changes.
+    """
 
     names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     is_monitored: bool = True
+    created: int = field(default_factory=lambda: int(time.time()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,6 @@ def model_name(application: web.Application) -> str:
 
 
 def require_monitoring(request: web.Request) -> None:
-    """Raises ApiError (501)."""
+    """Raises ApiError: 501, as llama-server has it."""
     if not request.app[PRESENTATION].is_monitored:
         raise ApiError(501, "This server was started without /slots and /metrics.")

@@ -27,6 +27,7 @@ from app.tools.mcp_server import read_mcp_config
 from app.tools.tool_box import ToolBox
 
 DEFAULT_SLOTS = 4
+MAX_PORT = 65_535
 MAX_IDLE_S = 365 * 24 * 3600.0
 KEY_VARIABLE = "SKEIN_API_KEY"
 LOADED_AGAIN = "The model is loaded again without it."
@@ -57,7 +58,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="HOST,…", help="addresses (default: this machine only)"
     )
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="port (default: a free one)")
+    parser.add_argument("--port", type=_port, default=0, metavar="N", help="port (default: a free one)")
     _add_defaults(parser)
     parser.add_argument(
         "--sleep-idle-seconds",
@@ -160,6 +161,12 @@ def _tool_box(options: argparse.Namespace) -> ToolBox | None:
         raise ValueError("--tools: name the folders that they may see with --tools-folder")
     built_in = FileTools(options.tools_folder).tools(options.tools) if options.tools else []
     return ToolBox(built_in, servers) if servers or built_in or path or text else None
+
+
+def _port(text: str) -> int:
+    if not (text.isdecimal() and int(text) <= MAX_PORT):
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {MAX_PORT:,}, not {text}")
+    return int(text)
 
 
 def _words(text: str) -> tuple[str, ...]:

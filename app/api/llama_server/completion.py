@@ -14,9 +14,9 @@ from aiohttp import web
 from pydantic import Field
 
 from app.api.answer_parts import timings_json
-from app.api.answering import Event, Whole, stream_answers, whole_answers
+from app.api.answering import Chunks, Event, Whole, stream_answers, whole_answers
 from app.api.engine_client import Answers, EngineClient
-from app.api.errors import ApiError, invalid
+from app.api.errors import invalid
 from app.api.json_body import Body, beside, json_response
 from app.api.llama_answer import answer_json, token_probabilities
 from app.api.openai import MAX_COPIES, MaxTokens, limit
@@ -123,7 +123,7 @@ def _check_slot(fields: CompletionFields, client: EngineClient) -> None:
 def _pieces(prompt: object) -> tuple[Piece, ...]:
     if isinstance(prompt, PromptObject):
         if prompt.multimodal_data:
-            raise ApiError(501, "This server takes text only: leave multimodal_data out.")
+            raise invalid("This server takes text only: leave multimodal_data out.")
         prompt = prompt.prompt_string
     return tuple(prompt) if isinstance(prompt, list) else (str(prompt),)
 
@@ -150,7 +150,7 @@ async def _answer(
         "stream": bool(fields.stream),
         "timings_per_token": bool(fields.timings_per_token),
     }
-    return body
+    return body | fields.warnings
 
 
 def _chosen(body: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _chosen(body: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
     return chosen
 
 
-class _Chunks:
+class _Chunks(Chunks):
     """Pieces of text with their tokens. The last event of each answer tells how it was made."""
 
     def __init__(self, request: web.Request, fields: CompletionFields, answers: Answers) -> None:
@@ -188,9 +188,6 @@ class _Chunks:
             rest = "" if output.token_ids else output.text  # what was held back until the end
             events.append(_chosen(body | {"content": rest, "tokens": []}, self._fields.response_fields))
         return events
-
-    def last(self) -> list[Event]:
-        return []
 
     def _piece(self, index: int, output: Output) -> dict[str, Any]:
         usage = output.usage

@@ -1,4 +1,4 @@
-"""llama-server's endpoints that Skein does not have: each says so, instead of a bare 404."""
+"""llama-server's endpoints that Skein does not have: each says so. With 501 clients would ask again."""
 
 from typing import NoReturn
 
@@ -10,8 +10,6 @@ from app.api.errors import ApiError
 PATHS = {
     "This server takes no adapters.": ("/lora-adapters",),
     "Slots are saved and freed by Skein itself.": ("/slots/{id}",),
-    "This server does not speak Anthropic's API.": ("/v1/messages", "/v1/messages/count_tokens"),
-    "This server does not speak OpenAI's Responses API. Use /v1/chat/completions.": ("/v1/responses",),
     "This server takes no sound.": ("/v1/audio/transcriptions",),
     "This server has one model. Start it with another one.": ("/models/load", "/models/unload"),
 }
@@ -26,8 +24,8 @@ def add_routes(router: web.UrlDispatcher) -> None:
     router.add_post("/props", _refusal("The settings of this server cannot be changed while it runs."))
 
 
-def _refusal(message: str, status: int = 501) -> Handler:
+def _refusal(message: str, status: int = 404) -> Handler:
     async def refuse(_request: web.Request) -> NoReturn:
-        raise ApiError(status, message)
+        raise ApiError(status, message, "not_supported_error")
 
     return refuse
