@@ -223,7 +223,7 @@ def test_the_dial_and_the_front_tab_reach_the_engine(start):
 def test_a_request_can_be_aborted_before_its_prompt_is_ready(start, monkeypatch):
     may_render, rendering = threading.Event(), threading.Event()
 
-    def slow_render(_self, _messages, _variables):
+    def slow_render(*_given):
         rendering.set()
         may_render.wait(SOON)
         return "text"
