@@ -69,7 +69,10 @@ class LimitedChild:
                 child_process.reap(child)
 
     def _started(self) -> child_process.Child:
-        if self._child is None or self._child.poll() is not None:
+        if self._child and self._child.poll() is not None:
+            child_process.reap(self._child)
+            self._child = None
+        if self._child is None:
             self._child = child_process.start(self._module)
             self.num_starts += 1
             with contextlib.suppress(OSError):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine import limited_child
 from app.engine.answer_reader import AnswerReader, AnswerReaders
 from app.engine.chat_template import LimitedChatTemplate
 from app.protocol.answer_format import AnswerFormat, AnswerWishes, ToolChoice
@@ -158,7 +159,7 @@ def test_a_broken_answer_is_read_as_far_as_it_goes_and_nothing_dies(readers, nam
     reader.read(answer[half:], is_last=True)
 
 
-def test_an_answer_that_ends_its_child_costs_no_other(readers):
+def test_an_answer_that_ends_its_child_costs_no_other(readers, monkeypatch):
     found = format_of("Qwen-Qwen3-0.6B")
     _name, answer, (content, reasoning, _calls) = ANSWERS["no call"]
     half = len(answer) - 5
@@ -166,8 +167,8 @@ def test_an_answer_that_ends_its_child_costs_no_other(readers):
     first = other.read(answer[:half], is_last=False)
     hostile.read("<think>", is_last=False)
     os.kill(readers._child._child.pid, signal.SIGSTOP)  # as one that is busy for ever
-    os.kill(readers._child._child.pid, signal.SIGKILL)
-    with pytest.raises(RequestError, match="to read the answer"):
+    with monkeypatch.context() as patched, pytest.raises(RequestError, match="to read the answer"):
+        patched.setattr(limited_child, "MAX_WALL_S", 0.1)
         hostile.read("x", is_last=True)
     last = other.read(answer[half:], is_last=True)
     assert first.reasoning.strip() == reasoning
