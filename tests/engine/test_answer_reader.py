@@ -167,9 +167,10 @@ def test_an_answer_that_ends_its_child_costs_no_other(readers, monkeypatch):
     first = other.read(answer[:half], is_last=False)
     hostile.read("<think>", is_last=False)
     os.kill(readers._child._child.pid, signal.SIGSTOP)  # as one that is busy for ever
-    with monkeypatch.context() as patched, pytest.raises(RequestError, match="to read the answer"):
+    with monkeypatch.context() as patched:
         patched.setattr(limited_child, "MAX_WALL_S", 0.1)
-        hostile.read("x", is_last=True)
+        with pytest.raises(RequestError, match="to read the answer"):
+            hostile.read("x", is_last=True)
     last = other.read(answer[half:], is_last=True)
     assert first.reasoning.strip() == reasoning
     assert first.content + last.content == content
