@@ -159,6 +159,14 @@ def test_a_broken_answer_is_read_as_far_as_it_goes_and_nothing_dies(readers, nam
     reader.read(answer[half:], is_last=True)
 
 
+def test_what_cannot_be_read_of_an_answer_is_text(readers):
+    found = format_of("openai-gpt-oss-120b")
+    answer = "<|channel|>final<|message|>Hello<|start|>assistant<|nonsense|>"
+    assert read(readers.open(found.parser), answer)[0].startswith("Hello")
+    answer = "no channel at all"
+    assert read(readers.open(found.parser), answer)[0] == answer
+
+
 def test_an_answer_that_ends_its_child_costs_no_other(readers, monkeypatch):
     found = format_of("Qwen-Qwen3-0.6B")
     _name, answer, (content, reasoning, _calls) = ANSWERS["no call"]
