@@ -42,7 +42,7 @@
         <translation>不是有效的 JSON：{reason}。</translation>
     </message>
     <message>
-        <source>Its “{name}” is not one that Skein can use.</source>
+        <source>Its “{name}” is not supported.</source>
         <extracomment>app/chats/imports/problems.py</extracomment>
         <translation>其中的“{name}”不是 Skein 能用的内容。</translation>
     </message>
@@ -467,7 +467,7 @@
         <translation>序列 {seq_id} 的已保存状态无法使用：重新计算</translation>
     </message>
     <message>
-        <source>Sequence {seq_id} holds position {position:,}.</source>
+        <source>Sequence {seq_id} reached position {position:,}.</source>
         <extracomment>app/engine/stepping.py</extracomment>
         <translation>序列 {seq_id} 到达位置 {position:,}。</translation>
     </message>
@@ -724,17 +724,17 @@
     <message>
         <source>llama.cpp disagrees: {difference}</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>与库不一致：{difference}</translation>
+        <translation>与 llama.cpp 不一致：{difference}</translation>
     </message>
     <message>
         <source>llama.cpp agrees: compared positions; this model has no KV cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>与库一致：已比较位置，这个模型没有单元</translation>
+        <translation>与 llama.cpp 一致：已比较位置，这个模型没有单元</translation>
     </message>
     <message>
         <source>llama.cpp agrees: compared {cells} cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>与库一致：已比较 {cells} 个单元</translation>
+        <translation>与 llama.cpp 一致：已比较 {cells} 个单元</translation>
     </message>
     <message>
         <source>llama.cpp made {tokens} tokens of {bytes} bytes of text.</source>
@@ -872,9 +872,9 @@
         <translation>批次中的序列</translation>
     </message>
     <message>
-        <source>No model loaded. Open a GGUF file with Ctrl+O to see its steps here.</source>
+        <source>No model is loaded. Choose one above the chat to see its steps here.</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可在这里查看各步。</translation>
+        <translation>没有加载模型。在对话上方选择一个，即可在这里查看它的步。</translation>
     </message>
     <message>
         <source>No steps yet. Send a message: each step of the batcher becomes a column.</source>
@@ -1108,23 +1108,23 @@
     <message>
         <source>Disagreed with llama.cpp at step {step}</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation>在第 {step} 步与库不一致</translation>
+        <translation>在第 {step} 步与 llama.cpp 不一致</translation>
     </message>
     <message>
         <source>Not yet compared with llama.cpp</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation>尚未与库比较</translation>
+        <translation>尚未与 llama.cpp 比较</translation>
     </message>
     <message>
         <source>Positions agree with llama.cpp at step {step}; this model&apos;s cells cannot be listed</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation>位置与库一致，第 {step} 步；这个模型的单元无法列出</translation>
+        <translation>位置与 llama.cpp 一致，第 {step} 步；这个模型的单元无法列出</translation>
     </message>
     <message numerus="yes">
         <source>Agrees with llama.cpp: {n} cells, step {step}</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
         <translation>
-            <numerusform>与库一致：{n} 个单元，第 {step} 步</numerusform>
+            <numerusform>与 llama.cpp 一致：{n} 个单元，第 {step} 步</numerusform>
         </translation>
     </message>
     <message>
@@ -1145,7 +1145,7 @@
     <message>
         <source>Compare every cell with llama.cpp&apos;s own records now</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation>立即将每个单元与库自己的记录比较</translation>
+        <translation>立即将每个单元与 llama.cpp 自己的记录比较</translation>
     </message>
     <message>
         <source>{name}: {value}</source>
@@ -1393,9 +1393,9 @@
         <translation>不选类别</translation>
     </message>
     <message>
-        <source>No model is loaded. Open a GGUF file with Ctrl+O to see its cells here.</source>
+        <source>No model is loaded. Choose one above the chat to see its cells here.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可在这里查看单元。</translation>
+        <translation>没有加载模型。在对话上方选择一个，即可在这里查看它的单元。</translation>
     </message>
     <message>
         <source>A recording has no KV map. Go back to the running engine to see one.</source>
@@ -1455,7 +1455,7 @@ High water: most cells used since the model was loaded.</source>
         <translation>提示词</translation>
     </message>
     <message>
-        <source>had</source>
+        <source>cached</source>
         <extracomment>app/inspector/prefix_panel.py</extracomment>
         <translation>已有</translation>
     </message>
@@ -2080,11 +2080,6 @@ High water: most cells used since the model was loaded.</source>
         <translation>这个模型的记忆</translation>
     </message>
     <message>
-        <source>cached</source>
-        <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>已有</translation>
-    </message>
-    <message>
         <source>wanted</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>需要</translation>
@@ -2120,9 +2115,9 @@ High water: most cells used since the model was loaded.</source>
         <translation>选择一个序列，或回答下方的“词元概率”，即可查看它还可能说什么。</translation>
     </message>
     <message>
-        <source>No model loaded. Open a GGUF file with Ctrl+O to inspect its answers.</source>
+        <source>No model is loaded. Choose one above the chat to inspect its answers.</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可查看它的回答。</translation>
+        <translation>没有加载模型。在对话上方选择一个，即可检查它的回答。</translation>
     </message>
     <message>
         <source>This is a recording. Token probabilities need a running engine.</source>
@@ -2578,7 +2573,7 @@ min</source>
     <message>
         <source>Lowest position in memory, from llama.cpp</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation>内存中的最低位置，以库的说法为准</translation>
+        <translation>内存中的最低位置，来自 llama.cpp</translation>
     </message>
     <message>
         <source>pos
@@ -2590,7 +2585,7 @@ max</source>
     <message>
         <source>Highest position in memory, from llama.cpp</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation>内存中的最高位置，以库的说法为准</translation>
+        <translation>内存中的最高位置，来自 llama.cpp</translation>
     </message>
     <message>
         <source>cells
@@ -2815,9 +2810,9 @@ rate</source>
         <translation>列</translation>
     </message>
     <message>
-        <source>No model is loaded. Open a GGUF file with Ctrl+O to see its sequences here.</source>
+        <source>No model is loaded. Choose one above the chat to see its sequences here.</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可在这里查看序列。</translation>
+        <translation>没有加载模型。在对话上方选择一个，即可在这里查看它的序列。</translation>
     </message>
     <message>
         <source>The engine has stopped. This is its last known state.</source>
@@ -3067,7 +3062,7 @@ rate</source>
         <translation>{number} 毫秒 解码</translation>
     </message>
     <message>
-        <source>{number} ms beside decode</source>
+        <source>{number} ms outside decode</source>
         <extracomment>app/inspector/step_picture.py</extracomment>
         <translation>{number} 毫秒 解码以外</translation>
     </message>
@@ -3152,9 +3147,9 @@ rate</source>
         <translation>暂停后，每个批次计算前都会在这里显示。其间对话等待；停止仍然有效。</translation>
     </message>
     <message>
-        <source>No model loaded. Open a GGUF file with Ctrl+O to step through its batches.</source>
+        <source>No model is loaded. Choose one above the chat to step through its batches.</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可逐步查看它的计算。</translation>
+        <translation>没有加载模型。在对话上方选择一个，即可逐步查看它的批次。</translation>
     </message>
     <message>
         <source>This is a recording. Only a running engine can be paused.</source>
@@ -3217,9 +3212,9 @@ rate</source>
         <translation>模型文件夹</translation>
     </message>
     <message>
-        <source>Downloads go here, and the models in it are listed.</source>
+        <source>Downloads are saved here; the library lists what is in it.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>下载的模型存放在此，其中的模型会列出。</translation>
+        <translation>下载的模型存放在此，模型库会列出其中的文件。</translation>
     </message>
     <message>
         <source>Models of other programs</source>
@@ -3237,9 +3232,9 @@ rate</source>
         <translation>Hugging Face 镜像</translation>
     </message>
     <message>
-        <source>For networks that cannot reach the hub itself.</source>
+        <source>For networks that cannot reach huggingface.co.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>用于无法访问该站点的网络。</translation>
+        <translation>用于无法访问 huggingface.co 的网络。</translation>
     </message>
     <message>
         <source>Trash</source>
@@ -3474,7 +3469,7 @@ rate</source>
         <translation>{folder} 中的对话曾在 {host} 上打开（进程 {pid}，{date}），没有在那里关闭。如果 Skein 仍在那里运行，请先关闭它：两个同时运行会损坏对话。如果没有，请删除 {file}，然后重新启动。</translation>
     </message>
     <message>
-        <source>It Is Not Running There</source>
+        <source>It is not running there</source>
         <extracomment>app/window.py</extracomment>
         <translation>它没有在那里运行</translation>
     </message>
@@ -3494,7 +3489,7 @@ rate</source>
         <translation>Skein 已在使用 {folder} 中的对话（进程 {pid}，自 {date} 起），但没有响应。请使用它的窗口，或结束它。</translation>
     </message>
     <message>
-        <source>End It and Start Again</source>
+        <source>End it and start again</source>
         <extracomment>app/window.py</extracomment>
         <translation>结束它并重新启动</translation>
     </message>
@@ -3570,12 +3565,12 @@ rate</source>
         <translation>单步</translation>
     </message>
     <message>
-        <source>a sequence holds a position</source>
+        <source>a sequence reaches a position</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>某个序列到达某个位置</translation>
     </message>
     <message>
-        <source>a token is made</source>
+        <source>a token is generated</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>生成某个词元</translation>
     </message>
@@ -3622,17 +3617,17 @@ rate</source>
         <translation>对话</translation>
     </message>
     <message>
-        <source>sequence {seq_id} holds position {position}</source>
+        <source>sequence {seq_id} reaches position {position}</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>序列 {seq_id} 到达位置 {position}</translation>
     </message>
     <message>
-        <source>token {id} is made</source>
+        <source>token {id} is generated</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>生成词元 {id}</translation>
     </message>
     <message>
-        <source>token {id} is made in {chat}</source>
+        <source>token {id} is generated in {chat}</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>在{chat}中生成词元 {id}</translation>
     </message>
@@ -3786,7 +3781,7 @@ rate</source>
         <translation>无论名称如何，{file} 都不是 GGUF 文件，因此没有下载。请选择其他文件。</translation>
     </message>
     <message>
-        <source>{hub} sent something other than announced, so it was discarded. Try again later, or without the mirror if you use one.</source>
+        <source>{hub} sent different data than announced, so it was discarded. Try again later, or without the mirror if you use one.</source>
         <extracomment>app/models/download.py</extracomment>
         <translation>{hub} 发来的内容与它公布的不同。没有以该名称保留任何内容。请稍后重试；如果您使用镜像站，请试试不用它。</translation>
     </message>
@@ -4200,9 +4195,9 @@ accepted</source>
         <translation>这里最快的：简短的问题和草稿，适合任何电脑。</translation>
     </message>
     <message>
-        <source>Small and fluent in many languages: summaries and rewriting.</source>
+        <source>Small and fluent: summaries and rewriting in English.</source>
         <extracomment>app/models/recommended.py</extracomment>
-        <translation>小巧，擅长多种语言：摘要和改写。</translation>
+        <translation>小巧流畅：英文的摘要和改写。</translation>
     </message>
     <message>
         <source>Small with a long context: summaries of long English texts.</source>
@@ -4317,7 +4312,7 @@ accepted</source>
     <message>
         <source>llama.cpp counts {used} used cells and Skein {booked}, though no chat is open</source>
         <extracomment>app/selftest/bench.py</extracomment>
-        <translation>没有打开的对话，库中却有 {used} 个单元被占用，我们的记录中有 {booked} 个</translation>
+        <translation>没有打开的对话，llama.cpp 中却有 {used} 个单元被占用，我们的记录中有 {booked} 个</translation>
     </message>
     <message>
         <source>{what}: token {number} of the answer is {found}, but {wanted} when run alone</source>
@@ -4387,7 +4382,7 @@ accepted</source>
     <message>
         <source>llama.cpp accepted a step back to position {position}</source>
         <extracomment>app/selftest/checks.py</extracomment>
-        <translation>库接受了退回到位置 {position}</translation>
+        <translation>llama.cpp 接受了退回到位置 {position}</translation>
     </message>
     <message>
         <source>a step back: {refusal}</source>
@@ -4402,17 +4397,17 @@ accepted</source>
     <message>
         <source>a rejected batch has changed llama.cpp&apos;s positions</source>
         <extracomment>app/selftest/checks.py</extracomment>
-        <translation>库拒绝的操作改变了它的位置</translation>
+        <translation>被拒绝的批次改变了 llama.cpp 中的位置</translation>
     </message>
     <message>
         <source>llama.cpp accepted position {position} after {last}</source>
         <extracomment>app/selftest/checks.py</extracomment>
-        <translation>库在 {last} 之后接受了位置 {position}</translation>
+        <translation>llama.cpp 在 {last} 之后接受了位置 {position}</translation>
     </message>
     <message>
         <source>llama.cpp accepts one with this kind of positions, so only Skein refuses it</source>
         <extracomment>app/selftest/checks.py</extracomment>
-        <translation>使用这类位置的库会接受，因此只有 Skein 拒绝</translation>
+        <translation>使用这类位置的 llama.cpp 会接受，因此只有 Skein 拒绝</translation>
     </message>
     <message>
         <source>a next turn</source>
@@ -4592,7 +4587,7 @@ accepted</source>
     <message>
         <source>cleared, tried a gap and a step back in positions, asked a next turn, used old and fresh ids</source>
         <extracomment>app/selftest/checks.py</extracomment>
-        <translation>清空，给库一个空缺和一次后退，提出下一轮，使用旧的和新的编号</translation>
+        <translation>清空，给 llama.cpp 一个空缺和一次后退，提出下一轮，使用旧的和新的编号</translation>
     </message>
     <message>
         <source>aborted one of three running answers</source>
@@ -5045,12 +5040,12 @@ accepted</source>
         <translation>文件的文本</translation>
     </message>
     <message>
-        <source>Made</source>
+        <source>Created</source>
         <extracomment>app/ui/data/backups.py</extracomment>
-        <translation>时间</translation>
+        <translation>创建时间</translation>
     </message>
     <message>
-        <source>Why</source>
+        <source>Reason</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>原因</translation>
     </message>
@@ -5125,7 +5120,7 @@ accepted</source>
         <translation>正在恢复…</translation>
     </message>
     <message>
-        <source>Restore and Restart</source>
+        <source>Restore and restart</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>恢复并重新启动</translation>
     </message>
@@ -5140,7 +5135,7 @@ accepted</source>
         <translation>所有对话的副本，以及如何恢复到其中之一</translation>
     </message>
     <message>
-        <source>Backup made at {time}.</source>
+        <source>Backup created at {time}.</source>
         <extracomment>app/ui/data/backups_menu.py</extracomment>
         <translation>已于 {time} 生成备份。</translation>
     </message>
@@ -5245,7 +5240,7 @@ accepted</source>
         <translation>复制代码</translation>
     </message>
     <message>
-        <source>Copy without Them</source>
+        <source>Copy without them</source>
         <extracomment>app/ui/message/code_block.py</extracomment>
         <translation>复制时去掉它们</translation>
     </message>
@@ -5743,7 +5738,7 @@ accepted</source>
         <translation>Skein 最近 {number} 次启动都意外结束，因此没有打开模型，也没有打开您的标签页。您的对话是安全的。</translation>
     </message>
     <message>
-        <source>Open Them Now</source>
+        <source>Open them now</source>
         <extracomment>app/program.py</extracomment>
         <translation>立即打开</translation>
     </message>
@@ -6335,7 +6330,7 @@ accepted</source>
         <translation>并排的回答</translation>
     </message>
     <message>
-        <source>Keep This One</source>
+        <source>Keep this one</source>
         <extracomment>app/ui/transcript/compare_view.py</extracomment>
         <translation>保留这个</translation>
     </message>
@@ -7228,14 +7223,14 @@ accepted</source>
         <translation>运行一步，然后再次暂停 (F10)</translation>
     </message>
     <message>
-        <source>Go on computing (F5)</source>
+        <source>Resume computing (F5)</source>
         <extracomment>app/ui/base/pause_strip.py</extracomment>
         <translation>继续计算 (F5)</translation>
     </message>
     <message>
-        <source>No model is open. Open one with Ctrl+O, then test it here.</source>
+        <source>No model is loaded. Choose one above the chat, then test it here.</source>
         <extracomment>app/ui/engine/self_test.py</extracomment>
-        <translation>没有打开模型。请按 Ctrl+O 打开一个，然后在此检测。</translation>
+        <translation>没有加载模型。请在对话上方选择一个，然后在这里测试。</translation>
     </message>
     <message>
         <source>Self-test progress</source>
@@ -7428,7 +7423,7 @@ accepted</source>
         <translation>当前已加载：预计 {expected}，实际占用 {taken}。</translation>
     </message>
     <message>
-        <source>Most draft tokens checked in one step, from the chat&apos;s text or a draft model.</source>
+        <source>The most draft tokens checked in one step, from the chat&apos;s text or a draft model.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一步中最多检验多少个从对话文本或由草稿模型推测的词元。</translation>
     </message>
@@ -7448,7 +7443,7 @@ accepted</source>
         <translation>种子相同，回答就相同，无论同时还在计算什么。会慢一些：它有自己的计算步骤，一次只生成一个这样的回答，并需要第二个上下文的内存。</translation>
     </message>
     <message>
-        <source>Most draft tokens checked in one step, taken from the chat&apos;s own text.</source>
+        <source>The most draft tokens checked in one step, taken from the chat&apos;s own text.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一步中最多从对话自身的文本推测并检验多少个词元。</translation>
     </message>
@@ -7598,7 +7593,7 @@ accepted</source>
         <translation>下一版本(&amp;X)</translation>
     </message>
     <message>
-        <source>Show the version after</source>
+        <source>Show the next version</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示下一个版本</translation>
     </message>
@@ -7608,7 +7603,7 @@ accepted</source>
         <translation>添加而不提问(&amp;K)</translation>
     </message>
     <message>
-        <source>Add the draft as your message without an answer</source>
+        <source>Add the draft as your message without asking for an answer</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>草稿成为一条消息</translation>
     </message>
@@ -7840,11 +7835,6 @@ accepted</source>
         <translation>输入令牌…</translation>
     </message>
     <message>
-        <source>Go on</source>
-        <extracomment>app/ui/models/download_rows.py</extracomment>
-        <translation>继续</translation>
-    </message>
-    <message>
         <source>Progress of {name}</source>
         <extracomment>app/ui/models/download_rows.py</extracomment>
         <translation>{name} 的进度</translation>
@@ -7966,9 +7956,9 @@ accepted</source>
         <translation>删除令牌(&amp;F)</translation>
     </message>
     <message>
-        <source>&amp;Make a token…</source>
+        <source>&amp;Create a token…</source>
         <extracomment>app/ui/models/hub_access.py</extracomment>
-        <translation>创建令牌(&amp;M)…</translation>
+        <translation>创建令牌(&amp;C)…</translation>
     </message>
     <message>
         <source>&amp;Save</source>
@@ -8605,7 +8595,7 @@ Switch, load settings, eject</source>
         <translation>批次</translation>
     </message>
     <message>
-        <source>Most tokens computed in one step for all chats (n_batch).</source>
+        <source>The most tokens computed in one step, for all chats (n_batch).</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一步中最多的词元数：所有对话的提示词和回答合计。</translation>
     </message>
@@ -9190,7 +9180,7 @@ Switch, load settings, eject</source>
         <translation>检测项目</translation>
     </message>
     <message>
-        <source>Loads {name} again in its own process, with {slots} and {cells}, and asks it test questions. Shows whether chats that share a context disturb or slow each other on this computer.</source>
+        <source>Loads {name} again in its own process, with {slots} and {cells}, and asks it test questions. Shows whether chats that share a context affect or slow each other on this computer.</source>
         <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>在独立的进程中再次加载 {name}，使用 {slots}和 {cells}，并让它回答没有人看到的问题。结果会说明共享上下文的对话在这里是否互相干扰或拖慢。</translation>
     </message>
@@ -9252,7 +9242,7 @@ Switch, load settings, eject</source>
         <translation>自检(&amp;S)…</translation>
     </message>
     <message>
-        <source>Check with this model, on this computer, that chats do not disturb each other</source>
+        <source>Check that chats do not affect each other&apos;s answers, with this model on this computer</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>在这个模型和这台电脑上证明对话之间互不干扰</translation>
     </message>
@@ -9751,7 +9741,7 @@ Switch, load settings, eject</source>
         <translation>最长回答</translation>
     </message>
     <message>
-        <source>Most tokens an answer may have.</source>
+        <source>The most tokens an answer may have.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一个回答最多可以有多少词元。</translation>
     </message>
@@ -9788,7 +9778,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Compares Skein&apos;s records with llama.cpp&apos;s after every step, not only when idle. Slower.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>每一步之后都把我们的记录与库的比较，而不只在空闲时；会变慢。</translation>
+        <translation>每一步之后都把Skein 的记录与 llama.cpp 的比较，而不只在空闲时；会变慢。</translation>
     </message>
     <message>
         <source>Context</source>
@@ -9841,7 +9831,7 @@ Switch, load settings, eject</source>
         <translation>最长对话</translation>
     </message>
     <message>
-        <source>Most tokens of one chat; each chat can have its own limit.</source>
+        <source>The most tokens a chat may have; each chat can set its own limit.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>任一对话最多可以有的词元数；每个对话可以有自己的上限。</translation>
     </message>
@@ -9856,7 +9846,7 @@ Switch, load settings, eject</source>
         <translation>这台电脑上持有密钥的程序也可以向模型提问。</translation>
     </message>
     <message>
-        <source>A port no other program uses.</source>
+        <source>A port that no other program uses.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>它们在哪里找到它：一个没有其他程序使用的端口号。</translation>
     </message>
@@ -10071,9 +10061,9 @@ Switch, load settings, eject</source>
         <translation>打开(&amp;O)</translation>
     </message>
     <message>
-        <source>Open &amp;beside</source>
+        <source>Open in split &amp;view</source>
         <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
-        <translation>在旁边打开(&amp;B)</translation>
+        <translation>在拆分视图中打开(&amp;V)</translation>
     </message>
     <message>
         <source>&amp;Rename</source>
@@ -10223,9 +10213,9 @@ Switch, load settings, eject</source>
         <translation>固定标签页(&amp;P)</translation>
     </message>
     <message>
-        <source>Show &amp;beside</source>
+        <source>Show in split &amp;view</source>
         <extracomment>app/ui/tabs/tab_commands.py</extracomment>
-        <translation>并排显示(&amp;B)</translation>
+        <translation>在拆分视图中显示(&amp;V)</translation>
     </message>
     <message>
         <source>Chat &amp;settings…</source>

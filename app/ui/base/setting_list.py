@@ -140,7 +140,7 @@ PAGES = (
             Setting(
                 "download_folder",
                 mark("Models folder"),
-                mark("Downloads go here, and the models in it are listed."),
+                mark("Downloads are saved here; the library lists what is in it."),
                 word=mark("Default"),
                 folder=paths.models_dir,
             ),
@@ -153,7 +153,7 @@ PAGES = (
             Setting(
                 "hub_endpoint",
                 mark("Mirror of Hugging Face"),
-                mark("For networks that cannot reach the hub itself."),
+                mark("For networks that cannot reach huggingface.co."),
                 word=DEFAULT_ENDPOINT,
                 check=why_no_hub,
             ),
@@ -209,7 +209,7 @@ PAGES = (
             Setting(
                 "max_tokens",
                 mark("Maximum answer length"),
-                mark("Most tokens an answer may have."),
+                mark("The most tokens an answer may have."),
                 word=mark("No limit"),
                 step=64,
             ),
@@ -236,7 +236,7 @@ PAGES = (
             Setting(
                 "num_drafted_tokens",
                 mark("Draft tokens"),
-                mark("Most draft tokens checked in one step, taken from the chat's own text."),
+                mark("The most draft tokens checked in one step, taken from the chat's own text."),
                 word=mark("None"),
             ),
             Setting(
@@ -288,7 +288,7 @@ PAGES = (
             Setting(
                 "max_chat_tokens",
                 mark("Limit per chat"),
-                mark("Most tokens of one chat; each chat can have its own limit."),
+                mark("The most tokens a chat may have; each chat can set its own limit."),
                 word=mark("Whole context"),
                 step=256,
             ),
@@ -307,7 +307,7 @@ PAGES = (
             Setting(
                 "api_port",
                 mark("Port"),
-                mark("A port no other program uses."),
+                mark("A port that no other program uses."),
                 is_grouped=False,
             ),
             CommandRow("api.open"),
