@@ -18,12 +18,12 @@ START_TIMEOUT_S = 60
 
 def skein(model: Path, key: str, *more: str) -> list[str]:
     """The command, but for its port. Each answer may be as long as the model can."""
-    command = [sys.executable, "-m", "app", "serve", "--no-settings"]
+    command = [sys.executable, "-m", "app", "serve", "--no-settings", "--threads", "1"]
     return [*command, "--model", str(model), "--api-key", key, "--ctx", "65536", *more]
 
 
 def llama_server(program: Path, model: Path, key: str, *more: str) -> list[str]:
-    command = [str(program), "--jinja", "--metrics", "-c", "65536", "-np", "2"]
+    command = [str(program), "--jinja", "--metrics", "--threads", "1", "-c", "65536", "-np", "2"]
     return [*command, "--model", str(model), "--api-key", key, *more]
 
 
