@@ -105,11 +105,18 @@ def error_of(output: Output, client: EngineClient) -> ApiError | None:
     if not output.is_refused:
         return ApiError(500, output.notice)
     if output.found_no_room:
-        return ApiError(
-            400,
-            f"The request exceeds the available context size. {output.notice}",  # llama-server's words
-            "exceed_context_size_error",
-            n_prompt_tokens=output.usage.num_prompt_tokens,
-            n_ctx=client.model.max_sequence_tokens,
-        )
+        return _no_room(output.usage.num_prompt_tokens, client.model.max_sequence_tokens)
     return invalid(output.notice)
+
+
+def _no_room(num_tokens: int, n_ctx: int) -> ApiError:
+    """The notice of the output is advice for the window. The first words are llama-server's."""
+    return ApiError(
+        400,
+        f"The request exceeds the available context size: it needs {num_tokens:,} tokens, and the context "
+        f"holds {n_ctx:,}. Send less, or load the model with a larger context (--ctx).",
+        "exceed_context_size_error",
+        code="context_length_exceeded",
+        n_prompt_tokens=num_tokens,
+        n_ctx=n_ctx,
+    )

@@ -6,7 +6,7 @@ import uuid
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json, parse
@@ -22,9 +22,23 @@ ROLES = {"developer": Role.SYSTEM, "function": Role.TOOL}  # OpenAI's newest and
 AnyObject = dict[str, Any]
 
 
+# Parts of a message that OpenAI's models take.
+MEDIA = {"image_url": "pictures", "input_audio": "sounds", "file": "files", "video_url": "videos"}
+REPLACED = {"functions": "tools", "function_call": "tool_choice"}  # OpenAI's oldest fields, by the newer ones
+
+
 class TextPart(Body):
     type: Literal["text"]
     text: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_media(cls, part: Any) -> Any:
+        """Raises ApiError: what pydantic would say, which tries all types of a content, misleads."""
+        kind = part.get("type") if isinstance(part, dict) else None
+        if isinstance(kind, str) and kind in MEDIA:
+            raise invalid(f"messages: {MEDIA[kind]} ({kind}) are not supported, only text.", "messages")
+        return part
 
 
 class CalledFunction(Body):
@@ -44,6 +58,7 @@ class MessageFields(Body):
     name: str | None = None
     tool_calls: Annotated[list[Call], Field(max_length=MAX_TOOLS, fail_fast=True)] | None = None
     tool_call_id: str | None = None
+    reasoning_content: str | None = None
 
     def text(self, between_parts: str = "\n") -> str:
         if isinstance(self.content, list):
@@ -53,7 +68,11 @@ class MessageFields(Body):
     def message(self) -> Message:
         if self.content is None and not self.tool_calls:
             raise invalid(f"messages: the {self.role} message has no content.")
-        fields: AnyObject = {"name": self.name, "tool_call_id": self.tool_call_id}
+        fields: AnyObject = {
+            "name": self.name,
+            "tool_call_id": self.tool_call_id,
+            "reasoning_content": self.reasoning_content,
+        }
         if self.tool_calls:
             fields["tool_calls"] = [_call_for_template(call) for call in self.tool_calls]
         given = {name: value for name, value in fields.items() if value is not None}
@@ -114,6 +133,15 @@ class ChatFields(OpenAiFields):
     add_generation_prompt: bool | None = None
     continue_final_message: bool | None = None
     verbose: bool | None = None  # llama-server's: return the whole prompt, and more, with the answer
+
+    def note_unknown(self, body: AnyObject) -> None:
+        """Raises ApiError for those without which the answer would be another one than was asked for."""
+        super().note_unknown(body)
+        for name in self._unknown:
+            if name in REPLACED:
+                raise invalid(f"{name} is not supported: use {REPLACED[name]}.", name)
+            if name in ("audio", "modalities") and body[name] != ["text"]:
+                raise invalid(f"{name}: this server answers in text only.", name)
 
     @property
     def offered_tools(self) -> list[Tool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import uuid
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from aiohttp import web
@@ -17,6 +18,7 @@ from app.api.json_body import beside, json_response
 from app.api.openai import MAX_COPIES, ChoiceChunks, Frame, OpenAiFields, limit
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
+from app.engine.prompt_builder import PromptBuilder
 from app.protocol.output import Output, SampledToken
 from app.protocol.request import Request
 from app.protocol.sampling import SamplingParams
@@ -72,31 +74,49 @@ async def completions(request: web.Request) -> web.StreamResponse:
     frame = Frame.of(request, "text_completion", "cmpl")
     sampling = client.sampling
     requests = await beside(request, lambda: fields.requests(sampling))
+    echoes = await _echoes(request, fields)
     with client.answer(*requests, reports_progress=fields.reports_progress) as answers:
         if fields.stream:
-            return await stream_answers(request, answers, _Chunks(frame, fields, len(answers.requests)))
+            return await stream_answers(request, answers, _Chunks(frame, fields, echoes))
         wholes = await whole_answers(request, answers)
-    choices = [_choice(index, whole, fields) for index, whole in enumerate(wholes)]
+    choices = [_choice(index, whole, fields, echoes[index]) for index, whole in enumerate(wholes)]
     usage = usage_json([whole.usage for whole in wholes], fields.num_copies)
-    return json_response(frame.around(choices, usage=usage, timings=timings_json(wholes[0].usage)))
+    timings = timings_json(wholes[0].usage)
+    return json_response(frame.around(choices, usage=usage, timings=timings, **fields.warnings))
 
 
 def _refuse_unknown(fields: CompletionFields) -> None:
     """An unsupported field is refused, not silently ignored."""
-    if fields.echo or fields.suffix:
-        raise invalid("echo and suffix are not supported.")
+    if fields.suffix:
+        raise invalid("suffix is not supported.", "suffix")
+    if fields.echo and fields.logprobs is not None:
+        raise invalid("echo: there are no logprobs of a prompt. Ask for one of them.", "echo")
     if fields.best_of is not None and fields.best_of != fields.num_copies:
-        raise invalid("best_of is not supported: it must be the same as n.")
+        raise invalid("best_of is not supported: it must be the same as n.", "best_of")
+
+
+async def _echoes(request: web.Request, fields: CompletionFields) -> list[str]:
+    """What each answer begins with: with `echo` its prompt."""
+    if not fields.echo:
+        return [""] * len(fields.prompts) * fields.num_copies
+
+    def written(prompts: PromptBuilder, prompt: tuple[str | int, ...]) -> str:
+        pieces = [one.encode() if isinstance(one, str) else prompts.written([one])[0] for one in prompt]
+        return b"".join(pieces).decode("utf-8", "replace")
+
+    client = request.app[CLIENT]
+    texts = [await client.use_prompts(partial(written, prompt=prompt)) for prompt in fields.prompts]
+    return [text for text in texts for _ in range(fields.num_copies)]
 
 
 def _is_one(prompt: object) -> bool:
     return isinstance(prompt, str) or (isinstance(prompt, list) and isinstance(prompt[0], int))
 
 
-def _choice(index: int, whole: Whole, fields: CompletionFields) -> dict[str, Any]:
+def _choice(index: int, whole: Whole, fields: CompletionFields, echo: str) -> dict[str, Any]:
     logprobs = None if fields.logprobs is None else _logprobs(whole.logprobs, fields.logprobs)
     return {
-        "text": whole.text,
+        "text": echo + whole.text,
         "index": index,
         "logprobs": logprobs,
         "finish_reason": whole.finish_reason,
@@ -106,19 +126,21 @@ def _choice(index: int, whole: Whole, fields: CompletionFields) -> dict[str, Any
 class _Chunks(ChoiceChunks):
     _fields: CompletionFields
 
-    def __init__(self, frame: Frame, fields: CompletionFields, num_requests: int) -> None:
-        super().__init__(frame, fields, num_requests)
-        self._num_chars = [0] * num_requests
+    def __init__(self, frame: Frame, fields: CompletionFields, echoes: list[str]) -> None:
+        super().__init__(frame, fields, len(echoes))
+        self._echoes = echoes  # not sent yet
+        self._num_chars = [0] * len(echoes)
 
-    def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
-        choice: dict[str, Any] = {"text": output.text, "index": index, "logprobs": None}
+    async def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
+        echo, self._echoes[index] = self._echoes[index], ""
+        choice: dict[str, Any] = {"text": echo + output.text, "index": index, "logprobs": None}
         if output.logprobs:
             choice["logprobs"] = _logprobs(
                 output.logprobs, self._fields.logprobs or 0, self._num_chars[index]
             )
         self._num_chars[index] += len(output.text)
         choice["finish_reason"] = FINISH_REASONS[output.finish_reason] if output.finish_reason else None
-        return [choice] if output.text or output.logprobs or output.finish_reason else []
+        return [choice] if choice["text"] or output.logprobs or output.finish_reason else []
 
     def _empty_choice(self, index: int) -> dict[str, Any]:
         return {"text": "", "index": index, "logprobs": None, "finish_reason": None}

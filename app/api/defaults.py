@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from app.api.json_body import as_json
@@ -45,7 +46,11 @@ class Defaults:
         if request.max_tokens is None:
             changes["max_tokens"] = self.max_tokens
         if self.template_variables and request.messages:
-            ours = read_object(self.template_variables, "The template variables")
-            theirs = read_object(request.template_variables, "The template variables")
-            changes["template_variables"] = as_json(ours | theirs)
+            changes["template_variables"] = _merged(self.template_variables, request.template_variables)
         return replace(request, **changes)
+
+
+@lru_cache(maxsize=8)  # copies of one request have the same ones
+def _merged(ours: str, theirs: str) -> str:
+    name = "The template variables"
+    return as_json(read_object(ours, name) | read_object(theirs, name))

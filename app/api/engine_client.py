@@ -8,18 +8,21 @@ they are read, and a reader that is too slow loses its answer. What it needs of 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from app.api.conversations import Conversations
 from app.api.defaults import Defaults
 from app.api.errors import ApiError, unavailable
+from app.api.fair_queue import FairQueue
 from app.api.metrics import Metrics
 from app.api.progress import PromptProgress
 from app.engine.prompt_builder import PromptBuilder
+from app.protocol.callers import Caller
 from app.protocol.commands import Abort, Command, Forget, Submit
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
@@ -29,7 +32,8 @@ from app.protocol.sampling import SamplingParams
 
 T = TypeVar("T")
 
-MAX_OPEN = 256  # requests, those included that wait their turn
+MAX_OPEN = 256  # requests of one caller, those included that wait their turn
+MAX_CALLERS = 8  # that may have so many; others get a small share even then
 MAX_UNREAD_BYTES = 256 * 1024  # of one answer
 BYTES_PER_LOGPROB = 64  # about what one takes as JSON
 QUIET_SECONDS = 15.0  # after so long without output the reader gets an empty list
@@ -39,6 +43,10 @@ TOO_SLOW = "The answer was not read as fast as it was written, so it was ended."
 SERVER_STOPPED = "The server was stopped."
 NO_MODEL = "Loading model"  # llama-server's words
 
+# Who asks in this task. The server sets it for every request, so that no endpoint can forget to tell it.
+CALLER: ContextVar[Caller] = ContextVar("caller")
+UNKNOWN = Caller("API")
+
 
 class EngineAccess(Protocol):
     """An engine on another thread. All calls come from the asyncio loop's thread and return at once."""
@@ -47,10 +55,23 @@ class EngineAccess(Protocol):
     def model(self) -> ModelInfo | None:
         """None while none is loaded."""
 
+    @property
+    def is_asleep(self) -> bool:
+        """The model has freed its memory; the next request loads it again."""
+
     def post(self, command: Command) -> None: ...
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         """Calls `work` beside the engine, where templates are rendered and texts are tokenized."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateFacts:
+    """The chat template, Jinja, and how BOS and EOS are written."""
+
+    source: str
+    bos_text: str
+    eos_text: str
 
 
 class Answers:
@@ -138,7 +159,8 @@ class Answers:
 class EngineClient:
     """Submits requests to the engine and routes its outputs to their callers.
 
-    With `num_spare_slots`, so many slots stay free for others: requests beyond the rest wait here.
+    Requests beyond what the engine can soon begin wait here, where callers take turns. With
+    `num_spare_slots`, so many slots stay free for others.
     """
 
     def __init__(
@@ -154,10 +176,11 @@ class EngineClient:
         self._num_spare_slots = num_spare_slots
         self._max_open = max_open
         self._open: dict[str, Answers] = {}  # by request id
-        self._waiting: OrderedDict[str, Request] = OrderedDict()  # not submitted yet
+        self._queue = FairQueue()
         self._conversations = Conversations()
         self._is_letting_in = False
         self._is_closed = False
+        self._facts: tuple[ModelInfo, TemplateFacts] | None = None
         self.last_report: StepReport | None = None
         self.on_changed: Callable[[], None] = lambda: None  # a request has come or gone
 
@@ -169,9 +192,29 @@ class EngineClient:
         return self._engine.model
 
     @property
+    def has_model(self) -> bool:
+        return self._engine.model is not None
+
+    @property
     def sampling(self) -> SamplingParams:
         """The sampling of a request that sets nothing. Raises ApiError (503)."""
         return self.defaults.sampling(self.model.sampling)
+
+    @property
+    def is_asleep(self) -> bool:
+        return self._engine.is_asleep
+
+    async def template_facts(self) -> TemplateFacts:
+        """Asked once for each model, which need not be awake the next time. Raises ApiError (503)."""
+        model = self.model
+        if self._facts is None or self._facts[0] is not model:
+            self._facts = (
+                model,
+                await self.use_prompts(
+                    lambda prompts: TemplateFacts(prompts.template_source, *prompts.edge_texts)
+                ),
+            )
+        return self._facts[1]
 
     def require_model(self) -> None:
         """Raises ApiError (503) while none is loaded."""
@@ -189,7 +232,7 @@ class EngineClient:
     @property
     def num_waiting(self) -> int:
         """Requests that were not submitted to the engine yet."""
-        return len(self._waiting)
+        return len(self._queue)
 
     def answer(self, *requests: Request, reports_progress: bool = False) -> Answers:
         """A request without a chat id gets one. `reports_progress` asks for Progress among the outputs.
@@ -199,21 +242,21 @@ class EngineClient:
         max_kept = self._num_slots(self.model)
         if self._is_closed:
             raise unavailable(SERVER_STOPPED)
-        if self._open and len(self._open) + len(requests) > self._max_open:
-            raise unavailable(f"{len(self._open)} requests are being answered or wait. Try again later.")
-        complete = map(self.defaults.applied_to, requests)
+        self._check_room(len(requests))
+        caller = CALLER.get(UNKNOWN)
+        complete = [replace(self.defaults.applied_to(one), caller=caller) for one in requests]
         named = [one if one.chat_id else self._conversations.begin(one, max_kept) for one in complete]
         answers = Answers(self, named, reports_progress)
         for request in named:
             self._open[request.request_id] = answers
-            self._waiting[request.request_id] = request
+            self._queue.add(request)
         self._let_in()
         self.on_changed()
         return answers
 
     def abort(self, request: Request) -> None:
         self._open.pop(request.request_id, None)
-        if self._waiting.pop(request.request_id, None) is None:
+        if not self._queue.end(request.request_id):
             self._engine.post(Abort(request.request_id))
         self._end(request.chat_id, was_answered=False)
 
@@ -242,7 +285,7 @@ class EngineClient:
             return
         if output.finish_reason:
             del self._open[output.request_id]
-            self._waiting.pop(output.request_id, None)
+            self._queue.end(output.request_id)
             self._end(output.chat_id, was_answered=output.finish_reason in ANSWERED)
         answers.put(output)
 
@@ -270,16 +313,26 @@ class EngineClient:
             return
         self._is_letting_in = True
         try:
-            while self._waiting and self._has_room():
-                _, request = self._waiting.popitem(last=False)
+            while request := self._queue.take(self._num_places):
                 self._engine.post(Submit(request))
         finally:
             self._is_letting_in = False
 
-    def _has_room(self) -> bool:
-        if self._num_spare_slots == 0 or self._engine.model is None:
-            return True  # the engine has a queue of its own, and ends what it cannot answer
-        return len(self._open) - len(self._waiting) < self._num_slots(self._engine.model)
+    def _check_room(self, num_requests: int) -> None:
+        """Raises ApiError (503) where a caller asks for more before it has got what it asked for."""
+        num_own = self._queue.num_of(CALLER.get(UNKNOWN))
+        is_full = len(self._open) + num_requests > MAX_CALLERS * self._max_open
+        limit = self._max_open // MAX_CALLERS if is_full else self._max_open
+        if num_own and num_own + num_requests > limit:
+            raise unavailable(f"{num_own} requests of yours are being answered or wait. Try again later.")
+
+    @property
+    def _num_places(self) -> int:
+        """How many requests the engine has at a time, as many of them in its own queue as in slots."""
+        if self._engine.model is None:
+            return len(self._open)  # it ends them all
+        num_slots = self._num_slots(self._engine.model)
+        return num_slots if self._num_spare_slots else 2 * num_slots
 
     def _num_slots(self, model: ModelInfo) -> int:
         """For requests from outside."""

@@ -9,7 +9,7 @@ from aiohttp import web
 from pydantic import Field
 
 from app.api.answer_parts import usage_json
-from app.api.answering import FINISH_REASONS, Event, stream_answers, whole_answers
+from app.api.answering import FINISH_REASONS, Chunks, Event, stream_answers, whole_answers
 from app.api.json_body import beside, json_response
 from app.api.parameters import SamplingFields, read_sampling_fields
 from app.api.state import CLIENT
@@ -43,15 +43,17 @@ async def generate(request: web.Request) -> web.StreamResponse:
     )
     with client.answer(asked) as answers:
         if fields.stream:
-            return await stream_answers(request, answers, _Chunks())
+            return await stream_answers(request, answers, _Chunks(fields.warnings))
         (whole,) = await whole_answers(request, answers)
-    return json_response(
-        {"text": whole.text, "finish_reason": whole.finish_reason, "usage": usage_json([whole.usage])}
-    )
+    end = {"text": whole.text, "finish_reason": whole.finish_reason, "usage": usage_json([whole.usage])}
+    return json_response(end | fields.warnings)
 
 
-class _Chunks:
+class _Chunks(Chunks):
     """The last one has a `finish_reason`."""
+
+    def __init__(self, warnings: dict[str, list[str]]) -> None:
+        self._warnings = warnings
 
     async def of(self, _index: int, output: Output) -> list[Event]:
         if output.finish_reason is None:
@@ -61,7 +63,4 @@ class _Chunks:
             "finish_reason": FINISH_REASONS[output.finish_reason],
             "usage": usage_json([output.usage]),
         }
-        return [end]
-
-    def last(self) -> list[Event]:
-        return []
+        return [end | self._warnings]

@@ -14,16 +14,19 @@ from app.api.errors import ApiError, from_validation, invalid
 from app.api.limits import LIMITS, Limits
 from app.protocol.json_object import MAX_COMMAS, check_size
 
-Fields = TypeVar("Fields", bound=BaseModel)
+Fields = TypeVar("Fields", bound="Body")
 T = TypeVar("T")
 
 MAX_BYTES_AT_ONCE = 32 << 10  # takes a few milliseconds
 
 
 class Body(BaseModel):
-    """What all bodies have in common: a field is of its type or refused, unknown ones are ignored."""
+    """What all bodies have in common: a field is of its type or refused."""
 
     model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+
+    def note_unknown(self, body: dict[str, Any]) -> None:
+        """`body` is what the fields were read from. Who answers with warnings keeps the names."""
 
     @model_validator(mode="after")
     def _let_others_run(self) -> Self:
@@ -60,10 +63,17 @@ async def _read(request: web.Request) -> bytes:
 
 
 def _fields(body: bytes, kind: type[Fields]) -> Fields:
+    return validated(parse_object(body), kind)
+
+
+def validated(value: dict[str, Any], kind: type[Fields]) -> Fields:
+    """Raises ApiError."""
     try:
-        return kind.model_validate(parse_object(body))
+        fields = kind.model_validate(value)
     except ValidationError as error:
-        raise from_validation(error) from None
+        raise from_validation(error, value) from None
+    fields.note_unknown(value)
+    return fields
 
 
 def parse_object(body: bytes) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 import app
 from app.api.answer_parts import timings_json, usage_json
-from app.api.answering import Event
+from app.api.answering import Chunks, Event
 from app.api.event_stream import DONE
 from app.api.json_body import Body
 from app.api.parameters import SamplingFields
@@ -85,21 +85,22 @@ class Frame:
         }
 
 
-class ChoiceChunks:
+class ChoiceChunks(Chunks):
     """Streams choices. Subclasses define what a chunk looks like."""
 
     def __init__(self, frame: Frame, fields: OpenAiFields, num_requests: int) -> None:
         self._frame = frame
         self._fields = fields
         self._usages = [Usage()] * num_requests
+        self._warnings = fields.warnings
 
     async def of(self, index: int, output: Output) -> list[Event]:
         self._usages[index] = output.usage
         events: list[Event] = [
-            self._frame.around([choice], **self._timings(choice)) for choice in self._choices(index, output)
+            self._around([choice], **self._timings(choice)) for choice in await self._choices(index, output)
         ]
         if isinstance(output, Progress):
-            events.append(self._frame.around([self._empty_choice(index)], prompt_progress=output.json))
+            events.append(self._around([self._empty_choice(index)], prompt_progress=output.json))
         return events
 
     def last(self) -> list[Event]:
@@ -108,7 +109,13 @@ class ChoiceChunks:
         usage = usage_json(self._usages, self._fields.num_copies)
         return [self._frame.around([], usage=usage, timings=timings_json(self._usages[0])), DONE]
 
-    def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
+    def _around(self, choices: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+        """What is wrong with the request goes with the first chunk."""
+        warnings, self._warnings = self._warnings, {}
+        usage = {"usage": None} if self._fields.includes_usage else {}  # OpenAI's: it comes with the last
+        return self._frame.around(choices, **usage, **more, **warnings)
+
+    async def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
         """One for each chunk to be sent."""
         raise NotImplementedError
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated, Any, TypeVar
 
 from aiohttp import web
@@ -25,6 +26,7 @@ MAX_STOPS_CHARS = 8000  # together
 MAX_BIASES = 10_000
 MAX_WINDOW = INTEGERS["penalty_last_n"][1]
 MAX_BIAS_CHARS = 100_000
+MAX_WARNINGS = 16
 
 # Fields that are called the same in SamplingParams.
 SAME_NAMES = (
@@ -95,6 +97,20 @@ class SamplingFields(Body):
     ) = None
     stop: Stop | Annotated[list[Stop], Field(max_length=MAX_STOPS, fail_fast=True)] | None = None
     _tokens_of: dict[str, list[int]] = PrivateAttr(default_factory=dict)  # of texts in `logit_bias`
+    _unknown: list[str] = PrivateAttr(default_factory=list)
+
+    def note_unknown(self, body: dict[str, Any]) -> None:
+        """To send null is to leave a field out."""
+        known = {one.alias or name for name, one in type(self).model_fields.items()}
+        unknown = (name for name, value in body.items() if value is not None and name not in known)
+        self._unknown = list(islice(unknown, MAX_WARNINGS))
+
+    @property
+    def warnings(self) -> dict[str, list[str]]:
+        """What goes beside the answer: a sentence for each field that had no effect on it."""
+        if not self._unknown:
+            return {}
+        return {"warnings": [f"The field {shown(name)} has no effect here." for name in self._unknown]}
 
     @property
     def stops(self) -> tuple[str, ...]:

@@ -8,21 +8,56 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from app.api import chat_completions, completions, generate, health, llama_server, models
-from app.api.engine_client import EngineClient
+from app.api import (
+    anthropic,
+    chat_completions,
+    completions,
+    embeddings,
+    generate,
+    health,
+    llama_server,
+    models,
+    ollama,
+    rerank,
+    responses,
+)
+from app.api.anthropic.message import error_body as anthropic_error
+from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
 from app.api.guard import ALLOWED_HEADERS, ALLOWED_METHODS, Guard
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
-from app.api.state import CLIENT, PRESENTATION, Presentation
+from app.api.ollama.answer import error_body as ollama_error
+from app.api.responses.store import RESPONSES, ResponseStore
+from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, Presentation, TextEngines
+from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
 
 log = logging.getLogger(__name__)
+
+SERVER = "Skein"
+ENDPOINTS = (
+    health,
+    models,
+    generate,
+    completions,
+    chat_completions,
+    responses,
+    anthropic,
+    ollama,
+    embeddings,
+    rerank,
+    llama_server,
+)
+# Below these paths errors have another form.
+ERROR_BODIES = {anthropic.PREFIX: anthropic_error, ollama.PREFIX: ollama_error}
+MAX_HEADER_CHARS = 100  # of what a program says of itself
 
 
 class ApiServer:
@@ -36,6 +71,7 @@ class ApiServer:
         port: int = 0,
         key: str | None,
         presentation: Presentation | None = None,
+        text_engines: TextEngines | None = None,
         limits: Limits | None = None,
     ) -> None:
         """Several hosts have commas between them, and need a port. `port` 0 takes a free one."""
@@ -46,6 +82,7 @@ class ApiServer:
         self._key = key
         self._limits = limits or Limits()
         self._presentation = presentation or Presentation()
+        self._text_engines = text_engines or TextEngines()
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._guard: Guard | None = None
@@ -78,7 +115,8 @@ class ApiServer:
         """Ends every answer and every connection."""
         if self._server:
             self._server.close()
-        self._client.close()
+        for client in {self._client, *self._text_engines.every}:
+            client.close()
         if self._runner:
             await self._runner.cleanup()
         self._server = self._runner = None
@@ -90,8 +128,10 @@ class ApiServer:
         application[CLIENT] = self._client
         application[LIMITS] = self._limits
         application[PRESENTATION] = self._presentation
+        application[RESPONSES] = ResponseStore()
+        application[TEXT_ENGINES] = self._text_engines
         application.on_response_prepare.append(_add_headers)
-        for endpoints in (health, models, generate, completions, chat_completions, llama_server):
+        for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)
         return application
 
@@ -113,11 +153,19 @@ class ApiServer:
     @web.middleware
     async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         assert self._guard
+        CALLER.set(_caller(request))
         if origin := self._guard.check(request):
             request[ORIGIN] = origin
         if request.method == "OPTIONS":
             return web.Response()
         return await handler(request)
+
+
+def _caller(request: web.BaseRequest) -> Caller:
+    """Programs differ by machine, name and web page, and the keys they use."""
+    address, port, *_ = (request.transport and request.transport.get_extra_info("peername")) or ("", "")
+    told = (request.headers.get(name, "")[:MAX_HEADER_CHARS] for name in ("User-Agent", "Origin"))
+    return Caller(" ".join([address, *told]), str(port))
 
 
 ORIGIN = web.RequestKey("origin", str)
@@ -129,25 +177,34 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
     try:
         response = await handler(request)
     except ApiError as error:
-        response = error_response(error)
+        response = error_response(request, error)
     except (RequestError, EngineError) as error:
-        response = error_response(from_engine(error))
+        response = error_response(request, from_engine(error))
     except web.HTTPException as error:
-        response = error_response(ApiError(error.status, error.reason))
+        response = error_response(request, ApiError(error.status, error.reason))
     if not response.prepared:
         await send_whole(request, response)
     return response
 
 
-def error_response(error: ApiError) -> web.Response:
+def error_response(request: web.BaseRequest, error: ApiError) -> web.Response:
     """It ends the connection: what was sent may not have been read to its end."""
-    response = json_response(error.body, status=error.status, headers=error.headers)
+    headers = error.headers | {"Server": SERVER}  # aiohttp's own has its version
+    response = json_response(_error_body(error, request.path), status=error.status, headers=headers)
     response.force_close()
     return response
 
 
+def _error_body(error: ApiError, path: str) -> dict[str, Any]:
+    """In the form of the protocol that the path belongs to."""
+    for prefix, body in ERROR_BODIES.items():
+        if path.startswith(prefix):
+            return body(error)
+    return error.body(path)
+
+
 async def _add_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:
-    response.headers["Server"] = "Skein"
+    response.headers["Server"] = SERVER
     response.headers["X-Content-Type-Options"] = "nosniff"
     if origin := request.get(ORIGIN):
         response.headers["Access-Control-Allow-Origin"] = origin
@@ -177,7 +234,7 @@ class _Connection(web.RequestHandler):
         if request.writer.output_size > 0:
             raise ConnectionResetError("an answer has begun, and cannot become an error any more")
         text = "Skein failed; its log says why." if status >= 500 else "The request is not valid HTTP."
-        return error_response(ApiError(status, text))
+        return error_response(request, ApiError(status, text))
 
 
 class _Refusal(asyncio.Protocol):

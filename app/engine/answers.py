@@ -90,6 +90,8 @@ class Answers:
         text: str = "",
         logprobs: tuple[SampledToken, ...] = (),
         ended_by: SampledToken | None = None,
+        *,
+        is_refused: bool = False,
     ) -> None:
         seq.finish(reason, notice)
         text += seq.detokenizer.flush()
@@ -104,6 +106,7 @@ class Answers:
             found_no_room=reason is FinishReason.LENGTH and not seq.has_all_that_was_asked,
             stopping_word=seq.detokenizer.stopping_word,
             ended_by=ended_by,
+            is_refused=is_refused,
         )
         self._outputs.append(last)
 

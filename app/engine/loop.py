@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from app.engine.engine import Engine
 from app.engine.prompt import Prompt
 from app.engine.prompt_builder import PromptBuilder
+from app.protocol.callers import Caller
 from app.protocol.commands import (
     Abort,
     AbortAll,
@@ -43,6 +44,7 @@ T = TypeVar("T")
 # Python switches threads every 5 ms by default. A GUI in the same process would stutter while this loop
 # computes, so it sets the switch interval to this.
 SWITCH_INTERVAL_S = 0.001
+MAX_CALLERS = 100  # of whom it is known whose turn it is to have a prompt built
 PROMPT_STACK_BYTES = 256 << 20  # virtual memory only; see `prompt.LONG_RUN`
 
 
@@ -94,7 +96,9 @@ class EngineLoop:
         self._woken = False
         self._stopping = False
         self._preparing: dict[str, Request] = {}  # the engine thread only
-        self._prompt_thread = _PromptThread(engine, self._mailbox)
+        self._prompt_thread = PromptThread(
+            engine.prompts, self._mailbox.put, engine.slots.hibernated.prefetch
+        )
         engine.answers.build_shorter_prompt = self._prompt_thread.build_shorter
 
     # Any thread.
@@ -267,23 +271,33 @@ class _Rank(IntEnum):
     AHEAD = 2
 
 
+def _caller(order: _Build | _Use) -> Caller | None:
+    return order.request.caller if isinstance(order, _Build) else None
+
+
 def _is_withdrawn(order: _Build | _Use, command: Command) -> bool:
     return isinstance(order, _Build) and ends(command, order.request)
 
 
-class _PromptThread:
+class PromptThread:
     """Builds prompts beside the engine, so that a slow template or a long text delays no other answer.
 
-    The front tab's first, then in the order in which they came.
+    The front tab's first, then one of each caller in turn.
     """
 
-    def __init__(self, engine: Engine, mailbox: SimpleQueue[_Letter]) -> None:
-        self._prompts = engine.prompts
-        self._hibernated = engine.slots.hibernated
-        self._mailbox = mailbox
+    def __init__(
+        self,
+        prompts: PromptBuilder,
+        put: Callable[[_Letter], None] = lambda _letter: None,
+        prefetch: Callable[[str], None] = lambda _chat_id: None,
+    ) -> None:
+        """What was built is `put` into the engine's mailbox. `prefetch` gets the saved state of a chat."""
+        self._prompts, self._put, self._prefetch = prompts, put, prefetch
         self._letters: SimpleQueue[_Build | _Use | Command | None] = SimpleQueue()
         self._orders: list[_Build | _Use] = []  # this thread only, as the next
         self._front_chat_id: str | None = None
+        self._served: OrderedDict[Caller | None, int] = OrderedDict()  # when each was served last
+        self._turn = 0
         self._thread: threading.Thread | None = None
         self._is_stopped = False
 
@@ -328,6 +342,7 @@ class _PromptThread:
         while self._receive():
             order = min(self._orders, key=self._rank)
             self._orders.remove(order)
+            self._note_turn(order)
             if isinstance(order, _Use):
                 order.run(self._prompts)
                 continue
@@ -337,10 +352,10 @@ class _PromptThread:
             request, num_generated_tokens = order.request, order.num_generated_tokens
             result = self._build(request, num_generated_tokens)
             if num_generated_tokens:
-                self._mailbox.put(_Refitted(request.request_id, result))
+                self._put(_Refitted(request.request_id, result))
             else:
-                self._hibernated.prefetch(request.chat_id)
-                self._mailbox.put(_Prepared(request, result))
+                self._prefetch(request.chat_id)
+                self._put(_Prepared(request, result))
         for order in self._orders:
             if isinstance(order, _Use):
                 order.give_up()
@@ -352,7 +367,7 @@ class _PromptThread:
             if letter is None:
                 return False
             if isinstance(letter, _Build) and letter.is_ahead:  # replaces the one before
-                self._orders = [order for order in self._orders if self._rank(order) is not _Rank.AHEAD]
+                self._orders = [order for order in self._orders if self._rank(order)[0] is not _Rank.AHEAD]
             if isinstance(letter, _Build | _Use):
                 self._orders.append(letter)
             elif isinstance(letter, SetFront):
@@ -361,16 +376,26 @@ class _PromptThread:
                 self._orders = [order for order in self._orders if not _is_withdrawn(order, letter)]
         return True
 
-    def _rank(self, order: _Build | _Use) -> _Rank:
+    def _rank(self, order: _Build | _Use) -> tuple[_Rank, int]:
+        """Of callers the one who was served longest ago. Uses of the tokenizer are one caller's."""
+        turn = self._served.get(_caller(order), 0)
         if isinstance(order, _Use):
-            return _Rank.IN_TURN
+            return _Rank.IN_TURN, turn
         if order.is_ahead:
-            return _Rank.AHEAD
-        return _Rank.IN_FRONT if order.request.chat_id == self._front_chat_id else _Rank.IN_TURN
+            return _Rank.AHEAD, 0
+        is_in_front = order.request.chat_id == self._front_chat_id
+        return (_Rank.IN_FRONT, 0) if is_in_front else (_Rank.IN_TURN, turn)
+
+    def _note_turn(self, order: _Build | _Use) -> None:
+        self._turn += 1
+        self._served[_caller(order)] = self._turn
+        self._served.move_to_end(_caller(order))
+        if len(self._served) > MAX_CALLERS:
+            self._served.popitem(last=False)
 
     def _build_ahead(self, request: Request) -> None:
         with suppress(RequestError):  # it is told when it is sent
-            self._mailbox.put(_PreparedAhead(request, self._prompts.build_ahead(request)))
+            self._put(_PreparedAhead(request, self._prompts.build_ahead(request)))
 
     def _build(self, request: Request, num_generated_tokens: int) -> Prompt | RequestError:
         try:

@@ -86,7 +86,8 @@ class Sampling:
             else:
                 sampled = seq.sampler.sample(row), ()
         except (BadLogitsError, GrammarError) as error:
-            self._answers.finish(seq, FinishReason.ERROR, str(error))
+            is_refused = isinstance(error, GrammarError)  # the request's own fault, not the model's
+            self._answers.finish(seq, FinishReason.ERROR, str(error), is_refused=is_refused)
             return None
         self.sampled.append((seq, sampled[0]))
         return sampled

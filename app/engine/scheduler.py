@@ -6,12 +6,13 @@ Works on counts alone: never decodes, never samples. Engine thread only.
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from app.engine.prefix import common_prefix
 from app.engine.slots import MIN_SHARED_TOKENS
-from app.protocol.events import Paused
+from app.protocol.callers import Caller, by_turn, owes
+from app.protocol.events import Paused, PauseReason
 from app.protocol.report import WaitingRequest, WaitReason
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ OLDEST_PROMPTS_SHARE = 1 / 4
 
 
 class Scheduler:
-    """Sequences wait in order of arrival, run in a slot, and are paused, not failed, when cells run out."""
+    """Sequences wait in order of arrival, run in a slot, and are paused, not failed, when cells run out.
+
+    Callers take turns: one who has fewer slots than another gets one, and the other's answer goes on later.
+    """
 
     def __init__(self, slots: SlotPool, budget: StepBudget, draft_planner: DraftPlanner) -> None:
         self._slots = slots
@@ -119,9 +123,9 @@ class Scheduler:
         self._pause((self._unprotected() or self.running)[-1])
         return True
 
-    def _pause(self, seq: Sequence, *, is_for_front: bool = False) -> None:
+    def _pause(self, seq: Sequence, reason: PauseReason = PauseReason.NO_CELLS) -> None:
         assert seq.slot is not None
-        self._slots.event_log.add(Paused(seq.slot.seq_id, seq.slot.chat_id, is_for_front))
+        self._slots.event_log.add(Paused(seq.slot.seq_id, seq.slot.chat_id, reason))
         self._slots.suspend(seq.slot)
         seq.paused_at = time.perf_counter()
         self.running.remove(seq)
@@ -136,16 +140,18 @@ class Scheduler:
     # Who gets a slot.
 
     def _admit(self) -> None:
-        """Lease slots in order of arrival, the front tab first, while prompts fit beside the running ones."""
+        """Lease slots by turn, the front tab first, while prompts fit beside the running ones."""
         if not self.waiting:
             return
         for seq in self._by_turn():
-            if self.running and (self._is_crowded or not (self._has_free_slot or self._is_in_front(seq))):
+            if self.running and self._is_crowded:
                 return
+            if not self._may_enter(seq):
+                continue
             if self._waits_for_prefix(seq):
                 continue
             while not self._has_place(seq):
-                if not (self._is_in_front(seq) and self._pause_for_front(seq)):
+                if not (self._pause_for_front(seq) or self._pause_for_turn(seq)):
                     return
             if self._slots.lease(seq) is None:
                 return
@@ -157,21 +163,49 @@ class Scheduler:
     def _has_free_slot(self) -> bool:
         return len(self.running) < len(self._slots.slots)
 
+    def _may_enter(self, seq: Sequence) -> bool:
+        """There is a slot, or there will be one if another answer is paused."""
+        return self._has_free_slot or self._is_in_front(seq) or bool(self._owing(seq))
+
     def _has_place(self, seq: Sequence) -> bool:
         return not self.running or (self._has_free_slot and self._fits(seq))
 
     def _pause_for_front(self, seq: Sequence) -> bool:
         """Send the youngest answer that is not protected back to the queue. False if that would not help."""
+        if not self._is_in_front(seq):
+            return False
         others = self._unprotected()
         left = [one for one in self.running if one not in others]
         num_cells = sum(len(one.token_ids) + self._headroom(one) for one in [*left, seq])
         if not others or num_cells > self._slots.cells.num_total:
             return False
-        self._pause(others[-1], is_for_front=True)
+        self._pause(others[-1], PauseReason.FRONT)
         return True
 
+    def _pause_for_turn(self, seq: Sequence) -> bool:
+        """Send the youngest answer of the caller who has most back to the queue. False: nobody has more."""
+        owing = self._owing(seq)
+        if not owing:
+            return False
+        counts = Counter(self._callers)
+        self._pause(max(reversed(owing), key=lambda one: counts[one.request.caller]), PauseReason.TURNS)
+        return True
+
+    def _owing(self, seq: Sequence) -> list[Sequence]:
+        """Running sequences of callers with more of them than that of `seq`."""
+        callers = self._callers
+        if set(callers) == {seq.request.caller}:  # as a rule
+            return []
+        owing = {caller for caller in set(callers) if owes(caller, seq.request.caller, callers)}
+        return [one for one in self._unprotected() if one.request.caller in owing] if owing else []
+
+    @property
+    def _callers(self) -> list[Caller]:
+        return [seq.request.caller for seq in self.running]
+
     def _by_turn(self) -> list[Sequence]:
-        return sorted(self.waiting, key=lambda seq: not self._is_in_front(seq))
+        waiting = by_turn(self.waiting, self._callers, lambda seq: seq.request.caller)
+        return sorted(waiting, key=lambda seq: not self._is_in_front(seq))
 
     def _waiting_request(self, seq: Sequence, now: float) -> WaitingRequest:
         return WaitingRequest(

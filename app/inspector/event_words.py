@@ -89,9 +89,11 @@ def words(event: Event) -> str:
             if is_pinned:
                 return said("pinned sequence {seq_id}", seq_id=at)
             return said("unpinned sequence {seq_id}", seq_id=at)
-        case events.Paused(_, _, is_for_front):
-            if is_for_front:
-                return said("paused the answer in sequence {seq_id}: the current tab goes first", seq_id=at)
+        case events.Paused(_, _, events.PauseReason.FRONT):
+            return said("paused the answer in sequence {seq_id}: the current tab goes first", seq_id=at)
+        case events.Paused(_, _, events.PauseReason.TURNS):
+            return said("paused the answer in sequence {seq_id}: another program takes its turn", seq_id=at)
+        case events.Paused():
             return said("paused the answer in sequence {seq_id}: no free cells", seq_id=at)
         case events.BrokenOff(_, _, num):
             if at is None:

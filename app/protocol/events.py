@@ -190,13 +190,17 @@ class Pinned(Happening):
     is_pinned: bool  # False: it no longer is
 
 
+class PauseReason(StrEnum):
+    NO_CELLS = "no cells"
+    FRONT = "front"  # the current tab goes first
+    TURNS = "turns"  # another caller has none, or fewer
+
+
 @dataclass(frozen=True, slots=True)
 class Paused(Happening):
-    """Cells ran out, or the chat in front goes first."""
-
     kind = EventKind.PAUSE
 
-    is_for_front: bool
+    reason: PauseReason
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
+from app.protocol.callers import WINDOW, Caller
 from app.protocol.errors import InvalidRequestError
 from app.protocol.json_object import read_object
 from app.protocol.sampling import SamplingParams
@@ -60,7 +62,9 @@ class Request:
     `template_variables` is a JSON object of what the chat template is given besides the messages, such as
     `tools` or `enable_thinking`.
     With `shares_prefix` False nothing that was computed for another chat is used.
+    `caller` is who asks: callers take turns.
     `is_saved` says that the chat is there at the next start, so that its cells may be kept until then.
+    `embeds` asks for the vectors of `prompt`, token ids, instead of an answer.
     """
 
     request_id: str
@@ -78,6 +82,8 @@ class Request:
     template_variables: str = ""
     shares_prefix: bool = True
     is_saved: bool = False
+    caller: Caller = WINDOW
+    embeds: bool = False
 
     def __post_init__(self) -> None:
         if not self.messages and not self.prompt:
@@ -86,8 +92,7 @@ class Request:
             raise InvalidRequestError("A request has messages or a prompt, not both. Leave one out.")
         if self.max_tokens is not None and self.max_tokens < 0:
             raise InvalidRequestError(f"max_tokens must be at least 0, not {self.max_tokens}.")
-        if "messages" in read_object(self.template_variables, "template_variables"):
-            raise InvalidRequestError("template_variables cannot set the messages once more.")
+        _check_variables(self.template_variables)
         if self.max_context_tokens is not None and self.max_context_tokens < MIN_CONTEXT_TOKENS:
             raise InvalidRequestError(
                 f"A chat's context must hold at least {MIN_CONTEXT_TOKENS} tokens, "
@@ -103,3 +108,9 @@ class Request:
     @property
     def is_repeatable(self) -> bool:
         return self.sampling is not None and self.sampling.repeatable
+
+
+@lru_cache(maxsize=8)  # a request is copied several times, and a megabyte of variables takes 20 ms to read
+def _check_variables(text: str) -> None:
+    if "messages" in read_object(text, "template_variables"):
+        raise InvalidRequestError("template_variables cannot set the messages once more.")

@@ -1482,7 +1482,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>No model is loaded. Open one with Ctrl+O, then send again.</source>
         <extracomment>app/bridge/active_engine.py</extracomment>
-        <translation>没有打开模型。请按 Ctrl+O 打开一个，然后重新发送。</translation>
+        <translation type="vanished">没有打开模型。请按 Ctrl+O 打开一个，然后重新发送。</translation>
     </message>
     <message>
         <source>Another model was loaded before this answer finished.</source>
@@ -2175,6 +2175,11 @@ High water: most cells used since the model was loaded.</source>
         <source>Back to live</source>
         <extracomment>app/inspector/panel_dock.py</extracomment>
         <translation>返回实时</translation>
+    </message>
+    <message>
+        <source>No model is loaded. Choose one above the chat, then try again.</source>
+        <extracomment>app/bridge/active_engine.py</extracomment>
+        <translation>没有加载模型。请在对话上方选择一个，然后重试。</translation>
     </message>
     <message>
         <source>{name} is not in {folder}.</source>
@@ -3231,6 +3236,11 @@ rate</source>
         <extracomment>app/ui/chats/trash.py</extracomment>
         <translation>回收站是空的。</translation>
     </message>
+    <message>
+        <source>Sent once a model is loaded.</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>模型加载后发送。</translation>
+    </message>
     <message numerus="yes">
         <source>{n} requests running</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
@@ -3366,7 +3376,7 @@ rate</source>
     <message>
         <source>Open a model, or drop a GGUF file here.</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
-        <translation>打开一个模型，或把 GGUF 文件拖到这里。</translation>
+        <translation type="vanished">打开一个模型，或把 GGUF 文件拖到这里。</translation>
     </message>
     <message>
         <source>Get a model</source>
@@ -6627,6 +6637,11 @@ accepted</source>
         <source>Chat {number}, “{title}”: {reason}</source>
         <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>对话 {number}“{title}”：{reason}</translation>
+    </message>
+    <message>
+        <source>What you send now is answered once a model is loaded.</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>现在发送的消息会在模型加载后得到回答。</translation>
     </message>
     <message numerus="yes">
         <source>{n} new messages</source>

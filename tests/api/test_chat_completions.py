@@ -4,36 +4,13 @@ import json
 
 import pytest
 
+from app.api.event_stream import EventStream
 from tests.api.conftest import endless, serving
-from tests.conftest import TINY_CONTEXT
-from tests.fakes import END, CountingBackend
+from tests.api.parrot import CALL, Parrot, with_tools
 
 PATH = "/v1/chat/completions"
 ASKED = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 6, "temperature": 0}
 TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
-TEMPLATE = (
-    "{{ tools | tojson if tools else '' }}{% for m in messages %}"
-    "{{ m.role }}: {{ m.content }}{{ m.tool_calls | tojson if m.tool_calls }}\n{% endfor %}"
-)
-
-
-class Parrot(CountingBackend):
-    """Writes one text, whatever it is asked, behind a template that knows tools."""
-
-    def __init__(self, text: str, template: str | None = None) -> None:
-        self._text = text.encode()
-        self.num_prompt_tokens = 0
-        super().__init__(self._next, **(TINY_CONTEXT | {"n_ctx": 2048}))
-        self.chat_template = template
-
-    def _next(self, token_ids):
-        self.num_prompt_tokens = self.num_prompt_tokens or len(token_ids)
-        written = len(token_ids) - self.num_prompt_tokens
-        return self._text[written] if written < len(self._text) else END
-
-
-def with_tools(text: str) -> Parrot:
-    return Parrot(text, TEMPLATE)
 
 
 def turn(role: str, content: object = "x", **more: object) -> dict:
@@ -48,10 +25,18 @@ async def test_an_answer_has_openais_frame():
         assert body["id"].startswith("chatcmpl-")
         assert body["system_fingerprint"].startswith("b")
         (choice,) = body["choices"]
-        assert choice["message"] == {"role": "assistant", "content": "Hi."}
-        assert choice["finish_reason"] == "stop"
+        assert choice["message"] == {"role": "assistant", "content": "Hi.", "refusal": None}
+        assert (choice["finish_reason"], choice["logprobs"]) == ("stop", None)
         assert body["usage"]["completion_tokens"] == 3
         assert body["usage"]["prompt_tokens_details"] == {"cached_tokens": 0}
+
+
+async def test_where_usage_is_asked_for_each_chunk_but_its_own_says_that_it_comes():
+    async with serving(Parrot("Hi.")) as served:
+        *chunks, last, _done = await served.events(PATH, ASKED | {"stream_options": {"include_usage": True}})
+        assert [chunk["usage"] for chunk in chunks] == [None] * len(chunks)
+        assert last["usage"]["completion_tokens"] == 3
+        assert all("usage" not in chunk for chunk in (await served.events(PATH, ASKED))[:-1])
 
 
 async def test_the_path_without_v1_is_the_same():
@@ -65,11 +50,12 @@ async def test_a_stream_begins_with_the_role_and_ends_with_the_reason():
         assert first["object"] == "chat.completion.chunk"
         assert first["choices"][0] == {
             "index": 0,
-            "delta": {"role": "assistant", "content": None},
+            "delta": {"role": "assistant", "content": None, "refusal": None},
+            "logprobs": None,
             "finish_reason": None,
         }
         assert [chunk["choices"][0]["delta"] for chunk in middle] == [{"content": text} for text in "Hi."]
-        assert last["choices"][0] == {"index": 0, "delta": {}, "finish_reason": "stop"}
+        assert last["choices"][0] == {"index": 0, "delta": {}, "logprobs": None, "finish_reason": "stop"}
         assert last["timings"]["predicted_n"] == 3
         assert done == "[DONE]"
         assert len({chunk["id"] for chunk in (first, *middle, last)}) == 1
@@ -222,7 +208,6 @@ async def test_prompt_tokens_are_counted_without_an_answer():
         assert (await served.post(f"{PATH}/input_tokens", {"messages": [turn("user", "x" * 600)]}))[0] == 400
 
 
-CALL = 'So: <tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
 ADDING = {"messages": ASKED["messages"], "tools": [TOOL]}
 
 
@@ -291,3 +276,13 @@ async def test_a_template_without_tools_says_so():
         status, body = await served.post(PATH, ADDING)
         assert status == 400
         assert "knows no tools" in body["error"]["message"]
+
+
+async def test_a_stream_is_kept_alive_while_a_call_is_written_and_nothing_of_it_sent(monkeypatch):
+    monkeypatch.setattr(EventStream, "silent_s", 15.0)
+    async with serving(with_tools('<tool_call>{"name": "add", "arguments": {}}')) as served:
+        address = f"{served.server.address}{PATH}"
+        async with served.http.post(address, json=ADDING | {"stream": True}) as response:
+            text = await response.text()
+    assert "tool_calls" in text
+    assert ":\n\n" in text

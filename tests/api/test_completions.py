@@ -128,11 +128,27 @@ async def test_ten_in_a_row_cost_the_same():
         assert len({text for _steps, _tokens, text in costs}) == 1
 
 
-@pytest.mark.parametrize("extra", [{"echo": True}, {"suffix": "x"}, {"best_of": 3}, {"n": 0}, {"n": 33}])
+@pytest.mark.parametrize(
+    "extra", [{"echo": True, "logprobs": 1}, {"suffix": "x"}, {"best_of": 3}, {"n": 0}, {"n": 33}]
+)
 async def test_what_cannot_be_done_is_said_not_left_out(extra):
     async with serving(endless()) as served:
         status, _ = await served.post(PATH, GREEDY | extra)
         assert status == 400
+
+
+async def test_with_echo_each_answer_begins_with_its_prompt():
+    asked = GREEDY | {"prompt": ["ab", [99, 100]], "n": 2, "echo": True, "max_tokens": 2}
+    async with serving(endless()) as served:
+        _, body = await served.post(PATH, asked)
+        texts = [choice["text"] for choice in body["choices"]]
+        assert [text[:2] for text in texts] == ["ab", "ab", "cd", "cd"]
+        assert [len(text) for text in texts] == [4] * 4
+        streamed = [""] * 4
+        for event in (await served.events(PATH, asked))[:-1]:
+            for choice in event["choices"]:
+                streamed[choice["index"]] += choice["text"]
+        assert streamed == texts
 
 
 async def test_one_prompt_of_several_that_is_too_long_ends_all_of_them():
@@ -154,8 +170,9 @@ async def test_an_answer_that_fails_half_way_ends_its_stream_with_the_error():
         events = await served.events(PATH, GREEDY | {"max_tokens": 20})
         assert "".join(event["choices"][0]["text"] for event in events[:-1]) == "aaaaa"
         assert events[-1]["error"] == {
-            "code": 500,
             "message": "The model computed only zeros logits.",
             "type": "server_error",
+            "param": None,
+            "code": None,
         }
         assert (await served.post(PATH, GREEDY | {"max_tokens": 2}))[0] == 200

@@ -1,15 +1,20 @@
 """Requests in and outputs out, on an engine that does what the test says."""
 
 import asyncio
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.api import engine_client
-from app.api.engine_client import EngineClient
+from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError
+from app.protocol import request as protocol_request
+from app.protocol.callers import Caller
 from app.protocol.commands import Abort, Command, Forget, Submit
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
@@ -19,6 +24,8 @@ from tests.fakes import model_info
 
 
 class ScriptedEngine:
+    is_asleep = False
+
     def __init__(self) -> None:
         self.model: ModelInfo | None = model_info(n_seq_max=4)
         self.submitted: list[str] = []
@@ -142,6 +149,67 @@ async def test_a_full_house_refuses_more_but_never_a_single_large_request(engine
             client.answer(request("d"))
         assert refused.value.status == 503
     client.answer(request("d"))
+
+
+@contextmanager
+def called(program: str, connection: str = "1") -> Iterator[None]:
+    token = CALLER.set(Caller(program, connection))
+    yield
+    CALLER.reset(token)
+
+
+async def test_the_engine_gets_no_more_than_it_can_soon_begin_and_the_rest_in_turn(engine):
+    client = EngineClient(engine)
+    with called("busy"):
+        client.answer(*(request(f"b{number}") for number in range(1_024)))
+    assert len(engine.submitted) == 8  # four have a slot, four come next
+    with called("other"):
+        client.answer(request("o"))
+    with called("busy", "2"):  # the same program again, on another connection
+        client.answer(request("p"))
+    assert engine.submitted[8:] == ["o", "p"]
+    client.on_output(output("b0", "", FinishReason.STOP))
+    assert len(engine.submitted) == 10  # those who were let in beyond the places
+    for number in range(1, 4):
+        client.on_output(output(f"b{number}", "", FinishReason.STOP))
+    assert engine.submitted[10:] == ["b8", "b9"]
+    assert client.num_waiting == 1_024 - 10
+
+
+async def test_beside_a_spare_slot_another_caller_is_let_in_too(engine):
+    client = EngineClient(engine, num_spare_slots=1)
+    with called("busy"):
+        client.answer(*(request(f"b{number}") for number in range(5)))
+    with called("other"):
+        client.answer(request("o"))
+    assert engine.submitted == ["b0", "b1", "b2", "o"]
+
+
+async def test_a_full_house_of_one_program_refuses_no_other(engine):
+    client = EngineClient(engine, max_open=16)
+    with called("busy"):
+        client.answer(*(request(f"b{number}") for number in range(200)))
+        with pytest.raises(ApiError, match="200 requests of yours"):
+            client.answer(request("c"))
+    with called("other"):
+        client.answer(request("o"))
+        client.answer(request("p"))
+        with pytest.raises(ApiError):  # beyond the small share that is left in a full house
+            client.answer(request("q"))
+    assert client.num_open == 202
+
+
+async def test_copies_of_a_request_are_not_read_again_and_again(engine, monkeypatch):
+    """A megabyte of tools takes 20 ms each time, on the loop."""
+    read = []
+    read_object = protocol_request.read_object
+    monkeypatch.setattr(
+        protocol_request, "read_object", lambda text, name: read.append(name) or read_object(text, name)
+    )
+    variables = json.dumps({"tools": ["x"] * 1_000})
+    copies = [replace(request(str(number)), template_variables=variables) for number in range(32)]
+    EngineClient(engine).answer(*copies)
+    assert read.count("template_variables") <= 2  # none are one, too
 
 
 async def test_without_a_model_nothing_is_taken(engine):

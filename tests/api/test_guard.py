@@ -38,7 +38,7 @@ async def test_a_host_that_is_not_ours_is_refused_everywhere(hosts):
         for path in ROUTES:
             status, answer = await served.answer_to(get(path, *lines, f"X-Api-Key: {KEY}"))
             assert status in (400, 403), answer
-            assert b'{"error":{"code":' in answer
+            assert b'{"error":{' in answer
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LocalHost", "[::1]"])

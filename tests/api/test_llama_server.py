@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from app.api.defaults import Defaults
 from app.api.state import Presentation
 from app.protocol.load import LoadParams
-from tests.api.conftest import OpenBackend, Served, Steps, endless, serving, until
+from tests.api.conftest import SOON, OpenBackend, Served, Steps, endless, serving, until
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import END, CountingBackend
 
@@ -85,7 +86,7 @@ async def test_many_prompts_get_a_list_of_answers(opener):
         ([True], 400),
         ([999_999], 400),
         ([-1, "Hi"], 400),
-        ({"prompt_string": "Hi", "multimodal_data": ["aGk="]}, 501),
+        ({"prompt_string": "Hi", "multimodal_data": ["aGk="]}, 400),
     ],
 )
 async def test_what_is_no_prompt_is_refused(prompt, status):
@@ -535,21 +536,12 @@ async def test_nothing_is_told_without_the_key(path):
 
 @pytest.mark.parametrize(
     "path",
-    [
-        "/embedding",
-        "/v1/embeddings",
-        "/infill",
-        "/v1/rerank",
-        "/lora-adapters",
-        "/slots/0",
-        "/props",
-        "/v1/messages",
-    ],
+    ["/lora-adapters", "/slots/0", "/props"],
 )
 async def test_what_llama_server_has_and_skein_has_not_says_so(path):
     async with serving() as served:
         status, body = await served.post(path, {"input": "Hi"})
-        assert (status, body["error"]["type"]) == (501, "not_supported_error")
+        assert (status, body["error"]["type"]) == (404, "not_supported_error")
 
 
 # In OpenAI's endpoints.
@@ -574,3 +566,48 @@ async def test_openais_streams_tell_a_prompts_progress_too(path):
     progress = [event["prompt_progress"] for event in events if "prompt_progress" in event]
     assert [one["processed"] for one in progress] == [0, 64, progress[0]["total"]]
     assert all(len(event["choices"]) == 1 for event in events)
+
+
+async def test_many_pieces_are_tokenized_in_parts_between_which_others_are_served(monkeypatch):
+    calls = []
+    async with serving() as served:
+        use_prompts = served.client.use_prompts
+
+        async def watched(work):
+            calls.append(work)
+            return await use_prompts(work)
+
+        monkeypatch.setattr(served.client, "use_prompts", watched)
+        pieces = ["ab", 99] * 3_000
+        _, body = await served.post("/tokenize", {"content": pieces, "with_pieces": True})
+        assert [one["piece"] for one in body["tokens"]] == ["a", "b", "c"] * 3_000
+        assert len(calls) == 3 + 5
+        _, body = await served.post("/detokenize", {"tokens": [97] * 5_000})
+        assert body == {"content": "a" * 5_000}
+        assert len(calls) == 3 + 5 + 3
+        _, body = await served.post("/tokenize", {"content": ["a"] * 11_000 + ["b" * 990_000]})
+        assert "1,000,000 characters together" in body["error"]["message"]
+
+
+async def test_who_leaves_ends_the_tokenizing_of_what_is_left():
+    begun, may_go_on = threading.Event(), threading.Event()
+
+    class Slow(CountingBackend):
+        num_tokenized = 0
+
+        def tokenize(self, text, *, parse_special):
+            self.num_tokenized += 1
+            if self.num_tokenized == 100:
+                begun.set()
+                may_go_on.wait(SOON)
+            return super().tokenize(text, parse_special=parse_special)
+
+    async with serving(Slow(**TINY_CONTEXT)) as served:
+        asking = asyncio.create_task(served.post("/tokenize", {"content": ["a"] * 100_000}))
+        await asyncio.to_thread(begun.wait, SOON)
+        asking.cancel()
+        await asyncio.wait([asking])
+        await served.get("/health")  # by then the server knows
+        may_go_on.set()
+        assert (await served.post("/tokenize", {"content": "b"}))[1] == {"tokens": [98]}
+        assert served.backend.num_tokenized < 10_000

@@ -1,7 +1,8 @@
 """What strangers send and what their files hold: how long it holds everybody else, and what it takes.
 
-First `skein serve` with a vocabulary of 152,000 tokens is asked with grammars, JSON schemas and templates
-that cost far more than their size: for how long is /health silent, and the chat beside it? Then random
+First `skein serve` with a vocabulary of 152,000 tokens is asked with grammars, JSON schemas, templates and
+bodies that cost far more than their size: for how long do its loop, /health and the chat beside it stand
+still? Then one caller asks for a thousand answers, and another for a short one. Last, random
 nestings, products and repetitions of what a text of ours, a template, an import and a row of the database
 may be.
 """
@@ -15,12 +16,14 @@ import json
 import os
 import random
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import tracemalloc
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +36,11 @@ from app.protocol.request import Message, Role
 from app.storage import chat_rows
 from app.system.said import from_text
 from tests.benchmarks.figures import Verdict
+from tests.benchmarks.served import Served, load_stalls, serving, session
 from tests.native.tiny_ggufs import CHAT_TEMPLATE, Shape, write_tiny_gguf
 
 WANTED_SILENCE_S = 0.5
+WANTED_LOOP_S = 0.02  # of computing on the server's loop, at one time
 WANTED_BESIDE_S = 1.5  # two tokens of a chat beside it: a grammar may compute for half a second, twice
 WANTED_CPU_S = 5.0
 WANTED_MEGABYTES = 100.0
@@ -45,12 +50,17 @@ N_VOCAB = 152_000
 CJK = "".join(chr(0x4E00 + 2 * number) for number in range(15_000))
 LATIN = "abcdefghijklmnop"
 STRING = {"type": "string"}
+JSON = {"Content-Type": "application/json"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nestings", type=int, default=200)
+    parser.add_argument("--model", type=Path, help="a GGUF for two callers (default: the starter model)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=PARTS, help="one part of it")
+    parser.add_argument(
+        "--case", default="", metavar="TEXT", help="of what is asked, only where this is named"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -108,67 +118,126 @@ TEMPLATES = {
 }
 
 
-def _ask_server(_options: argparse.Namespace, verdict: Verdict) -> None:
-    kinds: list[tuple[str, dict[str, Any], str]] = [
-        *((f"grammar: {name}", {"grammar": text}, CHAT_TEMPLATE) for name, text in GRAMMARS.items()),
-        *((f"schema: {name}", {"json_schema": schema}, CHAT_TEMPLATE) for name, schema in SCHEMAS.items()),
-        *((f"template: {name}", {"messages": True}, source) for name, source in TEMPLATES.items()),
+CHAT = "/v1/chat/completions"
+HI = {"role": "user", "content": "Hi"}
+PARTS_OF_HI = {"role": "user", "content": [{"type": "text", "text": "Hi"}] * 900}
+TOOL = {"type": "function", "function": {"name": "f", "parameters": _properties(list(LATIN) * 10)}}
+BODIES: dict[str, tuple[str, dict[str, Any]]] = {
+    "100,000 messages": (CHAT, {"messages": [HI] * 100_000}),
+    "200,000 parts": (CHAT, {"messages": [PARTS_OF_HI] * 220}),
+    "9,999 messages": (CHAT, {"messages": [HI] * 9_999}),
+    "18,000 parts": (CHAT, {"messages": [PARTS_OF_HI] * 20}),
+    "1 MB in tools, 32 copies": (
+        CHAT,
+        {"messages": [HI], "n": 32, "chat_template_kwargs": {"a": ["x" * 5] * 100_000}},
+    ),
+    "128 tools, 32 copies": (CHAT, {"messages": [HI], "n": 32, "tools": [TOOL] * 128}),
+    "4 MB of text": (CHAT, {"messages": [HI | {"content": "word " * 800_000}]}),
+    "10,000 biases, 32 copies": (
+        "/v1/completions",
+        {"prompt": "x", "n": 32, "logit_bias": {str(n): 1.5 for n in range(10_000)}},
+    ),
+    "32 prompts of 9,000 tokens, 32 copies": ("/v1/completions", {"prompt": [[5] * 9_000] * 32, "n": 32}),
+    "250,000 pieces": ("/tokenize", {"content": ["a"] * 150_000, "with_pieces": True}),
+    "250,000 tokens": ("/tokenize", {"content": "a b" * 125_000, "with_pieces": True}),
+    "250,000 tokens to text": ("/detokenize", {"tokens": [5] * 250_000}),
+}
+
+
+def _ask_server(options: argparse.Namespace, verdict: Verdict) -> None:
+    asked = {"messages": [HI], "max_tokens": 8, "temperature": 0}
+    kinds: list[tuple[str, str, dict[str, Any], str]] = [
+        *(
+            (f"grammar: {name}", CHAT, asked | {"grammar": text}, CHAT_TEMPLATE)
+            for name, text in GRAMMARS.items()
+        ),
+        *(
+            (f"schema: {name}", CHAT, asked | {"json_schema": one}, CHAT_TEMPLATE)
+            for name, one in SCHEMAS.items()
+        ),
+        *((f"template: {name}", CHAT, asked, source) for name, source in TEMPLATES.items()),
+        *(
+            (f"body: {name}", path, {"max_tokens": 8} | body, CHAT_TEMPLATE)
+            for name, (path, body) in BODIES.items()
+        ),
     ]
-    longest = longest_beside = 0.0
-    for name, fields, template in kinds:
+    seen = []
+    for name, path, body, template in [kind for kind in kinds if options.case in kind[0]]:
         with tempfile.TemporaryDirectory(prefix="skein-hostile-") as folder:
-            path = Path(folder, "tiny.gguf")
-            write_tiny_gguf(path, "qwen3", chat_template=template, shape=Shape(n_vocab=N_VOCAB))
-            silence, beside, told = asyncio.run(_one_server(path, fields))
-        print(
-            f"  {name:<40} /health {silence:6.2f} s   a chat beside it {beside:6.2f} s   {told}", flush=True
+            model = Path(folder, "tiny.gguf")
+            write_tiny_gguf(model, "qwen3", chat_template=template, shape=Shape(n_vocab=N_VOCAB))
+            found = asyncio.run(_one_server(model, path, body))
+        print(f"  {name:<40} {found}", flush=True)
+        seen.append(found)
+    verdict.at_most(
+        "longest computing on the loop in seconds", max(s.loop_cpu_s for s in seen), WANTED_LOOP_S
+    )
+    verdict.at_most("longest silence of /health in seconds", max(s.health_s for s in seen), WANTED_SILENCE_S)
+    beside_s = max(one.beside_s for one in seen)
+    verdict.at_most("longest silence of a chat beside it in seconds", beside_s, WANTED_BESIDE_S)
+
+
+@dataclass(frozen=True)
+class _Silences:
+    """The longest of each kind; `loop_cpu_s` of computing on the loop itself, which others cannot slow."""
+
+    loop_s: float
+    loop_cpu_s: float
+    health_s: float
+    beside_s: float
+    told: str
+
+    def __str__(self) -> str:
+        return (
+            f"loop {self.loop_s:5.3f} s ({self.loop_cpu_s:5.3f} s computing)   /health {self.health_s:5.2f} s"
+            f"   a chat beside it {self.beside_s:5.2f} s   {self.told}"
         )
-        longest, longest_beside = max(longest, silence), max(longest_beside, beside)
-    verdict.at_most("longest silence of /health in seconds", longest, WANTED_SILENCE_S)
-    verdict.at_most("longest silence of a chat beside it in seconds", longest_beside, WANTED_BESIDE_S)
 
 
-async def _one_server(model: Path, fields: dict[str, Any]) -> tuple[float, float, str]:
+async def _one_server(model: Path, path: str, body: dict[str, Any]) -> _Silences:
     """The longest silences, and what was answered or how it ended."""
+    record = model.with_suffix(".json")
     arguments = ["--model", str(model), "--slots", "4", "--threads", "1", "--api-key", "x", "--ctx", "4096"]
-    command = [sys.executable, "-m", "app", "serve", *arguments]
+    command = [sys.executable, "-m", "tests.benchmarks.served", str(record), *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout
         line = await asyncio.to_thread(process.stdout.readline)
         assert line.startswith("listening on "), "skein serve did not start"
         async with aiohttp.ClientSession(line.split()[-1], headers={"X-Api-Key": "x"}) as http:
-            silence, beside, told = await _watched(http, fields)
+            asked_at = time.perf_counter()
+            silence, beside, told = await _watched(http, path, body)
         began = time.perf_counter()
         process.send_signal(signal.SIGTERM)
         try:
             await asyncio.to_thread(process.wait, PATIENCE_S)
         except subprocess.TimeoutExpired:
-            return silence, beside, f"{told}; SIGTERM ignored"
-        return silence, beside, f"{told}; ended in {time.perf_counter() - began:.1f} s"
+            return _Silences(PATIENCE_S, PATIENCE_S, silence, beside, f"{told}; SIGTERM ignored")
+        stalls = [one for one in load_stalls(record) if asked_at < one.began < began]
+        return _Silences(
+            max((one.seconds for one in stalls), default=0.0),
+            max((one.cpu_s for one in stalls), default=0.0),
+            silence,
+            beside,
+            f"{told}; ended in {time.perf_counter() - began:.1f} s",
+        )
     finally:
         process.kill()
         process.wait()
 
 
-async def _watched(http: aiohttp.ClientSession, fields: dict[str, Any]) -> tuple[float, float, str]:
+async def _watched(http: aiohttp.ClientSession, path: str, body: dict[str, Any]) -> tuple[float, float, str]:
+    data = json.dumps(body).encode()
     silences, pauses = [0.0], [0.0]
     is_beside = asyncio.Event()
     polling = asyncio.create_task(_poll(http, silences))
     talking = asyncio.create_task(_talk(http, pauses, is_beside))
     await asyncio.wait_for(is_beside.wait(), PATIENCE_S)
     silences[:], pauses[:] = [0.0], [0.0]
-    body: dict[str, Any] = {
-        "max_tokens": 8,
-        "temperature": 0,
-        "messages": [{"role": "user", "content": "Hi"}],
-    }
-    if "messages" not in fields:
-        body |= fields
     began = time.perf_counter()
     try:
         timeout = aiohttp.ClientTimeout(total=PATIENCE_S)
-        async with http.post("/v1/chat/completions", json=body, timeout=timeout) as response:
+        async with http.post(path, data=data, headers=JSON, timeout=timeout) as response:
             told = f"{response.status} after {time.perf_counter() - began:.1f} s"
             await response.read()
     except TimeoutError:
@@ -210,7 +279,52 @@ async def _words(http: aiohttp.ClientSession) -> AsyncIterator[bytes]:
             yield line
 
 
-# 2. Random nestings.
+# 2. One caller beside another.
+
+NUM_MODESTLY_ASKED = 9
+A_THOUSAND = {"prompt": [f"Question number {n}:" for n in range(32)], "n": 32, "max_tokens": 100}
+
+
+def _ask_beside_a_thousand(options: argparse.Namespace, verdict: Verdict) -> None:
+    """Both on one connection each, with the same key and as the same program: the hardest to tell apart."""
+    model = ["--model", str(options.model)] if options.model else []
+    with serving("--slots", "4", "--ctx", "4096", *model) as served:
+        alone, beside, step_s = asyncio.run(_waits(served))
+    for name, seconds in (("alone", alone), ("beside", beside)):
+        print(f"  {name:<7} {' '.join(f'{one * 1000:6.0f}' for one in seconds)} ms")
+    print(f"  a step of theirs {step_s * 1000:6.0f} ms")
+    wanted = 2 * statistics.median(alone) + step_s
+    verdict.at_most("seconds for 8 tokens beside 1,024 answers", statistics.median(beside), wanted)
+
+
+async def _waits(served: Served) -> tuple[list[float], list[float], float]:
+    """How long one answer of 8 tokens takes alone and beside 1,024 others, and a step of those."""
+    async with session() as http:
+        await _modest_s(served, http)
+        alone = [await _modest_s(served, http) for _ in range(NUM_MODESTLY_ASKED)]
+        asking = asyncio.create_task(served.post(http, "/v1/completions", A_THOUSAND | {"ignore_eos": True}))
+        while (await served.metrics(http))["requests_deferred"] < 100:
+            await asyncio.sleep(POLL_S)
+        before, began = await served.metrics(http), time.perf_counter()
+        beside = []
+        for _ in range(NUM_MODESTLY_ASKED):
+            beside.append(await _modest_s(served, http))
+            await asyncio.sleep(20 * POLL_S)
+        num_steps = (await served.metrics(http))["n_decode_total"] - before["n_decode_total"]
+        step_s = (time.perf_counter() - began) / num_steps
+        asking.cancel()
+    return alone, beside, step_s
+
+
+async def _modest_s(served: Served, http: aiohttp.ClientSession) -> float:
+    body = {"prompt": "What is 12 + 30?", "max_tokens": 8, "ignore_eos": True, "cache_prompt": False}
+    began = time.perf_counter()
+    status, answer = await served.post(http, "/completion", body)
+    assert status == 200, answer
+    return time.perf_counter() - began
+
+
+# 3. Random nestings.
 
 
 def _try_nestings(options: argparse.Namespace, verdict: Verdict) -> None:
@@ -349,5 +463,6 @@ NESTINGS: dict[str, Callable[[random.Random], tuple[int, Work]]] = {
 }
 PARTS: dict[str, Callable[[argparse.Namespace, Verdict], None]] = {
     "served": _ask_server,
+    "fairness": _ask_beside_a_thousand,
     "nestings": _try_nestings,
 }

@@ -33,6 +33,7 @@ HUNG_S = 60.0  # a caller who has waited for so long will wait for ever
 STOP_S = 10.0
 SETTLE_S = 5.0
 POLL_S = 0.05
+TICK_S = 0.005
 
 
 @dataclass(frozen=True)
@@ -177,12 +178,30 @@ class Reported:
         return self.prefilled + self.decoded
 
 
+@dataclass(frozen=True)
+class Stall:
+    """The loop served nobody from `began` on, for `seconds`, of which it computed `cpu_s` itself."""
+
+    began: float
+    seconds: float
+    cpu_s: float
+
+
 def load_record(path: Path) -> list[Reported]:
-    return [Reported(**one) for one in json.loads(path.read_text())]
+    return [Reported(**one) for one in json.loads(path.read_text())["reports"]]
+
+
+def load_stalls(path: Path) -> list[Stall]:
+    return [Stall(**one) for one in json.loads(path.read_text())["stalls"]]
 
 
 class WatchedClient(EngineClient):
     record: list[Reported] = []  # noqa: RUF012  (one server in one process)
+    stalls: list[Stall] = []  # noqa: RUF012
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._ticking = asyncio.ensure_future(_tick(self.stalls))
 
     def on_reports(self, reports: Sequence[StepReport]) -> None:
         self.record += map(_reported, reports)
@@ -202,11 +221,21 @@ def _reported(report: StepReport) -> Reported:
     )
 
 
+async def _tick(stalls: list[Stall]) -> None:
+    while True:
+        began, cpu_began = time.perf_counter(), time.thread_time()
+        await asyncio.sleep(TICK_S)
+        seconds = time.perf_counter() - began - TICK_S
+        if seconds > TICK_S:
+            stalls.append(Stall(began, seconds, time.thread_time() - cpu_began))
+
+
 def main() -> int:
     path = Path(sys.argv[1])
     with mock.patch.object(serve, "EngineClient", WatchedClient):
         code = serve.main(sys.argv[2:])
-    path.write_text(json.dumps([asdict(one) for one in WatchedClient.record]))
+    reports, stalls = map(asdict, WatchedClient.record), map(asdict, WatchedClient.stalls)
+    path.write_text(json.dumps({"reports": list(reports), "stalls": list(stalls)}))
     return code
 
 

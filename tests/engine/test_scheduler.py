@@ -5,15 +5,19 @@ import pytest
 from app.engine.batch import Batch
 from app.engine.detokenizer import Detokenizer
 from app.engine.draft_planner import DraftPlanner
+from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.scheduler import HEADROOM_TOKENS, Scheduler
 from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
+from app.engine.step_budget import StepBudget
 from app.inspector.event_words import words
-from app.protocol.events import EventKind
+from app.protocol.callers import Caller
+from app.protocol.events import EventKind, Paused, PauseReason
 from app.protocol.report import WaitReason
-from tests.driver import request
-from tests.fakes import CountingBackend
+from app.protocol.request import Request
+from tests.driver import request, run
+from tests.fakes import CountingBackend, endless_token
 
 CHUNK = 32  # prompt rows beside running answers
 
@@ -341,3 +345,53 @@ def test_a_pinned_answer_is_paused_last_like_the_one_in_front(bench):
         assert bench.scheduler.pause_youngest()
         assert bench.scheduler.waiting[0] is expected
     assert not bench.scheduler.pause_youngest()
+
+
+BUSY, OTHER = Caller("busy", "1"), Caller("other", "2")
+
+
+def called(caller: Caller, max_tokens: int, text: str = "Hi") -> Request:
+    return request(text, caller=caller, max_tokens=max_tokens, keep_cells=False)
+
+
+def num_steps_until_the_end(engine: Engine, one: Request) -> int:
+    engine.add_request(one)
+    for number in range(1, 200):
+        if any(out.finish_reason for out in engine.step().outputs if out.request_id == one.request_id):
+            return number
+    raise AssertionError("it never ended")
+
+
+def test_beside_a_caller_of_a_thousand_answers_another_waits_at_most_one_step(monkeypatch):
+    """In steps. How much longer each takes, where several sequences share it, is measured elsewhere."""
+    monkeypatch.setattr(StepBudget, "prompt_rows", lambda _budget, _num_decoding: CHUNK)
+    alone = num_steps_until_the_end(Engine(CountingBackend(endless_token, n_seq_max=4)), called(OTHER, 8))
+    engine = Engine(CountingBackend(endless_token, n_seq_max=4, n_ctx=2048))
+    for number in range(1_000):
+        engine.add_request(called(BUSY, 400, f"Question {number}"))
+    for _ in range(10):
+        engine.step()
+    for _ in range(3):
+        assert num_steps_until_the_end(engine, called(OTHER, 8)) <= alone + 1
+
+
+def test_an_answer_that_gave_way_goes_on_where_it_was():
+    texts = []
+    for has_company in (False, True):
+        engine = Engine(CountingBackend(n_seq_max=2, n_ctx=512))
+        first = [called(BUSY, 40, text) for text in ("one", "two")]
+        for one in first:
+            engine.add_request(one)
+        engine.step()
+        result = run(engine, *([called(OTHER, 3)] if has_company else []))
+        events = [event for report in result.reports for event in report.events]
+        paused = [event for event in events if isinstance(event, Paused)]
+        assert [event.reason for event in paused] == [PauseReason.TURNS] * has_company
+        texts.append([result.answers[one.request_id].text for one in first])
+    assert texts[0] == texts[1]
+
+
+def test_callers_with_the_same_number_of_slots_do_not_pause_each_other(bench):
+    engine = Engine(CountingBackend(endless_token, n_seq_max=2))
+    reports = run(engine, *(called(caller, 20) for caller in (BUSY, BUSY, OTHER, OTHER))).reports
+    assert sum(event.kind is EventKind.PAUSE for report in reports for event in report.events) <= 1

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated, TypeVar
 
 from aiohttp import web
 from pydantic import Field
 
-from app.api.chat_completions import require_tools
+from app.api.chat_answer import require_tools
 from app.api.chat_fields import ChatFields
-from app.api.json_body import Body, beside, json_response, read_fields
+from app.api.errors import invalid
+from app.api.json_body import Body, as_json, beside, json_response, read_fields
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompt_builder import MAX_CHARS, PromptBuilder
 
-MAX_TOKENS = 250_000  # others wait meanwhile
+MAX_TOKENS = 250_000
+AT_ONCE = 2_000  # pieces or tokens: prompts of others are made in between
 
 Pieces = Annotated[list[str | int], Field(max_length=MAX_TOKENS, fail_fast=True)]
+T = TypeVar("T")
+V = TypeVar("V")
 
 
 class TokenizeFields(Body):
@@ -25,11 +30,13 @@ class TokenizeFields(Body):
     parse_special: bool = True
     with_pieces: bool = False
 
-    def tokens(self, prompts: PromptBuilder) -> list[tuple[int, bytes]]:
-        """Each token with its text. BOS comes first where the text begins the prompt."""
-        pieces = [self.content] if isinstance(self.content, str) else self.content
-        token_ids = prompts.tokenize(*pieces, adds_leading=self.add_special, parse_special=self.parse_special)
-        return list(zip(token_ids, prompts.written(token_ids), strict=True))
+    @property
+    def pieces(self) -> list[str | int]:
+        """Raises ApiError."""
+        pieces: list[str | int] = [self.content] if isinstance(self.content, str) else self.content
+        if sum(len(piece) for piece in pieces if isinstance(piece, str)) > MAX_CHARS:
+            raise invalid(f"content: the texts may have {MAX_CHARS:,} characters together.", "content")
+        return pieces
 
 
 class DetokenizeFields(Body):
@@ -43,17 +50,38 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def tokenize(request: web.Request) -> web.Response:
+    """Each token with its text, if asked for. BOS comes first where the text begins the prompt."""
     fields = await read_fields(request, TokenizeFields)
-    tokens = await request.app[CLIENT].use_prompts(fields.tokens)
-    if not fields.with_pieces:
-        return json_response({"tokens": [token_id for token_id, _piece in tokens]})
-    return json_response({"tokens": [{"id": token_id, "piece": _shown(piece)} for token_id, piece in tokens]})
+    token_ids: list[int] = []
+
+    def tokens_of(prompts: PromptBuilder, pieces: list[str | int]) -> list[int]:
+        adds_leading = fields.add_special and not token_ids
+        return prompts.tokenize(*pieces, adds_leading=adds_leading, parse_special=fields.parse_special)
+
+    async for tokens in _in_parts(request, fields.pieces, tokens_of):
+        token_ids += tokens
+    listed = _with_pieces if fields.with_pieces else _alone
+    texts = [text async for text in _in_parts(request, token_ids, listed)]
+    return web.Response(text=f'{{"tokens":[{",".join(texts)}]}}', content_type="application/json")
 
 
 async def detokenize(request: web.Request) -> web.Response:
     fields = await read_fields(request, DetokenizeFields)
-    pieces = await request.app[CLIENT].use_prompts(lambda prompts: prompts.written(fields.tokens))
-    return json_response({"content": b"".join(pieces).decode("utf-8", "replace")})
+    texts = [text async for text in _in_parts(request, fields.tokens, PromptBuilder.written)]
+    content = b"".join(piece for pieces in texts for piece in pieces)
+    return json_response({"content": content.decode("utf-8", "replace")})
+
+
+async def _in_parts(
+    request: web.Request, values: list[V], work: Callable[[PromptBuilder, list[V]], T]
+) -> AsyncIterator[T]:
+    """What `work` makes of some of the values at a time. It ends with the request, if its caller leaves."""
+    for start in range(0, len(values), AT_ONCE):
+        yield await request.app[CLIENT].use_prompts(_with(values[start : start + AT_ONCE], work))
+
+
+def _with(part: list[V], work: Callable[[PromptBuilder, list[V]], T]) -> Callable[[PromptBuilder], T]:
+    return lambda prompts: work(prompts, part)
 
 
 async def apply_template(request: web.Request) -> web.Response:
@@ -64,6 +92,15 @@ async def apply_template(request: web.Request) -> web.Response:
     sampling = client.sampling
     asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))
     return json_response({"prompt": await client.use_prompts(lambda prompts: prompts.render(asked))})
+
+
+def _alone(_prompts: PromptBuilder, token_ids: list[int]) -> str:
+    return as_json(token_ids)[1:-1]
+
+
+def _with_pieces(prompts: PromptBuilder, token_ids: list[int]) -> str:
+    pieces = zip(token_ids, prompts.written(token_ids), strict=True)
+    return as_json([{"id": token_id, "piece": _shown(piece)} for token_id, piece in pieces])[1:-1]
 
 
 def _shown(piece: bytes) -> str | list[int]:
