@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -126,6 +127,7 @@ def check_cancelled(leave: Callable[[], object]) -> None:
     """`leave` begins an answer of FOREVER tokens and goes away."""
     before = _metrics()["llamacpp:tokens_predicted_total"]
     leave()
+    gc.collect()  # some clients close a stream only when nothing holds it any more
     deadline = time.monotonic() + CANCELLED_WITHIN_S
     while (metrics := _metrics())["llamacpp:requests_processing"]:
         check(time.monotonic() < deadline, "the server goes on computing")

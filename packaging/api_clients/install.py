@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import venv
@@ -15,7 +16,7 @@ PYTHON_PACKAGES = {
     "openai_python": "openai",
     "openai_responses": "openai",
     "langchain": "langchain-openai",
-    "litellm_": "litellm",
+    "litellm_": "litellm mcp",  # the second for tools, which it does not say
     "llama_index_": "llama-index-llms-openai-like",
     "instructor_": "instructor",
     "pydantic_ai_": "pydantic-ai-slim[openai]",
@@ -32,11 +33,11 @@ NODE_PACKAGES = {
 def python_of(folder: Path, client: str) -> Path:
     """The Python of a client, installed when it is missing. Raises CalledProcessError."""
     package = PYTHON_PACKAGES[client]
-    environment = folder / package.partition("[")[0]
+    environment = folder / re.split(r"[\[ ]", package)[0]
     python = environment / "bin" / "python"
     if not (environment / "ready").exists():
         _run(_uv(folder), "venv", "--quiet", "--clear", environment)
-        _run(_uv(folder), "pip", "install", "--quiet", "--python", python, package)
+        _run(_uv(folder), "pip", "install", "--quiet", "--python", python, *package.split())
         (environment / "ready").touch()
     return python
 

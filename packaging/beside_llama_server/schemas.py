@@ -6,7 +6,6 @@ The model babbles, so that each limit that is not enforced is soon passed.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any
@@ -23,11 +22,12 @@ class Outcome(StrEnum):
     WARNED = "warned"  # against the schema, and the answer names what could not be enforced
     VIOLATED = "violated"
     REFUSED = "refused"
+    FAILED = "failed"  # with a status of the 500s
     UNFINISHED = "unfinished"
 
 
 # The worst of several answers counts.
-ORDER = (Outcome.VALID, Outcome.WARNED, Outcome.REFUSED, Outcome.UNFINISHED, Outcome.VIOLATED)
+ORDER = (Outcome.VALID, Outcome.WARNED, Outcome.REFUSED, Outcome.FAILED, Outcome.UNFINISHED, Outcome.VIOLATED)
 
 
 def outcome_of(server: Server, schema: Body) -> tuple[Outcome, str]:
@@ -47,7 +47,7 @@ def _ask(server: Server, schema: Body, seed: int) -> tuple[Outcome, str]:
     try:
         answer = server.post(CHAT, body)
     except RefusedError as error:
-        return Outcome.REFUSED, str(error)
+        return (Outcome.REFUSED if error.status < 500 else Outcome.FAILED), str(error)
     choice = answer["choices"][0]
     text = choice["message"]["content"] or ""
     if choice["finish_reason"] == "length":
@@ -251,11 +251,6 @@ def of_pydantic() -> dict[str, Body]:
     named = {kind.__name__: kind.model_json_schema() for kind in kinds}
     adapters = {"list of persons": list[Person], "union": int | Strict | None, "literal": Literal[1, "a"]}
     return named | {name: TypeAdapter(kind).json_schema() for name, kind in adapters.items()}
-
-
-def counted(outcomes: Mapping[str, Outcome]) -> str:
-    counts = Counter(outcomes.values())
-    return ", ".join(f"{counts[kind]} {kind}" for kind in Outcome)
 
 
 def named_schemas(tools: Mapping[str, Body]) -> Iterator[tuple[str, Body]]:

@@ -1,5 +1,6 @@
 """instructor: answers of a pydantic model, by tools and by schemas."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import instructor
@@ -30,7 +31,7 @@ def nested():
 
 
 def parallel():
-    calls = list(by_two_calls.create(**ask, response_model=list[get_weather]))
+    calls = list(by_two_calls.create(**ask, response_model=Iterable[get_weather]))
     f.check_calls([("get_weather", call.model_dump()) for call in calls])
 
 

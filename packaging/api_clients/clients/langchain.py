@@ -95,7 +95,7 @@ def n():
 
 def errors():
     f.check_raises(openai.AuthenticationError, lambda: model(api_key="wrong").invoke(ask))
-    f.check_raises(openai.BadRequestError, lambda: model(frequency_penalty=99).invoke(ask))
+    f.check_raises(openai.BadRequestError, lambda: model(extra_body={"top_p": "hot"}).invoke(ask))
 
 
 def cancel():

@@ -58,15 +58,8 @@ def schema_nested():
     Trip.model_validate(json.loads(ask(schema=Trip).text()))
 
 
-def logprobs():
-    answer = ask(max_tokens=8, logprobs=True, top_logprobs=3)
-    answer.text()
-    check(answer.response_json.get("logprobs"), answer.response_json)
-
-
 def errors():
     f.check_raises(openai.AuthenticationError, lambda: ask(key="wrong").text())
-    f.check_raises(openai.BadRequestError, lambda: ask(logit_bias={"x": 1, "999999999": -100}).text())
 
 
 def cancel():
