@@ -72,10 +72,8 @@ def main() -> int:
     for client in options.clients or [*PYTHON_PACKAGES, *NODE_PACKAGES]:
         outcome = outcomes[client] = _drive(folder, client, options.llama_server)
         print(_row(f"{client} ({outcome.version})", outcome.words), flush=True)
-    print()
-    for client, outcome in outcomes.items():
         for feature, reason in outcome.failures.items():
-            print(f"{client}, {feature}: {reason}\n")
+            print(f"    {feature}: {reason}", flush=True)
     return 1 if any(outcome.failures for outcome in outcomes.values()) else 0
 
 
