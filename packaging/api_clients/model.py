@@ -16,8 +16,9 @@ from tests.native.tiny_ggufs import END_OF_TEXT, MERGES, TURN_END, TURN_START, b
 
 N_CTX_TRAIN = 32768
 HEAD_DIM, N_FFN = 32, 32
-SPACE, NEWLINE = "Ġ", "Ċ"  # in GPT-2's letters; every prompt ends with a newline
+SPACE, NEWLINE = "Ġ", "Ċ"  # in GPT-2's letters; a prompt ends with a newline
 NEVER = -20.0
+CALL = '<tool_call>\n{"name": "'
 
 # Two calls of one tool as Qwen writes them. No piece is there twice: each names the next one.
 TWO_CALLS = (
@@ -62,20 +63,22 @@ For each call, return a json object with its name and arguments within <tool_cal
 </tool_call>
 {%- endfor %}<|im_end|>
 {% endfor %}
-{%- if add_generation_prompt %}<|im_start|>assistant
-{% endif %}"""
+{%- if add_generation_prompt %}<|im_start|>assistant{{ ' ' if messages[-1].role == 'tool' else '\n' }}
+{%- endif %}"""
 WORDS = [*byte_letters(), *(merge.replace(" ", "") for merge in MERGES)]
 CONTROL = [END_OF_TEXT, TURN_START, TURN_END]
 
 
 def write_babbler(path: Path) -> None:
-    """Answers in random characters for ever. What a grammar lets it open, it soon closes."""
-    tokens = WORDS + CONTROL
+    """Answers in random characters for ever. Where a grammar lets it, it calls tools and closes what is open."""
+    tokens = [*WORDS, *CONTROL, CALL]
     logits = np.random.default_rng(0).standard_normal((len(tokens), len(tokens)))
-    more = {'"': 4, "}": 4, "]": 4, SPACE: -2, NEWLINE: -4} | dict.fromkeys(CONTROL, NEVER)
+    more = {'"': 4, "}": 4, "]": 4, SPACE: -2, NEWLINE: -4} | dict.fromkeys([*CONTROL, ">", CALL], NEVER)
     for index, token in enumerate(tokens):
         logits[:, index] += more.get(token, 2 if token.isascii() and token.isalnum() else 0)
-    _write(path, [], logits)
+    logits[tokens.index(NEWLINE), tokens.index(CALL)] = -NEVER
+    logits[tokens.index(">"), tokens.index(TURN_END)] = -NEVER  # after a call
+    _write(path, [CALL], logits)
 
 
 def write_caller(path: Path) -> None:

@@ -100,7 +100,9 @@ def schema_nested():
 def errors():
     wrong = client.with_options(api_key="wrong")
     f.check_raises(anthropic.AuthenticationError, lambda: wrong.messages.create(**short))
-    f.check_raises(anthropic.BadRequestError, lambda: client.messages.create(**short | {"max_tokens": "many"}))
+    f.check_raises(
+        anthropic.BadRequestError, lambda: client.messages.create(**short | {"max_tokens": "many"})
+    )
 
 
 def cancel():
