@@ -61,6 +61,11 @@ def kept_cells_dir() -> Path:
     return data_dir() / "cells"
 
 
+def certificate_dir() -> Path:
+    """Of the API's own TLS certificate and its key."""
+    return config_dir() / "tls"
+
+
 def run_marker_file() -> Path:
     return data_dir() / "running.json"
 
