@@ -68,8 +68,8 @@ BEGIN, END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 
 def own_certificate(hosts: Sequence[str]) -> Certificate:
     """For these addresses and this machine's names. Takes a moment where it must be made. Raises OSError."""
-    folder = paths.private_dir(paths.certificate_dir())
-    certificate = Certificate(folder / "api-certificate.pem", folder / "api-key.pem")
+    file = paths.certificate_file()
+    certificate = Certificate(file, paths.private_dir(file.parent) / "api-key.pem")
     wanted = sorted({*NAMES, *_own_names(), *hosts} - {*ANY_ADDRESS, ""})
     if not _is_usable(certificate, wanted):
         _make(certificate, wanted)

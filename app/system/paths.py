@@ -61,9 +61,9 @@ def kept_cells_dir() -> Path:
     return data_dir() / "cells"
 
 
-def certificate_dir() -> Path:
-    """Of the API's own TLS certificate and its key."""
-    return config_dir() / "tls"
+def certificate_file() -> Path:
+    """The API's own TLS certificate. Its key is beside it."""
+    return config_dir() / "tls" / "api-certificate.pem"
 
 
 def run_marker_file() -> Path:

@@ -54,7 +54,7 @@ def test_it_is_made_anew_for_another_address_when_it_runs_out_or_is_broken(monke
         later.setattr(certificate, "LEFT_DAYS", certificate.VALID_DAYS + 1)
         third = own_certificate(["127.0.0.1"]).fingerprint
     assert third != second
-    paths.certificate_dir().joinpath("api-key.pem").write_text("nothing")
+    paths.certificate_file().with_name("api-key.pem").write_text("nothing")
     assert own_certificate(["127.0.0.1"]).fingerprint != third
 
 
