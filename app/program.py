@@ -195,6 +195,7 @@ class Program(QObject):
         self._engine = ActiveEngine(self)
         self._engine.post(SetSpeed(Speed(settings.speed)))
         self._workspace = Workspace(self._engine, self._store, settings, self)
+        self._workspace.closed.connect(self._garbage.note_closed)
         self._router = ReportRouter(self._engine, self._workspace, self)
         # It hears of a chat that is shown before the window does.
         self._hangs = HangWatch(self._workspace, paths.data_dir(), self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from aiohttp import web
 
@@ -42,14 +42,22 @@ class Whole:
             self.finish_reason = FINISH_REASONS[output.finish_reason]
 
 
-class Chunks(Protocol):
+class Chunks:
     """How the pieces of a streamed answer are written."""
+
+    stream: ClassVar[type[EventStream]] = EventStream
 
     async def of(self, index: int, output: Output) -> list[Event]:
         """What is sent when `output` of request number `index` has come."""
+        raise NotImplementedError
 
     def last(self) -> list[Event]:
         """What is sent when every request has ended."""
+        return []
+
+    def failed(self, error: ApiError, path: str) -> list[Event]:
+        """What is sent on that path when one of them fails after the stream has begun."""
+        return [error.body(path)]
 
 
 async def whole_answers(request: web.Request, answers: Answers) -> list[Whole]:
@@ -66,7 +74,7 @@ async def stream_answers(request: web.Request, answers: Answers, chunks: Chunks)
     """Sends nothing before the first token, so that a failure until then still gets its own HTTP status."""
     batch: list[tuple[int, Output]] | None = await anext(answers)
     _raise_first_error(request, (batch or [])[:1])
-    stream = EventStream(request)
+    stream = chunks.stream(request)
     await stream.begin()
     try:
         while batch is not None:
@@ -74,7 +82,7 @@ async def stream_answers(request: web.Request, answers: Answers, chunks: Chunks)
             batch = await anext(answers, None)
         await stream.send(*chunks.last())
     except ApiError as error:
-        await stream.send(error.body(request.path))
+        await stream.send(*chunks.failed(error, request.path))
     return await stream.end()
 
 
@@ -90,7 +98,7 @@ async def _send(
         events += await chunks.of(index, output)
     await stream.send(*events)
     if not batch or stream.silent_s >= engine_client.QUIET_SECONDS:  # also while text is held back
-        await stream.send_comment()
+        await stream.keep_alive()
 
 
 def _raise_first_error(request: web.Request, batch: list[tuple[int, Output]]) -> None:

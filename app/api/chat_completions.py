@@ -7,16 +7,16 @@ from typing import Any
 from aiohttp import web
 
 from app.api.answer_parts import logprobs_json, timings_json, usage_json
-from app.api.answering import FINISH_REASONS, Whole, stream_answers, whole_answers
+from app.api.answering import stream_answers
+from app.api.chat_answer import ChatAnswer, ChatAnswers, answer_chat, count_prompt_tokens
 from app.api.chat_fields import ChatFields
-from app.api.errors import invalid
-from app.api.json_body import beside, json_response
+from app.api.json_body import json_response
 from app.api.llama_answer import answer_json
 from app.api.openai import ChoiceChunks, Frame
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
-from app.api.tool_calls import ToolCall, ToolCallReader
-from app.protocol.output import FinishReason, Output
+from app.protocol.answer_message import ToolCall, ToolCallDelta
+from app.protocol.output import Output
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
@@ -27,114 +27,79 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 async def chat_completions(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, ChatFields)
-    client = request.app[CLIENT]
-    await require_tools(request, fields)
-    sampling = client.sampling
-    requests = await beside(request, lambda: list(map(client.defaults.applied_to, fields.requests(sampling))))
     kind = "chat.completion.chunk" if fields.stream else "chat.completion"
-    frame = Frame.of(request, kind, "chatcmpl")
-    with client.answer(*requests, reports_progress=fields.reports_progress) as answers:
+    with await answer_chat(request, fields) as chat:
+        frame = Frame.of(request, kind, "chatcmpl")
         if fields.stream:
-            return await stream_answers(request, answers, _Chunks(frame, fields, len(requests)))
-        wholes = await whole_answers(request, answers)
-    choices = [_choice(index, whole, fields) for index, whole in enumerate(wholes)]
-    usage = usage_json([whole.usage for whole in wholes], fields.num_copies)
-    body = frame.around(choices, usage=usage, timings=timings_json(wholes[0].usage), **fields.warnings)
-    if client.defaults.is_verbose if fields.verbose is None else fields.verbose:
-        body["__verbose"] = await answer_json(request, answers, 0, wholes[0])
+            return await stream_answers(request, chat.outputs, _Chunks(frame, fields, chat))
+        answers = await chat.to_their_end()
+    choices = [_choice(index, answer, fields) for index, answer in enumerate(answers)]
+    usages = [answer.whole.usage for answer in answers]
+    usage = usage_json(usages, fields.num_copies)
+    body = frame.around(choices, usage=usage, timings=timings_json(usages[0]), **fields.warnings)
+    if request.app[CLIENT].defaults.is_verbose if fields.verbose is None else fields.verbose:
+        body["__verbose"] = await answer_json(request, chat.outputs, 0, answers[0].whole)
     return json_response(body)
 
 
 async def input_tokens(request: web.Request) -> web.Response:
     """How many tokens the prompt of a chat has, without answering it."""
     fields = await read_sampling_fields(request, ChatFields)
-    client = request.app[CLIENT]
-    await require_tools(request, fields)
-    sampling = client.sampling
-    asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))
-    num_tokens = await client.use_prompts(lambda prompts: len(prompts.build(asked).token_ids))
+    num_tokens = await count_prompt_tokens(request, fields)
     return json_response({"object": "response.input_tokens", "input_tokens": num_tokens})
 
 
-async def require_tools(request: web.Request, fields: ChatFields) -> None:
-    """Raises ApiError where tools are offered that the model could not be shown."""
-    if fields.offered_tools:
-        takes_tools = await request.app[CLIENT].use_prompts(lambda prompts: prompts.takes_tools)
-        if not takes_tools:
-            raise invalid(
-                "This model's chat template knows no tools. Ask without them, or open another model."
-            )
-
-
-def _choice(index: int, whole: Whole, fields: ChatFields) -> dict[str, Any]:
-    text, calls = _read_calls(whole, fields)
-    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
-    if calls:
-        message = {**message, "content": text or None, "tool_calls": [call.json for call in calls]}
+def _choice(index: int, answer: ChatAnswer, fields: ChatFields) -> dict[str, Any]:
+    found = answer.message
+    message: dict[str, Any] = {"role": "assistant", "content": found.content, "refusal": None}
+    if found.reasoning:
+        message["reasoning_content"] = found.reasoning
+    if found.tool_calls:
+        message["content"] = found.content or None
+        message["tool_calls"] = [_call_json(call) for call in found.tool_calls]
     choice = {
         "index": index,
         "message": message,
         "logprobs": None,
-        "finish_reason": "tool_calls" if calls and whole.finish_reason == "stop" else whole.finish_reason,
+        "finish_reason": answer.finish_reason,
     }
     if fields.logprobs:
-        choice["logprobs"] = {"content": logprobs_json(whole.logprobs, fields.top_logprobs or 0)}
+        choice["logprobs"] = {"content": logprobs_json(answer.whole.logprobs, fields.top_logprobs or 0)}
     return choice
 
 
-def _read_calls(whole: Whole, fields: ChatFields) -> tuple[str, list[ToolCall]]:
-    if not fields.offered_tools:
-        return whole.text, []
-    reader = ToolCallReader(fields.tool_names)
-    text = reader.feed(whole.text)
-    rest, calls = reader.finish()
-    return text + rest, _allowed(calls, fields)
-
-
-def _allowed(calls: list[ToolCall], fields: ChatFields) -> list[ToolCall]:
-    return calls[:1] if fields.parallel_tool_calls is False else calls
+def _call_json(call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
 
 
 class _Chunks(ChoiceChunks):
-    """First the role, then pieces of text, then calls of tools, last the reason of the end."""
+    """First the role, then pieces of reasoning, text and calls of tools, last the reason of the end."""
 
     _fields: ChatFields
 
-    def __init__(self, frame: Frame, fields: ChatFields, num_requests: int) -> None:
-        super().__init__(frame, fields, num_requests)
+    def __init__(self, frame: Frame, fields: ChatFields, chat: ChatAnswers) -> None:
+        super().__init__(frame, fields, len(chat.answers))
+        self._chat = chat
         self._begun: set[int] = set()
-        self._readers = [ToolCallReader(fields.tool_names) for _ in range(num_requests)]
 
-    def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
-        deltas: list[dict[str, Any]] = []
+    async def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
+        delta = await self._chat.read(index, output)
+        choices: list[dict[str, Any]] = []
         if index not in self._begun:
             self._begun.add(index)
-            deltas.append({"role": "assistant", "content": None, "refusal": None})
-        text, calls = self._read(index, output)
-        choices = [_chunk(index, delta) for delta in deltas]
-        if text or output.logprobs:
-            choices.append(self._text_chunk(index, text, output))
-        choices += [
-            _chunk(index, {"tool_calls": [{"index": number, **call.json}]})
-            for number, call in enumerate(calls)
-        ]
+            choices.append(_chunk(index, {"role": "assistant", "content": None, "refusal": None}))
+        if delta.reasoning:
+            choices.append(_chunk(index, {"reasoning_content": delta.reasoning}))
+        if delta.content or output.logprobs:
+            choices.append(self._text_chunk(index, delta.content, output))
+        choices += [_chunk(index, {"tool_calls": [_call_delta_json(call)]}) for call in delta.tool_calls]
         if output.finish_reason:
-            is_call = calls and output.finish_reason is FinishReason.STOP
-            reason = "tool_calls" if is_call else FINISH_REASONS[output.finish_reason]
-            choices.append(_chunk(index, {}, reason))
+            choices.append(_chunk(index, {}, self._chat.answers[index].finish_reason))
         return choices
 
     def _empty_choice(self, index: int) -> dict[str, Any]:
         return _chunk(index, {})
-
-    def _read(self, index: int, output: Output) -> tuple[str, list[ToolCall]]:
-        if not self._fields.offered_tools:
-            return output.text, []
-        text = self._readers[index].feed(output.text)
-        if not output.finish_reason:
-            return text, []
-        rest, calls = self._readers[index].finish()
-        return text + rest, _allowed(calls, self._fields)
 
     def _text_chunk(self, index: int, text: str, output: Output) -> dict[str, Any]:
         chunk = _chunk(index, {"content": text})
@@ -142,6 +107,12 @@ class _Chunks(ChoiceChunks):
             content = logprobs_json(output.logprobs, self._fields.top_logprobs or 0)
             chunk["logprobs"] = {"content": content}
         return chunk
+
+
+def _call_delta_json(call: ToolCallDelta) -> dict[str, Any]:
+    if not call.id:
+        return {"index": call.index, "function": {"arguments": call.arguments}}
+    return {"index": call.index, **_call_json(ToolCall(call.id, call.name, call.arguments))}
 
 
 def _chunk(index: int, delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:

@@ -58,6 +58,7 @@ class MessageFields(Body):
     name: str | None = None
     tool_calls: Annotated[list[Call], Field(max_length=MAX_TOOLS, fail_fast=True)] | None = None
     tool_call_id: str | None = None
+    reasoning_content: str | None = None
 
     def text(self, between_parts: str = "\n") -> str:
         if isinstance(self.content, list):
@@ -67,7 +68,11 @@ class MessageFields(Body):
     def message(self) -> Message:
         if self.content is None and not self.tool_calls:
             raise invalid(f"messages: the {self.role} message has no content.")
-        fields: AnyObject = {"name": self.name, "tool_call_id": self.tool_call_id}
+        fields: AnyObject = {
+            "name": self.name,
+            "tool_call_id": self.tool_call_id,
+            "reasoning_content": self.reasoning_content,
+        }
         if self.tool_calls:
             fields["tool_calls"] = [_call_for_template(call) for call in self.tool_calls]
         given = {name: value for name, value in fields.items() if value is not None}

@@ -131,7 +131,7 @@ class _Chunks(ChoiceChunks):
         self._echoes = echoes  # not sent yet
         self._num_chars = [0] * len(echoes)
 
-    def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
+    async def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
         echo, self._echoes[index] = self._echoes[index], ""
         choice: dict[str, Any] = {"text": echo + output.text, "index": index, "logprobs": None}
         if output.logprobs:

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
@@ -32,8 +32,10 @@ from app.protocol.sampling import SamplingParams
 
 T = TypeVar("T")
 
-MAX_OPEN = 256  # requests of one caller, those included that wait their turn
-MAX_CALLERS = 8  # that may have so many; others get a small share even then
+MAX_OPEN = (
+    2048  # requests, those included that wait their turn; beyond it only those of a small demand are taken
+)
+SMALL = 32  # requests at once; a connection asks for no more before it is answered
 MAX_UNREAD_BYTES = 256 * 1024  # of one answer
 BYTES_PER_LOGPROB = 64  # about what one takes as JSON
 QUIET_SECONDS = 15.0  # after so long without output the reader gets an empty list
@@ -55,10 +57,23 @@ class EngineAccess(Protocol):
     def model(self) -> ModelInfo | None:
         """None while none is loaded."""
 
+    @property
+    def is_asleep(self) -> bool:
+        """The model has freed its memory; the next request loads it again."""
+
     def post(self, command: Command) -> None: ...
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         """Calls `work` beside the engine, where templates are rendered and texts are tokenized."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateFacts:
+    """The chat template, Jinja, and how BOS and EOS are written."""
+
+    source: str
+    bos_text: str
+    eos_text: str
 
 
 class Answers:
@@ -167,6 +182,7 @@ class EngineClient:
         self._conversations = Conversations()
         self._is_letting_in = False
         self._is_closed = False
+        self._facts: tuple[ModelInfo, TemplateFacts] | None = None
         self.last_report: StepReport | None = None
         self.on_changed: Callable[[], None] = lambda: None  # a request has come or gone
 
@@ -178,9 +194,29 @@ class EngineClient:
         return self._engine.model
 
     @property
+    def has_model(self) -> bool:
+        return self._engine.model is not None
+
+    @property
     def sampling(self) -> SamplingParams:
         """The sampling of a request that sets nothing. Raises ApiError (503)."""
         return self.defaults.sampling(self.model.sampling)
+
+    @property
+    def is_asleep(self) -> bool:
+        return self._engine.is_asleep
+
+    async def template_facts(self) -> TemplateFacts:
+        """Asked once for each model, which need not be awake the next time. Raises ApiError (503)."""
+        model = self.model
+        if self._facts is None or self._facts[0] is not model:
+            self._facts = (
+                model,
+                await self.use_prompts(
+                    lambda prompts: TemplateFacts(prompts.template_source, *prompts.edge_texts)
+                ),
+            )
+        return self._facts[1]
 
     def require_model(self) -> None:
         """Raises ApiError (503) while none is loaded."""
@@ -285,12 +321,12 @@ class EngineClient:
             self._is_letting_in = False
 
     def _check_room(self, num_requests: int) -> None:
-        """Raises ApiError (503) where a caller asks for more before it has got what it asked for."""
-        num_own = self._queue.num_of(CALLER.get(UNKNOWN))
-        is_full = len(self._open) + num_requests > MAX_CALLERS * self._max_open
-        limit = self._max_open // MAX_CALLERS if is_full else self._max_open
-        if num_own and num_own + num_requests > limit:
-            raise unavailable(f"{num_own} requests of yours are being answered or wait. Try again later.")
+        """Raises ApiError (503). Who asks for little is never turned away by those who ask for much."""
+        if self._open and num_requests > SMALL and len(self._open) + num_requests > self._max_open:
+            raise unavailable(
+                f"{len(self._open)} requests are being answered or wait. Ask for at most {SMALL} at once, or "
+                "try again later."
+            )
 
     @property
     def _num_places(self) -> int:

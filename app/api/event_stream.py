@@ -1,4 +1,4 @@
-"""Writes answers, whole or as server-sent events, to readers that may be slow or gone."""
+"""Writes answers, whole or in pieces, to readers that may be slow or gone."""
 
 import asyncio
 import time
@@ -15,11 +15,14 @@ DONE = "[DONE]"  # OpenAI's last event
 
 
 class EventStream:
-    """Raises ConnectionError when the reader is gone, or has read nothing for too long."""
+    """Server-sent events. Raises ConnectionError when the reader is gone, or reads nothing for too long."""
+
+    content_type = "text/event-stream"
+    sign_of_life = ":\n\n"  # a comment
 
     def __init__(self, request: web.Request) -> None:
         self._request = request
-        headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
+        headers = {"Content-Type": self.content_type, "Cache-Control": "no-cache"}
         self.response = web.StreamResponse(headers=headers)
         self._sent_at = 0.0
 
@@ -34,23 +37,43 @@ class EventStream:
 
     async def send(self, *events: dict[str, Any] | str) -> None:
         """All in one write."""
-        texts = [event if isinstance(event, str) else as_json(event) for event in events]
-        await self._write("".join(f"data: {text}\n\n" for text in texts))
+        await self._write("".join(map(self.written, events)))
 
-    async def send_comment(self) -> None:
-        """Keeps the connection alive, and shows whether the reader is still there."""
-        await self._write(":\n\n")
+    async def keep_alive(self) -> None:
+        """Keeps the connection open, and shows whether the reader is still there."""
+        await self._write(self.sign_of_life)
 
     async def end(self) -> web.StreamResponse:
         async with _deadline(self._request):
             await self.response.write_eof()
         return self.response
 
+    def written(self, event: dict[str, Any] | str) -> str:
+        return f"data: {event if isinstance(event, str) else as_json(event)}\n\n"
+
     async def _write(self, text: str) -> None:
         if text:
             async with _deadline(self._request):
                 await self.response.write(text.encode())
             self._sent_at = time.monotonic()
+
+
+class NamedEventStream(EventStream):
+    """Each event is an object, and its `type` the event's name."""
+
+    def written(self, event: dict[str, Any] | str) -> str:
+        assert isinstance(event, dict)
+        return f"event: {event['type']}\n{super().written(event)}"
+
+
+class LineStream(EventStream):
+    """A JSON object on each line. A space before one changes nothing."""
+
+    content_type = "application/x-ndjson"
+    sign_of_life = " "
+
+    def written(self, event: dict[str, Any] | str) -> str:
+        return f"{as_json(event)}\n"
 
 
 async def send_whole(request: web.Request, response: web.StreamResponse) -> None:

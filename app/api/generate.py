@@ -9,7 +9,7 @@ from aiohttp import web
 from pydantic import Field
 
 from app.api.answer_parts import usage_json
-from app.api.answering import FINISH_REASONS, Event, stream_answers, whole_answers
+from app.api.answering import FINISH_REASONS, Chunks, Event, stream_answers, whole_answers
 from app.api.json_body import beside, json_response
 from app.api.parameters import SamplingFields, read_sampling_fields
 from app.api.state import CLIENT
@@ -49,7 +49,7 @@ async def generate(request: web.Request) -> web.StreamResponse:
     return json_response(end | fields.warnings)
 
 
-class _Chunks:
+class _Chunks(Chunks):
     """The last one has a `finish_reason`."""
 
     def __init__(self, warnings: dict[str, list[str]]) -> None:
@@ -64,6 +64,3 @@ class _Chunks:
             "usage": usage_json([output.usage]),
         }
         return [end | self._warnings]
-
-    def last(self) -> list[Event]:
-        return []

@@ -1,4 +1,4 @@
-"""Whether the server can answer. The one route that needs no key."""
+"""Whether the server can answer. It needs no key."""
 
 from aiohttp import web
 

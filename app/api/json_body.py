@@ -63,7 +63,11 @@ async def _read(request: web.Request) -> bytes:
 
 
 def _fields(body: bytes, kind: type[Fields]) -> Fields:
-    value = parse_object(body)
+    return validated(parse_object(body), kind)
+
+
+def validated(value: dict[str, Any], kind: type[Fields]) -> Fields:
+    """Raises ApiError."""
     try:
         fields = kind.model_validate(value)
     except ValidationError as error:

@@ -10,6 +10,16 @@ from app.protocol.report import StepReport
 PREFIX = "llamacpp:"
 
 
+@dataclass(frozen=True, slots=True)
+class Speeds:
+    """Tokens, and the seconds they took: of prompts, and of answers without their first token."""
+
+    num_prompt_tokens: int = 0
+    prompt_s: float = 0.0
+    num_decoded_tokens: int = 0
+    decode_s: float = 0.0
+
+
 @dataclass(slots=True)
 class Metrics:
     """Counts ended requests and computed tokens, the window's chats included: it is one engine."""
@@ -27,6 +37,7 @@ class Metrics:
     num_busy_slots: int = 0  # summed over the decodes
     longest: int = 0
     last: StepReport | None = None
+    told: Speeds = Speeds()  # when they were asked for last
 
     def note(self, report: StepReport) -> None:
         self.last = report
@@ -52,12 +63,20 @@ class Metrics:
         self.longest = max(self.longest, usage.num_prompt_tokens + usage.num_generated_tokens)
 
     def text(self, num_deferred: int) -> str:
-        """`num_deferred` requests were not submitted to the engine yet."""
+        """`num_deferred` requests were not submitted to the engine yet.
+
+        Speeds are those since the last call, as llama-server has them.
+        """
         lines = []
         for name, kind, value, meaning in [*self._counters(), *self._gauges(num_deferred)]:
             lines += [f"# HELP {PREFIX}{name} {meaning}", f"# TYPE {PREFIX}{name} {kind}"]
             lines.append(f"{PREFIX}{name} {value:.10g}")
+        self.told = self._speeds
         return "\n".join([*lines, ""])
+
+    @property
+    def _speeds(self) -> Speeds:
+        return Speeds(self.num_prompt_tokens, self.prompt_s, self.num_decoded_tokens, self.decode_s)
 
     def _counters(self) -> list[tuple[str, str, float, str]]:
         counters: list[tuple[str, float, str]] = [
@@ -80,10 +99,15 @@ class Metrics:
             num_running = sum(slot.is_running for slot in self.last.slots)
             num_deferred += self.last.num_waiting
             num_cells, num_used = self.last.cells.num_total, self.last.cells.num_used
+        now, told = self._speeds, self.told
+        prompt_speed = _quotient(now.num_prompt_tokens - told.num_prompt_tokens, now.prompt_s - told.prompt_s)
+        decode_speed = _quotient(
+            now.num_decoded_tokens - told.num_decoded_tokens, now.decode_s - told.decode_s
+        )
         busy = _quotient(self.num_busy_slots, self.num_decodes)
         gauges: list[tuple[str, float, str]] = [
-            ("prompt_tokens_seconds", _quotient(self.num_prompt_tokens, self.prompt_s), "Prompt tokens/s."),
-            ("predicted_tokens_seconds", _quotient(self.num_decoded_tokens, self.decode_s), "Tokens/s."),
+            ("prompt_tokens_seconds", prompt_speed, "Prompt tokens/s since the last scrape."),
+            ("predicted_tokens_seconds", decode_speed, "Tokens/s since the last scrape."),
             ("requests_processing", num_running, "Requests that have a slot."),
             ("requests_deferred", num_deferred, "Requests that wait for one."),
             ("n_busy_slots_per_decode", busy, "Sequences in a call of llama_decode, on average."),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from aiohttp import web
 
 from app.api.errors import ApiError
 from app.api.json_body import json_response
-from app.api.state import CLIENT, PRESENTATION, model_name, model_names
+from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, model_name, model_names
+from app.protocol.model import ModelInfo
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
@@ -18,7 +20,10 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def models(request: web.Request) -> web.Response:
-    return json_response({"object": "list", "data": [model_json(request.app)]})
+    client = request.app[CLIENT]
+    others = (one.model for one in request.app[TEXT_ENGINES].every if one is not client)
+    listed = [model_json(request.app), *(_model_json(request.app, model, model.name) for model in others)]
+    return json_response({"object": "list", "data": listed})
 
 
 async def one_model(request: web.Request) -> web.Response:
@@ -28,11 +33,22 @@ async def one_model(request: web.Request) -> web.Response:
 
 
 def model_json(application: web.Application) -> dict[str, Any]:
-    model = application[CLIENT].model
+    names, tags = application[PRESENTATION].names, application[PRESENTATION].tags
+    return _model_json(application, application[CLIENT].model, model_name(application), names, tags)
+
+
+def _model_json(
+    application: web.Application,
+    model: ModelInfo,
+    name: str,
+    aliases: Sequence[str] = (),
+    tags: Sequence[str] = (),
+) -> dict[str, Any]:
+    vector = {"n_embd": model.n_embd} if model.pooling else {}
     return {
-        "id": model_name(application),
-        "aliases": list(application[PRESENTATION].names),
-        "tags": list(application[PRESENTATION].tags),
+        "id": name,
+        "aliases": list(aliases),
+        "tags": list(tags),
         "object": "model",
         "created": application[PRESENTATION].created,
         "owned_by": "skein",
@@ -42,5 +58,6 @@ def model_json(application: web.Application) -> dict[str, Any]:
             "n_ctx_train": model.n_ctx_train,
             "n_params": model.n_params,
             "size": model.size_bytes,
+            **vector,
         },
     }

@@ -13,7 +13,7 @@ from pydantic import Field
 
 import app
 from app.api.answer_parts import timings_json, usage_json
-from app.api.answering import Event
+from app.api.answering import Chunks, Event
 from app.api.event_stream import DONE
 from app.api.json_body import Body
 from app.api.parameters import SamplingFields
@@ -85,7 +85,7 @@ class Frame:
         }
 
 
-class ChoiceChunks:
+class ChoiceChunks(Chunks):
     """Streams choices. Subclasses define what a chunk looks like."""
 
     def __init__(self, frame: Frame, fields: OpenAiFields, num_requests: int) -> None:
@@ -97,7 +97,7 @@ class ChoiceChunks:
     async def of(self, index: int, output: Output) -> list[Event]:
         self._usages[index] = output.usage
         events: list[Event] = [
-            self._around([choice], **self._timings(choice)) for choice in self._choices(index, output)
+            self._around([choice], **self._timings(choice)) for choice in await self._choices(index, output)
         ]
         if isinstance(output, Progress):
             events.append(self._around([self._empty_choice(index)], prompt_progress=output.json))
@@ -115,7 +115,7 @@ class ChoiceChunks:
         usage = {"usage": None} if self._fields.includes_usage else {}  # OpenAI's: it comes with the last
         return self._frame.around(choices, **usage, **more, **warnings)
 
-    def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
+    async def _choices(self, index: int, output: Output) -> list[dict[str, Any]]:
         """One for each chunk to be sent."""
         raise NotImplementedError
 

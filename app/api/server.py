@@ -10,24 +10,55 @@ import logging
 import socket
 import ssl
 from collections.abc import Sequence
+from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from app.api import chat_completions, completions, generate, health, llama_server, models
+from app.api import (
+    anthropic,
+    chat_completions,
+    completions,
+    embeddings,
+    generate,
+    health,
+    llama_server,
+    models,
+    ollama,
+    rerank,
+    responses,
+)
+from app.api.anthropic.message import error_body as anthropic_error
 from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
 from app.api.guard import Guard, cross_origin_headers
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
-from app.api.state import CLIENT, PRESENTATION, Presentation
+from app.api.ollama.answer import error_body as ollama_error
+from app.api.responses.store import RESPONSES, ResponseStore
+from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, Presentation, TextEngines
 from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
 
 log = logging.getLogger(__name__)
 
 SERVER = "Skein"
+ENDPOINTS = (
+    health,
+    models,
+    generate,
+    completions,
+    chat_completions,
+    responses,
+    anthropic,
+    ollama,
+    embeddings,
+    rerank,
+    llama_server,
+)
+# Below these paths errors have another form.
+ERROR_BODIES = {anthropic.PREFIX: anthropic_error, ollama.PREFIX: ollama_error}
 MAX_HEADER_CHARS = 100  # of what a program says of itself
 
 
@@ -42,6 +73,7 @@ class ApiServer:
         port: int = 0,
         key: str | None,
         presentation: Presentation | None = None,
+        text_engines: TextEngines | None = None,
         limits: Limits | None = None,
         tls: ssl.SSLContext | None = None,
         allowed_origins: Sequence[str] = (),
@@ -60,6 +92,7 @@ class ApiServer:
         self._tls = tls
         self._allowed_origins, self._allowed_hosts = allowed_origins, allowed_hosts
         self._presentation = presentation or Presentation()
+        self._text_engines = text_engines or TextEngines()
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._guard: Guard | None = None
@@ -105,7 +138,8 @@ class ApiServer:
         """Ends every answer and every connection."""
         if self._server:
             self._server.close()
-        self._client.close()
+        for client in {self._client, *self._text_engines.every}:
+            client.close()
         if self._runner:
             await self._runner.cleanup()
         self._server = self._runner = None
@@ -117,8 +151,10 @@ class ApiServer:
         application[CLIENT] = self._client
         application[LIMITS] = self._limits
         application[PRESENTATION] = self._presentation
+        application[RESPONSES] = ResponseStore()
+        application[TEXT_ENGINES] = self._text_engines
         application.on_response_prepare.append(_add_headers)
-        for endpoints in (health, models, generate, completions, chat_completions, llama_server):
+        for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)
         return application
 
@@ -177,9 +213,17 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
 def error_response(request: web.BaseRequest, error: ApiError) -> web.Response:
     """It ends the connection: what was sent may not have been read to its end."""
     headers = error.headers | {"Server": SERVER}  # aiohttp's own has its version
-    response = json_response(error.body(request.path), status=error.status, headers=headers)
+    response = json_response(_error_body(error, request.path), status=error.status, headers=headers)
     response.force_close()
     return response
+
+
+def _error_body(error: ApiError, path: str) -> dict[str, Any]:
+    """In the form of the protocol that the path belongs to."""
+    for prefix, body in ERROR_BODIES.items():
+        if path.startswith(prefix):
+            return body(error)
+    return error.body(path)
 
 
 async def _add_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:

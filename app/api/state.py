@@ -22,7 +22,20 @@ class Presentation:
     created: int = field(default_factory=lambda: int(time.time()))
 
 
+@dataclass(frozen=True, slots=True)
+class TextEngines:
+    """The engines that turn texts into vectors, and rank documents, where there are such. It may be one."""
+
+    embedder: EngineClient | None = None
+    ranker: EngineClient | None = None
+
+    @property
+    def every(self) -> tuple[EngineClient, ...]:
+        return tuple(dict.fromkeys(client for client in (self.embedder, self.ranker) if client))
+
+
 CLIENT = web.AppKey("client", EngineClient)
+TEXT_ENGINES = web.AppKey("text_engines", TextEngines)
 PRESENTATION = web.AppKey("presentation", Presentation)
 
 
@@ -37,6 +50,6 @@ def model_name(application: web.Application) -> str:
 
 
 def require_monitoring(request: web.Request) -> None:
-    """Raises ApiError (501)."""
+    """Raises ApiError: 501, as llama-server has it."""
     if not request.app[PRESENTATION].is_monitored:
         raise ApiError(501, "This server was started without /slots and /metrics.")

@@ -40,6 +40,8 @@ class ThreadedEngine:
     Made and used on the thread of the asyncio loop.
     """
 
+    is_asleep = False
+
     def __init__(self, open_engine: OpenEngine) -> None:
         self._on_reports: OnReports = lambda _reports: None
         self._asyncio_loop = asyncio.get_running_loop()

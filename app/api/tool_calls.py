@@ -11,11 +11,11 @@ import json
 import re
 import uuid
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 from app.api.json_body import as_json
+from app.protocol.answer_message import ToolCall
 from app.protocol.json_object import check_size
 
 # From the first of these on, text is held back until the end of the answer shows what it is.
@@ -36,20 +36,6 @@ DEEPSEEK = re.compile(
 SKIPPED = re.compile(r"(?:\s|,|;|\[TOOL_CALLS\]|<\|python_tag\|>)*")
 
 _decoder = json.JSONDecoder()
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """`arguments` is a JSON object as text, as OpenAI has it."""
-
-    name: str
-    arguments: str
-    id: str = field(default_factory=lambda: f"call_{uuid.uuid4().hex[:24]}")
-
-    @property
-    def json(self) -> dict[str, Any]:
-        function = {"name": self.name, "arguments": self.arguments}
-        return {"id": self.id, "type": "function", "function": function}
 
 
 class ToolCallReader:
@@ -104,7 +90,11 @@ def find_tool_calls(text: str, names: Collection[str]) -> list[ToolCall]:
     except ValueError:
         return []
     found = islice(_found(text), MAX_CALLS)
-    return [ToolCall(name, as_json(arguments)) for name, arguments in found if name in names]
+    return [
+        ToolCall(f"call_{uuid.uuid4().hex[:24]}", name, as_json(arguments))
+        for name, arguments in found
+        if name in names
+    ]
 
 
 def _found(text: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NO_MODEL = said("No model is loaded. Open one with Ctrl+O, then send again.")
+NO_MODEL = said("No model is loaded. Choose one above the chat, then try again.")
 ENGINE_GONE = said("The engine stopped. Reload the model, then send again.")
 LOAD_CANCELLED = said("Loading the model was cancelled. Load it again, then send again.")
 MAX_RECOVERIES, RECOVERY_WINDOW_S = 3, 600.0  # an engine that keeps crashing is not restarted
@@ -82,6 +82,11 @@ class ActiveEngine(QObject):
     @property
     def is_loading(self) -> bool:
         return self._threads.load is not None
+
+    @property
+    def takes_requests(self) -> bool:
+        """A model answers, sleeps or is being loaded."""
+        return bool(self._active) or self.is_asleep or self.is_loading
 
     @property
     def loaded_params(self) -> LoadParams | None:

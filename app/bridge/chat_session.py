@@ -70,6 +70,8 @@ class ChatSession(QObject):
         self.files = DraftFiles(self)
         self.files.read.connect(self._on_file_read)
         self.tokens = TokenCounter(engine, self)
+        self.waits_for_model = False  # what is queued is sent once a model is loaded
+        engine.loaded.connect(self._on_model_loaded)
 
     @property
     def is_busy(self) -> bool:
@@ -204,9 +206,18 @@ class ChatSession(QObject):
         """Sends the next message of the queue, if there is one and the chat is free."""
         if self.is_busy or not self.is_loaded or not self.chat.queue:
             return
+        self.waits_for_model = not self._engine.takes_requests
+        if self.waits_for_model:
+            self._emit_changed()
+            return
         message = self.chat.queue.pop(0)
         self._append(Turn(Role.USER, message.text, attachments=message.attachments))
         self._answer()
+
+    @Slot()
+    def _on_model_loaded(self) -> None:
+        if self.waits_for_model:
+            self.send_queued()
 
     def unqueue(self, message: QueuedMessage) -> None:
         """It is not sent after all."""

@@ -1,4 +1,4 @@
-"""Collects reference cycles on the GUI thread only.
+"""Collects reference cycles on the GUI thread only, and gives back the memory of what was freed.
 
 Python's own collector runs on whichever thread happens to allocate, and would destroy a Qt object that is
 part of a cycle on the engine's thread; Qt then crashes somewhere else, later.
@@ -8,7 +8,10 @@ import gc
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
+from app.engine.freed_memory import give_back
+
 PERIOD_MS = 1_000
+QUIET_PERIODS = 5  # without a collection: a pause of 0.1 s disturbs nobody then
 
 
 class GarbageCollector(QObject):
@@ -18,20 +21,34 @@ class GarbageCollector(QObject):
         super().__init__(parent)
         gc.disable()
         self._has_set_aside = False
+        self._num_quiet = 0  # periods, since something was collected or closed
         timer = QTimer(self)
         timer.timeout.connect(self.collect_if_due)
         timer.start(PERIOD_MS)
 
     @Slot()
+    def note_closed(self) -> None:
+        """Something large is about to be freed."""
+        self._num_quiet = 0
+
+    @Slot()
     def collect_if_due(self) -> None:
-        """The oldest generation whose threshold has been passed, as the automatic collector would."""
+        """The oldest generation whose threshold has been passed, as the automatic collector would.
+
+        After some quiet, once: everything, and what the C library keeps of it goes back to the system.
+        """
         for generation in (2, 1, 0):
             if gc.get_count()[generation] > gc.get_threshold()[generation]:
                 if generation == 2 and not self._has_set_aside:
                     self._set_aside()
                 else:
                     gc.collect(generation)
+                self._num_quiet = 0
                 return
+        self._num_quiet += 1
+        if self._num_quiet == QUIET_PERIODS:
+            gc.collect()
+            give_back()
 
     def _set_aside(self) -> None:
         """Freezes the objects that exist by now, mostly modules: to traverse them takes 60 ms each time."""

@@ -411,9 +411,10 @@ class Workspace(QObject):
 
     @Slot(object, object)
     def _on_touched(self, turns: tuple[Turn, ...], removed: tuple[str, ...]) -> None:
-        self.autosave.touch(self._sender(), turns, removed)
-        if turns:
-            self.autosave.touch_tabs()  # a chat is kept from its first turn on, and its tab with it
+        session = self._sender()
+        self.autosave.touch(session, turns, removed)
+        if turns or session.queue:
+            self.autosave.touch_tabs()  # a chat is kept from its first message on, and its tab with it
 
     @Slot(object)
     def _on_grew(self, answer: Turn) -> None:

@@ -7,16 +7,18 @@ import argparse
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.engine import opening
+from app.engine.embedding import open_embedding_engine
 from app.engine.opening import OnProgress
 from app.engine.running import RunningEngine
 from app.engine.workers import TRUSTED_ONLY, checked_address
 from app.models.memory_fit import fitted
+from app.models.model_file import is_for_texts
 from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError
-from app.protocol.load import MAX_DRAFTED_TOKENS, USUAL_DRAFTED_TOKENS, LoadParams
+from app.protocol.load import MAX_DRAFTED_TOKENS, USUAL_DRAFTED_TOKENS, LoadParams, Pooling
 from app.protocol.model import ModelInfo
 from app.settings.load import load_params
 from app.settings.settings import ModelSettings, Settings
@@ -109,10 +111,76 @@ def load_params_of(options: argparse.Namespace, default_slots: int) -> LoadParam
     return replace(params, path=options.model, verify=options.verify, **chosen)
 
 
+def add_text_options(parser: argparse.ArgumentParser) -> None:
+    """Options for what turns texts into vectors. A model that is made for it needs none."""
+    group = parser.add_argument_group("embeddings and reranking")
+    group.add_argument(
+        "--embedding-model", type=Path, metavar="PATH", help="a GGUF that makes embeddings, beside --model"
+    )
+    group.add_argument(
+        "--rerank-model", type=Path, metavar="PATH", help="a GGUF that ranks documents, beside --model"
+    )
+    group.add_argument(
+        "--embeddings",
+        "--embedding",
+        action="store_true",
+        help="embeddings by --model, too. If it is a chat model, its weights are loaded a second time",
+    )
+    group.add_argument(
+        "--rerank", "--reranking", action="store_true", help="--model ranks documents, and nothing else"
+    )
+    group.add_argument(
+        "--pooling",
+        choices=[one.value for one in Pooling],
+        default=Pooling.MODEL.value,
+        help="how the vectors of tokens become that of a text (default: as the model says, else mean)",
+    )
+    group.add_argument(
+        "--text-tokens",
+        type=_at_least(0),
+        default=0,
+        metavar="N",
+        help="longest text to embed or rank; 0: 2048, or what the model takes. Memory grows with it",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """What is loaded for each purpose. `main` may be an embedder or a reranker itself."""
+
+    main: LoadParams
+    embedder: LoadParams | None = None
+    ranker: LoadParams | None = None
+
+
+def loads_of(options: argparse.Namespace, default_slots: int) -> Loads:
+    """Of a parser with `add_model_options` and `add_text_options`."""
+
+    def for_texts(path: Path, pooling: Pooling) -> LoadParams:
+        threads = options.threads or 0
+        return LoadParams(path, n_ctx=options.text_tokens, n_threads=threads, embeds=True, pooling=pooling)
+
+    pooling = Pooling(options.pooling)
+    if options.rerank:
+        main = for_texts(options.model, Pooling.RANK)
+    elif is_for_texts(options.model):
+        main = for_texts(options.model, pooling)
+    else:
+        main = load_params_of(options, default_slots)
+    path = options.embedding_model or (options.model if options.embeddings and not main.embeds else None)
+    return Loads(
+        main,
+        for_texts(path, pooling) if path else None,
+        for_texts(options.rerank_model, Pooling.RANK) if options.rerank_model else None,
+    )
+
+
 def open_engine(
     params: LoadParams, on_progress: OnProgress, on_reports_ready: Callable[[], None]
 ) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
     """Raises EngineError on entering."""
+    if params.embeds:
+        return open_embedding_engine(params, on_progress, on_reports_ready)
     return opening.open_engine(params, on_progress, on_reports_ready, fitted)
 
 

@@ -9,22 +9,26 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from app.api.certificate import Certificate, own_certificate
 from app.api.defaults import Defaults
 from app.api.engine_client import EngineClient
 from app.api.guard import is_loopback, new_key
 from app.api.server import ApiServer
-from app.api.state import Presentation
+from app.api.sleeping_engine import SleepingEngine
+from app.api.state import Presentation, TextEngines
 from app.api.threaded_engine import ThreadedEngine
 from app.cli import headless
 from app.engine.loop import SWITCH_INTERVAL_S
 from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError, ModelLoadCancelledError
+from app.protocol.load import LoadParams
 from app.protocol.request import Overflow
 from app.settings.api_access import fault_of_hosts, fault_of_origins, words_of
 
 DEFAULT_SLOTS = 4
 MAX_PORT = 65_535
+MAX_IDLE_S = 365 * 24 * 3600.0
 KEY_VARIABLE = "SKEIN_API_KEY"
 LOADED_AGAIN = "The model is loaded again without it."
 
@@ -58,6 +62,13 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     _add_access(parser)
     _add_defaults(parser)
     parser.add_argument(
+        "--sleep-idle-seconds",
+        type=float,
+        metavar="S",
+        help="unload the model after so long without a request; the next one loads it again (default: never)",
+    )
+    headless.add_text_options(parser)
+    parser.add_argument(
         "--no-monitoring", action="store_true", help="do not offer /slots and /metrics to those with the key"
     )
     parser.add_argument(
@@ -85,6 +96,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         options.defaults.check()
     except InvalidRequestError as error:
         parser.error(str(error))
+    if options.sleep_idle_seconds is not None and not 0 < options.sleep_idle_seconds < MAX_IDLE_S:
+        parser.error("--sleep-idle-seconds: some seconds, at most a year")
     hosts = options.host.split(",")
     if len(hosts) > 1 and not options.port:
         parser.error("--host: several addresses need a --port")
@@ -158,20 +171,29 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 async def _serve(options: argparse.Namespace) -> int:
-    """The engine has a thread of its own; this one is for the sockets, which are there before the model."""
-    params = headless.load_params_of(options, DEFAULT_SLOTS)
+    """Engines have threads of their own; this one is for the sockets, which are there before the model."""
+    loads = headless.loads_of(options, DEFAULT_SLOTS)
+    params = loads.main
     if warning := headless.warning_of(params):
         _warn(warning)
-    engine = ThreadedEngine(partial(headless.open_engine, params))
-    client = EngineClient(engine, defaults=options.defaults)
+    main = _Served(params, options.sleep_idle_seconds, options.defaults)
+    embedder, ranker = (
+        _Served(one, options.sleep_idle_seconds) if one else None for one in (loads.embedder, loads.ranker)
+    )
+    every = [one for one in (main, embedder, ranker) if one]
+    of_main = main.client if params.embeds else None
+    texts = TextEngines(
+        embedder.client if embedder else of_main,
+        ranker.client if ranker else of_main,
+    )
     presentation = Presentation(options.alias, options.tags, not options.no_monitoring)
-    key = _key(options)
     server = ApiServer(
-        client,
+        main.client,
         host=options.host,
         port=options.port,
-        key=key,
+        key=_key(options),
         presentation=presentation,
+        text_engines=texts,
         tls=_tls(options),
         allowed_origins=words_of(options.allow_origin),
         allowed_hosts=words_of(options.allow_host),
@@ -179,41 +201,61 @@ async def _serve(options: argparse.Namespace) -> int:
     asked_to_stop = _when_asked_to_stop()
     await server.start()
     try:
-        await _load(engine, client, asked_to_stop)
-        if engine.model:
+        for one in every:
+            await _load(one, asked_to_stop)
+        if main.engine.model:
             print(f"listening on {server.address}", flush=True)
-        while lost_workers := await _lost_workers(engine, asked_to_stop):
-            _warn(f"{engine.ended.result()} {LOADED_AGAIN}")
-            client.fail_open(LOADED_AGAIN)
+        while lost_workers := await _lost_workers(main, every, asked_to_stop):
+            _warn(f"{main.engine.ended.result()} {LOADED_AGAIN}")
+            main.client.fail_open(LOADED_AGAIN)
             params = params.without_workers(lost_workers)
-            engine.begin_anew(partial(headless.open_engine, params))
-            await _load(engine, client, asked_to_stop)
-            _warn("it answers again." if engine.model else "it was stopped.")
+            main.engine.begin_anew(partial(headless.open_engine, params))
+            await _load(main, asked_to_stop)
+            _warn("it answers again." if main.engine.model else "it was stopped.")
     finally:
         await server.stop()
-        await engine.stop()
-    if error := engine.ended.result():
-        raise error
+        for one in every:
+            await one.engine.stop()
+    for one in every:
+        if one.engine.ended.done() and (error := one.engine.ended.result()):
+            raise error
     return 0
 
 
-async def _load(engine: ThreadedEngine, client: EngineClient, asked_to_stop: asyncio.Future[None]) -> None:
+class _Served:
+    """An engine and its client. With `sleep_after_s` its model is unloaded while it is idle."""
+
+    def __init__(
+        self, params: LoadParams, sleep_after_s: float | None, defaults: Defaults | None = None
+    ) -> None:
+        opener = partial(headless.open_engine, params)
+        self.engine = SleepingEngine(opener, sleep_after_s) if sleep_after_s else ThreadedEngine(opener)
+        self.client = EngineClient(self.engine, defaults=defaults)
+
+
+async def _load(served: _Served, asked_to_stop: asyncio.Future[None]) -> None:
     """Loads the model, unless a signal stops it. Raises EngineError."""
-    loading = asyncio.ensure_future(engine.start(client.on_reports))
+    if asked_to_stop.done():
+        return
+    loading = asyncio.ensure_future(served.engine.start(served.client.on_reports))
     await asyncio.wait((loading, asked_to_stop), return_when=asyncio.FIRST_COMPLETED)
     if not loading.done():
-        await engine.stop()
+        await served.engine.stop()
     try:
         await loading
+        await served.client.template_facts()
     except ModelLoadCancelledError:
         if not asked_to_stop.done():
             raise
 
 
-async def _lost_workers(engine: ThreadedEngine, asked_to_stop: asyncio.Future[None]) -> tuple[str, ...]:
-    """Waits until the engine or the program ends. Returns the lost workers; empty if none was the cause."""
-    await asyncio.wait((engine.ended, asked_to_stop), return_when=asyncio.FIRST_COMPLETED)
-    error = engine.ended.result() if engine.ended.done() else None
+async def _lost_workers(
+    main: _Served, every: Sequence[_Served], asked_to_stop: asyncio.Future[None]
+) -> tuple[str, ...]:
+    """Waits until an engine or the program ends. Returns the lost workers; empty if none was the cause."""
+    ends: list[asyncio.Future[Any]] = [asked_to_stop, *(one.engine.ended for one in every)]
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    error = main.engine.ended.result() if main.engine.ended.done() else None
     return error.lost_workers if isinstance(error, EngineCrashedError) else ()
 
 

@@ -96,7 +96,9 @@ class EngineLoop:
         self._woken = False
         self._stopping = False
         self._preparing: dict[str, Request] = {}  # the engine thread only
-        self._prompt_thread = _PromptThread(engine, self._mailbox)
+        self._prompt_thread = PromptThread(
+            engine.prompts, self._mailbox.put, engine.slots.hibernated.prefetch
+        )
         engine.answers.build_shorter_prompt = self._prompt_thread.build_shorter
 
     # Any thread.
@@ -277,16 +279,20 @@ def _is_withdrawn(order: _Build | _Use, command: Command) -> bool:
     return isinstance(order, _Build) and ends(command, order.request)
 
 
-class _PromptThread:
+class PromptThread:
     """Builds prompts beside the engine, so that a slow template or a long text delays no other answer.
 
     The front tab's first, then one of each caller in turn.
     """
 
-    def __init__(self, engine: Engine, mailbox: SimpleQueue[_Letter]) -> None:
-        self._prompts = engine.prompts
-        self._hibernated = engine.slots.hibernated
-        self._mailbox = mailbox
+    def __init__(
+        self,
+        prompts: PromptBuilder,
+        put: Callable[[_Letter], None] = lambda _letter: None,
+        prefetch: Callable[[str], None] = lambda _chat_id: None,
+    ) -> None:
+        """What was built is `put` into the engine's mailbox. `prefetch` gets the saved state of a chat."""
+        self._prompts, self._put, self._prefetch = prompts, put, prefetch
         self._letters: SimpleQueue[_Build | _Use | Command | None] = SimpleQueue()
         self._orders: list[_Build | _Use] = []  # this thread only, as the next
         self._front_chat_id: str | None = None
@@ -346,10 +352,10 @@ class _PromptThread:
             request, num_generated_tokens = order.request, order.num_generated_tokens
             result = self._build(request, num_generated_tokens)
             if num_generated_tokens:
-                self._mailbox.put(_Refitted(request.request_id, result))
+                self._put(_Refitted(request.request_id, result))
             else:
-                self._hibernated.prefetch(request.chat_id)
-                self._mailbox.put(_Prepared(request, result))
+                self._prefetch(request.chat_id)
+                self._put(_Prepared(request, result))
         for order in self._orders:
             if isinstance(order, _Use):
                 order.give_up()
@@ -389,7 +395,7 @@ class _PromptThread:
 
     def _build_ahead(self, request: Request) -> None:
         with suppress(RequestError):  # it is told when it is sent
-            self._mailbox.put(_PreparedAhead(request, self._prompts.build_ahead(request)))
+            self._put(_PreparedAhead(request, self._prompts.build_ahead(request)))
 
     def _build(self, request: Request, num_generated_tokens: int) -> Prompt | RequestError:
         try:

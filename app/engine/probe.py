@@ -31,6 +31,7 @@ from app.system.said import said, together, unpacked
 
 if TYPE_CHECKING:
     from app.engine.llama.backend import LlamaBackend
+    from app.engine.llama.embedder import LlamaEmbedder
     from app.protocol.load import LoadParams
     from app.protocol.model import Device
 
@@ -46,6 +47,7 @@ END_S = 10.0  # from a child's last word to its end
 LAST_LOG_BYTES = 4096
 MAX_LAST_LINES = 10
 
+FOR_VECTORS = " for vectors"  # behind the key of a file
 GIB = 1 << 30
 # One pass over the weights, at 1.2 GB/s (measured). In larger files NaN still shows in the logits.
 MAX_CHECKED_BYTES = 4 * GIB
@@ -85,6 +87,19 @@ def open_probed_backend(
         probe(draft.path, lambda _fraction: on_progress(start))
     with open_llama_backend(params, lambda done: on_progress(start + (1.0 - start) * done)) as backend:
         yield backend
+
+
+@contextlib.contextmanager
+def open_probed_embedder(
+    params: LoadParams, on_progress: OnProgress = lambda _fraction: True
+) -> Iterator[LlamaEmbedder]:
+    """As `open_llama_embedder`, but a file that is new to us is tried in a child process first."""
+    from app.engine.llama.embedder import open_llama_embedder
+
+    was_probed = _probe(_Trial(params.path, embeds=True), lambda done: on_progress(done * PROBE_SHARE))
+    start = PROBE_SHARE if was_probed else 0.0
+    with open_llama_embedder(params, lambda done: on_progress(start + (1.0 - start) * done)) as embedder:
+        yield embedder
 
 
 def probe(path: Path, on_progress: OnProgress = lambda _fraction: True) -> bool:
@@ -143,15 +158,18 @@ class _Limits:
 class _Trial:
     """One file in one child process: a model, or an adapter of one."""
 
-    def __init__(self, model: Path, adapter: Path | None = None) -> None:
-        self._model, self._adapter = model, adapter
+    def __init__(self, model: Path, adapter: Path | None = None, *, embeds: bool = False) -> None:
+        """With `embeds`, it is tried as a model that makes vectors of texts."""
+        self._model, self._adapter, self._embeds = model, adapter, embeds
         self.path = adapter or model
         self._limits = _Limits.of(self.file().size_bytes)
         self._messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
 
     def file(self) -> ModelFile:
-        """The file's current identity. An adapter may be good for one model and bad for another."""
+        """The file's current identity, and what it is good for: an adapter may be bad for another model."""
         model = ModelFile.at(self._model)
+        if self._embeds:
+            return ModelFile(model.key + FOR_VECTORS, model.size_bytes)
         if not self._adapter:
             return model
         adapter = ModelFile.at(self._adapter)
@@ -195,7 +213,8 @@ class _Trial:
             try:
                 with contextlib.suppress(OSError):  # it is dead already: then its exit code counts
                     files = {"path": str(self._model), "adapter": str(self._adapter or "")}
-                    child_process.send(child.stdin, files | asdict(self._limits))
+                    words = files | {"embeds": self._embeds} | asdict(self._limits)
+                    child_process.send(child.stdin, words)
                 yield child, native_log
             finally:
                 child_process.kill(child)

@@ -26,7 +26,7 @@ from app.system.said import packed, said
 
 if TYPE_CHECKING:
     from app.engine.engine import Engine
-    from app.engine.llama.backend import LlamaBackend
+    from app.engine.llama.vocabulary import Vocabulary
 
 MAX_LOG_BYTES = 1 << 20
 STACK_BYTES = 1 << 20
@@ -69,9 +69,22 @@ def examine(
         return remarks
 
 
-def _read_vocabulary(backend: LlamaBackend) -> None:
+def examine_embedder(path: Path, on_progress: OnProgress, *, check_tensors: bool) -> list[str]:
+    """As `examine`, of a model that makes vectors of texts."""
+    from app.engine.embedding import TextTokenizer
+    from app.engine.llama.embedder import open_llama_embedder
+
+    params = LoadParams(path, n_ctx=64, n_threads=1, embeds=True)
+    with open_llama_embedder(params, on_progress, check_tensors=check_tensors) as embedder:
+        _read_vocabulary(embedder)
+        texts = [TextTokenizer(embedder).whole((text,)) for text in ("Hello", "Who are you?")]
+        embedder.embed([tokens or [0] for tokens in texts])
+    return []
+
+
+def _read_vocabulary(backend: Vocabulary) -> None:
     """Converts every token to text and back, since any may occur."""
-    for token_id in range(backend.model.n_vocab):
+    for token_id in range(backend.n_vocab):
         backend.token_piece(token_id)
     backend.tokenize(EVERY_BYTE, parse_special=False)
 
@@ -118,7 +131,10 @@ def main() -> None:
     try:
         adapters = (LoraAdapter(Path(words["adapter"])),) if words["adapter"] else ()
         path, check_tensors = Path(words["path"]), words["check_tensors"]
-        remarks = examine(path, on_progress, check_tensors=check_tensors, adapters=adapters)
+        if words["embeds"]:
+            remarks = examine_embedder(path, on_progress, check_tensors=check_tensors)
+        else:
+            remarks = examine(path, on_progress, check_tensors=check_tensors, adapters=adapters)
     except (EngineError, RequestError) as error:
         verdict = {"refusal": packed(str(error))}
     else:

@@ -126,6 +126,14 @@ def open_header(path: Path) -> GgufHeader:
         return read_header(file, status.st_size)
 
 
+def is_for_texts(path: Path) -> bool:
+    """Whether the model makes vectors of texts, or ranks them. False of a file that cannot be read."""
+    try:
+        return _kind(open_header(path))[0] is FileKind.EMBEDDING
+    except (HeaderError, OSError):
+        return False
+
+
 def read_whole_header(path: Path) -> GgufHeader:
     """The header of a model with all parts: metadata of the first, tensors of all.
 

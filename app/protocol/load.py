@@ -45,6 +45,17 @@ class RopeScaling(StrEnum):
     YARN = "yarn"
 
 
+class Pooling(StrEnum):
+    """How a model's vectors of all tokens of a text become what is asked for."""
+
+    MODEL = "model"  # as its file says
+    NONE = "none"  # a vector for each token
+    MEAN = "mean"
+    CLS = "cls"  # that of the first token
+    LAST = "last"
+    RANK = "rank"  # a number for how well a document answers a query: by a head of the model's own
+
+
 @dataclass(frozen=True, slots=True)
 class LoraAdapter:
     path: Path
@@ -90,6 +101,8 @@ class LoadParams:
     own_process: bool = False  # the engine in a child process, as always with `workers`
     num_drafted_tokens: int = 0  # most draft tokens in one step
     draft_model: Path | None = None  # drafts where prompt lookup finds nothing
+    embeds: bool = False  # for vectors of texts instead of chats; `n_ctx` is then the longest text
+    pooling: Pooling = Pooling.MODEL
 
     def without_workers(self, lost: tuple[str, ...]) -> "LoadParams":
         """For a reload after a crash: without workers, but still in a process of its own."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from app.protocol.load import Pooling
 from app.protocol.sampling import SamplingParams
 from app.system.said import said
 
@@ -70,6 +71,21 @@ class MemoryNeed:
 
 
 @dataclass(frozen=True, slots=True)
+class FimTokens:
+    """The vocabulary's tokens for filling a gap in a text ("fill in the middle"). -1: it has none."""
+
+    prefix: int = -1
+    suffix: int = -1
+    middle: int = -1
+    repository: int = -1
+    file: int = -1  # between two files
+
+    @property
+    def can_fill(self) -> bool:
+        return min(self.prefix, self.suffix, self.middle) >= 0
+
+
+@dataclass(frozen=True, slots=True)
 class ModelInfo:
     """The loaded model and its context, as the library reports them."""
 
@@ -108,6 +124,9 @@ class ModelInfo:
     has_template: bool = True  # False: a base model, which only continues text
     takes_tools: bool = False  # its chat template has a place for them
     thinks: bool = False  # its chat template knows of thinking
+    fim: FimTokens = FimTokens()
+    pooling: Pooling | None = None  # of a model that was opened for vectors of texts; None: for chats
+    n_embd: int = 0  # numbers in a vector
 
     @property
     def held_bytes(self) -> dict[str, int]:

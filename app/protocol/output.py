@@ -2,6 +2,15 @@
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats: TypeAlias = npt.NDArray[np.float32]
+else:  # see `report`
+    Floats = memoryview
 
 
 class FinishReason(StrEnum):
@@ -131,3 +140,13 @@ class Output:
     is_refused: bool = False
     stopping_word: str = ""
     ended_by: SampledToken | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Embedded(Output):
+    """The vectors of a text: shape (1, n_embd), or a row for each token where nothing is pooled.
+
+    Of a query with a document, by a reranker: shape (1, 1).
+    """
+
+    vectors: Floats | None = None

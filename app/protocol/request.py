@@ -64,6 +64,7 @@ class Request:
     With `shares_prefix` False nothing that was computed for another chat is used.
     `caller` is who asks: callers take turns.
     `is_saved` says that the chat is there at the next start, so that its cells may be kept until then.
+    `embeds` asks for the vectors of `prompt`, token ids, instead of an answer.
     """
 
     request_id: str
@@ -82,6 +83,7 @@ class Request:
     shares_prefix: bool = True
     is_saved: bool = False
     caller: Caller = WINDOW
+    embeds: bool = False
 
     def __post_init__(self) -> None:
         if not self.messages and not self.prompt:

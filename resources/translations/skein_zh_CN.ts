@@ -193,7 +193,7 @@
     </message>
     <message>
         <source>The engine stopped: {reason} Load the model again.</source>
-        <extracomment>app/engine/loop.py</extracomment>
+        <extracomment>app/engine/embedding.py</extracomment>
         <translation>引擎已停止：{reason} 请重新加载模型。</translation>
     </message>
     <message>
@@ -1482,7 +1482,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>No model is loaded. Open one with Ctrl+O, then send again.</source>
         <extracomment>app/bridge/active_engine.py</extracomment>
-        <translation>没有打开模型。请按 Ctrl+O 打开一个，然后重新发送。</translation>
+        <translation type="vanished">没有打开模型。请按 Ctrl+O 打开一个，然后重新发送。</translation>
     </message>
     <message>
         <source>Another model was loaded before this answer finished.</source>
@@ -2175,6 +2175,11 @@ High water: most cells used since the model was loaded.</source>
         <source>Back to live</source>
         <extracomment>app/inspector/panel_dock.py</extracomment>
         <translation>返回实时</translation>
+    </message>
+    <message>
+        <source>No model is loaded. Choose one above the chat, then try again.</source>
+        <extracomment>app/bridge/active_engine.py</extracomment>
+        <translation>没有加载模型。请在对话上方选择一个，然后重试。</translation>
     </message>
     <message>
         <source>{name} is not in {folder}.</source>
@@ -3292,6 +3297,11 @@ rate</source>
         <translation>回收站是空的。</translation>
     </message>
     <message>
+        <source>Sent once a model is loaded.</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>模型加载后发送。</translation>
+    </message>
+    <message>
         <source>Not encrypted</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>未加密</translation>
@@ -3322,6 +3332,11 @@ rate</source>
         <source>&amp;Copy link address</source>
         <extracomment>app/ui/message/safe_browser.py</extracomment>
         <translation>复制链接地址(&amp;C)</translation>
+    </message>
+    <message>
+        <source>A smaller model that proposes tokens for this one to check: answers as good, often faster.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>一个较小的模型，由它推测词元，再由这个模型检验：回答同样好，往往更快。</translation>
     </message>
     <message>
         <source>Preset name</source>
@@ -3441,7 +3456,7 @@ rate</source>
     <message>
         <source>Open a model, or drop a GGUF file here.</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
-        <translation>打开一个模型，或把 GGUF 文件拖到这里。</translation>
+        <translation type="vanished">打开一个模型，或把 GGUF 文件拖到这里。</translation>
     </message>
     <message>
         <source>Get a model</source>
@@ -6703,6 +6718,11 @@ accepted</source>
         <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>对话 {number}“{title}”：{reason}</translation>
     </message>
+    <message>
+        <source>What you send now is answered once a model is loaded.</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>现在发送的消息会在模型加载后得到回答。</translation>
+    </message>
     <message numerus="yes">
         <source>{n} new messages</source>
         <extracomment>app/ui/transcript/jump_button.py</extracomment>
@@ -7961,9 +7981,9 @@ accepted</source>
         <translation>草稿模型</translation>
     </message>
     <message>
-        <source>A smaller model that proposes tokens for this one to check: answers as good, often faster.</source>
+        <source>A smaller model that proposes tokens for this one to check: the same answers, often faster.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>一个较小的模型，由它推测词元，再由这个模型检验：回答同样好，往往更快。</translation>
+        <translation type="vanished">一个较小的模型，由它推测词元，再由这个模型检验：回答相同，往往更快。</translation>
     </message>
     <message>
         <source>No smaller model with the same vocabulary found.</source>

@@ -6,35 +6,11 @@ import pytest
 
 from app.api.event_stream import EventStream
 from tests.api.conftest import endless, serving
-from tests.conftest import TINY_CONTEXT
-from tests.fakes import END, CountingBackend
+from tests.api.parrot import CALL, Parrot, with_tools
 
 PATH = "/v1/chat/completions"
 ASKED = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 6, "temperature": 0}
 TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
-TEMPLATE = (
-    "{{ tools | tojson if tools else '' }}{% for m in messages %}"
-    "{{ m.role }}: {{ m.content }}{{ m.tool_calls | tojson if m.tool_calls }}\n{% endfor %}"
-)
-
-
-class Parrot(CountingBackend):
-    """Writes one text, whatever it is asked, behind a template that knows tools."""
-
-    def __init__(self, text: str, template: str | None = None) -> None:
-        self._text = text.encode()
-        self.num_prompt_tokens = 0
-        super().__init__(self._next, **(TINY_CONTEXT | {"n_ctx": 2048}))
-        self.chat_template = template
-
-    def _next(self, token_ids):
-        self.num_prompt_tokens = self.num_prompt_tokens or len(token_ids)
-        written = len(token_ids) - self.num_prompt_tokens
-        return self._text[written] if written < len(self._text) else END
-
-
-def with_tools(text: str) -> Parrot:
-    return Parrot(text, TEMPLATE)
 
 
 def turn(role: str, content: object = "x", **more: object) -> dict:
@@ -232,7 +208,6 @@ async def test_prompt_tokens_are_counted_without_an_answer():
         assert (await served.post(f"{PATH}/input_tokens", {"messages": [turn("user", "x" * 600)]}))[0] == 400
 
 
-CALL = 'So: <tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
 ADDING = {"messages": ASKED["messages"], "tools": [TOOL]}
 
 

@@ -1,4 +1,4 @@
-"""What people use: the openai client and plain curl, on llama.cpp and the starter model."""
+"""What people use: the clients of OpenAI, Anthropic and Ollama, and curl, on the starter model."""
 
 import asyncio
 import contextlib
@@ -7,7 +7,10 @@ import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import anthropic
+import ollama
 import openai
+import pydantic
 import pytest
 
 from app.api.engine_client import EngineClient
@@ -62,6 +65,20 @@ async def starter(template: str = "") -> AsyncIterator[Served]:
 async def openai_client(served: Served) -> AsyncIterator[openai.AsyncOpenAI]:
     address = f"{served.server.address}/v1"
     async with openai.AsyncOpenAI(base_url=address, api_key=KEY, max_retries=0) as client:
+        yield client
+
+
+@contextlib.asynccontextmanager
+async def anthropic_client(served: Served) -> AsyncIterator[anthropic.AsyncAnthropic]:
+    async with anthropic.AsyncAnthropic(base_url=served.server.address, api_key=KEY, max_retries=0) as client:
+        yield client
+
+
+@contextlib.asynccontextmanager
+async def ollama_client(served: Served) -> AsyncIterator[ollama.AsyncClient]:
+    async with ollama.AsyncClient(
+        served.server.address, headers={"Authorization": f"Bearer {KEY}"}
+    ) as client:
         yield client
 
 
@@ -165,6 +182,212 @@ class TestOpenAi:
             )
             await anext(aiter(stream))
             await stream.close()
+            await until(lambda: served.client.num_open == 0)
+            await nothing_more_is_computed(served)
+
+
+class TestOpenAiResponses:
+    async def test_an_answer_whole_and_streamed(self):
+        async with starter() as served, openai_client(served) as client:
+            whole = await client.responses.create(model="any", input="What is 2 + 2?")
+            assert "4" in whole.output_text
+            assert whole.status == "completed"
+            async with client.responses.stream(model="any", input="What is 2 + 2?") as stream:
+                text = "".join(
+                    [one.delta async for one in stream if one.type == "response.output_text.delta"]
+                )
+                final = await stream.get_final_response()
+            assert text == final.output_text == whole.output_text
+            assert final.usage.output_tokens == whole.usage.output_tokens
+            assert final.usage.input_tokens_details.cached_tokens > 0
+
+    async def test_a_chat_goes_on_by_its_id(self):
+        async with starter() as served, openai_client(served) as client:
+            first = await client.responses.create(model="any", input="What is 2 + 2?")
+            second = await client.responses.create(
+                model="any", input="What is 3 + 4?", previous_response_id=first.id
+            )
+            assert "7" in second.output_text
+            assert second.usage.input_tokens_details.cached_tokens >= first.usage.total_tokens - 1
+            assert (await client.responses.retrieve(first.id)).output_text == first.output_text
+            await client.responses.delete(first.id)
+            with pytest.raises(openai.NotFoundError):
+                await client.responses.retrieve(first.id)
+
+    async def test_an_answer_is_parsed_into_a_class(self):
+        class Verdict(pydantic.BaseModel):
+            ok: bool
+
+        async with starter() as served, openai_client(served) as client:
+            answer = await client.responses.parse(model="any", input="What is 2 + 2?", text_format=Verdict)
+            assert isinstance(answer.output_parsed, Verdict)
+
+    async def test_a_function_is_called_and_its_result_read(self):
+        number = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+        tools: Any = [{"type": "function", "name": "up", "parameters": number, "strict": False}]
+        asked: Any = {"role": "user", "content": "What is 2 + 2?"}
+        async with starter(TOOLS) as served, openai_client(served) as client:
+            answer = await client.responses.create(
+                model="any", input=[asked], tools=tools, tool_choice="required"
+            )
+            (call,) = answer.output
+            assert call.type == "function_call"
+            assert isinstance(json.loads(call.arguments)["n"], int)
+            result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "3"}
+            turns: Any = [asked, *answer.output, result]
+            answer = await client.responses.create(model="any", input=turns, tools=tools)
+            assert answer.output_text
+            async with client.responses.stream(
+                model="any", input=[asked], tools=tools, tool_choice="required"
+            ) as stream:
+                kinds = [one.type async for one in stream]
+                (streamed,) = (await stream.get_final_response()).output
+            assert "response.function_call_arguments.done" in kinds
+            assert streamed.name == "up"
+
+    async def test_errors_become_its_own(self):
+        async with starter() as served, openai_client(served) as client:
+            with pytest.raises(openai.BadRequestError, match="temperature must be between"):
+                await client.responses.create(model="any", input="x", temperature=-1)
+            with pytest.raises(openai.BadRequestError, match="tokens"):
+                await client.responses.create(model="any", input="word " * 5000, stream=True)
+
+    async def test_leaving_a_stream_ends_the_answer(self):
+        async with starter() as served, openai_client(served) as client:
+            stream = await client.responses.create(
+                model="any", input="What is 2 + 2?", stream=True, extra_body={"ignore_eos": True}
+            )
+            await anext(aiter(stream))
+            await stream.close()
+            await until(lambda: served.client.num_open == 0)
+            await nothing_more_is_computed(served)
+
+
+class TestAnthropic:
+    async def test_an_answer_whole_and_streamed(self):
+        async with starter() as served, anthropic_client(served) as client:
+            whole = await client.messages.create(model="any", max_tokens=50, messages=SUM)
+            assert "4" in whole.content[0].text
+            assert whole.stop_reason == "end_turn"
+            async with client.messages.stream(model="any", max_tokens=50, messages=SUM) as stream:
+                text = "".join([text async for text in stream.text_stream])
+                final = await stream.get_final_message()
+            assert text == final.content[0].text == whole.content[0].text
+            assert final.usage.output_tokens == whole.usage.output_tokens
+            assert final.usage.cache_read_input_tokens > 0
+
+    async def test_tokens_are_counted(self):
+        async with starter() as served, anthropic_client(served) as client:
+            counted = await client.messages.count_tokens(model="any", messages=SUM, system="Be brief.")
+            answer = await client.messages.create(
+                model="any", max_tokens=1, messages=SUM, system=[{"type": "text", "text": "Be brief."}]
+            )
+            assert counted.input_tokens == answer.usage.input_tokens
+            assert answer.stop_reason == "max_tokens"
+
+    async def test_a_tool_is_used_and_its_result_read(self):
+        number: Any = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+        tools: Any = [{"name": name, "input_schema": number} for name in ("up", "down")]
+        async with starter(TOOLS) as served, anthropic_client(served) as client:
+            asked: Any = {"model": "any", "max_tokens": 50, "tools": tools}
+            for choice, names in (
+                ({"type": "any"}, {"up", "down"}),
+                ({"type": "tool", "name": "down"}, {"down"}),
+            ):
+                answer = await client.messages.create(messages=SUM, tool_choice=choice, **asked)
+                assert answer.stop_reason == "tool_use"
+                (use,) = answer.content
+                assert use.name in names
+                assert isinstance(use.input["n"], int)
+                async with client.messages.stream(messages=SUM, tool_choice=choice, **asked) as stream:
+                    (streamed,) = (await stream.get_final_message()).content
+                assert isinstance(streamed.input["n"], int)
+            result: Any = {"type": "tool_result", "tool_use_id": use.id, "content": "3"}
+            turns: Any = [
+                *SUM,
+                {"role": "assistant", "content": answer.content},
+                {"role": "user", "content": [result]},
+            ]
+            assert (await client.messages.create(messages=turns, **asked)).content
+
+    async def test_errors_become_its_own(self):
+        async with starter() as served, anthropic_client(served) as client:
+            with pytest.raises(anthropic.BadRequestError, match="temperature must be between"):
+                await client.messages.create(
+                    model="any", max_tokens=9, messages=SUM, extra_body={"temperature": -1}
+                )
+            long: Any = [{"role": "user", "content": "word " * 5000}]
+            with pytest.raises(anthropic.BadRequestError, match="prompt is too long"):
+                await client.messages.create(model="any", max_tokens=9, messages=long, stream=True)
+            with pytest.raises(anthropic.AuthenticationError):
+                await client.with_options(api_key="wrong").messages.create(
+                    model="any", max_tokens=9, messages=SUM
+                )
+
+    async def test_leaving_a_stream_ends_the_answer(self):
+        async with starter() as served, anthropic_client(served) as client:
+            stream = await client.messages.create(
+                model="any", max_tokens=4000, messages=SUM, stream=True, extra_body={"ignore_eos": True}
+            )
+            await anext(aiter(stream))
+            await stream.close()
+            await until(lambda: served.client.num_open == 0)
+            await nothing_more_is_computed(served)
+
+
+class TestOllama:
+    async def test_the_model_is_found_and_answers(self):
+        async with starter() as served, ollama_client(served) as client:
+            (model,) = (await client.list()).models
+            assert model.details.format == "gguf"
+            shown = await client.show(model.model)
+            assert "completion" in shown.capabilities
+            (running,) = (await client.ps()).models
+            assert running.context_length == shown.modelinfo["qwen3.context_length"]
+            whole = await client.chat(model.model, SUM)
+            assert "4" in whole.message.content
+            assert (whole.done, whole.done_reason) == (True, "stop")
+            pieces = [piece async for piece in await client.chat(model.model, SUM, stream=True)]
+            assert "".join(piece.message.content for piece in pieces) == whole.message.content
+            assert pieces[-1].eval_count == whole.eval_count
+            assert "7" in (await client.generate(model.model, "What is 3 + 4?")).response
+
+    async def test_an_answer_follows_a_schema(self):
+        schema: Any = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+        async with starter() as served, ollama_client(served) as client:
+            for wish in (schema, "json"):
+                options = {"num_predict": 50}
+                answer = await client.chat("any", SUM, format=wish, options=options)
+                assert answer.done_reason == "length" or isinstance(json.loads(answer.message.content), dict)
+            answer = await client.chat("any", SUM, format=schema)
+            assert json.loads(answer.message.content)["ok"] in (True, False)
+
+    async def test_tools_are_shown_to_the_model(self):
+        def up(n: int) -> int:
+            """One more."""
+            return n + 1
+
+        async with starter(TOOLS) as served, ollama_client(served) as client:
+            plain = await client.chat("any", SUM)
+            answer = await client.chat("any", SUM, tools=[up])
+            assert answer.prompt_eval_count > plain.prompt_eval_count
+
+    async def test_errors_become_its_own(self):
+        async with starter() as served, ollama_client(served) as client:
+            with pytest.raises(ollama.ResponseError, match="temperature must be between"):
+                await client.chat("any", SUM, options={"temperature": -1})
+            with pytest.raises(ollama.ResponseError, match="tokens"):
+                await anext(await client.chat("any", [SUM[0] | {"content": "word " * 5000}], stream=True))
+            with pytest.raises(ollama.ResponseError, match="one model"):
+                await client.pull("another")
+            with pytest.raises(ollama.ResponseError, match="text only"):
+                await client.chat("any", [SUM[0] | {"images": [b"x"]}])
+
+    async def test_leaving_a_stream_ends_the_answer(self):
+        async with starter() as served, ollama_client(served) as client:
+            stream = await client.chat("any", SUM, stream=True, options={"ignore_eos": True})
+            await anext(stream)
+            await stream.aclose()
             await until(lambda: served.client.num_open == 0)
             await nothing_more_is_computed(served)
 

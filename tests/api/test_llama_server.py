@@ -86,7 +86,7 @@ async def test_many_prompts_get_a_list_of_answers(opener):
         ([True], 400),
         ([999_999], 400),
         ([-1, "Hi"], 400),
-        ({"prompt_string": "Hi", "multimodal_data": ["aGk="]}, 501),
+        ({"prompt_string": "Hi", "multimodal_data": ["aGk="]}, 400),
     ],
 )
 async def test_what_is_no_prompt_is_refused(prompt, status):
@@ -536,21 +536,12 @@ async def test_nothing_is_told_without_the_key(path):
 
 @pytest.mark.parametrize(
     "path",
-    [
-        "/embedding",
-        "/v1/embeddings",
-        "/infill",
-        "/v1/rerank",
-        "/lora-adapters",
-        "/slots/0",
-        "/props",
-        "/v1/messages",
-    ],
+    ["/lora-adapters", "/slots/0", "/props"],
 )
 async def test_what_llama_server_has_and_skein_has_not_says_so(path):
     async with serving() as served:
         status, body = await served.post(path, {"input": "Hi"})
-        assert (status, body["error"]["type"]) == (501, "not_supported_error")
+        assert (status, body["error"]["type"]) == (404, "not_supported_error")
 
 
 # In OpenAI's endpoints.

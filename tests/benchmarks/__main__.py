@@ -32,6 +32,7 @@ try:
         threads,
         timeline,
         typing_ahead,
+        working_day,
         workload,
     )
 except ModuleNotFoundError as error:
@@ -53,6 +54,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "abort": abort,
     "churn": churn,
     "durability": durability,
+    "day": working_day,
     "quits": quits,
     "start": start,
     "threads": threads,
@@ -71,6 +73,7 @@ WITHOUT_VERDICT = {"threads"}
 # They take none of the shared options, or tell nothing of random weights.
 NOT_OF_SPEED = {
     "checkpoints",
+    "day",
     "durability",
     "fit",
     "hostile",

@@ -213,11 +213,29 @@ async def test_an_answer_goes_on_by_itself_when_its_model_is_loaded_again(
     assert (answer.text, answer.state) == ("1 2 3 4", TurnState.DONE)
 
 
-async def test_without_a_model_the_answer_says_how_to_get_one(qloop, workspace) -> None:
+async def test_without_a_model_messages_wait_for_one(qloop, workspace, load) -> None:
     session = workspace.new_chat()
-    session.send("hello")
-    question, answer = session.chat.turns
-    assert (question.text, answer.state, answer.notice) == ("hello", TurnState.FAILED, NO_MODEL)
+    session.send("one")
+    session.send("two")
+    assert ([message.text for message in session.queue], session.chat.turns) == (["one", "two"], [])
+    thread = load("starter.gguf")
+    assert thread.submitted[0].messages == (Message(Role.USER, "one"),)
+    assert [message.text for message in session.queue] == ["two"]
+
+
+async def test_a_loaded_model_sends_nothing_that_waits_for_the_user(qloop, session, thread, load) -> None:
+    session.send("one")
+    session.send("two")
+    thread.report(Output(session.request_id, session.chat.id, "", FinishReason.ABORT))
+    assert load("other.gguf").submitted == []
+
+
+async def test_without_a_model_another_answer_says_how_to_get_one(qloop, workspace) -> None:
+    session = workspace.new_chat()
+    session.insert(Role.USER, "hello")
+    session.answer()
+    _question, answer = session.chat.turns
+    assert (answer.state, answer.notice) == (TurnState.FAILED, NO_MODEL)
     assert not session.is_busy
 
 

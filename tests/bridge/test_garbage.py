@@ -12,8 +12,14 @@ from app.bridge.garbage import GarbageCollector
 
 
 @pytest.fixture
-def collector(qapp: QObject, monkeypatch: pytest.MonkeyPatch) -> Iterator[GarbageCollector]:
-    monkeypatch.setattr(garbage, "PERIOD_MS", 5)
+def period_ms() -> int:
+    """In most tests it works only when it is called."""
+    return 10**9
+
+
+@pytest.fixture
+def collector(qapp: QObject, monkeypatch: pytest.MonkeyPatch, period_ms: int) -> Iterator[GarbageCollector]:
+    monkeypatch.setattr(garbage, "PERIOD_MS", period_ms)
     gc.enable()
     collector = GarbageCollector()
     yield collector
@@ -43,6 +49,7 @@ def test_what_is_old_at_the_first_full_collection_is_never_looked_through_again(
     assert (old() is None, later() is None) == (False, True)
 
 
+@pytest.mark.parametrize("period_ms", [5])
 def test_cycles_made_on_another_thread_die_on_the_gui_thread(collector, qtbot: QtBot) -> None:
     died_on: list[threading.Thread] = []
 
@@ -57,3 +64,50 @@ def test_cycles_made_on_another_thread_die_on_the_gui_thread(collector, qtbot: Q
     assert died_on == []
     qtbot.waitUntil(lambda: bool(died_on))
     assert died_on == [threading.main_thread()]
+
+
+@pytest.fixture
+def given_back(collector, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """An entry for each time that memory was given back. No collection is due."""
+    given_back: list[str] = []
+    monkeypatch.setattr(garbage, "give_back", lambda: given_back.append("all of it"))
+    monkeypatch.setattr(garbage.gc, "get_count", lambda: (0, 0, 0))
+    return given_back
+
+
+def rest(collector: GarbageCollector, num_periods: int) -> None:
+    for _ in range(num_periods):
+        collector.collect_if_due()
+
+
+def test_after_some_quiet_old_garbage_is_collected_and_its_memory_given_back_once(
+    collector, given_back: list[str]
+) -> None:
+    old = weakref.ref(node := Node())
+    gc.collect(0)
+    gc.collect(1)
+    del node
+    rest(collector, garbage.QUIET_PERIODS - 1)
+    assert (old() is None, given_back) == (False, [])
+    rest(collector, 3 * garbage.QUIET_PERIODS)
+    assert (old() is None, given_back) == (True, ["all of it"])
+
+
+def test_what_a_closed_chat_held_is_given_back_after_the_next_quiet(collector, given_back: list[str]) -> None:
+    rest(collector, garbage.QUIET_PERIODS)
+    collector.note_closed()
+    rest(collector, garbage.QUIET_PERIODS - 1)
+    assert len(given_back) == 1
+    rest(collector, 1)
+    assert len(given_back) == 2
+
+
+def test_nothing_is_given_back_while_collections_are_due(
+    collector, given_back: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rest(collector, garbage.QUIET_PERIODS - 1)
+    monkeypatch.setattr(garbage.gc, "get_count", lambda: (gc.get_threshold()[0] + 1, 0, 0))
+    rest(collector, garbage.QUIET_PERIODS)
+    monkeypatch.setattr(garbage.gc, "get_count", lambda: (0, 0, 0))
+    rest(collector, garbage.QUIET_PERIODS - 1)
+    assert given_back == []

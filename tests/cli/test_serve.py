@@ -130,6 +130,8 @@ def test_the_key_can_come_from_the_environment_and_then_neither_it_nor_a_prompt_
         (["--temp", "-1"], "temperature must be between"),
         (["--max-tokens", "0"], "max_tokens must be at least 1"),
         (["--chat-template-kwargs", "{"], "cannot be read as JSON"),
+        (["--sleep-idle-seconds", "0", "--no-api-key"], "some seconds"),
+        (["--rerank", "--no-api-key"], "is not a reranker"),
     ],
 )
 def test_what_cannot_be_is_said_without_a_traceback(arguments, message, capfd):
@@ -141,6 +143,45 @@ def test_what_cannot_be_is_said_without_a_traceback(arguments, message, capfd):
     assert code in (1, 2)
     assert message in err
     assert "Traceback" not in err
+
+
+def test_an_embedding_model_is_served_without_being_told_what_it_is(tiny_gguf):
+    with serving("--model", str(tiny_gguf("bert")), "--threads", "1", "--no-api-key") as process:
+        address = address_of(process)
+        data = ask(address, "", "/v1/embeddings", {"input": ["Hello", "there"]})["data"]
+        assert [len(one["embedding"]) for one in data] == [32, 32]
+        assert end(process) == (0, "")
+
+
+def test_embeddings_and_ranks_come_from_models_beside_the_chat_model(tiny_gguf):
+    beside = ["--embedding-model", str(tiny_gguf("bert")), "--rerank-model", str(tiny_gguf("bert-ranker"))]
+    with serving(*STARTER, *beside, "--text-tokens", "64", "--no-api-key") as process:
+        address = address_of(process)
+        assert len(ask(address, "", "/v1/models")["data"]) == 3
+        assert ask(address, "", "/v1/embeddings", {"input": "Hello"})["usage"]["prompt_tokens"]
+        ranked = ask(address, "", "/v1/rerank", {"query": "What?", "documents": ["a", "b"]})["results"]
+        assert {result["index"] for result in ranked} == {0, 1}
+        assert ask(address, "", "/generate", {"prompt": "x", "max_tokens": 1})["usage"]["completion_tokens"]
+        with pytest.raises(urllib.error.HTTPError, match="400"):
+            ask(address, "", "/v1/embeddings", {"input": "x " * 100})
+        assert end(process) == (0, "")
+
+
+def test_a_chat_model_makes_embeddings_only_if_it_is_asked_to():
+    with serving(*STARTER, "--embeddings", "--pooling", "last", "--no-api-key") as process:
+        address = address_of(process)
+        assert ask(address, "", "/v1/embeddings", {"input": "Hello"})["data"][0]["embedding"]
+        assert ask(address, "", "/generate", {"prompt": "x", "max_tokens": 1})["usage"]["completion_tokens"]
+        assert end(process) == (0, "")
+
+
+def test_an_idle_server_frees_its_model_and_loads_it_again_for_the_next_request():
+    with serving(*STARTER, "--sleep-idle-seconds", "0.05", "--no-api-key") as process:
+        address = address_of(process)
+        while not ask(address, "", "/props")["is_sleeping"]:
+            pass
+        assert ask(address, "", "/generate", {"prompt": "x", "max_tokens": 1})["usage"]["completion_tokens"]
+        assert end(process) == (0, "")
 
 
 def test_a_port_in_use_is_said_so():

@@ -3,7 +3,16 @@
 from typing import Any
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QListWidget, QMenu, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QDialog,
+    QLabel,
+    QListWidget,
+    QMenu,
+    QTabBar,
+    QWidget,
+)
 
 from app.look.tokens import DARK, current
 from app.ui.main_window import MainWindow
@@ -26,6 +35,7 @@ def conversed(window: MainWindow) -> dict[str, Any]:
         "files": [file.name for file in view.composer.attachments] if view else [],
         "matches": view.find_bar.count.text() if view and view.find_bar.isVisible() else "",
         "undo": window.undo.text if window.undo.isVisible() else "",
+        "says": _says(window),
         "dialog": _dialog(),
         **_menu(),
     }
@@ -43,6 +53,8 @@ def conversed_places(window: MainWindow) -> dict[str, list[int]]:
 def _chat_places(view: ChatView) -> dict[str, list[int]]:
     samples = view.empty.buttons if view.empty.isVisible() else ()
     places = {f"sample {number}": middle(button) for number, button in enumerate(samples, 1)}
+    if view.empty.primary.isVisible():
+        places["primary"] = middle(view.empty.primary)
     for number, turn in enumerate(view.transcript.live_views, 1):
         places |= {f"turn {number} {name}": place for name, place in _turn_places(turn).items()}
     return places
@@ -76,6 +88,18 @@ def _menu() -> dict[str, Any]:
 def _name(action: QAction) -> str:
     """Chats and folders have none but their own."""
     return action.objectName() or action.text()
+
+
+def _says(window: MainWindow) -> list[str]:
+    """What stands on the new chat, or in the window that is in front of it."""
+    active = QApplication.activeWindow()
+    view = window.tabs.current
+    page: QWidget | None = active if active and active is not window.frame else view and view.empty
+    if page is None:
+        return []
+    parts = [*page.findChildren(QLabel), *page.findChildren(QAbstractButton)]
+    tabs = [bar.tabText(index) for bar in page.findChildren(QTabBar) for index in range(bar.count())]
+    return [part.text().replace("&", "") for part in parts if part.isVisible() and part.text()] + tabs
 
 
 def _dialog() -> dict[str, Any] | None:

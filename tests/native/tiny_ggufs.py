@@ -28,6 +28,7 @@ Architecture = Literal[
     "mamba2",
     "qwen2vl",
     "bert",
+    "bert-ranker",
     "t5",
     "llada",
 ]
@@ -89,8 +90,8 @@ def write_tiny_gguf(
     have a sliding window of 32 tokens, gemma4 also layers with the keys of others, gpt-oss attention sinks
     and experts. lfm2 (convolution), falcon-h1 (both kinds in each layer), qwen35 (gated delta net, M-RoPE)
     and qwen3next (gated delta net and experts) are hybrid, mamba and mamba2 are recurrent, qwen2vl has M-RoPE
-    positions. bert encodes only, t5 is an encoder with a decoder, and llada writes by diffusion: they cannot
-    chat.
+    positions. bert encodes only, bert-ranker has a head besides that ranks documents, t5 is an encoder with a
+    decoder, and llada writes by diffusion: they cannot chat.
     """
     layers = n_layer or (6 if architecture == "gemma3" else 4)  # every sixth layer of gemma3 sees everything
     model = _TinyModel(
@@ -116,6 +117,7 @@ def write_tiny_gguf(
         "mamba2": model.add_mamba2,
         "qwen2vl": model.add_qwen2vl,
         "bert": lambda: model.add_bert(n_ctx_train),
+        "bert-ranker": lambda: model.add_bert_ranker(n_ctx_train),
         "t5": model.add_t5,
         "llada": model.add_llama,
     }
@@ -165,7 +167,7 @@ class _TinyModel:
         has_weights: bool,
         shape: Shape,
     ) -> None:
-        self.writer = gguf.GGUFWriter(path, architecture)
+        self.writer = gguf.GGUFWriter(path, architecture.removesuffix("-ranker"))
         self._n_layer = n_layer
         self._rng = rng
         self._has_weights = has_weights
@@ -376,12 +378,17 @@ class _TinyModel:
             self._add_ones(f"{block}.attn_norm.weight", self._shape.n_embd)
             self._add_mamba2(block)
 
-    def add_bert(self, n_ctx_train: int) -> None:
+    def add_bert_ranker(self, n_ctx_train: int) -> None:
+        self.add_bert(n_ctx_train, gguf.PoolingType.RANK)
+        self._add_random("cls.weight", self._shape.n_embd, self._shape.n_embd)
+        self._add_random("cls.output.weight", 1, self._shape.n_embd)
+
+    def add_bert(self, n_ctx_train: int, pooling: gguf.PoolingType = gguf.PoolingType.MEAN) -> None:
         self.writer.add_head_count(self._shape.n_head)
         self.writer.add_layer_norm_eps(1e-6)
         self.writer.add_token_type_count(2)
         self.writer.add_causal_attention(False)
-        self.writer.add_pooling_type(gguf.PoolingType.MEAN)
+        self.writer.add_pooling_type(pooling)
         self._add_random("token_types.weight", 2, self._shape.n_embd)
         self._add_random("position_embd.weight", n_ctx_train, self._shape.n_embd)
         self._add_norm_with_bias("token_embd_norm")

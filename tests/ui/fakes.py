@@ -105,6 +105,7 @@ class FakeSession(QObject):
         super().__init__(parent)
         self.chat = chat or Chat()
         self.is_loaded = True
+        self.waits_for_model = False
         self.draft = ""
         self.enter_sends = True
         self.files = FakeDraftFiles(self)

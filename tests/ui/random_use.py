@@ -22,7 +22,7 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QDialog, QMenu
 
 from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
@@ -157,45 +157,26 @@ class RandomThread(ScriptedThread):
 
 
 class RandomUse:
-    """One window with its workspace, and what somebody in a hurry does with it."""
+    """What somebody in a hurry does with a window; what its model does is for the subclass."""
 
-    def __init__(self, seed: int, folder: Path) -> None:
-        self.chance = RandomThread.chance = random.Random(seed)
-        self.folder = folder
+    def __init__(
+        self, chance: random.Random, window: MainWindow, workspace: Workspace, engine: ActiveEngine
+    ) -> None:
+        self.chance = chance
+        self.window = window
+        self.workspace = workspace
+        self.engine = engine
+        self.library = window._services.chat_library
         self.done: list[str] = []
-        self.threads: list[RandomThread] = []
-        self.root = QObject()
-        self.engine = ActiveEngine(self.root, self._new_thread)  # type: ignore[arg-type]
-        self.store = ChatStore(folder / "chats.db")
-        self.store._thread = AtOnce()  # type: ignore[assignment]
-        self.store.write_answers = lambda _answers: None  # type: ignore[method-assign]  # from another thread
-        settings = Settings.load(folder / "settings.json")
-        self.workspace = Workspace(self.engine, self.store, settings, self.root)
-        self.router = ReportRouter(self.engine, self.workspace, self.root)
-        self.window = new_window(self.engine, self.workspace, self.store, settings)
-        self.library = self.window._services.chat_library
-        self.window.frame.show()
-        self.window.frame.activateWindow()
+        self._names = [name.removeprefix("do_") for name in dir(self) if name.startswith("do_")]
 
-    def _new_thread(self, params: LoadParams, parent: QObject) -> RandomThread:
-        self.threads.append(RandomThread(params, parent))
-        return self.threads[-1]
+    def act(self) -> None:
+        self.done.append(self.chance.choice([name for name in self._names if self.may(name)]))
+        getattr(self, f"do_{self.done[-1]}")()
 
-    async def run(self, num_actions: int = NUM_ACTIONS) -> None:
-        notice = await self.store.open()
-        assert not notice, notice
-        await self.workspace.restore()
-        await self.library.load()
-        self.load_model()
-        actions = [getattr(self, name) for name in dir(self) if name.startswith("do_")]
-        for _ in range(num_actions):
-            action = self.chance.choice(actions)
-            self.done.append(action.__name__.removeprefix("do_"))
-            action()
-            for _ in range(self.chance.choice((0, 0, 1, 3))):
-                await asyncio.sleep(0)
-            self.check()
-        await self.settle()
+    def may(self, _name: str) -> bool:
+        """Whether to use this action, or a command by its name, or what can be done with a turn."""
+        return True
 
     def check(self) -> None:
         """What must be so at any time."""
@@ -209,47 +190,7 @@ class RandomUse:
         assert current
         assert tabs.strip.bar.currentIndex() == self.workspace.sessions.index(current)
 
-    async def settle(self) -> None:
-        """Everything ends, and a new start finds what was there."""
-        self._close_menus()
-        for _ in range(10_000):
-            for session in self.workspace.sessions:
-                session.stop()
-            if self.engine.is_loading:
-                self.threads[-1].finish_loading()
-            for thread in self.threads:
-                thread.step()
-            await asyncio.sleep(0.001)  # some of what is waited for happens on other threads
-            sessions = self.workspace.sessions
-            if not tasks._running and all(one.is_loaded and not one.is_busy for one in sessions):
-                break
-        busy = [session.chat.turns for session in self.workspace.sessions if session.is_busy]
-        assert not busy, f"nobody answers {[[(t.role, t.text, t.state) for t in turns] for turns in busy]}"
-        assert not tasks._running, f"{[task.get_coro() for task in tasks._running]} does not end"
-        await self.workspace.shut_down()
-        said = {one.chat.id: _told(one.chat.turns) for one in self.workspace.sessions}
-        for chat_id, kept in (await self.store.load()).chats.items():
-            saved = _told((await self.store.load_turns(kept)).shown)
-            assert said.get(chat_id, saved) == saved, f"not {said[chat_id]} is saved, but {saved}"
-        await self.store.close()
-
-    async def close(self) -> None:
-        self.window.frame.hide()
-        self.window.frame.deleteLater()
-        await self.engine.close()
-        for task in tuple(tasks._running):
-            task.cancel()
-        self.root.deleteLater()
-        for _ in range(3):
-            await asyncio.sleep(0)
-            QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-
     # Parts
-
-    def load_model(self) -> None:
-        self.engine.load(LoadParams(Path(self.chance.choice(("a.gguf", "b.gguf")))))
-        if self.chance.random() < 0.8:
-            self.threads[-1].finish_loading(n_ctx=self.chance.choice((512, 4096)))
 
     @property
     def session(self) -> ChatSession:
@@ -268,6 +209,9 @@ class RandomUse:
 
     def _open_menus(self) -> list[QMenu]:
         return [one for one in QApplication.topLevelWidgets() if isinstance(one, QMenu) and one.isVisible()]
+
+    def _open_dialogs(self) -> list[QDialog]:
+        return [one for one in QApplication.topLevelWidgets() if isinstance(one, QDialog) and one.isVisible()]
 
     def _close_menus(self) -> None:
         for menu in self._open_menus():
@@ -337,7 +281,8 @@ class RandomUse:
         if not views:
             return
         view = self.chance.choice(views)
-        actions = sorted(a for a in offered(view.turn, view.place) if is_possible(a, view.place))
+        possible = (a for a in offered(view.turn, view.place) if is_possible(a, view.place))
+        actions = sorted(a for a in possible if self.may(a))
         if not actions:
             return
         action = self.chance.choice(actions)
@@ -386,6 +331,11 @@ class RandomUse:
                 menu.close()
                 action.trigger()
 
+    def do_dismiss(self) -> None:
+        """A dialog that was opened some time ago."""
+        for dialog in self._open_dialogs()[-1:]:
+            dialog.reject()
+
     def do_undo(self) -> None:
         if self.window.undo.isVisible():
             self.window.undo.button.click()
@@ -397,7 +347,7 @@ class RandomUse:
 
     def do_command(self) -> None:
         self.window.menus.show_chat_state()
-        actions = [a for a in _commands(self.window) if a.isEnabled()]
+        actions = [a for a in _commands(self.window) if a.isEnabled() and self.may(a.objectName())]
         action = self.chance.choice(actions)
         self.done[-1] += f" {action.objectName()}"
         action.trigger()
@@ -414,7 +364,7 @@ class RandomUse:
             library.open(chat_id)
         elif kind == 1:
             library.open_beside(chat_id)
-        elif kind == 2:
+        elif kind == 2 and self.may("fork"):
             library.fork(chat_id)
         elif kind == 3:
             library.rename(chat_id, self.text())
@@ -432,6 +382,85 @@ class RandomUse:
         session.set_limits(self.chance.choice(list(Overflow)), self.chance.choice((0, 600)))
         session.chat.system_prompt = self.chance.choice(("", "Be brief."))
 
+    def do_sleep(self) -> None:
+        self.engine.sleep()
+
+
+class ScriptedUse(RandomUse):
+    """A window with its workspace and database, and engines of which chance is the script."""
+
+    def __init__(self, seed: int, folder: Path) -> None:
+        chance = RandomThread.chance = random.Random(seed)
+        self.threads: list[RandomThread] = []
+        self.root = QObject()
+        self.store = ChatStore(folder / "chats.db")
+        self.store._thread = AtOnce()  # type: ignore[assignment]
+        self.store.write_answers = lambda _answers: None  # type: ignore[method-assign]  # from another thread
+        settings = Settings.load(folder / "settings.json")
+        engine = ActiveEngine(self.root, self._new_thread)  # type: ignore[arg-type]
+        workspace = Workspace(engine, self.store, settings, self.root)
+        self.router = ReportRouter(engine, workspace, self.root)
+        super().__init__(chance, new_window(engine, workspace, self.store, settings), workspace, engine)
+        self.window.frame.show()
+        self.window.frame.activateWindow()
+
+    def _new_thread(self, params: LoadParams, parent: QObject) -> RandomThread:
+        self.threads.append(RandomThread(params, parent))
+        return self.threads[-1]
+
+    async def run(self, num_actions: int = NUM_ACTIONS) -> None:
+        notice = await self.store.open()
+        assert not notice, notice
+        await self.workspace.restore()
+        await self.library.load()
+        self.load_model()
+        for _ in range(num_actions):
+            self.act()
+            for _ in range(self.chance.choice((0, 0, 1, 3))):
+                await asyncio.sleep(0)
+            self.check()
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Everything ends, and a new start finds what was there."""
+        self._close_menus()
+        for _ in range(10_000):
+            for session in self.workspace.sessions:
+                session.stop()
+            if self.engine.is_loading:
+                self.threads[-1].finish_loading()
+            for thread in self.threads:
+                thread.step()
+            await asyncio.sleep(0.001)  # some of what is waited for happens on other threads
+            sessions = self.workspace.sessions
+            if not tasks._running and all(one.is_loaded and not one.is_busy for one in sessions):
+                break
+        busy = [session.chat.turns for session in self.workspace.sessions if session.is_busy]
+        assert not busy, f"nobody answers {[[(t.role, t.text, t.state) for t in turns] for turns in busy]}"
+        assert not tasks._running, f"{[task.get_coro() for task in tasks._running]} does not end"
+        await self.workspace.shut_down()
+        said = {one.chat.id: _told(one.chat.turns) for one in self.workspace.sessions}
+        for chat_id, kept in (await self.store.load()).chats.items():
+            saved = _told((await self.store.load_turns(kept)).shown)
+            assert said.get(chat_id, saved) == saved, f"not {said[chat_id]} is saved, but {saved}"
+        await self.store.close()
+
+    async def close(self) -> None:
+        self.window.frame.hide()
+        self.window.frame.deleteLater()
+        await self.engine.close()
+        for task in tuple(tasks._running):
+            task.cancel()
+        self.root.deleteLater()
+        for _ in range(3):
+            await asyncio.sleep(0)
+            QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+    def load_model(self) -> None:
+        self.engine.load(LoadParams(Path(self.chance.choice(("a.gguf", "b.gguf")))))
+        if self.chance.random() < 0.8:
+            self.threads[-1].finish_loading(n_ctx=self.chance.choice((512, 4096)))
+
     def do_engine_step(self) -> None:
         for thread in self.threads[-2:]:
             thread.step()
@@ -448,9 +477,6 @@ class RandomUse:
     def do_lose_engine(self) -> None:
         if self.chance.random() < 0.3 and self.engine.loaded_params:
             self.threads[-1].fail("It crashed.")
-
-    def do_sleep(self) -> None:
-        self.engine.sleep()
 
 
 def _told(turns: Iterable[Turn]) -> list[tuple[str, str]]:
@@ -484,7 +510,7 @@ def noted_exceptions() -> Iterator[list[str]]:
 async def use(seed: int, folder: Path) -> list[str]:
     """What went wrong."""
     with noted_exceptions() as seen:
-        window = RandomUse(seed, folder)
+        window = ScriptedUse(seed, folder)
         try:
             await window.run()
         except Exception:

@@ -1,13 +1,13 @@
 """llama-server's own endpoints, so that clients written for it work here, too.
 
-Endpoints that Skein does not offer (embeddings, rerank, infill, LoRA, saving of slots) say so.
+Endpoints that Skein does not offer (LoRA, saving of slots) say so.
 """
 
 from aiohttp import web
 
-from app.api.llama_server import completion, metrics, not_offered, props, slots, tokens
+from app.api.llama_server import completion, infill, metrics, not_offered, props, slots, tokens
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
-    for endpoints in (completion, tokens, props, slots, metrics, not_offered):
+    for endpoints in (completion, infill, tokens, props, slots, metrics, not_offered):
         endpoints.add_routes(router)

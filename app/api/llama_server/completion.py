@@ -14,9 +14,9 @@ from aiohttp import web
 from pydantic import Field
 
 from app.api.answer_parts import timings_json
-from app.api.answering import Event, Whole, stream_answers, whole_answers
+from app.api.answering import Chunks, Event, Whole, stream_answers, whole_answers
 from app.api.engine_client import Answers, EngineClient
-from app.api.errors import ApiError, invalid
+from app.api.errors import invalid
 from app.api.json_body import Body, beside, json_response
 from app.api.llama_answer import answer_json, token_probabilities
 from app.api.openai import MAX_COPIES, MaxTokens, limit
@@ -64,7 +64,6 @@ class CompletionFields(SamplingFields):
         return [_pieces(self.prompt)]
 
     def requests(self, recommended: SamplingParams) -> list[Request]:
-        max_tokens = self.max_tokens if self.n_predict is None else self.n_predict
         uses_cache = self.cache_prompt is not False
         samplings = [self.sampling(recommended, copy) for copy in range(self.n or 1)]
         return [
@@ -73,7 +72,7 @@ class CompletionFields(SamplingFields):
                 chat_id="",
                 prompt=prompt,
                 sampling=samplings[copy],
-                max_tokens=limit(max_tokens),
+                max_tokens=self.num_wanted,
                 stop=self.stops,
                 keep_cells=uses_cache and copy == 0,
                 shares_prefix=uses_cache,
@@ -81,6 +80,11 @@ class CompletionFields(SamplingFields):
             )
             for prompt, copy in itertools.product(self.prompts, range(self.n or 1))
         ]
+
+    @property
+    def num_wanted(self) -> int | None:
+        """The longest answer; None: what the context holds."""
+        return limit(self.max_tokens if self.n_predict is None else self.n_predict)
 
     @property
     def _num_logprobs(self) -> int:
@@ -94,7 +98,11 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def completion(request: web.Request) -> web.StreamResponse:
-    fields = await read_sampling_fields(request, CompletionFields)
+    return await complete(request, await read_sampling_fields(request, CompletionFields))
+
+
+async def complete(request: web.Request, fields: CompletionFields) -> web.StreamResponse:
+    """The answers to `fields.prompts`, streamed where they ask for it."""
     client = request.app[CLIENT]
     _check_slot(fields, client)
     sampling = client.sampling
@@ -115,7 +123,7 @@ def _check_slot(fields: CompletionFields, client: EngineClient) -> None:
 def _pieces(prompt: object) -> tuple[Piece, ...]:
     if isinstance(prompt, PromptObject):
         if prompt.multimodal_data:
-            raise ApiError(501, "This server takes text only: leave multimodal_data out.")
+            raise invalid("This server takes text only: leave multimodal_data out.")
         prompt = prompt.prompt_string
     return tuple(prompt) if isinstance(prompt, list) else (str(prompt),)
 
@@ -159,7 +167,7 @@ def _chosen(body: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
     return chosen
 
 
-class _Chunks:
+class _Chunks(Chunks):
     """Pieces of text with their tokens. The last event of each answer tells how it was made."""
 
     def __init__(self, request: web.Request, fields: CompletionFields, answers: Answers) -> None:
@@ -180,9 +188,6 @@ class _Chunks:
             rest = "" if output.token_ids else output.text  # what was held back until the end
             events.append(_chosen(body | {"content": rest, "tokens": []}, self._fields.response_fields))
         return events
-
-    def last(self) -> list[Event]:
-        return []
 
     def _piece(self, index: int, output: Output) -> dict[str, Any]:
         usage = output.usage

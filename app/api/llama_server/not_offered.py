@@ -1,4 +1,4 @@
-"""llama-server's endpoints that Skein does not have: each says so, instead of a bare 404."""
+"""llama-server's endpoints that Skein does not have: each says so. With 501 clients would ask again."""
 
 from typing import NoReturn
 
@@ -8,13 +8,8 @@ from aiohttp.typedefs import Handler
 from app.api.errors import ApiError
 
 PATHS = {
-    "This server makes no embeddings.": ("/embedding", "/embeddings", "/v1/embeddings"),
-    "This server does not rank texts.": ("/rerank", "/reranking", "/v1/rerank", "/v1/reranking"),
-    "This server does not fill gaps in code.": ("/infill",),
     "This server takes no adapters.": ("/lora-adapters",),
     "Slots are saved and freed by Skein itself.": ("/slots/{id}",),
-    "This server does not speak Anthropic's API.": ("/v1/messages", "/v1/messages/count_tokens"),
-    "This server does not speak OpenAI's Responses API. Use /v1/chat/completions.": ("/v1/responses",),
     "This server takes no sound.": ("/v1/audio/transcriptions",),
     "This server has one model. Start it with another one.": ("/models/load", "/models/unload"),
 }
@@ -30,6 +25,6 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 def _refusal(message: str) -> Handler:
     async def refuse(_request: web.Request) -> NoReturn:
-        raise ApiError(501, message)
+        raise ApiError(404, message, "not_supported_error")
 
     return refuse

@@ -18,9 +18,7 @@ async def props(request: web.Request) -> web.Response:
     """The model's file by its name alone: its folder is private."""
     client = request.app[CLIENT]
     model = client.model
-    template, (bos_text, eos_text) = await client.use_prompts(
-        lambda prompts: (prompts.template_source, prompts.edge_texts)
-    )
+    template = await client.template_facts()
     return json_response(
         {
             "default_generation_settings": {
@@ -35,10 +33,10 @@ async def props(request: web.Request) -> web.Response:
             "endpoint_props": False,  # they cannot be changed
             "endpoint_metrics": request.app[PRESENTATION].is_monitored,
             "ui": False,
-            "chat_template": template,
-            "bos_token": bos_text,
-            "eos_token": eos_text,
+            "chat_template": template.source,
+            "bos_token": template.bos_text,
+            "eos_token": template.eos_text,
             "build_info": SYSTEM_FINGERPRINT,
-            "is_sleeping": False,
+            "is_sleeping": client.is_asleep,
         }
     )

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 from aiohttp import web
 from pydantic import Field
 
-from app.api.chat_completions import require_tools
+from app.api.chat_answer import require_tools
 from app.api.chat_fields import ChatFields
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json, beside, json_response, read_fields

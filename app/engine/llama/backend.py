@@ -47,8 +47,8 @@ class LlamaBackend(Vocabulary):
         super().__init__(model)
         self._model, self._context, self._files = model, context, files
         self._memory = lib.llama_get_memory(context.pointer)
-        self._native_batch: _NativeBatch | None = None  # of the last decode
-        self._abort_flag = _AbortFlag(context)
+        self._native_batch: NativeBatch | None = None  # of the last decode
+        self._abort_flag = AbortFlag(context)
         self._check_thread = OwningThread().check
         self.logits = Logits(context, self.n_vocab, self._check_thread)
         self._unrotated: set[int] = set()  # sequences with shifted positions but unrotated keys
@@ -321,13 +321,13 @@ class LlamaBackend(Vocabulary):
     def _native(self, batch: Batch) -> lib.llama_batch:
         """The batch as the library takes it. Cached, since the same batch is reused in every step."""
         if self._native_batch is None or self._native_batch.batch is not batch:
-            self._native_batch = _NativeBatch(batch)
+            self._native_batch = NativeBatch(batch)
         native = self._native_batch.native
         native.n_tokens = batch.num_rows
         return native
 
 
-class _NativeBatch:
+class NativeBatch:
     """A `llama_batch` over the arrays of a `Batch`: nothing to copy or free, one sequence a row."""
 
     def __init__(self, batch: Batch) -> None:
@@ -352,7 +352,7 @@ class _NativeBatch:
         )
 
 
-class _AbortFlag:
+class AbortFlag:
     """Interrupts a decode from any thread without the GIL.
 
     llama.cpp asks its abort callback after each graph node. A Python function there would wait for the GIL

@@ -43,7 +43,7 @@ from app.engine.llama.native_library import (
 from app.engine.llama.spread import worker_bytes, worker_devices
 from app.protocol.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKENS, LoadParams, RopeScaling
-from app.protocol.model import DeviceKind, ModelInfo
+from app.protocol.model import DeviceKind, FimTokens, ModelInfo
 from app.protocol.sampling import SamplingParams
 from app.system.cores import num_physical_cores
 from app.system.memory import free_memory_bytes
@@ -99,28 +99,26 @@ def open_llama_backend(
     native_log = library()
     native_log.recent.clear()
     native_log.buffers.clear()
-    _check_file(params.path)
+    check_file(params.path)
     for adapter in params.adapters:
-        _check_file(adapter.path)
+        check_file(adapter.path)
     if params.use_mmap and has_long_tail(params.path):
         params = replace(params, use_mmap=False)
     share = share_of_progress(params)
     with contextlib.ExitStack() as stack:
         files = stack.enter_context(MappedFiles(params.path if params.use_mmap else None))
         files.hold()
-        model = stack.enter_context(
-            _load_model(params, lambda done: on_progress(share * done), check_tensors)
-        )
+        model = stack.enter_context(load_model(params, lambda done: on_progress(share * done), check_tensors))
         _check_can_chat(model, params.path)
         adapters = stack.enter_context(loaded_adapters(model, params.adapters))
         context_params = _context_params(model, params)
         n_ctx_train = lib.llama_model_n_ctx_train(model.pointer)  # a context with YaRN changes it
-        context = stack.enter_context(_make_context(model, context_params, params))
+        context = stack.enter_context(make_context(model, context_params, params))
         _check_has_memory(context, params.path)
         use_adapters(context, adapters, params.adapters)
         info = _model_info(model, context, context_params, params, n_ctx_train)
         # Models with two RoPE factors use those for long texts in a long context.
-        n_ctx_seq = info.n_ctx_seq if _metadata_int(model, "rope.scaling.original_context_length") else None
+        n_ctx_seq = info.n_ctx_seq if metadata_int(model, "rope.scaling.original_context_length") else None
         fingerprint = state_fingerprint(params.path, context_params, n_ctx_seq, params.adapters)
         backend = LlamaBackend(model, context, info, fingerprint, files)
         files.let_go()
@@ -137,7 +135,7 @@ def open_llama_backend(
         yield backend
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # to open a pipe would wait for its writer
             raise ModelLoadError(
@@ -159,7 +157,7 @@ def _check_file(path: Path) -> None:
         )
 
 
-def _load_model(params: LoadParams, on_progress: Callable[[float], bool], check_tensors: bool) -> Native:
+def load_model(params: LoadParams, on_progress: Callable[[float], bool], check_tensors: bool) -> Native:
     path = params.path
     cancelled = False
 
@@ -221,7 +219,8 @@ def _ending_in_null(devices: Sequence[ctypes.c_void_p]) -> ctypes.Array[ctypes.c
     return (ctypes.c_void_p * (len(devices) + 1))(*devices, None)
 
 
-def _check_can_chat(model: Native, path: Path) -> None:
+def check_can_be_run(model: Native, path: Path) -> None:
+    """By a decoder or an encoder alone. Raises ModelLoadError."""
     pointer = model.pointer
     if lib.llama_vocab_type(lib.llama_model_get_vocab(pointer)) == VOCAB_TYPE_NONE:
         raise _cannot_chat(path, said("it has no vocabulary"))
@@ -229,7 +228,11 @@ def _check_can_chat(model: Native, path: Path) -> None:
         raise _cannot_chat(path, said("it is an encoder-decoder model"))
     if lib.llama_model_is_diffusion(pointer):
         raise _cannot_chat(path, said("it is a diffusion model"))
-    if _architecture_metadata(model, "attention.causal") == "false":
+
+
+def _check_can_chat(model: Native, path: Path) -> None:
+    check_can_be_run(model, path)
+    if architecture_metadata(model, "attention.causal") == "false":
         raise _cannot_chat(path, FOR_EMBEDDINGS)
 
 
@@ -292,15 +295,15 @@ def _check_types(model: Native, params: LoadParams) -> None:
     check_types(params, key_length, value_length)
     check_types(
         params,
-        _metadata_int(model, "attention.key_length_swa"),
-        _metadata_int(model, "attention.value_length_swa"),
+        metadata_int(model, "attention.key_length_swa"),
+        metadata_int(model, "attention.value_length_swa"),
     )
 
 
 def _head_lengths(model: Native) -> tuple[int, int]:
     n_head = lib.llama_model_n_head(model.pointer)
     usual = lib.llama_model_n_embd(model.pointer) // n_head if n_head else 0
-    key_length, value_length = (_metadata_int(model, f"attention.{one}_length") for one in ("key", "value"))
+    key_length, value_length = (metadata_int(model, f"attention.{one}_length") for one in ("key", "value"))
     return key_length or usual, value_length or usual
 
 
@@ -308,7 +311,7 @@ def _round_up(n_ctx: int) -> int:
     return max(-(-n_ctx // N_CTX_STEP), 1) * N_CTX_STEP
 
 
-def _make_context(model: Native, native: lib.llama_context_params, params: LoadParams) -> Native:
+def make_context(model: Native, native: lib.llama_context_params, params: LoadParams) -> Native:
     path = params.path
     _check_memory(model, native, params)
     pointer = lib.llama_init_from_model(model.pointer, native)
@@ -348,7 +351,7 @@ def _make_private(
     native.n_batch = native.n_ubatch = max(num_rows, native.n_seq_max)
     native.kv_unified = True
     native.swa_full = True  # a window's cells would be taken by turns, and lie elsewhere after a restore
-    context = stack.enter_context(_make_context(model, native, params))
+    context = stack.enter_context(make_context(model, native, params))
     use_adapters(context, adapters, params.adapters)
     private_info = replace(
         info,
@@ -360,7 +363,7 @@ def _make_private(
         takes_checkpoints=False,
         num_drafted_tokens=0,
     )
-    n_ctx_seq = native.n_ctx if _metadata_int(model, "rope.scaling.original_context_length") else None
+    n_ctx_seq = native.n_ctx if metadata_int(model, "rope.scaling.original_context_length") else None
     fingerprint = state_fingerprint(params.path, native, n_ctx_seq, params.adapters)
     return LlamaBackend(model, context, private_info, fingerprint, files)
 
@@ -396,7 +399,7 @@ def _check_memory(model: Native, native: lib.llama_context_params, params: LoadP
 def _max_cell_bytes(model: Native, params: LoadParams) -> int:
     """An upper bound: keys and values as if all layers were equal; some keep less, or nothing."""
     # The library reports the heads of the first layer, which may have none.
-    num_heads = _metadata_int(model, "attention.head_count_kv") or lib.llama_model_n_head(model.pointer)
+    num_heads = metadata_int(model, "attention.head_count_kv") or lib.llama_model_n_head(model.pointer)
     key_length, value_length = _head_lengths(model)
     row = row_bytes(params.type_k, num_heads * key_length) + row_bytes(
         params.type_v, num_heads * value_length
@@ -408,7 +411,7 @@ def _n_ctx_scaled(model: Native, params: LoadParams, n_ctx_train: int) -> int:
     """The context length with the chosen RoPE scaling; 0 with the model's own."""
     if lib.llama_model_rope_type(model.pointer) == lib.LLAMA_ROPE_TYPE_NONE:
         return 0
-    original = _metadata_int(model, "rope.scaling.original_context_length") or n_ctx_train
+    original = metadata_int(model, "rope.scaling.original_context_length") or n_ctx_train
     if params.rope_scaling is RopeScaling.NONE:
         return original
     is_chosen = params.rope_scaling is not RopeScaling.MODEL and params.rope_factor
@@ -432,9 +435,9 @@ def _model_info(
     taken = memory_taken(library().buffers.copy(), lib.llama_model_size(pointer))
     info = ModelInfo(
         path=path,
-        name=printable(_metadata(model, "general.name")) or path.stem,
+        name=printable(metadata(model, "general.name")) or path.stem,
         description=printable(description.value.decode("utf-8", "replace")),
-        architecture=printable(_metadata(model, "general.architecture")),
+        architecture=printable(metadata(model, "general.architecture")),
         n_vocab=lib.llama_vocab_n_tokens(lib.llama_model_get_vocab(pointer)),
         n_params=lib.llama_model_n_params(pointer),
         size_bytes=lib.llama_model_size(pointer),
@@ -465,9 +468,21 @@ def _model_info(
         has_template=bool(template),
         takes_tools=TOOLS in template,
         thinks=any(sign in template for sign in THINKING),
+        fim=_fim_tokens(model),
     )
     assert info.n_ctx_seq == lib.llama_n_ctx_seq(context.pointer)
     return info
+
+
+def _fim_tokens(model: Native) -> FimTokens:
+    vocab = lib.llama_model_get_vocab(model.pointer)
+    return FimTokens(
+        prefix=lib.llama_vocab_fim_pre(vocab),
+        suffix=lib.llama_vocab_fim_suf(vocab),
+        middle=lib.llama_vocab_fim_mid(vocab),
+        repository=lib.llama_vocab_fim_rep(vocab),
+        file=lib.llama_vocab_fim_sep(vocab),
+    )
 
 
 def _cell_bytes(model: Native, context: Native) -> int:
@@ -499,20 +514,20 @@ def _recommended_sampling(model: Native) -> SamplingParams:
 def _sampling_metadata(model: Native) -> Iterator[tuple[str, Any]]:
     usual = SamplingParams()
     for key, name in SAMPLING_KEYS.items():
-        if text := _metadata(model, f"general.sampling.{key}"):
+        if text := metadata(model, f"general.sampling.{key}"):
             yield name, type(getattr(usual, name))(float(text))
 
 
-def _metadata(model: Native, key: str) -> str:
+def metadata(model: Native, key: str) -> str:
     buffer = ctypes.create_string_buffer(1024)
     length = lib.llama_model_meta_val_str(model.pointer, key.encode(), buffer, len(buffer))
     return buffer.value.decode("utf-8", "replace") if length >= 0 else ""
 
 
-def _architecture_metadata(model: Native, key: str) -> str:
-    return _metadata(model, f"{_metadata(model, 'general.architecture')}.{key}")
+def architecture_metadata(model: Native, key: str) -> str:
+    return metadata(model, f"{metadata(model, 'general.architecture')}.{key}")
 
 
-def _metadata_int(model: Native, key: str) -> int:
-    text = _architecture_metadata(model, key)
+def metadata_int(model: Native, key: str) -> int:
+    text = architecture_metadata(model, key)
     return int(text) if text.isdigit() else 0

@@ -45,6 +45,12 @@ class ComposerNotice(QWidget):
         self._lines = [*self._lines, text][-MAX_LINES:]
         self._show("danger")
 
+    def say(self, text: str) -> None:
+        """In place of everything."""
+        self.clear()
+        self._lines = [text]
+        self._show("muted")
+
     def offer_undo(self, text: str, undo: Callable[[], object]) -> None:
         """For ten seconds."""
         self.offer(text, tr("Undo"), undo)

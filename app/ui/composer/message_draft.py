@@ -126,6 +126,9 @@ class MessageDraft(QObject):
         if not num_waiting:
             self._composer.waiting.clear()
             return
+        if self._session.waits_for_model:
+            self._composer.waiting.say(tr("Sent once a model is loaded."))
+            return
         said = tr_n("{n} message queued.", "{n} messages queued.", num_waiting)
         self._composer.waiting.offer(said, tr("Send now"), self._session.send_queued)
 

@@ -215,7 +215,7 @@ class ChatView(QWidget):
         self.transcript.set_progress(progress)
 
     def _show_state(self) -> None:
-        is_empty = self.session.is_loaded and not self.session.chat.turns
+        is_empty = self.session.is_loaded and not (self.session.chat.turns or self.session.queue)
         self._pages.setCurrentWidget(self.notebook or (self.empty if is_empty else self.transcript))
 
     def _bound_composer(self) -> None:

@@ -55,6 +55,9 @@ class EmptyChat(QWidget):
             Stretch(4),
         )
         self._column = vbox(*parts, on=self, spacing=8)
+        # A click leaves the keyboard in the composer: it is there when a window that it opened is closed.
+        for button in (self.primary, *self.offers.buttons):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.apply(self.greeting)
 
     @property
@@ -127,12 +130,16 @@ class PromptChips(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.buttons: tuple[QPushButton, ...] = ()
+        self._prompts: Sequence[str] = ()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 8, 0, 0)
         self._grid.setSpacing(CHIPS_SPACE)
         self._num_columns = 0
 
     def apply(self, prompts: Sequence[str]) -> None:
+        if prompts == self._prompts:  # a new one would miss the click that has begun on the old one
+            return
+        self._prompts = prompts
         for button in self.buttons:
             button.setParent(None)
             button.deleteLater()

@@ -65,7 +65,7 @@ def _without_model(state: ModelState, free_bytes: int) -> Greeting:
     if state.loading:
         words = tr("What you send now is answered once it is loaded.")
         return Greeting(tr("Loading {name}…", name=state.loading.stem), words=words)
-    words = tr("Open a model, or drop a GGUF file here.")
+    words = tr("What you send now is answered once a model is loaded.")
     return Greeting(tr("No model"), "", words, Primary.GET_MODEL, tr("Get a model"), sizes_text(free_bytes))
 
 

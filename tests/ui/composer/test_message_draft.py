@@ -222,6 +222,15 @@ def test_a_message_sent_while_busy_is_queued(view: ChatView, session: FakeSessio
     assert not view.composer.waiting.isVisible()  # it is sent by itself when the answer is done
 
 
+def test_what_waits_for_a_model_says_so(view: ChatView, session: FakeSession) -> None:
+    session.send("Count")
+    session.send("and then")
+    session.waits_for_model = True
+    view.composer.stop.click()
+    assert view.composer.waiting.text == "Sent once a model is loaded."
+    assert not view.composer.waiting.button.isVisible()
+
+
 def test_what_waits_after_a_stop_can_be_sent(view: ChatView, session: FakeSession) -> None:
     session.send("Count")
     session.send("and then")

@@ -5,12 +5,12 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from app.chats.chat import Turn
+from app.chats.chat import QueuedMessage, Turn
 from app.look.fonts import choose_column
 from app.protocol.request import Overflow, Role
 from app.ui.message.safe_browser import SafeBrowser
 from app.ui.tabs.chat_view import ChatView
-from app.ui.transcript.greeting import Greeting
+from app.ui.transcript.greeting import Greeting, Primary
 from app.ui.transcript.turn_actions import TurnAction
 from tests.inspector.reports import decoding
 from tests.ui.fakes import FakeSession
@@ -251,3 +251,22 @@ def test_arabic_stands_at_the_right_in_the_question_and_in_the_answer(
             line = block.layout().lineAt(0)
             assert line.naturalTextRect().right() == pytest.approx(text.document().textWidth(), abs=2)
             block = block.next()
+
+
+def test_a_message_that_waits_for_a_model_is_shown(view: ChatView, session: FakeSession) -> None:
+    session.chat.queue.append(QueuedMessage("What is 34 + 21?"))
+    session.waits_for_model = True
+    session.changed.emit()
+    assert not view.empty.isVisible()
+    assert [bubble.words.text() for bubble in view.transcript.queue.bubbles] == ["What is 34 + 21?"]
+
+
+def test_a_click_on_the_page_of_a_new_chat_leaves_the_keyboard_in_the_composer(
+    view: ChatView, qtbot: QtBot
+) -> None:
+    view.empty.apply(Greeting("starter", primary=Primary.GET_MODEL, label="Get a real model"))
+    view.activateWindow()
+    view.composer.editor.setFocus()
+    with qtbot.waitSignal(view.empty.model_requested):
+        qtbot.mouseClick(view.empty.primary, Qt.MouseButton.LeftButton)
+    assert view.composer.editor.hasFocus()

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -99,3 +100,9 @@ def test_new_prompts_are_never_squeezed(page: EmptyChat, height: int) -> None:
     QApplication.processEvents()
     shown = [button for button in page.buttons if button.isVisible()]
     assert all(button.height() >= button.sizeHint().height() for button in shown)
+
+
+def test_a_new_caption_leaves_the_prompts_where_a_click_may_have_begun(page: EmptyChat) -> None:
+    before = page.buttons
+    page.apply(replace(page.greeting, caption="From 610 MiB"))
+    assert page.buttons == before

@@ -1,0 +1,195 @@
+"""The body of a request for a message, and the chat that it means."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from app.api.as_chat import (
+    AnyObject,
+    function_tool,
+    given,
+    named_choice,
+    no_such_parts,
+    schema_format,
+    text_part,
+    thinking_variables,
+)
+from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS
+from app.api.errors import invalid
+from app.api.json_body import Body, as_json
+from app.api.openai import MaxTokens
+from app.api.parameters import MAX_STOPS, SamplingFields, Stop
+
+# Claude Code stamps each request with another number. The same one each time leaves prompts that begin alike.
+BILLING_HEADER = "x-anthropic-billing-header:"
+STAMP = re.compile(r"\bcch=[0-9a-f]{5};")
+ANY_STAMP = "cch=fffff;"
+
+
+class Block(Body):
+    """Which of the fields it has depends on its type."""
+
+    type: str
+    text: str | None = None
+    thinking: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: AnyObject | None = None
+    tool_use_id: str | None = None
+    content: str | Annotated[list[Block], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
+
+
+Blocks = Annotated[list[Block], Field(max_length=MAX_PARTS, fail_fast=True)]
+
+
+class MessageFields(Body):
+    role: Literal["user", "assistant", "system"]
+    content: str | Blocks
+
+    def messages(self) -> list[AnyObject]:
+        """As messages of a chat completion: the results of tools are some of their own. Raises ApiError."""
+        if isinstance(self.content, str):
+            return [{"role": self.role, "content": self.content}]
+        if self.role == "assistant":
+            return _assistant(self.content)
+        results = [block for block in self.content if block.type == "tool_result"]
+        messages: list[AnyObject] = [
+            {"role": "tool", "tool_call_id": block.tool_use_id, "content": _text_parts(block.content)}
+            for block in results
+        ]
+        if rest := _text_parts([block for block in self.content if block.type != "tool_result"]):
+            messages.append({"role": self.role, "content": rest})
+        return messages
+
+
+class ToolFields(Body):
+    """One with a type of its own is run by Anthropic, or known to its models without a description."""
+
+    name: str
+    type: str | None = None
+    description: str | None = None
+    input_schema: AnyObject | None = None
+
+
+class ToolChoice(Body):
+    type: Literal["auto", "any", "tool", "none"]
+    name: str | None = None
+    disable_parallel_tool_use: bool | None = None
+
+
+class Thinking(Body):
+    type: Literal["enabled", "disabled", "adaptive"]
+    budget_tokens: Annotated[int, Field(ge=1)] | None = None
+
+
+class Format(Body):
+    type: Literal["json_schema"]
+    schema_: Annotated[AnyObject, Field(alias="schema")]
+
+
+class OutputConfig(Body):
+    format: Format | None = None
+    effort: str | None = None
+
+
+class MessagesFields(SamplingFields):
+    """`model` may be anything: there is only one. Without `max_tokens` the context is the limit."""
+
+    model: Any = None
+    metadata: Any = None  # who asks
+    messages: Annotated[list[MessageFields], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
+    system: str | Blocks | None = None
+    max_tokens: MaxTokens | None = None
+    stop_sequences: Annotated[list[Stop], Field(max_length=MAX_STOPS, fail_fast=True)] | None = None
+    stream: bool | None = None
+    tools: Annotated[list[ToolFields], Field(max_length=MAX_TOOLS)] | None = None
+    tool_choice: ToolChoice | None = None
+    thinking: Thinking | None = None
+    output_config: OutputConfig | None = None
+    output_format: Format | None = None
+    mcp_servers: Any = None
+    container: Any = None
+    chat_template_kwargs: AnyObject | None = None  # llama-server's
+
+    def chat_body(self) -> AnyObject:
+        """The body of a chat completion. Raises ApiError."""
+        if self.mcp_servers or self.container:
+            raise invalid("mcp_servers and container are not supported: offer their tools as your own.")
+        choice = self.tool_choice
+        return given(
+            **self.model_dump(include=set(SamplingFields.model_fields) - {"stop"}, exclude_none=True),
+            messages=[*self._system(), *(one for message in self.messages for one in message.messages())],
+            max_tokens=self.max_tokens,
+            stop=self.stop_sequences,
+            tools=self._tools() or None,
+            tool_choice=_tool_choice(choice) if choice else None,
+            parallel_tool_calls=False if choice and choice.disable_parallel_tool_use else None,
+            response_format=self._response_format(),
+            chat_template_kwargs=(self.chat_template_kwargs or {}) | self._thinking() or None,
+            thinking_budget_tokens=self.thinking.budget_tokens if self.thinking else None,
+            stream=self.stream,
+        )
+
+    def _system(self) -> list[AnyObject]:
+        parts = _text_parts(self.system)
+        if not parts:
+            return []
+        return [{"role": "system", "content": [text_part(_unstamped(part["text"])) for part in parts]}]
+
+    def _tools(self) -> list[AnyObject]:
+        for tool in self.tools or ():
+            if tool.type not in (None, "custom"):
+                raise invalid(f"tools: this server does not have {tool.type}.")
+        return [
+            function_tool(tool.name, tool.description, tool.input_schema or {"type": "object"})
+            for tool in self.tools or ()
+        ]
+
+    def _response_format(self) -> AnyObject | None:
+        format_ = self.output_format or (self.output_config and self.output_config.format)
+        return schema_format(format_.schema_) if format_ else None
+
+    def _thinking(self) -> AnyObject:
+        """Without a word of it, the model thinks if it does so by itself."""
+        effort = self.output_config.effort if self.output_config else None
+        thinks = {"enabled": True, "disabled": False}.get(self.thinking.type) if self.thinking else None
+        return thinking_variables(thinks, effort)
+
+
+def _tool_choice(choice: ToolChoice) -> str | AnyObject:
+    if choice.type == "tool":
+        return named_choice(choice.name)
+    return "required" if choice.type == "any" else choice.type
+
+
+def _assistant(blocks: list[Block]) -> list[AnyObject]:
+    calls = [_call(block) for block in blocks if block.type == "tool_use"]
+    thought = "".join(block.thinking or "" for block in blocks if block.type == "thinking")
+    said = ("tool_use", "thinking", "redacted_thinking")
+    content = _text_parts([block for block in blocks if block.type not in said])
+    if not (calls or thought or content):
+        return []
+    return [
+        given(role="assistant", content=content, reasoning_content=thought or None, tool_calls=calls or None)
+    ]
+
+
+def _call(block: Block) -> AnyObject:
+    function = {"name": block.name, "arguments": as_json(block.input or {})}
+    return {"id": block.id, "type": "function", "function": function}
+
+
+def _text_parts(content: str | list[Block] | None) -> list[AnyObject]:
+    if isinstance(content, str):
+        return [text_part(content)] if content else []
+    for block in content or ():
+        if block.type != "text":
+            raise no_such_parts("content", block.type, ["text"])
+    return [text_part(block.text or "") for block in content or ()]
+
+
+def _unstamped(text: str) -> str:
+    return STAMP.sub(ANY_STAMP, text, count=1) if text.startswith(BILLING_HEADER) else text

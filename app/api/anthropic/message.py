@@ -1,0 +1,164 @@
+"""A message as it is made: whole, or told by events."""
+
+from __future__ import annotations
+
+import uuid
+
+from app.api.answering import Chunks, Event
+from app.api.anthropic.fields import MessagesFields
+from app.api.as_chat import AnyObject
+from app.api.chat_answer import ChatAnswer, ChatAnswers
+from app.api.errors import ApiError
+from app.api.event_stream import NamedEventStream
+from app.api.json_body import as_json, parse
+from app.protocol.answer_message import ToolCall, ToolCallDelta
+from app.protocol.output import Output, Usage
+
+ERROR_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+}
+STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
+
+
+def error_body(error: ApiError) -> AnyObject:
+    told = error.body("")["error"]
+    message = told["message"]
+    if "n_prompt_tokens" in told:  # in the words that make Claude Code shorten the chat
+        message = f"prompt is too long: {told['n_prompt_tokens']} tokens > {told['n_ctx']} maximum. {message}"
+    kind = ERROR_TYPES.get(error.status) or ("invalid_request_error" if error.status < 500 else "api_error")
+    return {"type": "error", "error": {"type": kind, "message": message}}
+
+
+class MessageStream(NamedEventStream):
+    sign_of_life = f"event: ping\ndata: {as_json({'type': 'ping'})}\n\n"
+
+
+class Message(Chunks):
+    """One block is open at a time: thinking, text, or the use of a tool."""
+
+    stream = MessageStream
+
+    def __init__(self, model: str, fields: MessagesFields, chat: ChatAnswers) -> None:
+        self._id = f"msg_{uuid.uuid4().hex}"
+        self._model = model
+        self._fields = fields
+        self._chat = chat
+        self._has_begun = False
+        self._num_blocks = 0
+        self._open = ""  # the type of the last block, until it is closed
+
+    def whole(self) -> AnyObject:
+        """Of an answer that has ended."""
+        (answer,) = self._chat.answers
+        message = answer.message
+        content: list[AnyObject] = []
+        if message.reasoning:
+            content.append({"type": "thinking", "thinking": message.reasoning, "signature": ""})
+        if message.content:
+            content.append({"type": "text", "text": message.content})
+        content += [_tool_use(call) for call in message.tool_calls]
+        return self._body(content, answer.whole.usage) | self._end(answer)
+
+    async def of(self, index: int, output: Output) -> list[Event]:
+        delta = await self._chat.read(index, output)
+        events: list[Event] = []
+        if not self._has_begun:
+            self._has_begun = True
+            usage = _usage_json(output.usage) | {"output_tokens": 0}
+            message = self._body([], output.usage) | {"usage": usage}
+            events.append({"type": "message_start", "message": message})
+        if delta.reasoning:
+            events += self._begin({"type": "thinking", "thinking": "", "signature": ""})
+            events.append(self._delta({"type": "thinking_delta", "thinking": delta.reasoning}))
+        if delta.content:
+            events += self._begin({"type": "text", "text": ""})
+            events.append(self._delta({"type": "text_delta", "text": delta.content}))
+        for call in delta.tool_calls:
+            events += self._of_call(call)
+        return events
+
+    def last(self) -> list[Event]:
+        (answer,) = self._chat.answers
+        end = {
+            "type": "message_delta",
+            "delta": self._end(answer),
+            "usage": _usage_json(answer.whole.usage),
+        }
+        return [*self._close(), end, {"type": "message_stop"}]
+
+    def failed(self, error: ApiError, path: str) -> list[Event]:  # noqa: ARG002
+        return [error_body(error)]
+
+    def _of_call(self, call: ToolCallDelta) -> list[Event]:
+        events: list[Event] = []
+        if call.id:
+            events += self._close()
+            events += self._begin({"type": "tool_use", "id": call.id, "name": call.name, "input": {}})
+        if call.arguments:
+            events.append(self._delta({"type": "input_json_delta", "partial_json": call.arguments}))
+        return events
+
+    def _begin(self, block: AnyObject) -> list[Event]:
+        """Nothing if such a block is open."""
+        if self._open == block["type"]:
+            return []
+        events = self._close()
+        self._open = block["type"]
+        self._num_blocks += 1
+        return [
+            *events,
+            {"type": "content_block_start", "index": self._num_blocks - 1, "content_block": block},
+        ]
+
+    def _delta(self, delta: AnyObject) -> AnyObject:
+        return {"type": "content_block_delta", "index": self._num_blocks - 1, "delta": delta}
+
+    def _close(self) -> list[Event]:
+        if not self._open:
+            return []
+        events: list[Event] = []
+        if self._open == "thinking":  # clients wait for it; there is nothing to be signed
+            events.append(self._delta({"type": "signature_delta", "signature": ""}))
+        self._open = ""
+        return [*events, {"type": "content_block_stop", "index": self._num_blocks - 1}]
+
+    def _body(self, content: list[AnyObject], usage: Usage) -> AnyObject:
+        return {
+            "id": self._id,
+            "type": "message",
+            "role": "assistant",
+            "model": self._model,
+            "content": content,
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": _usage_json(usage),
+            **self._fields.warnings,
+        }
+
+    def _end(self, answer: ChatAnswer) -> AnyObject:
+        word = answer.whole.stopping_word
+        if answer.finish_reason == "stop" and word in (self._fields.stop_sequences or ()):
+            return {"stop_reason": "stop_sequence", "stop_sequence": word}
+        return {"stop_reason": STOP_REASONS[answer.finish_reason or "stop"], "stop_sequence": None}
+
+
+def _tool_use(call: ToolCall) -> AnyObject:
+    try:
+        found = parse(call.arguments.encode())
+    except ValueError:  # the answer was cut in the middle of it
+        found = {}
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": found}
+
+
+def _usage_json(usage: Usage) -> AnyObject:
+    return {
+        "input_tokens": usage.num_prompt_tokens - usage.num_cached_tokens,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": usage.num_cached_tokens,
+        "output_tokens": usage.num_generated_tokens,
+    }

@@ -1,0 +1,57 @@
+"""Bodies of other protocols as chat completions: all chats are checked, limited and answered alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from aiohttp import web
+
+from app.api.chat_fields import ChatFields
+from app.api.errors import ApiError, invalid
+from app.api.json_body import beside, validated
+
+AnyObject = dict[str, Any]
+
+NO_IMAGES = "Image input is not supported: this server takes text only."
+
+
+async def as_chat(request: web.Request, body: Callable[[], AnyObject]) -> ChatFields:
+    """`body` makes the body of a chat completion of the one that was read. Raises ApiError."""
+    fields = await beside(request, lambda: validated(body(), ChatFields))
+    await fields.tokenize_biases(request)
+    return fields
+
+
+def function_tool(name: str | None, description: str | None, parameters: AnyObject | None) -> AnyObject:
+    function = {"name": name, "description": description, "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+def named_choice(name: str | None) -> AnyObject:
+    return {"type": "function", "function": {"name": name}}
+
+
+def schema_format(schema: AnyObject) -> AnyObject:
+    return {"type": "json_schema", "json_schema": {"schema": schema}}
+
+
+def text_part(text: str) -> AnyObject:
+    return {"type": "text", "text": text}
+
+
+def thinking_variables(thinks: bool | None, effort: str | None = None) -> AnyObject:
+    """What chat templates are told of it. None leaves it to the model."""
+    variables = {"enable_thinking": thinks, "reasoning_effort": effort}
+    return {name: value for name, value in variables.items() if value is not None}
+
+
+def given(**fields: object) -> AnyObject:
+    """Those that have a value."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def no_such_parts(where: str, kind: str, known: Iterable[str]) -> ApiError:
+    if kind in ("image", "input_image", "image_url"):
+        return invalid(NO_IMAGES)
+    return invalid(f"{where}: {kind!r} is not supported, only {', '.join(known)}.")

@@ -1,0 +1,180 @@
+"""POST /v1/embeddings, and llama-server's /embeddings: vectors of texts, by a model loaded for it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from aiohttp import web
+from pydantic import Field
+
+from app.api.engine_client import EngineClient
+from app.api.errors import invalid
+from app.api.json_body import Body, as_json, read_fields
+from app.api.state import TEXT_ENGINES
+from app.api.vectors import MAX_TEXTS, Tokenize, embedded, name_of, usage_json
+from app.engine.embedding import TextTokenizer
+from app.protocol.load import Pooling
+
+if TYPE_CHECKING:
+    from app.api.vectors import Vectors
+
+MAX_PIECES = 100_000
+MAX_NUMBERS = 1 << 22  # in one answer: 80 MB of JSON
+EUCLIDEAN, LARGEST, AS_IT_IS = 2, 0, -1  # llama-server's numbers for norms; others are p-norms
+MAX_NORM = 32
+LARGEST_NUMBER = 32760.0
+NO_EMBEDDINGS = (
+    "This server makes no embeddings. Start `skein serve` with an embedding model, or with --embedding-model "
+    "beside a chat model."
+)
+
+Piece = str | int
+Pieces = Annotated[list[Piece], Field(min_length=1, max_length=MAX_PIECES, fail_fast=True)]
+ONLY_RANKS = (
+    "This model ranks documents: ask /v1/rerank. For embeddings start `skein serve` with another model."
+)
+
+
+class TextPart(Body):
+    type: Literal["text"]
+    text: str
+
+
+class ContentObject(Body):
+    content: str | Annotated[list[TextPart], Field(max_length=MAX_PIECES, fail_fast=True)]
+
+
+class PromptObject(Body):
+    prompt_string: str | Pieces
+
+
+OneText = str | Pieces | PromptObject | ContentObject
+Texts = OneText | Annotated[list[OneText], Field(min_length=1, max_length=MAX_TEXTS, fail_fast=True)]
+
+
+class EmbeddingFields(Body):
+    """`model` may be anything: there is only one."""
+
+    input: Texts | None = None
+    content: Texts | None = None  # asks for llama-server's form of the answer
+    encoding_format: Literal["float", "base64"] | None = None
+    dimensions: Annotated[int, Field(ge=1)] | None = None
+    embd_normalize: Annotated[int, Field(ge=AS_IT_IS, le=MAX_NORM)] | None = None
+
+    @property
+    def texts(self) -> list[Sequence[Piece]]:
+        """A list with a number in it is one text. Raises ApiError."""
+        given = self.content if self.input is None else self.input
+        if given is None:
+            raise invalid("input: Field required")
+        if isinstance(given, list) and not any(isinstance(one, int) for one in given):
+            if len(given) > MAX_TEXTS:
+                raise invalid(f"input: a request can have {MAX_TEXTS:,} texts. Send them in parts.")
+            return list(map(_pieces, given))
+        return [_pieces(given)]
+
+    def finished(self, vectors: Vectors, pooling: Pooling | None) -> Vectors:
+        """Cut and normalised as asked for."""
+        vectors = vectors[:, : self.dimensions]
+        if pooling is Pooling.NONE:
+            return vectors
+        return normalised(vectors, EUCLIDEAN if self.embd_normalize is None else self.embd_normalize)
+
+
+def add_routes(router: web.UrlDispatcher) -> None:
+    router.add_post("/v1/embeddings", openai_embeddings)
+    for path in ("/embedding", "/embeddings"):
+        router.add_post(path, embeddings)
+
+
+async def openai_embeddings(request: web.Request) -> web.Response:
+    fields, client = await read_fields(request, EmbeddingFields), _embedder(request)
+    if client.model.pooling is Pooling.NONE:
+        raise invalid("With --pooling none there is a vector for each token: ask /embeddings for them.")
+    if fields.input is None:
+        return await _in_llama_servers_form(fields, client)
+    items: list[str] = []
+    num_tokens = 0
+    async for vectors, num_of_text in embedded(client, _tokenizers(fields, client)):
+        vector = fields.finished(vectors, client.model.pooling)[0]
+        written = _base64(vector) if fields.encoding_format == "base64" else as_json(vector.tolist())
+        items.append(f'{{"object":"embedding","index":{len(items)},"embedding":{written}}}')
+        num_tokens += num_of_text
+    head = as_json({"object": "list", "model": name_of(client, request.app), "usage": usage_json(num_tokens)})
+    return _joined(f'{head[:-1]},"data":[', items, "]}")
+
+
+async def embeddings(request: web.Request) -> web.Response:
+    return await _in_llama_servers_form(await read_fields(request, EmbeddingFields), _embedder(request))
+
+
+async def _in_llama_servers_form(fields: EmbeddingFields, client: EngineClient) -> web.Response:
+    items: list[str] = []
+    async for vectors, _num_tokens in embedded(client, _tokenizers(fields, client)):
+        rows = fields.finished(vectors, client.model.pooling)
+        items.append(f'{{"index":{len(items)},"embedding":{as_json(rows.tolist())}}}')
+    return _joined("[", items, "]")
+
+
+def _embedder(request: web.Request) -> EngineClient:
+    embedder = request.app[TEXT_ENGINES].embedder
+    if embedder is None:
+        raise invalid(NO_EMBEDDINGS)
+    if embedder.model.pooling is Pooling.RANK:
+        raise invalid(ONLY_RANKS)
+    return embedder
+
+
+def _tokenizers(fields: EmbeddingFields, client: EngineClient) -> list[Tokenize]:
+    """Raises ApiError for an answer that would be too large."""
+    texts, model = fields.texts, client.model
+    if fields.dimensions and fields.dimensions > model.n_embd:
+        raise invalid(f"dimensions: this model's vectors have {model.n_embd}.")
+    rows = model.n_batch if model.pooling is Pooling.NONE else 1
+    if len(texts) * rows * model.n_embd > MAX_NUMBERS:
+        raise invalid(
+            f"input: {len(texts)} texts are too many at once for vectors of {model.n_embd} numbers."
+        )
+    return [partial(TextTokenizer.whole, pieces=pieces) for pieces in texts]
+
+
+def _pieces(text: object) -> Sequence[Piece]:
+    match text:
+        case PromptObject():
+            return _pieces(text.prompt_string)
+        case ContentObject():
+            return (text.content,) if isinstance(text.content, str) else (_written(text.content),)
+        case list():
+            return text
+    return (str(text),)
+
+
+def _written(parts: list[TextPart]) -> str:
+    return "".join(part.text for part in parts)
+
+
+def normalised(vectors: Vectors, norm: int) -> Vectors:
+    """Each row divided by its norm; one of zeros stays as it is."""
+    if norm == AS_IT_IS:
+        return vectors
+    sizes = np.abs(vectors.astype(np.float64))
+    if norm == LARGEST:
+        lengths = sizes.max(axis=1) / LARGEST_NUMBER
+    else:
+        p = max(norm, 1)
+        lengths = (sizes**p).sum(axis=1) ** (1 / p)
+    lengths[lengths == 0] = 1
+    divided: Vectors = (vectors / lengths[:, None]).astype(np.float32)
+    return divided
+
+
+def _base64(vector: Vectors) -> str:
+    return as_json(base64.b64encode(vector.astype("<f4").tobytes()).decode())
+
+
+def _joined(head: str, items: list[str], end: str) -> web.Response:
+    return web.Response(text=f"{head}{','.join(items)}{end}", content_type="application/json")

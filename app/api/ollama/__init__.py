@@ -1,0 +1,106 @@
+"""Ollama's API, so that programs that know no other find Skein at its address.
+
+What changes models (pull, create, delete) is refused: there is one, chosen in Skein.
+"""
+
+from __future__ import annotations
+
+import uuid
+from functools import partial
+from typing import NoReturn
+
+from aiohttp import web
+
+from app.api.answering import stream_answers
+from app.api.as_chat import as_chat, given
+from app.api.chat_answer import ChatAnswers, PlainReader, answer_chat
+from app.api.errors import ApiError
+from app.api.json_body import beside, json_response, read_fields, validated
+from app.api.ollama import models
+from app.api.ollama.answer import Lines, line
+from app.api.ollama.fields import ChatFields, GenerateFields, OllamaFields
+from app.api.parameters import SamplingFields
+from app.api.state import CLIENT, model_name
+from app.protocol.request import Request
+
+PREFIX = "/api/"
+ONE_MODEL = "This server has one model, which is chosen in Skein."
+NO_EMBEDDINGS = "This server makes no embeddings."
+NOT_OFFERED = {
+    "pull": ONE_MODEL,
+    "push": ONE_MODEL,
+    "create": ONE_MODEL,
+    "copy": ONE_MODEL,
+    "delete": ONE_MODEL,
+    "blobs/{digest}": ONE_MODEL,
+    "embed": NO_EMBEDDINGS,
+    "embeddings": NO_EMBEDDINGS,
+}
+
+
+def add_routes(router: web.UrlDispatcher) -> None:
+    models.add_routes(router)
+    router.add_post("/api/chat", chat)
+    router.add_post("/api/generate", generate)
+    for path, reason in NOT_OFFERED.items():
+        router.add_route("*", f"{PREFIX}{path}", partial(not_offered, reason))
+
+
+async def chat(request: web.Request) -> web.StreamResponse:
+    fields = await read_fields(request, ChatFields)
+    if not fields.messages:
+        return _loaded(request, is_chat=True)
+    chat_fields = await as_chat(request, fields.chat_body)
+    with await answer_chat(request, chat_fields) as answers:
+        return await _answer(request, fields, answers, is_chat=True)
+
+
+async def generate(request: web.Request) -> web.StreamResponse:
+    fields = await read_fields(request, GenerateFields)
+    fields.check()
+    if not fields.prompt:
+        return _loaded(request, is_chat=False)
+    if fields.raw:
+        answers = await _answer_raw(request, fields)
+    else:
+        answers = await answer_chat(request, await as_chat(request, fields.chat_body))
+    with answers:
+        return await _answer(request, fields, answers, is_chat=False)
+
+
+async def not_offered(reason: str, _request: web.Request) -> NoReturn:
+    raise ApiError(404, reason)
+
+
+def _loaded(request: web.Request, is_chat: bool) -> web.Response:
+    """The model is there already, which is what a caller without a question wants."""
+    return json_response(line(model_name(request.app), is_chat, "") | {"done": True, "done_reason": "load"})
+
+
+async def _answer_raw(request: web.Request, fields: GenerateFields) -> ChatAnswers:
+    """To a prompt in which control tokens count, without a chat template. Raises ApiError."""
+    client = request.app[CLIENT]
+    recommended = client.sampling
+    options = given(**fields.sampling_options, json_schema=fields.json_schema)
+    sampling = validated(options, SamplingFields)
+    await sampling.tokenize_biases(request)
+    asked = Request(
+        request_id=uuid.uuid4().hex,
+        chat_id="",
+        prompt=(fields.prompt,),
+        sampling=await beside(request, lambda: sampling.sampling(recommended)),
+        max_tokens=fields.max_tokens,
+        stop=sampling.stops,
+        num_logprobs=max(fields.top_logprobs or 0, 1) if fields.logprobs else 0,
+    )
+    return ChatAnswers(request, client.answer(asked), [PlainReader()])
+
+
+async def _answer(
+    request: web.Request, fields: OllamaFields, answers: ChatAnswers, is_chat: bool
+) -> web.StreamResponse:
+    lines = Lines(model_name(request.app), is_chat, fields, answers)
+    if fields.is_streamed:
+        return await stream_answers(request, answers.outputs, lines)
+    await answers.to_their_end()
+    return json_response(lines.whole())

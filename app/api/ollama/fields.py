@@ -1,0 +1,176 @@
+"""The bodies of Ollama's requests, and the chats that they mean."""
+
+from __future__ import annotations
+
+import uuid
+from collections import deque
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from app.api.as_chat import NO_IMAGES, AnyObject, given, schema_format, thinking_variables
+from app.api.chat_fields import MAX_MESSAGES, MAX_TOOLS
+from app.api.errors import invalid
+from app.api.json_body import Body, as_json
+from app.api.openai import MAX_TOP_LOGPROBS
+from app.api.parameters import MAX_WARNINGS, SamplingFields
+from app.protocol.sampling import shown
+
+Images = Annotated[list[Any], Field(fail_fast=True)]
+
+
+class CalledFunction(Body):
+    name: str
+    arguments: AnyObject | None = None
+
+
+class Call(Body):
+    id: str | None = None
+    function: CalledFunction
+
+
+class MessageFields(Body):
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str = ""
+    thinking: str | None = None
+    images: Images | None = None
+    tool_calls: Annotated[list[Call], Field(max_length=MAX_TOOLS, fail_fast=True)] | None = None
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+
+
+class OllamaFields(Body):
+    """`model` may be anything: there is only one. It stays loaded, whatever `keep_alive` says."""
+
+    stream: bool | None = None
+    format: str | AnyObject | None = None
+    options: AnyObject | None = None
+    think: bool | str | None = None
+    logprobs: bool | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=MAX_TOP_LOGPROBS)] | None = None
+
+    @property
+    def is_streamed(self) -> bool:
+        return self.stream is not False
+
+    @property
+    def warnings(self) -> dict[str, list[str]]:
+        """What goes beside the answer: a sentence for each option that had no effect on it."""
+        others = self._options.keys() - {*SamplingFields.model_fields, "num_predict"}
+        told = [f"The option {shown(name)} has no effect here." for name in sorted(others)[:MAX_WARNINGS]]
+        return {"warnings": told} if told else {}
+
+    @property
+    def max_tokens(self) -> int | None:
+        """Raises ApiError. Both -1 and -2 mean what the context holds."""
+        wanted = self._options.get("num_predict")
+        if wanted is None or wanted in (-1, -2):
+            return None
+        if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 0:
+            raise invalid("options: num_predict must be a number of tokens, or -1.")
+        return wanted
+
+    @property
+    def sampling_options(self) -> AnyObject:
+        """Those that SamplingFields knows by the same names."""
+        return {name: value for name, value in self._options.items() if name in SamplingFields.model_fields}
+
+    @property
+    def json_schema(self) -> AnyObject | None:
+        """That of the answer. Raises ApiError."""
+        if isinstance(self.format, dict):
+            return self.format
+        if self.format not in (None, "", "json"):
+            raise invalid('format: must be a JSON schema, or "json".')
+        return {"type": "object"} if self.format else None
+
+    def body(self, messages: list[AnyObject], tools: list[AnyObject] | None = None) -> AnyObject:
+        """The body of a chat completion. Raises ApiError."""
+        effort = self.think if isinstance(self.think, str) else None
+        thinks = None if self.think is None else bool(self.think)
+        schema = self.json_schema
+        return given(
+            **self.sampling_options,
+            messages=messages,
+            max_tokens=self.max_tokens,
+            tools=tools,
+            response_format=schema_format(schema) if schema is not None else None,
+            chat_template_kwargs=thinking_variables(thinks, effort) or None,
+            logprobs=self.logprobs,
+            top_logprobs=self.top_logprobs if self.logprobs else None,
+            stream=self.is_streamed,
+        )
+
+    @property
+    def _options(self) -> AnyObject:
+        """Some clients send 40.0 for 40."""
+        return {
+            name: int(value) if isinstance(value, float) and value.is_integer() else value
+            for name, value in (self.options or {}).items()
+            if value is not None
+        }
+
+
+class ChatFields(OllamaFields):
+    """Without messages the caller only wants the model to be there."""
+
+    messages: Annotated[list[MessageFields], Field(max_length=MAX_MESSAGES, fail_fast=True)] = Field(
+        default_factory=list
+    )
+    tools: Annotated[list[AnyObject], Field(max_length=MAX_TOOLS)] | None = None
+
+    def chat_body(self) -> AnyObject:
+        if any(message.images for message in self.messages):
+            raise invalid(NO_IMAGES)
+        return self.body(_with_ids(self.messages), self.tools or None)
+
+
+class GenerateFields(OllamaFields):
+    """Without a prompt the caller only wants the model to be there."""
+
+    prompt: str = ""
+    system: str | None = None
+    raw: bool | None = None
+    suffix: str | None = None
+    template: str | None = None
+    context: list[int] | None = None
+    images: Images | None = None
+
+    def check(self) -> None:
+        """Raises ApiError."""
+        if self.images:
+            raise invalid(NO_IMAGES)
+        if self.suffix or self.template or self.context:
+            raise invalid("suffix, template and context are not supported: use raw, or /api/chat.")
+
+    def chat_body(self) -> AnyObject:
+        system = [{"role": "system", "content": self.system}] if self.system else []
+        return self.body([*system, {"role": "user", "content": self.prompt}])
+
+
+def _with_ids(messages: list[MessageFields]) -> list[AnyObject]:
+    """As messages of a chat completion. Ollama's calls need no ids; results then belong to them in order."""
+    converted = []
+    waiting: deque[str] = deque()
+    for message in messages:
+        calls = [_call(call) for call in message.tool_calls or ()]
+        waiting.extend(call["id"] for call in calls)
+        result_of = message.tool_call_id
+        if message.role == "tool" and result_of is None and waiting:
+            result_of = waiting.popleft()
+        converted.append(
+            given(
+                role=message.role,
+                content=message.content,
+                reasoning_content=message.thinking,
+                name=message.tool_name,
+                tool_calls=calls or None,
+                tool_call_id=result_of,
+            )
+        )
+    return converted
+
+
+def _call(call: Call) -> AnyObject:
+    function = {"name": call.function.name, "arguments": as_json(call.function.arguments or {})}
+    return {"id": call.id or f"call_{uuid.uuid4().hex[:24]}", "type": "function", "function": function}

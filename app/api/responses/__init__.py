@@ -1,0 +1,64 @@
+"""POST /v1/responses: OpenAI's second form of a chat, which coding agents speak.
+
+A response is kept in memory for a while, unless `store` is false, so that the next one can refer to it.
+"""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from app.api.answering import stream_answers
+from app.api.as_chat import AnyObject, as_chat
+from app.api.chat_answer import answer_chat, count_prompt_tokens
+from app.api.chat_fields import ChatFields
+from app.api.json_body import json_response, read_fields
+from app.api.responses.fields import ResponseFields
+from app.api.responses.response import Response
+from app.api.responses.store import RESPONSES
+
+
+def add_routes(router: web.UrlDispatcher) -> None:
+    for prefix in ("", "/v1"):
+        router.add_post(f"{prefix}/responses", responses)
+        router.add_post(f"{prefix}/responses/input_tokens", input_tokens)
+        router.add_get(f"{prefix}/responses/{{id}}", stored_response)
+        router.add_delete(f"{prefix}/responses/{{id}}", drop_response)
+
+
+async def responses(request: web.Request) -> web.StreamResponse:
+    fields, messages, chat_fields = await _read(request)
+    with await answer_chat(request, chat_fields) as chat:
+        response = Response(request, fields, messages, chat)
+        if fields.stream:
+            return await stream_answers(request, chat.outputs, response)
+        await chat.to_their_end()
+    return json_response(await response.whole())
+
+
+async def input_tokens(request: web.Request) -> web.Response:
+    _fields, _messages, chat_fields = await _read(request)
+    num_tokens = await count_prompt_tokens(request, chat_fields)
+    return json_response({"object": "response.input_tokens", "input_tokens": num_tokens})
+
+
+async def stored_response(request: web.Request) -> web.Response:
+    return json_response(request.app[RESPONSES].get(request.match_info["id"]).body)
+
+
+async def drop_response(request: web.Request) -> web.Response:
+    response_id = request.match_info["id"]
+    request.app[RESPONSES].drop(response_id)
+    return json_response({"id": response_id, "object": "response", "deleted": True})
+
+
+async def _read(request: web.Request) -> tuple[ResponseFields, list[AnyObject], ChatFields]:
+    """The body, the messages of the chat that it means, and that chat. Raises ApiError."""
+    fields = await read_fields(request, ResponseFields)
+    store = request.app[RESPONSES]
+    messages: list[AnyObject] = []
+
+    def body() -> AnyObject:
+        messages.extend([*store.messages_of(fields.previous_response_id), *fields.messages(store.item)])
+        return fields.chat_body(messages)
+
+    return fields, messages, await as_chat(request, body)

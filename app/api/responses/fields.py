@@ -1,0 +1,243 @@
+"""The body of a request for a response, and the chat that it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from app.api.as_chat import (
+    AnyObject,
+    function_tool,
+    given,
+    named_choice,
+    no_such_parts,
+    schema_format,
+    text_part,
+    thinking_variables,
+)
+from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS
+from app.api.errors import invalid
+from app.api.json_body import Body
+from app.api.openai import MAX_TOP_LOGPROBS, MaxTokens
+from app.api.parameters import SamplingFields
+from app.protocol.sampling import shown
+
+PART_TYPES = ("input_text", "output_text", "reasoning_text", "summary_text", "text")
+LOGPROBS = "message.output_text.logprobs"  # in `include`
+
+
+class Part(Body):
+    """A refusal has its text in `refusal`."""
+
+    type: str
+    text: str | None = None
+    refusal: str | None = None
+
+
+Parts = Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)]
+
+
+class Item(Body):
+    """One of the input. Which of the fields it has depends on its type; a message need not name its own."""
+
+    type: str | None = None
+    id: str | None = None
+    role: Literal["user", "assistant", "system", "developer"] | None = None
+    content: str | Parts | None = None
+    summary: Parts | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
+    output: str | Parts | None = None
+
+
+class ToolFields(Body):
+    """Of functions. `strict` is what every call is here that has to follow a schema."""
+
+    type: str
+    strict: bool | None = None
+    name: str | None = None
+    description: str | None = None
+    parameters: AnyObject | None = None
+
+
+class ToolChoice(Body):
+    type: str
+    name: str | None = None
+    mode: Literal["auto", "required"] | None = None
+    tools: Annotated[list[ToolFields], Field(max_length=MAX_TOOLS)] | None = None
+
+
+class Format(Body):
+    type: Literal["text", "json_object", "json_schema"]
+    name: str | None = None
+    strict: bool | None = None
+    schema_: Annotated[AnyObject | None, Field(alias="schema")] = None
+
+
+class TextFields(Body):
+    format: Format | None = None
+
+
+class Reasoning(Body):
+    effort: str | None = None
+    summary: str | None = None
+
+
+class ResponseFields(SamplingFields):
+    """`model` may be anything: there is only one."""
+
+    model: Any = None
+    input: (
+        Annotated[str, Field(min_length=1)]
+        | Annotated[list[Item], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
+    )
+    instructions: str | None = None
+    previous_response_id: str | None = None
+    store: bool | None = None
+    stream: bool | None = None
+    max_output_tokens: MaxTokens | None = None
+    text: TextFields | None = None
+    tools: Annotated[list[ToolFields], Field(max_length=MAX_TOOLS)] | None = None
+    tool_choice: Literal["auto", "none", "required"] | ToolChoice | None = None
+    parallel_tool_calls: bool | None = None
+    reasoning: Reasoning | None = None
+    include: list[str] | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=MAX_TOP_LOGPROBS)] | None = None
+    metadata: AnyObject | None = None
+    truncation: str | None = None
+    background: bool | None = None
+    conversation: Any = None
+    prompt: Any = None
+    chat_template_kwargs: AnyObject | None = None  # llama-server's, as are the next
+    reasoning_format: str | None = None
+    thinking_budget_tokens: int | None = None
+    timings_per_token: bool | None = None
+    return_progress: bool | None = None
+
+    @property
+    def wants_logprobs(self) -> bool:
+        return bool(self.top_logprobs) or LOGPROBS in (self.include or ())
+
+    @property
+    def warnings(self) -> dict[str, list[str]]:
+        told = super().warnings.get("warnings", [])
+        left_out = sorted({tool.type for tool in self.tools or () if tool.type != "function"})
+        told += [f"tools: {shown(kind)} was left out, which this server does not have." for kind in left_out]
+        if self.truncation not in (None, "disabled"):
+            told.append("truncation: nothing is left out of the input.")
+        return {"warnings": told} if told else {}
+
+    def chat_body(self, messages: list[AnyObject]) -> AnyObject:
+        """The body of a chat completion that answers `messages`. Raises ApiError."""
+        if self.background or self.conversation or self.prompt:
+            raise invalid("background, conversation and prompt are not supported.")
+        format_ = self.text.format if self.text else None
+        return given(
+            **self.model_dump(include=set(SamplingFields.model_fields), exclude_none=True),
+            messages=self._with_instructions(messages),
+            max_tokens=self.max_output_tokens,
+            tools=self._function_tools() or None,
+            tool_choice=self._tool_choice(),
+            parallel_tool_calls=self.parallel_tool_calls,
+            response_format=_response_format(format_) if format_ else None,
+            logprobs=True if self.wants_logprobs else None,
+            top_logprobs=self.top_logprobs if self.wants_logprobs else None,
+            chat_template_kwargs=(self.chat_template_kwargs or {}) | self._thinking() or None,
+            reasoning_format=self.reasoning_format,
+            thinking_budget_tokens=self.thinking_budget_tokens,
+            stream=self.stream,
+            return_progress=self.return_progress,
+        )
+
+    def messages(self, item_called: Callable[[str], Item]) -> list[AnyObject]:
+        """The input as messages of a chat, without the instructions. Raises ApiError.
+
+        `item_called` returns an item of an earlier response by its id.
+        """
+        if isinstance(self.input, str):
+            return [{"role": "user", "content": self.input}]
+        messages: list[AnyObject] = []
+        for item in self.input:
+            _add(messages, item_called(item.id or "") if item.type == "item_reference" else item)
+        return messages
+
+    def _with_instructions(self, messages: list[AnyObject]) -> list[AnyObject]:
+        """One system message at the beginning: many templates take no other."""
+        if not self.instructions:
+            return messages
+        parts = [text_part(self.instructions)]
+        if messages and messages[0]["role"] in ("system", "developer"):
+            content = messages[0]["content"]
+            parts += [text_part(content)] if isinstance(content, str) else content
+            messages = messages[1:]
+        return [{"role": "system", "content": parts}, *messages]
+
+    def _function_tools(self) -> list[AnyObject]:
+        functions = [tool for tool in self.tools or () if tool.type == "function"]
+        choice = self.tool_choice
+        if isinstance(choice, ToolChoice) and choice.type == "allowed_tools":
+            allowed = {tool.name for tool in choice.tools or ()}
+            functions = [tool for tool in functions if tool.name in allowed]
+        return [function_tool(tool.name, tool.description, tool.parameters) for tool in functions]
+
+    def _tool_choice(self) -> str | AnyObject | None:
+        choice = self.tool_choice
+        if not isinstance(choice, ToolChoice):
+            return choice
+        if choice.type == "allowed_tools":
+            return choice.mode or "auto"
+        if choice.type != "function":
+            raise invalid(f"tool_choice: this server does not have {choice.type}.")
+        return named_choice(choice.name)
+
+    def _thinking(self) -> AnyObject:
+        effort = self.reasoning.effort if self.reasoning else None
+        return thinking_variables(False) if effort == "none" else thinking_variables(None, effort)
+
+
+def _response_format(format_: Format) -> AnyObject:
+    if format_.type != "json_schema":
+        return {"type": format_.type}
+    if format_.schema_ is None:
+        raise invalid("text.format: a json_schema needs its schema.")
+    return schema_format(format_.schema_)
+
+
+def _add(messages: list[AnyObject], item: Item) -> None:
+    """What a model writes in one turn is several items, but one message."""
+    match item.type or "message":
+        case "message" if item.role == "assistant":
+            _assistant(messages)["content"] += _text_parts(item.content)
+        case "message":
+            messages.append({"role": item.role or "user", "content": _text_parts(item.content)})
+        case "reasoning":
+            parts = _text_parts(item.content) or _text_parts(item.summary)
+            if text := "".join(part["text"] for part in parts):
+                _assistant(messages)["reasoning_content"] = text
+        case "function_call":
+            function = {"name": item.name, "arguments": item.arguments or "{}"}
+            call = {"id": item.call_id, "type": "function", "function": function}
+            _assistant(messages).setdefault("tool_calls", []).append(call)
+        case "function_call_output":
+            content = _text_parts(item.output)
+            messages.append({"role": "tool", "tool_call_id": item.call_id, "content": content})
+        case other:
+            raise invalid(f"input: items of the type {other!r} are not supported.")
+
+
+def _assistant(messages: list[AnyObject]) -> AnyObject:
+    if not messages or messages[-1]["role"] != "assistant":
+        messages.append({"role": "assistant", "content": []})
+    return messages[-1]
+
+
+def _text_parts(content: str | list[Part] | None) -> list[AnyObject]:
+    if isinstance(content, str):
+        return [text_part(content)] if content else []
+    for part in content or ():
+        if part.type not in (*PART_TYPES, "refusal"):
+            raise no_such_parts("input", part.type, PART_TYPES)
+    return [text_part(part.text or part.refusal or "") for part in content or ()]

@@ -1,0 +1,185 @@
+"""A response as it is made: whole, or told by events."""
+
+from __future__ import annotations
+
+import time
+import uuid
+
+from aiohttp import web
+
+from app.api.answer_parts import timings_json
+from app.api.answering import Chunks, Event
+from app.api.as_chat import AnyObject, given
+from app.api.chat_answer import ChatAnswers
+from app.api.errors import ApiError
+from app.api.event_stream import NamedEventStream
+from app.api.json_body import as_json
+from app.api.progress import Progress
+from app.api.responses.fields import ResponseFields
+from app.api.responses.output import OutputItems
+from app.api.responses.store import RESPONSES, Stored
+from app.api.state import CLIENT, model_name
+from app.protocol.answer_message import AnswerMessage, MessageDelta, ToolCallDelta
+from app.protocol.output import Output, Usage
+
+
+class Response(Chunks):
+    """`messages` are the chat that it answers, without instructions."""
+
+    stream = NamedEventStream
+
+    def __init__(
+        self, request: web.Request, fields: ResponseFields, messages: list[AnyObject], chat: ChatAnswers
+    ) -> None:
+        self._request = request
+        self._fields = fields
+        self._messages = messages
+        self._chat = chat
+        self._items = OutputItems(fields.top_logprobs or 0)
+        self._num_events = 0
+        self._num_reasoning_tokens = 0
+        self._body = _new_body(fields, model_name(request.app))
+
+    async def of(self, index: int, output: Output) -> list[Event]:
+        delta = await self._chat.read(index, output)
+        if output.finish_reason:
+            await self._count_reasoning()
+        events = self._begin()
+        if isinstance(output, Progress):
+            events = events or [self._event("response.in_progress")]
+            events[-1]["prompt_progress"] = output.json
+        logprobs = output.logprobs if self._fields.wants_logprobs else ()
+        events += self._items.add(delta, logprobs)
+        if events and (self._fields.timings_per_token or isinstance(output, Progress)):
+            events[-1]["timings"] = timings_json(output.usage)
+        return self._numbered(events)
+
+    def last(self) -> list[Event]:
+        events = self._items.close(self._status())
+        body = self._ended()
+        usage = self._chat.answers[0].whole.usage
+        end = {"type": f"response.{body['status']}", "response": body, "timings": timings_json(usage)}
+        return self._numbered([*events, end])
+
+    def failed(self, error: ApiError, path: str) -> list[Event]:
+        told = error.body(path)["error"]
+        self._body |= {
+            "status": "failed",
+            "error": {"code": "server_error", "message": told["message"]},
+            "output": self._items.all,
+        }
+        plain = {"type": "error", "code": str(told["type"]), "message": told["message"], "param": None}
+        return self._numbered([*self._begin(), plain, self._event("response.failed")])
+
+    async def whole(self) -> AnyObject:
+        """Of an answer that has ended."""
+        (answer,) = self._chat.answers
+        await self._count_reasoning()
+        logprobs = answer.whole.logprobs if self._fields.wants_logprobs else ()
+        self._items.add(_at_once(answer.message), logprobs)
+        self._items.close(self._status())
+        return self._ended()
+
+    async def _count_reasoning(self) -> None:
+        if text := self._chat.answers[0].message.reasoning:
+            tokenized = await self._request.app[CLIENT].use_prompts(
+                lambda prompts: prompts.tokenize(text, parse_special=False)
+            )
+            self._num_reasoning_tokens = len(tokenized)
+
+    def _begin(self) -> list[AnyObject]:
+        if self._num_events:
+            return []
+        return [self._event("response.created"), self._event("response.in_progress")]
+
+    def _event(self, kind: str) -> AnyObject:
+        return {"type": kind, "response": dict(self._body)}
+
+    def _numbered(self, events: list[AnyObject]) -> list[Event]:
+        numbered: list[Event] = []
+        for event in events:
+            numbered.append(event | {"sequence_number": self._num_events})
+            self._num_events += 1
+        return numbered
+
+    def _status(self) -> str:
+        return "incomplete" if self._chat.answers[0].finish_reason == "length" else "completed"
+
+    def _ended(self) -> AnyObject:
+        """The whole body, kept for those who will refer to it."""
+        (answer,) = self._chat.answers
+        status = self._status()
+        self._body |= {
+            "status": status,
+            "completed_at": int(time.time()),
+            "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
+            "output": self._items.all,
+            "usage": _usage_json(answer.whole.usage, self._num_reasoning_tokens),
+        }
+        if self._fields.store is not False:
+            size = (self._request.content_length or 0) + len(as_json(self._items.all))
+            messages = [*self._messages, _as_message(answer.message)]
+            self._request.app[RESPONSES].keep(Stored(self._body, messages, size))
+        return self._body
+
+
+def _new_body(fields: ResponseFields, model: str) -> AnyObject:
+    sent = fields.model_dump(exclude_none=True, by_alias=True)
+    return {
+        "id": f"resp_{uuid.uuid4().hex}",
+        "object": "response",
+        "created_at": int(time.time()),
+        "status": "in_progress",
+        "background": False,
+        "error": None,
+        "incomplete_details": None,
+        "instructions": fields.instructions,
+        "max_output_tokens": fields.max_output_tokens,
+        "metadata": fields.metadata or {},
+        "model": model,
+        "output": [],
+        "parallel_tool_calls": fields.parallel_tool_calls is not False,
+        "previous_response_id": fields.previous_response_id,
+        "reasoning": sent.get("reasoning", {"effort": None, "summary": None}),
+        "store": fields.store is not False,
+        "temperature": fields.temperature,
+        "text": sent.get("text", {"format": {"type": "text"}}),
+        "tool_choice": sent.get("tool_choice", "auto"),
+        "tools": sent.get("tools", []),
+        "top_p": fields.top_p,
+        "truncation": "disabled",
+        "usage": None,
+        **fields.warnings,
+    }
+
+
+def _usage_json(usage: Usage, num_reasoning_tokens: int) -> AnyObject:
+    return {
+        "input_tokens": usage.num_prompt_tokens,
+        "input_tokens_details": {"cached_tokens": usage.num_cached_tokens},
+        "output_tokens": usage.num_generated_tokens,
+        "output_tokens_details": {"reasoning_tokens": num_reasoning_tokens},
+        "total_tokens": usage.num_prompt_tokens + usage.num_generated_tokens,
+    }
+
+
+def _at_once(message: AnswerMessage) -> MessageDelta:
+    calls = [
+        ToolCallDelta(index, call.id, call.name, call.arguments)
+        for index, call in enumerate(message.tool_calls)
+    ]
+    return MessageDelta(message.content, message.reasoning, tuple(calls))
+
+
+def _as_message(message: AnswerMessage) -> AnyObject:
+    """As it is sent again with the next turn."""
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in message.tool_calls
+    ]
+    return given(
+        role="assistant",
+        content=message.content,
+        reasoning_content=message.reasoning or None,
+        tool_calls=calls or None,
+    )

@@ -1,0 +1,241 @@
+"""POST /v1/responses, as OpenAI and llama-server have it."""
+
+import json
+
+import pytest
+
+from tests.api.conftest import Steps, endless, serving
+from tests.api.parrot import CALL, Parrot, with_tools
+
+PATH = "/v1/responses"
+ASKED = {"input": "Hello", "temperature": 0}
+TOOL = {"type": "function", "name": "add", "parameters": {"type": "object"}}
+SHOWN_TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
+
+
+async def named_events(served, body: dict) -> list[tuple[str, dict]]:
+    async with served.http.post(served.server.address + PATH, json=body | {"stream": True}) as response:
+        assert response.status == 200, await response.text()
+        blocks = (await response.text()).strip().split("\n\n")
+    pairs = [block.split("\n") for block in blocks if not block.startswith(":")]
+    return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in pairs]
+
+
+async def test_an_answer_has_openais_form():
+    async with serving(Parrot("Hi.")) as served:
+        status, body = await served.post(PATH, ASKED)
+        assert status == 200
+        assert body["id"].startswith("resp_")
+        assert (body["object"], body["status"], body["error"]) == ("response", "completed", None)
+        (item,) = body["output"]
+        assert item["id"].startswith("msg_")
+        assert (item["type"], item["role"], item["status"]) == ("message", "assistant", "completed")
+        (part,) = item["content"]
+        assert (part["type"], part["text"], part["annotations"]) == ("output_text", "Hi.", [])
+        assert body["usage"]["output_tokens"] == 3
+        assert body["usage"]["total_tokens"] == body["usage"]["input_tokens"] + 3
+        assert "warnings" not in body
+
+
+async def test_a_stream_tells_of_the_items_in_order():
+    async with serving(Parrot("Hi.")) as served:
+        events = await named_events(served, ASKED)
+        assert [name for name, _ in events] == [
+            "response.created",
+            "response.in_progress",
+            "response.output_item.added",
+            "response.content_part.added",
+            *["response.output_text.delta"] * 3,
+            "response.output_text.done",
+            "response.content_part.done",
+            "response.output_item.done",
+            "response.completed",
+        ]
+        assert all(event["type"] == name for name, event in events)
+        assert [event["sequence_number"] for _, event in events] == list(range(len(events)))
+        added = events[2][1]["item"]
+        assert added["content"] == []
+        assert {event["item_id"] for _, event in events if "item_id" in event} == {added["id"]}
+        assert "".join(event["delta"] for _, event in events if "delta" in event) == "Hi."
+        last = events[-1][1]["response"]
+        assert last["output"][0]["content"][0]["text"] == "Hi."
+        assert last["usage"]["output_tokens"] == 3
+
+
+async def test_an_answer_that_was_cut_is_incomplete():
+    async with serving(endless()) as served:
+        _, body = await served.post(PATH, ASKED | {"max_output_tokens": 3})
+        assert body["status"] == "incomplete"
+        assert body["incomplete_details"] == {"reason": "max_output_tokens"}
+        assert body["output"][0]["status"] == "incomplete"
+        name, event = (await named_events(served, ASKED | {"max_output_tokens": 3}))[-1]
+        assert name == "response.incomplete"
+        assert event["response"]["incomplete_details"] == {"reason": "max_output_tokens"}
+
+
+async def test_a_call_of_a_function_is_an_item_of_its_own():
+    async with serving(with_tools(CALL)) as served:
+        _, body = await served.post(PATH, ASKED | {"tools": [TOOL]})
+        text, call = body["output"]
+        assert text["content"][0]["text"] == "So: "
+        assert (call["type"], call["name"], call["status"]) == ("function_call", "add", "completed")
+        assert json.loads(call["arguments"]) == {"a": 1}
+        events = await named_events(served, ASKED | {"tools": [TOOL]})
+        told = [event for name, event in events if name == "response.function_call_arguments.done"]
+        assert [json.loads(event["arguments"]) for event in told] == [{"a": 1}]
+        assert [event["output_index"] for event in told] == [1]
+        assert [item["type"] for item in events[-1][1]["response"]["output"]] == ["message", "function_call"]
+
+
+async def test_calls_and_their_results_are_shown_to_the_model():
+    async with serving(with_tools("ok")) as served:
+        items = [
+            {"role": "user", "content": "1 + 1?"},
+            {
+                "type": "reasoning",
+                "id": "rs_1",
+                "summary": [],
+                "content": [{"type": "reasoning_text", "text": "Hm"}],
+            },
+            {"type": "function_call", "call_id": "c1", "name": "add", "arguments": '{"a": 1}'},
+            {"type": "function_call_output", "call_id": "c1", "output": "2"},
+        ]
+        _, body = await served.post(PATH, {"input": items, "tools": [TOOL], "instructions": "Add."})
+        call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": {"a": 1}}}
+        before, after = "system: Add.\nuser: 1 + 1?\nassistant: ", "\ntool: 2\n"
+        prompt = json.dumps([SHOWN_TOOL]) + before + json.dumps([call]) + after
+        assert body["usage"]["input_tokens"] == len(prompt)
+
+
+async def test_what_was_thought_is_sent_back():
+    template = "{% for m in messages %}{{ m.role }}={{ m.reasoning_content }}|{{ m.content }};{% endfor %}"
+    async with serving(Parrot("ok", template)) as served:
+        items = [
+            {"role": "user", "content": "a"},
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "short"}]},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "b"}]},
+            {"role": "user", "content": [{"type": "input_text", "text": "c"}]},
+        ]
+        _, body = await served.post(PATH, {"input": items})
+        assert body["usage"]["input_tokens"] == len("user=|a;assistant=short|b;user=|c;")
+
+
+async def test_instructions_and_a_system_message_become_one():
+    template = "{% for m in messages %}{{ m.role }}={{ m.content }};{% endfor %}"
+    async with serving(Parrot("ok", template)) as served:
+        items = [{"role": "developer", "content": "b"}, {"role": "user", "content": "c"}]
+        _, body = await served.post(PATH, {"input": items, "instructions": "a"})
+        assert body["usage"]["input_tokens"] == len("system=a\nb;user=c;")
+
+
+async def test_a_response_can_be_gone_on_with_by_its_id():
+    template = "{% for m in messages %}{{ m.role }}={{ m.content }};{% endfor %}"
+    async with serving(Parrot("Hi.", template)) as served:
+        _, first = await served.post(PATH, ASKED | {"instructions": "Only now."})
+        following = {"input": "And?", "previous_response_id": first["id"]}
+        _, second = await served.post(PATH, following)
+        assert second["usage"]["input_tokens"] == len("user=Hello;assistant=Hi.;user=And?;")
+        assert second["previous_response_id"] == first["id"]
+        reference = [
+            {"role": "user", "content": "Hello"},
+            {"type": "item_reference", "id": first["output"][0]["id"]},
+            {"role": "user", "content": "And?"},
+        ]
+        _, third = await served.post(PATH, {"input": reference})
+        assert third["usage"]["input_tokens"] == second["usage"]["input_tokens"]
+        assert (await served.get(f"{PATH}/{second['id']}"))[1]["output"] == second["output"]
+
+
+async def test_a_response_that_is_not_stored_is_gone():
+    async with serving(Parrot("Hi.")) as served:
+        _, first = await served.post(PATH, ASKED | {"store": False})
+        status, body = await served.post(PATH, ASKED | {"previous_response_id": first["id"]})
+        assert status == 400
+        assert "not kept" in body["error"]["message"]
+        assert (await served.get(f"{PATH}/{first['id']}"))[0] == 404
+        _, kept = await served.post(PATH, ASKED)
+        async with served.http.delete(f"{served.server.address}{PATH}/{kept['id']}") as response:
+            assert (await response.json())["deleted"] is True
+        assert (await served.get(f"{PATH}/{kept['id']}"))[0] == 404
+
+
+async def test_an_answer_follows_a_schema():
+    schema = {"type": "object", "properties": {}, "additionalProperties": False}
+    wish = {"format": {"type": "json_schema", "name": "it", "schema": schema, "strict": True}}
+    async with serving(endless()) as served:
+        status, body = await served.post(PATH, ASKED | {"text": wish, "max_output_tokens": 8})
+        assert status == 200
+        assert body["text"] == wish
+
+
+async def test_tools_that_only_openai_runs_are_left_out_by_name():
+    async with serving(Parrot("Hi.")) as served:
+        _, body = await served.post(PATH, ASKED | {"tools": [{"type": "web_search"}]})
+        assert body["output"][0]["content"][0]["text"] == "Hi."
+        assert body["warnings"] == ["tools: 'web_search' was left out, which this server does not have."]
+
+
+async def test_logprobs_come_with_the_text():
+    async with serving(Parrot("Hi.")) as served:
+        _, body = await served.post(PATH, ASKED | {"top_logprobs": 1})
+        logprobs = body["output"][0]["content"][0]["logprobs"]
+        assert "".join(one["token"] for one in logprobs) == "Hi."
+        events = await named_events(served, ASKED | {"include": ["message.output_text.logprobs"]})
+        told = [one for name, event in events if name.endswith("text.delta") for one in event["logprobs"]]
+        assert "".join(one["token"] for one in told) == "Hi."
+
+
+async def test_progress_and_timings_are_streamed_on_request():
+    async with serving(Parrot("Hi.")) as served:
+        events = await named_events(served, ASKED | {"timings_per_token": True, "return_progress": True})
+        progress = [(name, event) for name, event in events if "prompt_progress" in event]
+        assert {name for name, _ in progress} == {"response.in_progress"}
+        assert progress[-1][1]["prompt_progress"]["processed"] == progress[-1][1]["prompt_progress"]["total"]
+        assert all("timings" in event for name, event in events if name == "response.output_text.delta")
+        assert "timings" in events[-1][1]
+
+
+async def test_the_tokens_of_an_input_are_counted():
+    async with serving(Parrot("Hi.")) as served:
+        _, body = await served.post(f"{PATH}/input_tokens", ASKED)
+        assert body["input_tokens"] == (await served.post(PATH, ASKED))[1]["usage"]["input_tokens"]
+
+
+async def test_a_failure_on_the_way_is_an_event():
+    steps = Steps()
+    backend = endless(before_decode=steps.wait)
+    async with serving(backend) as served:
+        async with served.http.post(served.server.address + PATH, json=ASKED | {"stream": True}) as response:
+            steps.allow(2)
+            await response.content.readuntil(b"output_text.delta")
+            served.client.fail_open("The model was unloaded.")
+            steps.free()
+            blocks = (await response.text()).strip().split("\n\n")
+        failed = json.loads(blocks[-1].partition("data: ")[2])
+        assert failed["type"] == "response.failed"
+        assert failed["response"]["error"]["message"] == "The model was unloaded."
+        assert blocks[-2].startswith("event: error\n")
+
+
+@pytest.mark.parametrize(
+    ("extra", "word"),
+    [
+        ({"input": None}, "input"),
+        ({"input": []}, "input"),
+        ({"input": [{"type": "computer_call"}]}, "computer_call"),
+        ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "msg_1"),
+        ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "text only"),
+        ({"input": [{"role": "user", "content": [{"type": "input_file"}]}]}, "input_file"),
+        ({"input": [{"type": "function_call", "call_id": "1", "arguments": "{}"}]}, "name"),
+        ({"background": True}, "background"),
+        ({"text": {"format": {"type": "json_schema"}}}, "schema"),
+        ({"tools": [TOOL], "tool_choice": {"type": "file_search"}}, "file_search"),
+        ({"tool_choice": "required"}, "tool_choice"),
+        ({"temperature": -1}, "temperature"),
+    ],
+)
+async def test_what_makes_no_sense_is_refused(extra, word):
+    async with serving(endless()) as served:
+        status, body = await served.post(PATH, ASKED | extra)
+        assert (status, body["error"]["type"]) == (400, "invalid_request_error")
+        assert word in body["error"]["message"]
