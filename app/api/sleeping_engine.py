@@ -157,6 +157,7 @@ class SleepingEngine:
         try:
             await self._load()
         except EngineError as error:
+            await self._engine.stop()  # its thread has told the error, and may not have ended yet
             self._end(error)
             return
         finally:

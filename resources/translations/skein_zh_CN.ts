@@ -3187,6 +3187,31 @@ rate</source>
         <translation>{sequences}的 {rows}；{sampled}</translation>
     </message>
     <message>
+        <source>its certificate cannot be made: {reason}</source>
+        <extracomment>app/services/local_api.py</extracomment>
+        <translation>无法生成证书：{reason}</translation>
+    </message>
+    <message>
+        <source>The API could not start: {reason}.</source>
+        <extracomment>app/services/local_api.py</extracomment>
+        <translation>API 无法启动：{reason}。</translation>
+    </message>
+    <message>
+        <source>{word} would be every website: name one, such as https://example.com.</source>
+        <extracomment>app/settings/api_access.py</extracomment>
+        <translation>{word} 会包含所有网站：请写明一个，例如 https://example.com。</translation>
+    </message>
+    <message>
+        <source>{word} is no origin, such as https://example.com, app://obsidian.md or vscode-webview://*.</source>
+        <extracomment>app/settings/api_access.py</extracomment>
+        <translation>{word} 不是来源，来源例如 https://example.com、app://obsidian.md 或 vscode-webview://*。</translation>
+    </message>
+    <message>
+        <source>{word} is no host name, such as host.docker.internal, *.lan or *.ts.net.</source>
+        <extracomment>app/settings/api_access.py</extracomment>
+        <translation>{word} 不是主机名，主机名例如 host.docker.internal、*.lan 或 *.ts.net。</translation>
+    </message>
+    <message>
         <source>Move this chat to the trash</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>将此对话移到回收站</translation>
@@ -3237,6 +3262,36 @@ rate</source>
         <translation>用于无法访问 huggingface.co 的网络。</translation>
     </message>
     <message>
+        <source>Allowed web pages</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>允许的网页</translation>
+    </message>
+    <message>
+        <source>Pages and apps from elsewhere that may use it, with the key.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>可以凭密钥使用它的外部网页和应用。</translation>
+    </message>
+    <message>
+        <source>Allowed host names</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>允许的主机名</translation>
+    </message>
+    <message>
+        <source>Names under which containers, proxies or other machines reach this computer.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>容器、代理或其他机器访问本机时使用的名称。</translation>
+    </message>
+    <message>
+        <source>Encryption (https)</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>加密 (https)</translation>
+    </message>
+    <message>
+        <source>Uses a certificate of its own, which programs must be told to trust.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>使用自己的证书，需要让程序信任它。</translation>
+    </message>
+    <message>
         <source>Trash</source>
         <extracomment>app/ui/chats/trash.py</extracomment>
         <translation>回收站</translation>
@@ -3271,6 +3326,21 @@ rate</source>
         <extracomment>app/ui/composer/message_draft.py</extracomment>
         <translation>模型加载后发送。</translation>
     </message>
+    <message>
+        <source>Not encrypted</source>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <translation>未加密</translation>
+    </message>
+    <message>
+        <source>Copy the fingerprint</source>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <translation>复制指纹</translation>
+    </message>
+    <message>
+        <source>SHA-256</source>
+        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <translation>SHA-256</translation>
+    </message>
     <message numerus="yes">
         <source>{n} requests running</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
@@ -3287,6 +3357,11 @@ rate</source>
         <source>&amp;Copy link address</source>
         <extracomment>app/ui/message/safe_browser.py</extracomment>
         <translation>复制链接地址(&amp;C)</translation>
+    </message>
+    <message>
+        <source>A smaller model that proposes tokens for this one to check: answers as good, often faster.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>一个较小的模型，由它推测词元，再由这个模型检验：回答同样好，往往更快。</translation>
     </message>
     <message>
         <source>Preset name</source>
@@ -7928,7 +8003,7 @@ accepted</source>
     <message>
         <source>A smaller model that proposes tokens for this one to check: the same answers, often faster.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>一个较小的模型，由它推测词元，再由这个模型检验：回答相同，往往更快。</translation>
+        <translation type="vanished">一个较小的模型，由它推测词元，再由这个模型检验：回答相同，往往更快。</translation>
     </message>
     <message>
         <source>No smaller model with the same vocabulary found.</source>

@@ -22,7 +22,9 @@ from app.ui.base.setting_notes import (
     pool_note,
     recommended,
     text_sizes,
+    why_no_hosts,
     why_no_hub,
+    why_no_origins,
     why_not_kept,
 )
 
@@ -309,6 +311,25 @@ PAGES = (
                 mark("Port"),
                 mark("A port that no other program uses."),
                 is_grouped=False,
+            ),
+            Setting(
+                "api_origins",
+                mark("Allowed web pages"),
+                mark("Pages and apps from elsewhere that may use it, with the key."),
+                word="app://obsidian.md",
+                check=why_no_origins,
+            ),
+            Setting(
+                "api_hosts",
+                mark("Allowed host names"),
+                mark("Names under which containers, proxies or other machines reach this computer."),
+                word="host.docker.internal, *.lan",
+                check=why_no_hosts,
+            ),
+            Setting(
+                "api_encrypted",
+                mark("Encryption (https)"),
+                mark("Uses a certificate of its own, which programs must be told to trust."),
             ),
             CommandRow("api.open"),
         ),

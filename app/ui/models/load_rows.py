@@ -236,7 +236,7 @@ NONE = mark("None")
 DRAFT_MODEL = Setting(
     "draft_model",
     mark("Draft model"),
-    mark("A smaller model that proposes tokens for this one to check: the same answers, often faster."),
+    mark("A smaller model that proposes tokens for this one to check: answers as good, often faster."),
     named=lambda: {INHERIT: tr(NONE)},
 )
 
