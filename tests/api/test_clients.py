@@ -22,16 +22,11 @@ from app.protocol.load import LoadParams
 from app.protocol.report import StepReport
 from app.system import paths
 from tests.api.conftest import KEY, Served, until, with_backend
+from tests.api.parrot import QWEN
 
 pytestmark = pytest.mark.native
 
 SUM = [{"role": "user", "content": "What is 2 + 2?"}]
-
-
-TOOLS = (
-    "{{ tools | tojson if tools }}{% for message in messages %}<|im_start|>{{ message.role }}\n"
-    "{{ message.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
-)
 
 
 @contextlib.asynccontextmanager
@@ -153,7 +148,7 @@ class TestOpenAi:
             {"type": "function", "function": {"name": name, "parameters": number}} for name in ("up", "down")
         ]
         choice: Any = {"type": "function", "function": {"name": "down"}}
-        async with starter(TOOLS) as served, openai_client(served) as client:
+        async with starter(QWEN) as served, openai_client(served) as client:
             for wish, names in (("required", {"up", "down"}), (choice, {"down"})):
                 answer = await client.chat.completions.create(
                     model="any", messages=SUM, tools=tools, tool_choice=wish
@@ -226,7 +221,7 @@ class TestOpenAiResponses:
         number = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
         tools: Any = [{"type": "function", "name": "up", "parameters": number, "strict": False}]
         asked: Any = {"role": "user", "content": "What is 2 + 2?"}
-        async with starter(TOOLS) as served, openai_client(served) as client:
+        async with starter(QWEN) as served, openai_client(served) as client:
             answer = await client.responses.create(
                 model="any", input=[asked], tools=tools, tool_choice="required"
             )
@@ -288,7 +283,7 @@ class TestAnthropic:
     async def test_a_tool_is_used_and_its_result_read(self):
         number: Any = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
         tools: Any = [{"name": name, "input_schema": number} for name in ("up", "down")]
-        async with starter(TOOLS) as served, anthropic_client(served) as client:
+        async with starter(QWEN) as served, anthropic_client(served) as client:
             asked: Any = {"model": "any", "max_tokens": 50, "tools": tools}
             for choice, names in (
                 ({"type": "any"}, {"up", "down"}),
@@ -367,7 +362,7 @@ class TestOllama:
             """One more."""
             return n + 1
 
-        async with starter(TOOLS) as served, ollama_client(served) as client:
+        async with starter(QWEN) as served, ollama_client(served) as client:
             plain = await client.chat("any", SUM)
             answer = await client.chat("any", SUM, tools=[up])
             assert answer.prompt_eval_count > plain.prompt_eval_count
