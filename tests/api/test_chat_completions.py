@@ -308,9 +308,9 @@ async def test_a_model_without_a_template_has_no_tools_and_says_so():
         assert "knows no tools" in body["error"]["message"]
 
 
-async def test_a_stream_is_kept_alive_while_a_call_is_written_and_nothing_of_it_sent(monkeypatch):
+async def test_a_stream_is_kept_alive_while_a_call_begins_and_nothing_of_it_is_sent(monkeypatch):
     monkeypatch.setattr(EventStream, "silent_s", 15.0)
-    async with serving(with_tools('<tool_call>{"name": "add", "arguments": {}}')) as served:
+    async with serving(with_tools(CALL.removeprefix("So: "))) as served:
         address = f"{served.server.address}{PATH}"
         async with served.http.post(address, json=ADDING | {"stream": True}) as response:
             text = await response.text()
