@@ -25,6 +25,7 @@ from app.api import (
     ollama,
     rerank,
     responses,
+    streams,
     tools,
 )
 from app.api.anthropic.message import error_body as anthropic_error
@@ -56,6 +57,7 @@ ENDPOINTS = (
     embeddings,
     rerank,
     tools,
+    streams,
     llama_server,
 )
 # Below these paths errors have another form.
@@ -130,7 +132,8 @@ class ApiServer:
 
     def _application(self) -> web.Application:
         application = web.Application(
-            middlewares=[_answer_errors, self._check], client_max_size=self._limits.max_body_bytes
+            middlewares=[_answer_errors, self._check, streams.record],
+            client_max_size=self._limits.max_body_bytes,
         )
         application[CLIENT] = self._client
         application[LIMITS] = self._limits
@@ -139,6 +142,8 @@ class ApiServer:
         application[TEXT_ENGINES] = self._text_engines
         if self._tool_box:
             application[tools.TOOLS] = self._tool_box
+        application[streams.STREAMS] = streams.Streams()
+        application.on_shutdown.append(application[streams.STREAMS].close)
         application.on_response_prepare.append(_add_headers)
         for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)
