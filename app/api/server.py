@@ -45,6 +45,7 @@ from app.tools.tool_box import ToolBox
 log = logging.getLogger(__name__)
 
 SERVER = "Skein"
+MAX_HEADER_CHARS = 100  # of what a program says of itself
 ENDPOINTS = (
     health,
     models,
@@ -62,7 +63,6 @@ ENDPOINTS = (
 )
 # Below these paths errors have another form.
 ERROR_BODIES = {anthropic.PREFIX: anthropic_error, ollama.PREFIX: ollama_error}
-MAX_HEADER_CHARS = 100  # of what a program says of itself
 
 
 class ApiServer:
