@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -23,6 +24,7 @@ from app.api import (
     llama_server,
     models,
     ollama,
+    predict,
     rerank,
     responses,
     streams,
@@ -35,6 +37,7 @@ from app.api.event_stream import send_whole
 from app.api.guard import ALLOWED_HEADERS, ALLOWED_METHODS, Guard
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
+from app.api.llama_server.slot_actions import SLOT_FOLDER
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
 from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, Presentation, TextEngines
@@ -57,6 +60,7 @@ ENDPOINTS = (
     ollama,
     embeddings,
     rerank,
+    predict,
     tools,
     streams,
     llama_server,
@@ -78,6 +82,7 @@ class ApiServer:
         presentation: Presentation | None = None,
         text_engines: TextEngines | None = None,
         tool_box: ToolBox | None = None,
+        slot_folder: Path | None = None,
         limits: Limits | None = None,
     ) -> None:
         """Several hosts have commas between them, and need a port. `port` 0 takes a free one."""
@@ -90,6 +95,7 @@ class ApiServer:
         self._presentation = presentation or Presentation()
         self._text_engines = text_engines or TextEngines()
         self._tool_box = tool_box
+        self._slot_folder = slot_folder
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._guard: Guard | None = None
@@ -140,6 +146,8 @@ class ApiServer:
         application[PRESENTATION] = self._presentation
         application[RESPONSES] = ResponseStore()
         application[TEXT_ENGINES] = self._text_engines
+        if self._slot_folder:
+            application[SLOT_FOLDER] = self._slot_folder
         if self._tool_box:
             application[tools.TOOLS] = self._tool_box
         application[streams.STREAMS] = streams.Streams()

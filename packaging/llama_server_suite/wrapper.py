@@ -75,6 +75,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--pooling")
     parser.add_argument("--ubatch-size")
     parser.add_argument("--sleep-idle-seconds")
+    parser.add_argument("--slot-save-path")
     parser.add_argument("--tools")
     parser.add_argument("--mcp-servers-config")
     parser.add_argument("--mcp-servers-json")
@@ -128,7 +129,7 @@ def serve_arguments(options: argparse.Namespace, model: Path) -> list[str]:
         arguments += ["--text-tokens", options.ubatch_size]
     if options.tools:  # llama-server's are bound to no folders
         arguments += ["--tools", options.tools, "--tools-folder", "/"]
-    for name in ("pooling", "sleep_idle_seconds", "mcp_servers_config", "mcp_servers_json"):
+    for name in ("pooling", "sleep_idle_seconds", "slot_save_path", "mcp_servers_config", "mcp_servers_json"):
         if value := getattr(options, name):
             arguments += [f"--{name.replace('_', '-')}", value]
     return arguments
