@@ -71,6 +71,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         metavar="S",
         help="unload the model after so long without a request; the next one loads it again (default: never)",
     )
+    parser.add_argument(
+        "--slot-save-path", type=Path, metavar="FOLDER", help="where /slots/N?action=save keeps its files"
+    )
     headless.add_text_options(parser)
     _add_tool_options(parser)
     parser.add_argument(
@@ -104,6 +107,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         parser.error(str(error))
     if options.sleep_idle_seconds is not None and not 0 < options.sleep_idle_seconds < MAX_IDLE_S:
         parser.error("--sleep-idle-seconds: some seconds, at most a year")
+    if options.slot_save_path and not options.slot_save_path.is_dir():
+        parser.error(f"--slot-save-path: there is no folder {options.slot_save_path}")
     hosts = options.host.split(",")
     if len(hosts) > 1 and not options.port:
         parser.error("--host: several addresses need a --port")
@@ -241,6 +246,7 @@ async def _serve(options: argparse.Namespace) -> int:
         tls=_tls(options),
         allowed_origins=words_of(options.allow_origin),
         allowed_hosts=words_of(options.allow_host),
+        slot_folder=options.slot_save_path,
     )
     asked_to_stop = _when_asked_to_stop()
     await server.start()
