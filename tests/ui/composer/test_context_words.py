@@ -79,8 +79,10 @@ def test_the_figures_are_told_in_numbers_and_in_words() -> None:
         (
             ContextFigures(0, 0, 4096, 4096),
             Overflow.ROLLING_WINDOW,
-            "This message alone is too long: about 4,096",
+            "This message alone is too long: about 4,096 tokens, and 4,096 fit. Shorten it, or choose",
         ),
+        (ContextFigures(0, 0, 4096, 4096), Overflow.STOP, "This message alone is too long"),
+        (ContextFigures(0, 0, 4096, 4096), Overflow.TRUNCATE_MIDDLE, "The middle of this message"),
     ],
 )
 def test_what_happens_to_a_full_chat_is_told_before_sending(
