@@ -40,7 +40,7 @@ class ContextFigures:
 def num_used(turns: list[Turn], slot: SlotSnapshot | None) -> int:
     """While computing, what its slot will hold, else the total of its last answer."""
     usage = next((turn.usage for turn in reversed(turns) if turn.usage.num_prompt_tokens), None)
-    if slot is not None and slot.pos_max >= 0 and (slot.is_running or usage is None):
+    if slot is not None and slot.pos_max >= 0 and (slot.is_running or not turns):
         return slot.pos_max + 1 + slot.num_pending_tokens
     return usage.num_prompt_tokens + usage.num_generated_tokens if usage else 0
 
