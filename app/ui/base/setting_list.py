@@ -79,13 +79,13 @@ PAGES = (
             Setting(
                 "zoom",
                 mark("Text size"),
-                mark("Ctrl and the mouse wheel change it, too."),
+                mark("Also changed with Ctrl+mouse wheel."),
                 named=text_sizes,
             ),
             Setting(
                 "column",
                 mark("Width of messages"),
-                mark("How much of a wide window the text takes."),
+                mark("How much of a wide window the text fills."),
                 choices=COLUMNS,
             ),
             Setting(
@@ -231,7 +231,7 @@ PAGES = (
             Setting(
                 "n_threads",
                 mark("Threads"),
-                mark("CPU threads for computing."),
+                mark("CPU threads that llama.cpp computes with."),
                 word=mark("Automatic"),
                 note=core_note,
             ),
@@ -338,7 +338,13 @@ PAGES = (
         "shortcuts",
         mark("Shortcuts"),
         "keyboard",
-        (Remark(mark("Shift+Enter always inserts a new line. Up in an empty message edits your last one.")),),
+        (
+            Remark(
+                mark(
+                    "Shift+Enter always inserts a new line. Up in an empty composer edits your last message."
+                )
+            ),
+        ),
     ),
     Page(
         "privacy",
