@@ -77,7 +77,9 @@ class TabBar(QTabBar):
             self.setTabIcon(index, icon)
 
     def edit_title(self, index: int) -> TitleEdit:
-        """Edits the title in place."""
+        """Edits the title in place, and ends an edit that was left for another window."""
+        for left in self.findChildren(TitleEdit):
+            left.end(is_kept=True)
         edit = TitleEdit(self._face(index).title, self)
         room = self.tabRect(index).adjusted(6, 3, -6, -3)
         room.setWidth(max(room.width(), MIN_TAB))
