@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
 
+from chat_library import LICENCE_NAME as JSON_LICENCE_NAME
 from rpc_library import LICENCE_NAME
 
 QT_NOTICE = """\
@@ -22,7 +23,9 @@ the same interface. Their complete sources are at
 
 Nothing in Skein's own terms forbids to study or change them, or to debug such changes.
 """
-LLAMA_NOTICE = "llama.cpp and ggml (MIT) are inside llama_cpp_python: https://github.com/ggml-org/llama.cpp"
+LLAMA_NOTICE = """\
+llama.cpp and ggml (MIT) are inside llama_cpp_python: https://github.com/ggml-org/llama.cpp
+JSON for Modern C++ (MIT) is inside libskein-chat: https://github.com/nlohmann/json"""
 FONTS = Path(__file__).parent.parent / "resources" / "fonts"
 FONT_NOTICE = "The fonts Inter and JetBrains Mono are inside, unchanged, under the SIL Open Font License 1.1."
 COMMON = Path("/usr/share/common-licenses")  # Debian's
@@ -50,6 +53,7 @@ def main(bundle: Path) -> None:
     lines += _of_the_system(bundle, folder)
     llama = Path(str(distribution("llama-cpp-python").locate_file("llama_cpp/lib")))
     (folder / "llama.cpp-LICENSE").write_bytes((llama / LICENCE_NAME).read_bytes())
+    (folder / "nlohmann-json-LICENSE").write_bytes((llama / JSON_LICENCE_NAME).read_bytes())
     qt = next((one.version for one in inside if one.name.startswith("PySide6")), "")
     notice = QT_NOTICE.format(version=qt, series=".".join(qt.split(".")[:2]))
     for name in ("LGPL-3", "GPL-3"):  # Qt's wheels come without them

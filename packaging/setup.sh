@@ -43,7 +43,7 @@ stamped() { [[ ! -f $venv/ready-$1 ]] || printf '%s' "$(<"$venv/ready-$1")"; }
 # Changes with the requirements, with llama.cpp's build, with the folder (scripts in .venv name it) and with the Python
 # behind it.
 stamp_key() {
-    { cat "$root/pyproject.toml"; printf '%s\n' "$venv" "$(wanted_llama)"; readlink -f "$venv/bin/python"; } | sha256sum
+    { cat "$root/pyproject.toml"; printf '%s\n' "$venv" "$(wanted_llama)" "$(wanted_chat)"; readlink -f "$venv/bin/python"; } | sha256sum
 }
 
 set_up() {
@@ -53,6 +53,7 @@ set_up() {
     ensure_compiler
     install_skein "$@"
     ensure_rpc
+    ensure_chat
     key=$(stamp_key)
     for extra in "$@"; do printf '%s\n' "$key" >"$venv/ready-$extra"; done
     say "Set-up done."
@@ -199,6 +200,20 @@ ensure_rpc() {
     PIP_CACHE_DIR=$(llama_cache) "$venv/bin/python" "$root/packaging/rpc_library.py" >>"$log" 2>&1 ||
         say "Skein will not be able to use other machines: llama.cpp's RPC part could not be made. $log tells why."
     printf '%s\n' "$(wanted_llama)" >"$venv/ready-rpc"
+}
+
+# llama.cpp's chat layer. Without it there are no tools, and no reasoning told apart, in the API.
+ensure_chat() {
+    local wanted
+    wanted=$(wanted_chat)
+    [[ $(stamped chat) != "$wanted" ]] || return 0
+    PIP_CACHE_DIR=$(llama_cache) "$venv/bin/python" "$root/packaging/chat_library.py" >>"$log" 2>&1 ||
+        say "Skein will know neither tools nor JSON schemas: llama.cpp's chat layer could not be made. $log tells why."
+    printf '%s\n' "$wanted" >"$venv/ready-chat"
+}
+
+wanted_chat() {
+    { llama_version; cat "$root"/packaging/chat_library.py "$root"/packaging/llama_cpp/chat/*; } | sha256sum | head -c 16
 }
 
 # Builds for the CPU of this machine (the package's default) and only what Skein loads: neither the image models nor

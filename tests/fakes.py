@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.cells import UsedCells, num_words
+from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
     BadLogitsError,
     DecodeError,
@@ -179,7 +180,11 @@ class CountingBackend:
         return self.choose(row), 1.0
 
     def new_sampler(
-        self, params: SamplingParams, prompt_token_ids: Sequence[int], num_start_tokens: int = 0
+        self,
+        params: SamplingParams,
+        prompt_token_ids: Sequence[int],
+        num_start_tokens: int = 0,
+        guide: Guide = NO_GUIDE,
     ) -> CountingSampler:
         self.check_sampling(params)
         assert 0 <= num_start_tokens < len(prompt_token_ids) or not num_start_tokens

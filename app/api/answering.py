@@ -13,6 +13,7 @@ from app.api.engine_client import Answers
 from app.api.errors import ApiError
 from app.api.event_stream import EventStream
 from app.api.state import CLIENT
+from app.protocol.answer_format import PLAIN_TEXT, AnswerFormat
 from app.protocol.output import FinishReason, Output, SampledToken, Usage
 
 Event = dict[str, Any] | str
@@ -31,12 +32,14 @@ class Whole:
     finish_reason: str | None = None
     stopping_word: str = ""
     found_no_room: bool = False
+    format: AnswerFormat = PLAIN_TEXT
 
     def add(self, output: Output) -> None:
         self.text += output.text
         self.token_ids += output.token_ids
         self.logprobs += output.logprobs
         self.usage = output.usage
+        self.format = output.format or self.format
         self.stopping_word, self.found_no_room = output.stopping_word, output.found_no_room
         if output.finish_reason:
             self.finish_reason = FINISH_REASONS[output.finish_reason]

@@ -40,10 +40,9 @@ def text_part(text: str) -> AnyObject:
     return {"type": "text", "text": text}
 
 
-def thinking_variables(thinks: bool | None, effort: str | None = None) -> AnyObject:
+def thinking(thinks: bool | None) -> AnyObject:
     """What chat templates are told of it. None leaves it to the model."""
-    variables = {"enable_thinking": thinks, "reasoning_effort": effort}
-    return {name: value for name, value in variables.items() if value is not None}
+    return {} if thinks is None else {"enable_thinking": thinks}
 
 
 def given(**fields: object) -> AnyObject:

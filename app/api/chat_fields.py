@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -10,7 +11,8 @@ from pydantic import Field, model_validator
 
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json, parse
-from app.api.openai import MAX_TOP_LOGPROBS, MaxTokens, OpenAiFields, limit
+from app.api.openai import MAX_TOKENS, MAX_TOP_LOGPROBS, MaxTokens, OpenAiFields, limit
+from app.protocol.answer_format import UNLIMITED, AnswerWishes, ReasoningFormat, ToolChoice
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
 
@@ -20,6 +22,7 @@ MAX_PARTS = 1_000  # of one message
 ROLES = {"developer": Role.SYSTEM, "function": Role.TOOL}  # OpenAI's newest and oldest words
 
 AnyObject = dict[str, Any]
+Budget = Annotated[int, Field(ge=UNLIMITED, le=MAX_TOKENS)]  # -1: as much as the answer may have
 
 
 # Parts of a message that OpenAI's models take.
@@ -56,28 +59,30 @@ class MessageFields(Body):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | Annotated[list[TextPart], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
     name: str | None = None
+    reasoning_content: str | None = None
     tool_calls: Annotated[list[Call], Field(max_length=MAX_TOOLS, fail_fast=True)] | None = None
     tool_call_id: str | None = None
-    reasoning_content: str | None = None
 
-    def text(self, between_parts: str = "\n") -> str:
+    def _text(self, between_parts: str) -> str:
         if isinstance(self.content, list):
             return between_parts.join(part.text for part in self.content)
         return self.content or ""
 
-    def message(self) -> Message:
-        if self.content is None and not self.tool_calls:
+    def message(self, is_last: bool) -> Message:
+        if self.content is None and not self.tool_calls and not self.reasoning_content:
             raise invalid(f"messages: the {self.role} message has no content.")
         fields: AnyObject = {
             "name": self.name,
             "tool_call_id": self.tool_call_id,
-            "reasoning_content": self.reasoning_content,
+            "reasoning_content": self.reasoning_content or None,
         }
         if self.tool_calls:
             fields["tool_calls"] = [_call_for_template(call) for call in self.tool_calls]
         given = {name: value for name, value in fields.items() if value is not None}
         role = ROLES.get(self.role) or Role(self.role)
-        return Message(role, self.text(), as_json(given) if given else "")
+        # As llama-server joins them where it goes on with a message, and where it does not.
+        text = self._text("\n\n" if is_last and role is Role.ASSISTANT else "\n")
+        return Message(role, text, as_json(given) if given else "")
 
 
 class Function(Body):
@@ -131,7 +136,13 @@ class ChatFields(OpenAiFields):
     parallel_tool_calls: bool | None = None
     chat_template_kwargs: AnyObject | None = None
     add_generation_prompt: bool | None = None
-    continue_final_message: bool | None = None
+    continue_final_message: bool | Literal["content", "reasoning_content"] | None = None
+    reasoning_format: Literal["none", "auto", "deepseek"] | None = None
+    reasoning_effort: str | None = None
+    reasoning_budget: Budget | None = None
+    reasoning_budget_tokens: Budget | None = None  # llama-server's name, as is the next
+    thinking_budget_tokens: Budget | None = None
+    reasoning_budget_message: str | None = None
     verbose: bool | None = None  # llama-server's: return the whole prompt, and more, with the answer
 
     def note_unknown(self, body: AnyObject) -> None:
@@ -142,14 +153,6 @@ class ChatFields(OpenAiFields):
                 raise invalid(f"{name} is not supported: use {REPLACED[name]}.", name)
             if name in ("audio", "modalities") and body[name] != ["text"]:
                 raise invalid(f"{name}: this server answers in text only.", name)
-
-    @property
-    def offered_tools(self) -> list[Tool]:
-        return [] if self.tool_choice == "none" else self.tools or []
-
-    @property
-    def tool_names(self) -> list[str]:
-        return [tool.function.name for tool in self.offered_tools]
 
     def requests(self, recommended: SamplingParams) -> list[Request]:
         """Raises ApiError and InvalidRequestError."""
@@ -166,39 +169,71 @@ class ChatFields(OpenAiFields):
         return [first, *copies]
 
     def request(self, recommended: SamplingParams) -> Request:
-        messages, answer_start = self._split_messages()
         max_tokens = self.max_tokens if self.max_completion_tokens is None else self.max_completion_tokens
         return Request(
             request_id=uuid.uuid4().hex,
             chat_id="",
-            messages=tuple(messages),
+            messages=tuple(one.message(is_last) for one, is_last in self._messages_with_last()),
             sampling=self._sampling(recommended, 0),
             max_tokens=limit(max_tokens),
             stop=self.stops,
             num_logprobs=self._num_logprobs(),
-            answer_start=answer_start,
             template_variables=self._template_variables(),
+            wishes=self._wishes(),
         )
 
-    def _split_messages(self) -> tuple[list[Message], str]:
+    def _messages_with_last(self) -> Iterator[tuple[MessageFields, bool]]:
+        return ((one, one is self.messages[-1]) for one in self.messages)
+
+    def _wishes(self) -> AnswerWishes:
+        budgets = (self.reasoning_budget, self.reasoning_budget_tokens, self.thinking_budget_tokens)
+        return AnswerWishes(
+            tools=self._offered_tools(),
+            tool_choice=self._tool_choice(),
+            parallel_tool_calls=self.parallel_tool_calls,
+            reasoning_format=ReasoningFormat(self.reasoning_format or "auto"),
+            goes_on=self._goes_on(),
+            reasoning_budget=next((one for one in budgets if one is not None), UNLIMITED),
+            reasoning_end=self.reasoning_budget_message or "",
+        )
+
+    def _offered_tools(self) -> str:
+        """A named tool is the only one that the model is shown."""
+        tools = self.tools or []
+        if isinstance(self.tool_choice, NamedTool):
+            tools = [tool for tool in tools if tool.function.name == self.tool_choice.function.name]
+        if not tools and self.tool_choice not in (None, "auto", "none"):
+            raise invalid("tool_choice: there is no such tool among tools.")
+        return as_json([tool.model_dump(exclude_none=True) for tool in tools]) if tools else ""
+
+    def _tool_choice(self) -> ToolChoice:
+        if isinstance(self.tool_choice, NamedTool):
+            return ToolChoice.REQUIRED
+        return ToolChoice(self.tool_choice or "auto")
+
+    def _goes_on(self) -> bool | str:
         """As in llama-server, an assistant message at the end is the beginning of the answer."""
         if self.add_generation_prompt and self.continue_final_message:
             raise invalid("add_generation_prompt and continue_final_message exclude each other.")
-        messages = [one.message() for one in self.messages]
-        if messages[-1].role is not Role.ASSISTANT:
+        roles = [one.role for one in self.messages]
+        if roles[-1] != "assistant":
             if self.continue_final_message:
                 raise invalid("continue_final_message needs an assistant message at the end.")
-            return messages, ""
-        if messages[-1].fields or (messages[-2:-1] and messages[-2].role is Role.ASSISTANT):
+            return False
+        if self.messages[-1].tool_calls or roles[-2:-1] == ["assistant"]:
             raise invalid("messages: an assistant's tool calls, or two of its messages, cannot be the last.")
-        return messages[:-1], self.messages[-1].text(between_parts="\n\n")  # as in llama-server
+        return self.continue_final_message or True
 
     def _template_variables(self) -> str:
         variables = dict(self.chat_template_kwargs or {})
+        if not isinstance(variables.get("enable_thinking", True), bool):
+            raise invalid("chat_template_kwargs: enable_thinking must be true or false.")
+        if self.reasoning_effort == "none":
+            variables["enable_thinking"] = False
+        elif self.reasoning_effort:
+            variables["reasoning_effort"] = self.reasoning_effort
         if self.add_generation_prompt is False and self.messages[-1].role != "assistant":
             variables["add_generation_prompt"] = False
-        if self.offered_tools:
-            variables["tools"] = [tool.model_dump(exclude_none=True) for tool in self.offered_tools]
         return as_json(variables) if variables else ""
 
     def _num_logprobs(self) -> int:
@@ -208,31 +243,12 @@ class ChatFields(OpenAiFields):
 
     def _sampling(self, recommended: SamplingParams, copy: int) -> SamplingParams:
         sampling = self.sampling(recommended, copy)
-        schemas = [self._schema_of_tool_call()]
-        if self.response_format:
-            schemas.append(self.response_format.json_schema_for_answer())
-        for schema in schemas:
-            if schema is not None:
-                if sampling.json_schema or sampling.grammar:
-                    raise invalid("An answer can follow one grammar, JSON schema or tool choice, not two.")
-                sampling = replace(sampling, json_schema=as_json(schema))
-        return sampling
-
-    def _schema_of_tool_call(self) -> AnyObject | None:
-        """A schema that forces the model to call a tool, where the caller requires one."""
-        if self.tool_choice in (None, "auto", "none"):
-            return None
-        tools = self.offered_tools
-        if isinstance(self.tool_choice, NamedTool):
-            tools = [tool for tool in tools if tool.function.name == self.tool_choice.function.name]
-        if not tools:
-            raise invalid("tool_choice: there is no such tool among tools.")
-        return {"anyOf": [_call_schema(tool.function) for tool in tools]}
-
-
-def _call_schema(function: Function) -> AnyObject:
-    properties = {"name": {"const": function.name}, "arguments": function.parameters or {"type": "object"}}
-    return {"type": "object", "properties": properties, "required": ["name", "arguments"]}
+        schema = self.response_format.json_schema_for_answer() if self.response_format else None
+        if schema is None:
+            return sampling
+        if sampling.json_schema or sampling.grammar:
+            raise invalid("An answer can follow one grammar or JSON schema, not two.")
+        return replace(sampling, json_schema=as_json(schema or {"type": "object"}))
 
 
 def _call_for_template(call: Call) -> AnyObject:

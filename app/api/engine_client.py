@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -21,6 +21,7 @@ from app.api.errors import ApiError, unavailable
 from app.api.fair_queue import FairQueue
 from app.api.metrics import Metrics
 from app.api.progress import PromptProgress
+from app.engine.answer_reader import AnswerReaders
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.callers import Caller
 from app.protocol.commands import Abort, Command, Forget, Submit
@@ -175,6 +176,8 @@ class EngineClient:
         self._engine = engine
         self.defaults = defaults or Defaults()
         self.metrics = Metrics()
+        self.readers = AnswerReaders()
+        self.reading = ThreadPoolExecutor(1, "skein-reading")  # one child reads one answer at a time
         self._num_spare_slots = num_spare_slots
         self._max_open = max_open
         self._open: dict[str, Answers] = {}  # by request id
@@ -298,6 +301,8 @@ class EngineClient:
         if self._engine.model:
             for chat_id in self.titles:
                 self._engine.post(Forget(chat_id))
+        self.readers.close()
+        self.reading.shutdown(wait=False, cancel_futures=True)
 
     def fail_open(self, reason: str) -> None:
         """Every answer that is being written ends with `reason`, and 503."""

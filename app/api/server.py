@@ -27,6 +27,7 @@ from app.api import (
     ollama,
     rerank,
     responses,
+    tools,
 )
 from app.api.anthropic.message import error_body as anthropic_error
 from app.api.engine_client import CALLER, EngineClient
@@ -40,10 +41,12 @@ from app.api.responses.store import RESPONSES, ResponseStore
 from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, Presentation, TextEngines
 from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
+from app.tools.tool_box import ToolBox
 
 log = logging.getLogger(__name__)
 
 SERVER = "Skein"
+MAX_HEADER_CHARS = 100  # of what a program says of itself
 ENDPOINTS = (
     health,
     models,
@@ -55,11 +58,11 @@ ENDPOINTS = (
     ollama,
     embeddings,
     rerank,
+    tools,
     llama_server,
 )
 # Below these paths errors have another form.
 ERROR_BODIES = {anthropic.PREFIX: anthropic_error, ollama.PREFIX: ollama_error}
-MAX_HEADER_CHARS = 100  # of what a program says of itself
 
 
 class ApiServer:
@@ -74,6 +77,7 @@ class ApiServer:
         key: str | None,
         presentation: Presentation | None = None,
         text_engines: TextEngines | None = None,
+        tool_box: ToolBox | None = None,
         limits: Limits | None = None,
         tls: ssl.SSLContext | None = None,
         allowed_origins: Sequence[str] = (),
@@ -93,6 +97,7 @@ class ApiServer:
         self._allowed_origins, self._allowed_hosts = allowed_origins, allowed_hosts
         self._presentation = presentation or Presentation()
         self._text_engines = text_engines or TextEngines()
+        self._tool_box = tool_box
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._guard: Guard | None = None
@@ -140,6 +145,8 @@ class ApiServer:
             self._server.close()
         for client in {self._client, *self._text_engines.every}:
             client.close()
+        if self._tool_box:
+            await self._tool_box.close()
         if self._runner:
             await self._runner.cleanup()
         self._server = self._runner = None
@@ -153,6 +160,8 @@ class ApiServer:
         application[PRESENTATION] = self._presentation
         application[RESPONSES] = ResponseStore()
         application[TEXT_ENGINES] = self._text_engines
+        if self._tool_box:
+            application[tools.TOOLS] = self._tool_box
         application.on_response_prepare.append(_add_headers)
         for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)

@@ -80,6 +80,8 @@ class SleepingEngine:
                 self._open.add(request.request_id)
             case Abort(request_id):
                 self._open.discard(request_id)
+        if self.ended.done():
+            return
         if not self._is_away:
             self._engine.post(command)
         elif isinstance(command, Submit):
@@ -151,6 +153,7 @@ class SleepingEngine:
 
     async def _wake(self) -> None:
         self._engine.begin_anew(self._open_engine)
+        self.is_asleep = False
         try:
             await self._load()
         except EngineError as error:
@@ -159,7 +162,6 @@ class SleepingEngine:
             return
         finally:
             self._change = None
-        self.is_asleep = False
         waiting, self._waiting = self._waiting, []
         for call in waiting:
             call()

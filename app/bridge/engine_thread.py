@@ -42,7 +42,7 @@ class EngineThread(QThread):
     Never delete it running.
     """
 
-    progressed = Signal(float)  # 0..1
+    progressed = Signal(float)  # 0..1, for each percent
     loaded = Signal(object)  # ModelInfo
     reported = Signal()  # reports are ready: at once after a pause, then at most every REST_MS
     failed = Signal(object)  # str: the model did not load, or its engine is gone; at most once
@@ -62,6 +62,7 @@ class EngineThread(QThread):
         # Once `failed` was seen: how to load the model again, if its engine has crashed and that may help.
         self.recovery: LoadParams | None = None
         self._stop_requested = threading.Event()
+        self._percent = 0  # of the load, as told last
         self._has_reports = False
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._rest.timeout.connect(self._emit_reported)
@@ -154,5 +155,8 @@ class EngineThread(QThread):
             engine.run()  # also when it ends at once: it is what closes the engine
 
     def _on_progress(self, fraction: float) -> bool:
-        self.progressed.emit(fraction)
+        percent = int(100 * fraction)
+        if percent > self._percent:  # it is called for each of some hundred tensors, and each is drawn
+            self._percent = percent
+            self.progressed.emit(fraction)
         return not self._stop_requested.is_set()

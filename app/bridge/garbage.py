@@ -5,6 +5,7 @@ part of a cycle on the engine's thread; Qt then crashes somewhere else, later.
 """
 
 import gc
+import linecache
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
@@ -47,6 +48,7 @@ class GarbageCollector(QObject):
                 return
         self._num_quiet += 1
         if self._num_quiet == QUIET_PERIODS:
+            linecache.clearcache()  # PySide reads all modules that are imported: 12 MB of source
             gc.collect()
             give_back()
 

@@ -25,6 +25,9 @@ from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestE
 from app.protocol.load import LoadParams
 from app.protocol.request import Overflow
 from app.settings.api_access import fault_of_hosts, fault_of_origins, words_of
+from app.tools.file_tools import FileTools
+from app.tools.mcp_server import read_mcp_config
+from app.tools.tool_box import ToolBox
 
 DEFAULT_SLOTS = 4
 MAX_PORT = 65_535
@@ -68,6 +71,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         help="unload the model after so long without a request; the next one loads it again (default: never)",
     )
     headless.add_text_options(parser)
+    _add_tool_options(parser)
     parser.add_argument(
         "--no-monitoring", action="store_true", help="do not offer /slots and /metrics to those with the key"
     )
@@ -94,7 +98,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     )
     try:
         options.defaults.check()
-    except InvalidRequestError as error:
+        options.tool_box = _tool_box(options)
+    except (InvalidRequestError, ValueError, OSError) as error:
         parser.error(str(error))
     if options.sleep_idle_seconds is not None and not 0 < options.sleep_idle_seconds < MAX_IDLE_S:
         parser.error("--sleep-idle-seconds: some seconds, at most a year")
@@ -160,6 +165,43 @@ def _add_defaults(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_tool_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("tools, for those with the key")
+    config = group.add_mutually_exclusive_group()
+    config.add_argument(
+        "--mcp-servers-config",
+        type=Path,
+        metavar="FILE",
+        help="an mcp.json with MCP servers; they are programs that are started, with your rights",
+    )
+    config.add_argument("--mcp-servers-json", default="", metavar="JSON", help="the same as text")
+    group.add_argument(
+        "--tools",
+        type=_words,
+        default=(),
+        metavar="NAME,…",
+        help="tools on files: all, or read_file, file_glob_search, grep_search, write_file, edit_file",
+    )
+    group.add_argument(
+        "--tools-folder",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="they see what is below it, and nothing else; may be given several times",
+    )
+
+
+def _tool_box(options: argparse.Namespace) -> ToolBox | None:
+    """Raises ValueError, OSError and InvalidRequestError."""
+    text, path = options.mcp_servers_json, options.mcp_servers_config
+    servers = read_mcp_config(path.read_text(encoding="utf-8") if path else text) if path or text else []
+    if options.tools and not options.tools_folder:
+        raise ValueError("--tools: name the folders that they may see with --tools-folder")
+    built_in = FileTools(options.tools_folder).tools(options.tools) if options.tools else []
+    return ToolBox(built_in, servers) if servers or built_in or path or text else None
+
+
 def _port(text: str) -> int:
     if not (text.isdecimal() and int(text) <= MAX_PORT):
         raise argparse.ArgumentTypeError(f"a port is a number from 0 to {MAX_PORT:,}, not {text}")
@@ -197,12 +239,15 @@ async def _serve(options: argparse.Namespace) -> int:
         tls=_tls(options),
         allowed_origins=words_of(options.allow_origin),
         allowed_hosts=words_of(options.allow_host),
+        tool_box=options.tool_box,
     )
     asked_to_stop = _when_asked_to_stop()
     await server.start()
     try:
         for one in every:
             await _load(one, asked_to_stop)
+        if options.tool_box:
+            await _open(options.tool_box, asked_to_stop)
         if main.engine.model:
             print(f"listening on {server.address}", flush=True)
         while lost_workers := await _lost_workers(main, every, asked_to_stop):
@@ -247,6 +292,15 @@ async def _load(served: _Served, asked_to_stop: asyncio.Future[None]) -> None:
     except ModelLoadCancelledError:
         if not asked_to_stop.done():
             raise
+
+
+async def _open(tool_box: ToolBox, asked_to_stop: asyncio.Future[None]) -> None:
+    """A server that fails is told of, and left out."""
+    opening = asyncio.ensure_future(tool_box.open())
+    both: list[asyncio.Future[Any]] = [opening, asked_to_stop]
+    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    for problem in opening.result() if opening.done() else ():
+        _warn(problem)
 
 
 async def _lost_workers(

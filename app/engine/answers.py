@@ -124,6 +124,7 @@ def _output(seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> Out
     """The output so far, with all tokens since the last one."""
     token_ids = seq.unreported_token_ids
     seq.num_reported_tokens += len(token_ids)
+    format_, seq.format = seq.format, None
     return Output(
         seq.request.request_id,
         seq.request.chat_id,
@@ -131,4 +132,5 @@ def _output(seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> Out
         usage=seq.usage,
         logprobs=logprobs,
         token_ids=token_ids,
+        format=format_,
     )

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.cells import UsedCells
+from app.engine.prompt import NO_GUIDE, Guide
 from app.engine.sampler import Sampler
 from app.protocol.model import ModelInfo
 from app.protocol.sampling import SamplingParams
@@ -102,9 +103,13 @@ class Backend(Protocol):
         """
 
     def new_sampler(
-        self, params: SamplingParams, prompt_token_ids: Sequence[int], num_start_tokens: int = 0
+        self,
+        params: SamplingParams,
+        prompt_token_ids: Sequence[int],
+        num_start_tokens: int = 0,
+        guide: Guide = NO_GUIDE,
     ) -> Sampler:
-        """The last `num_start_tokens` of the prompt already belong to the answer.
+        """The last `num_start_tokens` of the prompt already belong to the answer, which follows `guide`.
 
         Raises InvalidRequestError for an invalid grammar, or one that these tokens violate, and GrammarError
         for one that takes too long.

@@ -1,39 +1,63 @@
-"""Renders a chat to prompt text with the Jinja2 template in the model file.
+"""Chat templates: from messages to the text of a prompt, and to how an answer to it is written.
 
-A template is untrusted code. It runs in Jinja's sandbox, and in a child process with limits on time and
-memory, because the sandbox stops neither an endless loop nor a 10 GB string.
+A template is untrusted code. It runs in a sandbox, and in a child process with limits on time and memory,
+because a sandbox stops neither an endless loop nor a 10 GB string.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import signal
-import sys
-import threading
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from app.protocol.errors import ChatTemplateError, RequestError
+from app.engine.limited_child import MAX_CPU_S, MAX_MEMORY_BYTES, LimitedChild, LimitReachedError
+from app.protocol.answer_format import NO_WISHES, AnswerFormat, AnswerWishes, Trigger
+from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
 from app.protocol.json_object import read_object
-from app.protocol.request import Message, Role
-from app.system import child_process
+from app.protocol.request import Message
 from app.system.said import packed, said, unpacked
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Template as JinjaTemplate
 
 CHATML = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-MAX_CPU_S = 2
-MAX_MEMORY_BYTES = 512 << 20
-MAX_WALL_S = 30.0  # a busy machine may take long over two seconds of work
-MAX_PROMPT_BYTES = 32 << 20  # far above what any context holds
 MAX_SOURCE_CHARS = 1 << 20  # the longest take some 20,000
 MAX_REASON_CHARS = 500
+NO_TOOLS = said("This model's chat template knows no tools. Ask without them, or open another model.")
+NO_CHAT_LAYER = said(
+    "This llama-cpp-python has no part for tools and JSON schemas. Set Skein up again with packaging/run."
+)
+
+
+class Template(Protocol):
+    """A chat template. Any thread."""
+
+    def render(
+        self, messages: Sequence[Message], variables: str = "", wishes: AnswerWishes = NO_WISHES
+    ) -> str:
+        """The prompt up to where the answer begins. Raises ChatTemplateError.
+
+        `variables` is a JSON object of further template variables.
+        """
+
+    def write(
+        self,
+        messages: Sequence[Message],
+        variables: str = "",
+        wishes: AnswerWishes = NO_WISHES,
+        json_schema: str = "",
+    ) -> tuple[str, AnswerFormat]:
+        """The same prompt, and how an answer to it is written. Raises RequestError.
+
+        Where nothing is known of the model's answers, that has no grammar for `json_schema` either.
+        """
+
+    def close(self) -> None: ...
 
 
 class ChatTemplate:
@@ -43,65 +67,84 @@ class ChatTemplate:
         self._template = _compile(source)
         self._variables = {"bos_token": bos_text, "eos_token": eos_text, "add_generation_prompt": True}
 
-    def render(self, messages: Sequence[Message], variables: str = "") -> str:
-        """The prompt up to where the answer begins. Raises ChatTemplateError.
-
-        `variables` is a JSON object of further template variables.
-        """
+    def render(
+        self, messages: Sequence[Message], variables: str = "", wishes: AnswerWishes = NO_WISHES
+    ) -> str:
         given = read_object(variables, "template_variables")
+        if wishes.goes_on:
+            *messages, last = messages
+            return self.render(messages, variables) + last.content
         try:
-            known = self._variables | _names_of_families(given.get("tools"))
+            known = self._variables | names_of_families(given.get("tools"))
             return self._template.render(known | given, messages=[_turn(message) for message in messages])
         except Exception as error:  # untrusted code may raise anything
             raise ChatTemplateError(
-                said("The model's chat template failed: {reason}", reason=_reason(error))
+                said("The model's chat template failed: {reason}", reason=shortened(str(error)))
             ) from error
+
+    def write(
+        self,
+        messages: Sequence[Message],
+        variables: str = "",
+        wishes: AnswerWishes = NO_WISHES,
+        _json_schema: str = "",
+    ) -> tuple[str, AnswerFormat]:
+        """Knows nothing of answers but that they are text."""
+        if wishes.offers_tools:
+            raise InvalidRequestError(NO_TOOLS)
+        return self.render(messages, variables, wishes), AnswerFormat()
 
     def close(self) -> None:
         """Nothing to free."""
 
 
 class LimitedChatTemplate:
-    """A template from a model file, rendered in a child process. Any thread, one at a time.
+    """A template from a model file, used in a child process. Any thread, one at a time.
 
-    The child is started at once, since starting takes longer than rendering, and again after it was killed.
+    It is llama.cpp's chat layer that uses it, where that is there. Where it is not, or cannot read the
+    template, Jinja2 does, and knows no tools then.
     """
 
     def __init__(self, source: str, bos_text: str = "", eos_text: str = "") -> None:
         if len(source) > MAX_SOURCE_CHARS:
             source = f"{{{{ raise_exception('it has more than {MAX_SOURCE_CHARS:,} characters') }}}}"
-        self._arguments = [source, bos_text, eos_text]
-        self._lock = threading.Lock()
-        self._child = self._start()
+        self._child = LimitedChild("app.engine.chat_child", [source, bos_text, eos_text])
+        self._child.start()
 
-    def render(self, messages: Sequence[Message], variables: str = "") -> str:
-        """As `ChatTemplate.render`, up to a length that is far above what any context holds."""
-        turns = [[message.role, message.content, message.fields] for message in messages]
-        with self._lock:
-            if self._child.poll() is not None:
-                self._child = self._start()
-            return self._ask([turns, variables])
+    def render(
+        self, messages: Sequence[Message], variables: str = "", wishes: AnswerWishes = NO_WISHES
+    ) -> str:
+        """As `Template.render`, up to a length that is far above what any context holds."""
+        _reply, text = self._ask("render", messages, variables, wishes)
+        return text
+
+    def write(
+        self,
+        messages: Sequence[Message],
+        variables: str = "",
+        wishes: AnswerWishes = NO_WISHES,
+        json_schema: str = "",
+    ) -> tuple[str, AnswerFormat]:
+        reply, text = self._ask("write", messages, variables, wishes, json_schema)
+        return text, _format_of(reply["format"])
 
     def close(self) -> None:
         """Also aborts a rendering under way."""
-        self._child.kill()
-        with self._lock:
-            child_process.reap(self._child)
+        self._child.close()
 
-    def _start(self) -> child_process.Child:
-        child = child_process.start(__name__)
-        with contextlib.suppress(OSError):
-            child_process.send(child.stdin, self._arguments)
-        return child
-
-    def _ask(self, question: object) -> str:
-        timer = threading.Timer(MAX_WALL_S, self._child.kill)
-        timer.start()
+    def _ask(
+        self,
+        do: str,
+        messages: Sequence[Message],
+        variables: str,
+        wishes: AnswerWishes,
+        json_schema: str = "",
+    ) -> tuple[dict[str, Any], str]:
+        turns = [[message.role, message.content, message.fields] for message in messages]
+        question = {"do": do, "messages": turns, "variables": variables, "wishes": asdict(wishes)}
         try:
-            child_process.send(self._child.stdin, question)
-            return self._receive()
-        except (EOFError, OSError):  # the child was killed at one of its limits
-            child_process.reap(self._child)
+            reply, text = self._child.ask(question | {"json_schema": json_schema})
+        except LimitReachedError:
             raise ChatTemplateError(
                 said(
                     "The model's chat template took more than {seconds} seconds or {size} MiB. Try "
@@ -110,21 +153,57 @@ class LimitedChatTemplate:
                     size=MAX_MEMORY_BYTES >> 20,
                 )
             ) from None
-        finally:
-            timer.cancel()
-
-    def _receive(self) -> str:
-        reply = child_process.receive(self._child.stdout)
-        if "error" in reply:
-            raise ChatTemplateError(unpacked(reply["error"]))
-        assert self._child.stdout is not None
-        text = self._child.stdout.read(reply["num_bytes"])
-        if len(text) < reply["num_bytes"]:
-            raise EOFError
-        return text.decode("utf-8", "surrogatepass")
+        raise_refusal(reply)
+        return reply, text.decode("utf-8", "surrogatepass")
 
 
-def _compile(source: str) -> Template:
+class SchemaConverter:
+    """From JSON Schema to a grammar, in a child process that starts with the first one. Any thread."""
+
+    def __init__(self) -> None:
+        self._child = LimitedChild("app.engine.chat_child")
+
+    def format_of(self, json_schema: str) -> AnswerFormat:
+        """Of an answer that is nothing but a value of `json_schema`. Raises InvalidRequestError."""
+        try:
+            reply, _data = self._child.ask({"do": "grammar", "schema": json_schema})
+        except LimitReachedError:
+            raise InvalidRequestError(
+                said(
+                    "The JSON schema took more than {seconds} seconds or {size} MiB. Simplify it.",
+                    seconds=MAX_CPU_S,
+                    size=MAX_MEMORY_BYTES >> 20,
+                )
+            ) from None
+        raise_refusal(reply)
+        return AnswerFormat(grammar=reply["grammar"], warnings=tuple(map(unpacked, reply["warnings"])))
+
+    def close(self) -> None:
+        self._child.close()
+
+
+def raise_refusal(reply: dict[str, Any]) -> None:
+    """The RequestError that the child caught, if it did."""
+    if "error" in reply:
+        kind = ChatTemplateError if reply["is_template"] else InvalidRequestError
+        raise kind(unpacked(reply["error"]))
+
+
+def refusal(error: RequestError) -> tuple[dict[str, Any], bytes]:
+    """What `raise_refusal` takes."""
+    return {"error": packed(str(error)), "is_template": isinstance(error, ChatTemplateError)}, b""
+
+
+def _format_of(reply: dict[str, Any]) -> AnswerFormat:
+    found: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in reply.items()
+    }
+    found["triggers"] = tuple(Trigger(**one) for one in found["triggers"])
+    found["warnings"] = tuple(map(unpacked, found["warnings"]))
+    return AnswerFormat(**found)
+
+
+def _compile(source: str) -> JinjaTemplate:
     from jinja2 import TemplateError
     from jinja2.ext import loopcontrols
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -139,11 +218,11 @@ def _compile(source: str) -> Template:
         return environment.from_string(source)
     except (TemplateError, RecursionError) as error:
         raise ChatTemplateError(
-            said("The model's chat template cannot be read: {reason}", reason=_reason(error))
+            said("The model's chat template cannot be read: {reason}", reason=shortened(str(error)))
         ) from error
 
 
-def _names_of_families(tools: Any) -> dict[str, str]:
+def names_of_families(tools: Any) -> dict[str, str]:
     """Variables with family-specific names: the date for Llama 3 and FireFunction, the tools for
     FireFunction.
 
@@ -174,63 +253,6 @@ def _raise_exception(message: str) -> NoReturn:
     raise ChatTemplateError(message)
 
 
-def _reason(error: Exception) -> str:
+def shortened(reason: str) -> str:
     """A stranger's words, or words about a stranger's names: nobody reads a megabyte of them."""
-    reason = str(error)
     return reason if len(reason) <= MAX_REASON_CHARS else f"{reason[:MAX_REASON_CHARS]}…"
-
-
-def _serve() -> None:
-    """The child's loop: one reply to each request, until the pipe is closed or a limit is hit."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is for the parent
-    _limit_memory()
-    with contextlib.suppress(EOFError, OSError):
-        arguments = child_process.receive(sys.stdin.buffer)
-        template: ChatTemplate | None = None
-        while True:
-            turns, variables = child_process.receive(sys.stdin.buffer)
-            _limit_cpu()
-            try:
-                messages = [Message(Role(role), content, fields) for role, content, fields in turns]
-                template = template or ChatTemplate(*arguments)
-                _reply(template.render(messages, variables).encode("utf-8", "surrogatepass"))
-            except RequestError as error:
-                child_process.send(sys.stdout.buffer, {"error": packed(str(error))})
-
-
-def _reply(text: bytes) -> None:
-    """As it is: to take it out of JSON would stop all threads of the parent for long."""
-    if len(text) > MAX_PROMPT_BYTES:
-        raise ChatTemplateError(
-            said(
-                "The model's chat template produced more than {size} MiB. Try another GGUF of this model.",
-                size=MAX_PROMPT_BYTES >> 20,
-            )
-        )
-    child_process.send(sys.stdout.buffer, {"num_bytes": len(text)})
-    sys.stdout.buffer.write(text)
-    sys.stdout.buffer.flush()
-
-
-def _limit_memory() -> None:
-    if sys.platform != "win32":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _limit_cpu() -> None:
-    """Two more seconds from here on, then SIGXCPU ends the process."""
-    if sys.platform != "win32":
-        import math
-        import resource
-
-        used: Any = resource.getrusage(resource.RUSAGE_SELF)
-        limit = math.ceil(used.ru_utime + used.ru_stime) + MAX_CPU_S
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
-
-
-if __name__ == "__main__":
-    _serve()

@@ -58,6 +58,8 @@ from app.protocol.request import Request
 from app.system.said import said
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.engine.backend import Backend
     from app.engine.batch import Batch
     from app.protocol.report import CellMap, SlotSnapshot
@@ -285,14 +287,24 @@ class Engine:
             request=request,
             token_ids=[],
             max_tokens=0,
-            sampler=lane.backend.new_sampler(sampling, prompt.token_ids, prompt.num_start_tokens),
-            detokenizer=Detokenizer(self._backend.token_piece, request.stop),
+            sampler=lane.backend.new_sampler(
+                sampling, prompt.token_ids, prompt.num_start_tokens, prompt.guide
+            ),
+            detokenizer=Detokenizer(self._pieces(prompt.shown_tokens), (*request.stop, *prompt.format.stops)),
+            format=prompt.format,
         )
         for token_id in prompt.token_ids[len(prompt.token_ids) - prompt.num_start_tokens :]:
             seq.detokenizer.skip(token_id)
         seq.refit(prompt, context_limit(request, self.model))
         self._note_overflow(seq)
         return seq
+
+    def _pieces(self, shown_tokens: frozenset[int]) -> Callable[[int], bytes]:
+        """What a token stands for in an answer: control tokens for nothing, but for `shown_tokens`."""
+        backend = self._backend
+        if not shown_tokens:
+            return backend.token_piece
+        return lambda token: (backend.written_piece if token in shown_tokens else backend.token_piece)(token)
 
     def _note_overflow(self, seq: Sequence) -> None:
         if seq.notice:

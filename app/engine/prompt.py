@@ -2,18 +2,55 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from app.protocol.answer_format import PLAIN_TEXT, AnswerFormat
 
 if TYPE_CHECKING:
     from app.protocol.request import Message
 
 
 @dataclass(frozen=True, slots=True)
+class Reasoning:
+    """What begins and ends a model's reasoning, in tokens, and when it is made to end.
+
+    After `budget` tokens of it `forced` is written, which closes it; None: never.
+    """
+
+    start: tuple[int, ...]
+    ends: tuple[tuple[int, ...], ...]
+    budget: int | None = None
+    forced: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """What the tokens of an answer must follow.
+
+    `opening` are the tokens at the end of the prompt that begin the answer. `grammar` is GBNF that was
+    checked; it holds for what comes after them, and with `is_in_grammar` for them, too. With `triggers`,
+    patterns of a text, it holds only from where the answer has one of them outside its reasoning: from its
+    first group, or else its beginning.
+    """
+
+    grammar: str = ""
+    triggers: tuple[re.Pattern[bytes], ...] = ()
+    opening: tuple[int, ...] = ()
+    is_in_grammar: bool = False
+    reasoning: Reasoning | None = None
+
+
+NO_GUIDE = Guide()
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """The prompt of a chat with the shown `messages`: all, or those left by its overflow choice.
 
-    The last `num_start_tokens` are the beginning of the answer, which the caller gave.
+    The last `num_start_tokens` are the beginning of the answer, which the caller gave. Of the answer,
+    `shown_tokens` are written as text although they are control tokens.
     """
 
     token_ids: tuple[int, ...]
@@ -21,6 +58,9 @@ class Prompt:
     num_dropped_messages: int = 0
     notice: str = ""  # one sentence about what was left out
     num_start_tokens: int = 0
+    format: AnswerFormat = PLAIN_TEXT
+    guide: Guide = NO_GUIDE
+    shown_tokens: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,16 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from app.engine import overflow
-from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
-from app.engine.prompt import Prompt
+from app.engine.answer_guide import Tokenize, guide_of, shown_tokens
+from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate, SchemaConverter, Template
+from app.engine.prompt import Guide, Prompt
+from app.protocol.answer_format import AnswerFormat, AnswerWishes
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
 from app.protocol.json_object import map_strings, read_object
 from app.protocol.request import Overflow
@@ -49,11 +51,6 @@ ENDINGS = "", "x", " x", "\nx"
 MAX_SHORT_CHARS = 1000  # tokenised within a step
 
 
-class Template(Protocol):
-    def render(self, messages: Sequence[Message], variables: str = "") -> str: ...
-    def close(self) -> None: ...
-
-
 class PromptBuilder:
     """Renders the chat template and tokenizes the result.
 
@@ -64,6 +61,7 @@ class PromptBuilder:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._template = _template_of(backend)
+        self._schemas = SchemaConverter()
         texts = backend.control_texts()
         self._control = _ControlTexts(texts) if texts else None
 
@@ -89,6 +87,9 @@ class PromptBuilder:
         left out, so that prompt, these tokens and at least one more fit. PromptTooLongError: nothing more can
         be. What is shown depends on the arguments alone, so a prompt can be built again at any time.
         """
+        return self._built(request, num_generated_tokens)
+
+    def _built(self, request: Request, num_generated_tokens: int = 0, *, has_answer: bool = True) -> Prompt:
         if request.sampling:
             self._backend.check_sampling(request.sampling)  # too slow for the engine thread
         start = self._answer_start(request)
@@ -96,7 +97,10 @@ class PromptBuilder:
         room = limit - num_generated_tokens - len(start)
         rest_of_answer = (limit if request.max_tokens is None else request.max_tokens) - num_generated_tokens
         max_tokens = room - max(1, min(rest_of_answer, limit // 4))
-        prompt = (self._of_pieces if request.prompt else self._of_messages)(request, max_tokens)
+        if request.prompt:
+            prompt = self._of_pieces(request, max_tokens)
+        else:
+            prompt = self._of_messages(request, max_tokens, has_answer=has_answer)
         if not prompt.token_ids:  # nothing to compute, so no logits to sample
             raise InvalidRequestError(NOTHING_ASKED) if request.prompt else ChatTemplateError(NOTHING_WRITTEN)
         if len(prompt.token_ids) >= room:
@@ -108,7 +112,10 @@ class PromptBuilder:
         """What all prompts begin with whose last message begins as that of `request`. Raises RequestError."""
         *before, last = request.messages
         ways = [
-            self.build(replace(request, messages=(*before, replace(last, content=last.content + ending))))
+            self._built(
+                replace(request, messages=(*before, replace(last, content=last.content + ending))),
+                has_answer=False,
+            )
             for ending in ENDINGS
         ]
         places = zip(*(way.token_ids for way in ways), strict=False)
@@ -123,9 +130,11 @@ class PromptBuilder:
             raise InvalidRequestError("A raw prompt has no messages that a chat template could write.")
         if refusal := self._refusal(request.messages, request):
             raise refusal
-        rendered, spelled_out = self._rendered(request.messages, request.template_variables)
+        marked = self._marked(request.messages, request)
+        rendered, _found = self._template.write(marked.messages, marked.variables, request.wishes)
+        self._check_rendered(rendered)
         start = b"".join(map(self._backend.token_piece, self._answer_start(request)))
-        written = "".join(piece for piece, _parse_special in _split_at_marks(rendered, spelled_out))
+        written = "".join(piece for piece, _parse_special in _split_at_marks(rendered, marked.spelled_out))
         return written + start.decode("utf-8", "replace")
 
     def tokenize(
@@ -156,15 +165,17 @@ class PromptBuilder:
 
     def close(self) -> None:
         self._template.close()
+        self._schemas.close()
 
     # The prompt of a chat.
 
-    def _of_messages(self, request: Request, max_tokens: int) -> Prompt:
+    def _of_messages(self, request: Request, max_tokens: int, *, has_answer: bool) -> Prompt:
         limit = overflow.context_limit(request, self._backend.model)
 
         @cache
         def tokenize(messages: tuple[Message, ...]) -> tuple[int, ...]:
-            return self._tokenize(messages, request.template_variables)
+            marked = self._marked(messages, request)
+            return self._tokenized(self._rendered(marked), marked.spelled_out)
 
         def measure(messages: tuple[Message, ...]) -> int:
             return limit + 1 if self._refusal(messages, request) else len(tokenize(messages))
@@ -172,11 +183,12 @@ class PromptBuilder:
         shown = self._shown(request, measure, max_tokens)
         if refusal := self._refusal(shown, request):
             raise refusal
-        return Prompt(
-            tokenize(shown),
-            shown,
-            len(request.messages) - len(shown),
-            overflow.left_out(request.messages, shown, request.overflow),
+        notice = overflow.left_out(request.messages, shown, request.overflow)
+        num_dropped = len(request.messages) - len(shown)
+        if not has_answer:
+            return Prompt(tokenize(shown), shown, num_dropped, notice)
+        return replace(
+            self._written(shown, request), messages=shown, num_dropped_messages=num_dropped, notice=notice
         )
 
     def _shown(self, request: Request, measure: overflow.Measure, max_tokens: int) -> tuple[Message, ...]:
@@ -196,17 +208,8 @@ class PromptBuilder:
                     overflow.context_limit(request, self._backend.model) // 3,
                 )
 
-    def _tokenize(self, messages: tuple[Message, ...], variables: str) -> tuple[int, ...]:
-        rendered, spelled_out = self._rendered(messages, variables)
-        tokens = [
-            token
-            for piece, parse_special in _split_at_marks(rendered, spelled_out)
-            for token in self._backend.tokenize(piece, parse_special=parse_special)
-        ]
-        return tuple(self._with_leading(tokens))
-
-    def _rendered(self, messages: tuple[Message, ...], variables: str) -> tuple[str, list[str]]:
-        """The template's text with marks, and what they stand for."""
+    def _marked(self, messages: Sequence[Message], request: Request) -> _Marked:
+        """What the template is given, with marks."""
         spelled_out: list[str] = []
 
         def mark(text: str) -> str:
@@ -216,13 +219,65 @@ class PromptBuilder:
             changed = map_strings(read_object(text, "JSON"), mark)
             return json.dumps(changed, ensure_ascii=False, separators=(",", ":")) if text else ""
 
-        marked = [
+        marked = tuple(
             replace(message, content=mark(message.content), fields=mark_json(message.fields))
             for message in messages
-        ]
-        rendered = self._template.render(marked, mark_json(variables))
+        )
+        variables = request.template_variables
+        if request.wishes.tools:  # as the model reads them; its calls are read with their real names
+            given = read_object(variables, "template_variables")
+            variables = json.dumps(given | {"tools": json.loads(request.wishes.tools)}, ensure_ascii=False)
+        return _Marked(marked, mark_json(variables), request.wishes, spelled_out)
+
+    def _rendered(self, marked: _Marked) -> str:
+        """The template's text with marks."""
+        rendered = self._template.render(marked.messages, marked.variables, marked.wishes)
         self._check_rendered(rendered)
-        return rendered, spelled_out
+        return rendered
+
+    def _written(self, messages: tuple[Message, ...], request: Request) -> Prompt:
+        """The prompt with these messages, and what an answer to it must follow."""
+        marked = self._marked(messages, request)
+        sampling = request.sampling or self._backend.model.sampling
+        if sampling.grammar and request.wishes.offers_tools:
+            raise InvalidRequestError(said("An answer with tools cannot follow a grammar. Leave one out."))
+        text, found = self._template.write(
+            marked.messages, marked.variables, request.wishes, sampling.json_schema
+        )
+        self._check_rendered(text)
+        has_own_grammar = bool(found.grammar)
+        if sampling.json_schema and not has_own_grammar:
+            schema = self._schemas.format_of(sampling.json_schema)
+            found = replace(found, grammar=schema.grammar, warnings=schema.warnings)
+        if sampling.grammar:
+            found, has_own_grammar = replace(found, grammar=sampling.grammar, triggers=()), False
+        opening = self._tokens_at_marks(found.opening, marked.spelled_out, self._in_prompt)
+        guide = guide_of(found, request.wishes, opening, self._in_prompt, is_in_grammar=has_own_grammar)
+        return Prompt(
+            self._tokenized(text, marked.spelled_out),
+            format=replace(found, parser=_without_marks(found.parser, marked.spelled_out)),
+            guide=guide,
+            shown_tokens=shown_tokens(found, self._backend),
+        )
+
+    def _tokenized(self, rendered: str, spelled_out: list[str]) -> tuple[int, ...]:
+        tokens = self._tokens_at_marks(
+            rendered, spelled_out, lambda piece: self._backend.tokenize(piece, parse_special=True)
+        )
+        return tuple(self._with_leading(tokens))
+
+    def _tokens_at_marks(self, text: str, spelled_out: list[str], tokenize: Tokenize) -> list[int]:
+        return [
+            token
+            for piece, parse_special in _split_at_marks(text, spelled_out)
+            for token in (
+                tokenize(piece) if parse_special else self._backend.tokenize(piece, parse_special=False)
+            )
+        ]
+
+    def _in_prompt(self, text: str) -> list[int]:
+        """The tokens of a text in which control tokens count, and which is not at its beginning."""
+        return self._continued(text, parse_special=True) if text else []
 
     def _with_leading(self, tokens: list[int]) -> list[int]:
         leading = self._backend.leading_tokens()
@@ -258,7 +313,11 @@ class PromptBuilder:
         num_leading = len(leading) if tokens[: len(leading)] == leading else 0
         kept = overflow.cut_tokens(tokens, num_leading, request.overflow, max_tokens)
         notice = overflow.tokens_left_out(len(tokens) - len(kept), request.overflow)
-        return Prompt(tuple(kept), notice=notice)
+        sampling = request.sampling or self._backend.model.sampling
+        found = AnswerFormat(grammar=sampling.grammar)
+        if sampling.json_schema:
+            found = self._schemas.format_of(sampling.json_schema)
+        return Prompt(tuple(kept), notice=notice, format=found, guide=Guide(found.grammar))
 
     def _joined(self, pieces: Sequence[str | int], adds_leading: bool, parse_special: bool) -> list[int]:
         tokens: list[int] = []
@@ -344,10 +403,25 @@ class _ControlTexts:
         return "".join((*parts, content[end:]))
 
 
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    messages: tuple[Message, ...]
+    variables: str
+    wishes: AnswerWishes
+    spelled_out: list[str]  # what the marks stand for
+
+
 def _template_of(backend: Backend) -> Template:
     if backend.chat_template is None:
         return ChatTemplate(CHATML, backend.bos_text, backend.eos_text)
     return LimitedChatTemplate(backend.chat_template, backend.bos_text, backend.eos_text)
+
+
+def _without_marks(parser: str, spelled_out: list[str]) -> str:
+    """A parser begins to read at the end of the prompt, where the beginning of an answer may be."""
+    if MARK_BEGIN not in parser:
+        return parser
+    return MARK.sub(lambda mark: json.dumps(spelled_out[int(mark[1])], ensure_ascii=False)[1:-1], parser)
 
 
 def _are_equal(tokens: tuple[int, ...]) -> bool:

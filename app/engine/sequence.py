@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from app.engine.prompt import CachedPrefix, Prompt
     from app.engine.sampler import Sampler
     from app.engine.states import State
+    from app.protocol.answer_format import AnswerFormat
 
 
 @dataclass(eq=False, slots=True)
@@ -32,6 +33,7 @@ class Sequence:
     max_tokens: int  # the request's own limit, or what the context leaves
     sampler: Sampler
     detokenizer: Detokenizer
+    format: AnswerFormat | None = None  # until its first output has told it
     num_prompt_tokens: int = field(init=False)  # tokens of `token_ids` that were not sampled
     num_start_tokens: int = 0  # the last ones of the prompt: the answer's beginning, given by the caller
     num_prefill_tokens: int = 0  # the prompt, and what had been generated when that was made anew

@@ -23,6 +23,7 @@ def icon(name: str, colour: str | None = None) -> QIcon:
     return _coloured(name, colour or tokens.muted, tokens.hairline)
 
 
+@cache  # what it has drawn is kept by Qt, for each icon anew
 def app_icon() -> QIcon:
     return QIcon(str(ICON_DIR / "skein.svg"))
 

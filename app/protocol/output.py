@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 else:  # see `report`
     Floats = memoryview
 
+from app.protocol.answer_format import AnswerFormat
+
 
 class FinishReason(StrEnum):
     STOP = "stop"  # end of the answer, or a stop string
@@ -125,7 +127,8 @@ class Output:
     `is_refused`: the error is the request's own, and it would fail again.
     `token_ids` are the tokens sampled since the last output, also those whose text is held back or was cut
     off; the one that ended the answer is not among them. `stopping_word` is the stop string that ended it.
-    `ended_by` is the end token, if logprobs were asked for.
+    `ended_by` is the end token, if logprobs were asked for. `format`, in the first output alone, tells how
+    the model writes this answer.
     """
 
     request_id: str
@@ -140,6 +143,7 @@ class Output:
     is_refused: bool = False
     stopping_word: str = ""
     ended_by: SampledToken | None = None
+    format: AnswerFormat | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

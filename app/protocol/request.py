@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from app.protocol.answer_format import NO_WISHES, AnswerWishes
 from app.protocol.callers import WINDOW, Caller
 from app.protocol.errors import InvalidRequestError
 from app.protocol.json_object import read_object
@@ -60,7 +61,7 @@ class Request:
     The answer goes on behind `answer_start`, which is part of it, but costs what a prompt costs and is not
     told again: text in which no control tokens count, or token ids. Stop strings are looked for behind it.
     `template_variables` is a JSON object of what the chat template is given besides the messages, such as
-    `tools` or `enable_thinking`.
+    `enable_thinking`; `wishes` are tools and the like, which concern the answer, too.
     With `shares_prefix` False nothing that was computed for another chat is used.
     `caller` is who asks: callers take turns.
     `is_saved` says that the chat is there at the next start, so that its cells may be kept until then.
@@ -80,6 +81,7 @@ class Request:
     prompt: tuple[str | int, ...] = ()
     answer_start: str | tuple[int, ...] = ()
     template_variables: str = ""
+    wishes: AnswerWishes = NO_WISHES
     shares_prefix: bool = True
     is_saved: bool = False
     caller: Caller = WINDOW

@@ -108,7 +108,7 @@
     </message>
     <message>
         <source>The model&apos;s chat template failed: {reason}</source>
-        <extracomment>app/engine/chat_template.py</extracomment>
+        <extracomment>app/engine/answer_guide.py</extracomment>
         <translation>模型的对话模板出错：{reason}</translation>
     </message>
     <message>
@@ -718,7 +718,7 @@
     </message>
     <message>
         <source>The {what} cannot be used: {reason}. Correct or remove it.</source>
-        <extracomment>app/engine/llama/json_schema.py</extracomment>
+        <extracomment>app/engine/chat_child.py</extracomment>
         <translation>{what}无法使用：{reason}。请更正，或不用它提问。</translation>
     </message>
     <message>
@@ -1631,7 +1631,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The model&apos;s chat template produced more than {size} MiB. Try another GGUF of this model.</source>
-        <extracomment>app/engine/chat_template.py</extracomment>
+        <extracomment>app/engine/chat_child.py</extracomment>
         <translation>模型的对话模板生成了超过 {size} MiB 的内容，无法使用；请尝试此模型的另一个 GGUF。</translation>
     </message>
     <message>
@@ -2182,6 +2182,31 @@ High water: most cells used since the model was loaded.</source>
         <translation>没有加载模型。请在对话上方选择一个，然后重试。</translation>
     </message>
     <message>
+        <source>It took more than {seconds} seconds to read the answer.</source>
+        <extracomment>app/engine/answer_reader.py</extracomment>
+        <translation>解析回答用了超过 {seconds} 秒。</translation>
+    </message>
+    <message>
+        <source>The JSON schema asks for what no answer can be held to: {what}.</source>
+        <extracomment>app/engine/chat_child.py</extracomment>
+        <translation>JSON 模式中有无法强制回答遵守的要求：{what}。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template knows no tools. Ask without them, or open another model.</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation>此模型的对话模板不支持工具。请不带工具提问，或打开其他模型。</translation>
+    </message>
+    <message>
+        <source>This llama-cpp-python has no part for tools and JSON schemas. Set Skein up again with packaging/run.</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation>此 llama-cpp-python 缺少处理工具和 JSON 模式的部分。请用 packaging/run 重新安装 Skein。</translation>
+    </message>
+    <message>
+        <source>The JSON schema took more than {seconds} seconds or {size} MiB. Simplify it.</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation>处理 JSON 模式用了超过 {seconds} 秒或 {size} MiB。请简化它。</translation>
+    </message>
+    <message>
         <source>{name} is not in {folder}.</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>{name} 不在 {folder} 中。</translation>
@@ -2212,6 +2237,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
     </message>
     <message>
+        <source>An answer with tools cannot follow a grammar. Leave one out.</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation>带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
+    </message>
+    <message>
         <source>Loading the model…</source>
         <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>正在加载模型…</translation>
@@ -2219,7 +2249,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>paused the answer in sequence {seq_id}: another program takes its turn</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>已暂停序列 {seq_id} 中的回答：轮到另一个程序</translation>
+        <translation>暂停了序列 {seq_id} 中的回答：轮到另一个程序</translation>
     </message>
     <message>
         <source>Used cells</source>
@@ -9121,7 +9151,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>JSON schema</source>
-        <extracomment>app/engine/llama/json_schema.py</extracomment>
+        <extracomment>app/engine/chat_child.py</extracomment>
         <translation>JSON 模式</translation>
     </message>
     <message>

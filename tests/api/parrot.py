@@ -1,13 +1,15 @@
 """A model that writes one text, whatever it is asked."""
 
-from tests.conftest import TINY_CONTEXT
-from tests.fakes import END, CountingBackend
+from pathlib import Path
 
-TEMPLATE = (
-    "{{ tools | tojson if tools else '' }}{% for m in messages %}"
-    "{{ m.role }}: {{ m.content }}{{ m.tool_calls | tojson if m.tool_calls }}\n{% endfor %}"
-)
-CALL = 'So: <tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
+from tests.conftest import TINY_CONTEXT
+from tests.fakes import CONTROL, END, CountingBackend
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+QWEN = (TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text()
+QWEN3 = (TEMPLATES / "Qwen-Qwen3-0.6B.jinja").read_text()
+CALL = 'So: <tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>'
+THOUGHT = "<think>\nLet me see.\n</think>\n\n"
 
 
 class Parrot(CountingBackend):
@@ -16,7 +18,7 @@ class Parrot(CountingBackend):
     def __init__(self, text: str, template: str | None = None) -> None:
         self._text = text.encode()
         self.num_prompt_tokens = 0
-        super().__init__(self._next, **(TINY_CONTEXT | {"n_ctx": 2048}))
+        super().__init__(self._next, **(TINY_CONTEXT | {"n_ctx": 8192}))
         self.chat_template = template
 
     def _next(self, token_ids):
@@ -25,5 +27,12 @@ class Parrot(CountingBackend):
         return self._text[written] if written < len(self._text) else END
 
 
-def with_tools(text: str) -> Parrot:
-    return Parrot(text, TEMPLATE)
+def with_tools(text: str, template: str = QWEN) -> Parrot:
+    return Parrot(text, template)
+
+
+def num_tokens(prompt: str) -> int:
+    """Of a text of letters of one byte each."""
+    for name in CONTROL:
+        prompt = prompt.replace(name, "#")
+    return len(prompt)

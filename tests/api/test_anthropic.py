@@ -6,7 +6,7 @@ import pytest
 
 from app.api import engine_client
 from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, Parrot, with_tools
+from tests.api.parrot import CALL, QWEN3, THOUGHT, Parrot, with_tools
 
 PATH = "/v1/messages"
 ASKED = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 100, "temperature": 0}
@@ -85,7 +85,22 @@ async def test_the_use_of_a_tool_is_a_block_of_its_own():
         assert [event["index"] for name, event in events if name == "content_block_stop"] == [0, 1]
 
 
-async def test_uses_and_their_results_are_shown_to_the_model():
+async def test_what_the_model_thinks_is_a_block_before_the_others():
+    async with serving(with_tools(THOUGHT + CALL, QWEN3)) as served:
+        _, body = await served.post(PATH, ASKED | {"tools": [TOOL]})
+        assert body["content"][0] == {"type": "thinking", "thinking": "Let me see.\n", "signature": ""}
+        kinds = ["thinking", "text", "tool_use"]
+        assert [block["type"] for block in body["content"]] == kinds
+        events = await stream(served, ASKED | {"tools": [TOOL]})
+        started = [event for name, event in events if name == "content_block_start"]
+        assert [event["content_block"]["type"] for event in started] == kinds
+        deltas = [event["delta"] for name, event in events if name == "content_block_delta"]
+        assert "".join(delta.get("thinking", "") for delta in deltas) == "Let me see.\n"
+        signed = next(n for n, (_, event) in enumerate(events) if "signature_delta" in json.dumps(event))
+        assert events[signed + 1][1] == {"type": "content_block_stop", "index": 0}
+
+
+async def test_uses_and_their_results_are_shown_to_the_model_as_in_a_chat_completion():
     async with serving(with_tools("ok")) as served:
         use = {"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}}
         result = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "2"}]}
@@ -94,11 +109,23 @@ async def test_uses_and_their_results_are_shown_to_the_model():
             {"role": "assistant", "content": [use]},
             {"role": "user", "content": [result, {"type": "text", "text": "And?"}]},
         ]
-        _, body = await served.post(PATH, ASKED | {"messages": messages, "tools": [TOOL], "system": "Add."})
-        call = {"id": "t1", "type": "function", "function": {"name": "add", "arguments": {"a": 1}}}
-        before, after = "system: Add.\nuser: Hello\nassistant: ", "\ntool: 2\nuser: And?\n"
-        prompt = json.dumps([SHOWN_TOOL]) + before + json.dumps([call]) + after
-        assert body["usage"]["input_tokens"] == len(prompt)
+        asked = {"messages": messages, "tools": [TOOL], "system": "Add."}
+        function = {"name": "add", "arguments": '{"a": 1}'}
+        messages = [
+            {"role": "system", "content": "Add."},
+            *ASKED["messages"],
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": "t1", "type": "function", "function": function}],
+            },
+            {"role": "tool", "tool_call_id": "t1", "content": "2"},
+            {"role": "user", "content": "And?"},
+        ]
+        chat = {"messages": messages, "tools": [SHOWN_TOOL]}
+        _, body = await served.post(f"{PATH}/count_tokens", asked)
+        _, same = await served.post("/v1/chat/completions/input_tokens", chat)
+        assert body["input_tokens"] == same["input_tokens"]
 
 
 async def test_what_was_thought_is_sent_back():
@@ -144,10 +171,9 @@ async def test_thinking_is_switched_by_the_template():
     template = "{{ enable_thinking }}{{ reasoning_effort }}{% for m in messages %}{{ m.content }}{% endfor %}"
     async with serving(Parrot("ok", template)) as served:
         for extra, prompt in (
-            ({}, "Hello"),
             ({"thinking": {"type": "disabled"}}, "FalseHello"),
             ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, "TrueHello"),
-            ({"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}, "lowHello"),
+            ({"thinking": {"type": "enabled"}, "output_config": {"effort": "low"}}, "TruelowHello"),
         ):
             _, body = await served.post(f"{PATH}/count_tokens", ASKED | extra)
             assert body["input_tokens"] == len(prompt)

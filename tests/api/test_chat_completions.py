@@ -6,7 +6,7 @@ import pytest
 
 from app.api.event_stream import EventStream
 from tests.api.conftest import endless, serving
-from tests.api.parrot import CALL, Parrot, with_tools
+from tests.api.parrot import CALL, QWEN3, THOUGHT, Parrot, with_tools
 
 PATH = "/v1/chat/completions"
 ASKED = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 6, "temperature": 0}
@@ -211,76 +211,106 @@ async def test_prompt_tokens_are_counted_without_an_answer():
 ADDING = {"messages": ASKED["messages"], "tools": [TOOL]}
 
 
+def joined(chunks: list[dict], name: str) -> str:
+    return "".join(chunk["choices"][0]["delta"].get(name) or "" for chunk in chunks)
+
+
+def calls_in(chunks: list[dict]) -> list[dict]:
+    return [call for chunk in chunks for call in chunk["choices"][0]["delta"].get("tool_calls", [])]
+
+
 async def test_a_call_of_a_tool_is_no_text():
     async with serving(with_tools(CALL)) as served:
         _, body = await served.post(PATH, ADDING)
         choice = body["choices"][0]
         assert choice["finish_reason"] == "tool_calls"
-        assert choice["message"]["content"] == "So: "
+        assert choice["message"]["content"].strip() == "So:"
         (call,) = choice["message"]["tool_calls"]
         assert call["type"] == "function"
         assert call["function"]["name"] == "add"
         assert json.loads(call["function"]["arguments"]) == {"a": 1}
 
 
-async def test_a_call_of_a_tool_is_streamed_as_one():
+async def test_the_arguments_of_a_call_are_streamed_as_they_are_written():
     async with serving(with_tools(CALL)) as served:
         *chunks, _done = await served.events(PATH, ADDING)
-        deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
-        assert "".join(delta.get("content") or "" for delta in deltas) == "So: "
-        (call,) = [call for delta in deltas for call in delta.get("tool_calls", [])]
-        assert call["index"] == 0
-        assert json.loads(call["function"]["arguments"]) == {"a": 1}
+        assert joined(chunks, "content").strip() == "So:"
+        first, *others = calls_in(chunks)
+        assert (first["index"], first["type"], first["function"]["name"]) == (0, "function", "add")
+        assert first["id"]
+        assert all(call["index"] == 0 and call.keys() == {"index", "function"} for call in others)
+        arguments = "".join(call["function"]["arguments"] for call in (first, *others))
+        assert json.loads(arguments) == {"a": 1}
         assert chunks[-1]["choices"][0]["finish_reason"] == "tool_calls"
 
 
-async def test_a_call_cut_short_stays_text():
+async def test_a_call_cut_short_has_what_was_written_of_it():
     async with serving(with_tools(CALL)) as served:
-        _, body = await served.post(PATH, ADDING | {"max_tokens": 30})
+        _, body = await served.post(PATH, ADDING | {"max_tokens": len(CALL) - 16})
         assert body["choices"][0]["finish_reason"] == "length"
-        assert body["choices"][0]["message"]["content"] == CALL[:30]
+        (call,) = body["choices"][0]["message"]["tool_calls"]
+        assert call["function"]["name"] == "add"
+        assert '{"a": 1'.startswith(call["function"]["arguments"])
 
 
 async def test_without_tools_the_same_words_are_text():
-    async with serving(with_tools(CALL)) as served:
-        for extra in ({"tools": []}, {"tool_choice": "none"}):
+    for extra in ({"tools": []}, {"tool_choice": "none"}):
+        async with serving(with_tools(CALL)) as served:
             _, body = await served.post(PATH, ADDING | extra)
             assert body["choices"][0]["message"]["content"] == CALL
 
 
 async def test_one_call_only_where_the_caller_wants_one():
-    async with serving(with_tools(CALL * 2)) as served:
-        _, body = await served.post(PATH, ADDING)
+    async with serving(with_tools(f"{CALL}\n{CALL[4:]}")) as served:
+        _, body = await served.post(PATH, ADDING | {"parallel_tool_calls": True})
         assert len(body["choices"][0]["message"]["tool_calls"]) == 2
-    async with serving(with_tools(CALL * 2)) as served:
+    async with serving(with_tools(f"{CALL}\n{CALL[4:]}")) as served:
         _, body = await served.post(PATH, ADDING | {"parallel_tool_calls": False})
         assert len(body["choices"][0]["message"]["tool_calls"]) == 1
 
 
-async def test_the_template_gets_tools_calls_and_results():
-    async with serving(with_tools("ok")) as served:
+async def test_reasoning_is_told_apart_whole_and_streamed():
+    async with serving(with_tools(f"{THOUGHT}Hi.", QWEN3)) as served:
+        _, body = await served.post(PATH, ASKED | {"max_tokens": None})
+        message = body["choices"][0]["message"]
+        assert (message["content"], message["reasoning_content"].strip()) == ("Hi.", "Let me see.")
+        *chunks, _done = await served.events(PATH, ASKED | {"max_tokens": None})
+        assert joined(chunks, "content") == "Hi."
+        assert joined(chunks, "reasoning_content").strip() == "Let me see."
+        _, body = await served.post(PATH, ASKED | {"max_tokens": None, "reasoning_format": "none"})
+        assert body["choices"][0]["message"]["content"].startswith("<think>")
+
+
+async def test_the_template_gets_tools_calls_results_and_reasoning():
+    async with serving(with_tools("ok", QWEN3)) as served:
         call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
         messages = [
             *ASKED["messages"],
-            turn("assistant", None, tool_calls=[call]),
+            turn("assistant", None, tool_calls=[call], reasoning_content="Add them."),
             turn("tool", "2", tool_call_id="c1"),
         ]
-        _, body = await served.post(PATH, ADDING | {"messages": messages})
-        written = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": {"a": 1}}}
-        prompt = f"{json.dumps([TOOL])}user: Hello\nassistant: {json.dumps([written])}\ntool: 2\n"
-        assert body["usage"]["prompt_tokens"] == len(prompt)
+        _, body = await served.post("/apply-template", ADDING | {"messages": messages})
+        told = (
+            "# Tools",
+            '"name": "add"',
+            "<think>\nAdd them.\n</think>",
+            '"arguments": {"a": 1}',
+            "<tool_response>\n2\n</tool_response>",
+        )
+        places = [body["prompt"].index(part) for part in told]
+        assert places == sorted(places)
 
 
-async def test_a_template_without_tools_says_so():
+async def test_a_model_without_a_template_has_no_tools_and_says_so():
     async with serving(Parrot("x")) as served:
         status, body = await served.post(PATH, ADDING)
         assert status == 400
         assert "knows no tools" in body["error"]["message"]
 
 
-async def test_a_stream_is_kept_alive_while_a_call_is_written_and_nothing_of_it_sent(monkeypatch):
+async def test_a_stream_is_kept_alive_while_a_call_begins_and_nothing_of_it_is_sent(monkeypatch):
     monkeypatch.setattr(EventStream, "silent_s", 15.0)
-    async with serving(with_tools('<tool_call>{"name": "add", "arguments": {}}')) as served:
+    async with serving(with_tools(CALL.removeprefix("So: "))) as served:
         address = f"{served.server.address}{PATH}"
         async with served.http.post(address, json=ADDING | {"stream": True}) as response:
             text = await response.text()

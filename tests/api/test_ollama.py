@@ -6,7 +6,7 @@ import pytest
 
 from app.api import engine_client
 from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, Parrot, with_tools
+from tests.api.parrot import CALL, QWEN3, THOUGHT, Parrot, with_tools
 from tests.fakes import CountingBackend
 
 CHAT, GENERATE = "/api/chat", "/api/generate"
@@ -88,6 +88,15 @@ async def test_a_call_of_a_tool_comes_in_one_piece():
         assert before["message"]["tool_calls"][0]["function"] == call["function"]
 
 
+async def test_what_the_model_thinks_is_told_apart():
+    async with serving(Parrot(THOUGHT + "Hi.", QWEN3)) as served:
+        answer = await whole(served, CHAT, ASKED)
+        assert answer["message"] == {"role": "assistant", "content": "Hi.", "thinking": "Let me see.\n"}
+        pieces = [line["message"] for line in await lines(served, CHAT, ASKED)]
+        assert "".join(piece.get("thinking", "") for piece in pieces) == "Let me see.\n"
+        assert "".join(piece["content"] for piece in pieces) == "Hi."
+
+
 async def test_results_belong_to_calls_in_their_order():
     template = (
         "{% for m in messages %}{% for c in m.tool_calls or [] %}<{{ c.id }}>{% endfor %}"
@@ -110,7 +119,6 @@ async def test_thinking_is_switched_by_the_template():
     template = "{{ enable_thinking }}{{ reasoning_effort }}{% for m in messages %}{{ m.content }}{% endfor %}"
     async with serving(Parrot("ok", template)) as served:
         for extra, prompt in (
-            ({}, "Hello"),
             ({"think": False}, "FalseHello"),
             ({"think": True}, "TrueHello"),
             ({"think": "high"}, "TruehighHello"),

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from app.api.responses import store
 from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, Parrot, with_tools
+from tests.api.parrot import CALL, QWEN3, THOUGHT, Parrot, with_tools
 
 PATH = "/v1/responses"
 ASKED = {"input": "Hello", "temperature": 0}
@@ -87,24 +88,56 @@ async def test_a_call_of_a_function_is_an_item_of_its_own():
         assert [item["type"] for item in events[-1][1]["response"]["output"]] == ["message", "function_call"]
 
 
-async def test_calls_and_their_results_are_shown_to_the_model():
+async def test_what_the_model_thinks_is_an_item_before_the_others():
+    async with serving(with_tools(THOUGHT + CALL, QWEN3)) as served:
+        _, body = await served.post(PATH, ASKED | {"tools": [TOOL]})
+        kinds = ["reasoning", "message", "function_call"]
+        assert [item["type"] for item in body["output"]] == kinds
+        assert body["output"][0]["content"] == [{"type": "reasoning_text", "text": "Let me see.\n"}]
+        assert body["usage"]["output_tokens_details"]["reasoning_tokens"] == len("Let me see.\n")
+        events = await named_events(served, ASKED | {"tools": [TOOL]})
+        streamed = events[-1][1]["response"]["output"]
+        assert [item["type"] for item in streamed] == kinds
+        assert streamed[0]["content"] == body["output"][0]["content"]
+        done = [name for name, _ in events if name.endswith(".done")]
+        assert done == [
+            "response.reasoning_text.done",
+            "response.output_item.done",
+            "response.output_text.done",
+            "response.content_part.done",
+            "response.output_item.done",
+            "response.function_call_arguments.done",
+            "response.output_item.done",
+        ]
+        following = {"input": "And?", "previous_response_id": body["id"], "tools": [TOOL]}
+        assert (await served.post(f"{PATH}/input_tokens", following))[0] == 200
+
+
+async def test_calls_and_their_results_are_shown_to_the_model_as_in_a_chat_completion():
     async with serving(with_tools("ok")) as served:
         items = [
             {"role": "user", "content": "1 + 1?"},
-            {
-                "type": "reasoning",
-                "id": "rs_1",
-                "summary": [],
-                "content": [{"type": "reasoning_text", "text": "Hm"}],
-            },
+            {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm"}]},
             {"type": "function_call", "call_id": "c1", "name": "add", "arguments": '{"a": 1}'},
+            {"type": "function_call", "call_id": "c2", "name": "add", "arguments": '{"a": 2}'},
             {"type": "function_call_output", "call_id": "c1", "output": "2"},
+            {"type": "function_call_output", "call_id": "c2", "output": "3"},
         ]
-        _, body = await served.post(PATH, {"input": items, "tools": [TOOL], "instructions": "Add."})
-        call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": {"a": 1}}}
-        before, after = "system: Add.\nuser: 1 + 1?\nassistant: ", "\ntool: 2\n"
-        prompt = json.dumps([SHOWN_TOOL]) + before + json.dumps([call]) + after
-        assert body["usage"]["input_tokens"] == len(prompt)
+        asked = {"input": items, "tools": [TOOL], "instructions": "Add."}
+        calls = [
+            {"id": f"c{n}", "type": "function", "function": {"name": "add", "arguments": f'{{"a": {n}}}'}}
+            for n in (1, 2)
+        ]
+        messages = [
+            {"role": "system", "content": "Add."},
+            {"role": "user", "content": "1 + 1?"},
+            {"role": "assistant", "content": "", "reasoning_content": "Hm", "tool_calls": calls},
+            {"role": "tool", "tool_call_id": "c1", "content": "2"},
+            {"role": "tool", "tool_call_id": "c2", "content": "3"},
+        ]
+        chat = {"messages": messages, "tools": [SHOWN_TOOL]}
+        _, body = await served.post(f"{PATH}/input_tokens", asked)
+        assert body == (await served.post("/v1/chat/completions/input_tokens", chat))[1]
 
 
 async def test_what_was_thought_is_sent_back():
@@ -157,6 +190,28 @@ async def test_a_response_that_is_not_stored_is_gone():
         async with served.http.delete(f"{served.server.address}{PATH}/{kept['id']}") as response:
             assert (await response.json())["deleted"] is True
         assert (await served.get(f"{PATH}/{kept['id']}"))[0] == 404
+
+
+async def test_a_reference_counts_once():
+    async with serving(Parrot("Hi.")) as served:
+        _, first = await served.post(PATH, ASKED)
+        reference = {"type": "item_reference", "id": first["output"][0]["id"]}
+        items = [{"role": "user", "content": "Hello"}, reference, reference]
+        status, body = await served.post(PATH, {"input": items})
+        assert status == 400
+        assert "twice" in body["error"]["message"]
+
+
+async def test_the_oldest_responses_are_dropped(monkeypatch):
+    async with serving(Parrot("Hi.")) as served:
+        _, first = await served.post(PATH, ASKED)
+        monkeypatch.setattr(store, "MAX_BYTES", 3 * len(json.dumps(first)))
+        kept = [(await served.post(PATH, ASKED))[1]["id"] for _ in range(4)]
+        assert (await served.get(f"{PATH}/{first['id']}"))[0] == 404
+        assert (await served.get(f"{PATH}/{kept[-1]}"))[0] == 200
+        monkeypatch.setattr(store, "MAX_RESPONSES", 1)
+        await served.post(PATH, ASKED)
+        assert (await served.get(f"{PATH}/{kept[-1]}"))[0] == 404
 
 
 async def test_an_answer_follows_a_schema():
@@ -224,6 +279,7 @@ async def test_a_failure_on_the_way_is_an_event():
         ({"input": []}, "input"),
         ({"input": [{"type": "computer_call"}]}, "computer_call"),
         ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "msg_1"),
+        ({"previous_response_id": "resp_1"}, "resp_1"),
         ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "text only"),
         ({"input": [{"role": "user", "content": [{"type": "input_file"}]}]}, "input_file"),
         ({"input": [{"type": "function_call", "call_id": "1", "arguments": "{}"}]}, "name"),

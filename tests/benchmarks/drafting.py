@@ -27,6 +27,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -252,8 +253,8 @@ class Bench:
         new_sampler = self._backend.new_sampler
         samplers: list[FixedAnswer] = []
 
-        def new_fixed(params: SamplingParams, prompt: Sequence[int], num_start_tokens: int) -> FixedAnswer:
-            samplers.append(FixedAnswer(new_sampler(params, prompt, num_start_tokens), task.answer))
+        def new_fixed(params: SamplingParams, prompt: Sequence[int], *more: Any) -> FixedAnswer:
+            samplers.append(FixedAnswer(new_sampler(params, prompt, *more), task.answer))
             return samplers[0]
 
         with mock.patch.object(self._backend, "new_sampler", new_fixed):

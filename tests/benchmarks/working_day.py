@@ -128,7 +128,7 @@ class RandomDay(RandomUse):
             del self.done[:-12]
 
     async def close_all(self) -> None:
-        """Returns once nothing is left to do, and what was freed is given back."""
+        """Returns once nothing is left to do, and what was freed is given back. A model is loaded then."""
         self._close_menus()
         for dialog in self._open_dialogs():
             dialog.reject()
@@ -136,16 +136,18 @@ class RandomDay(RandomUse):
         for session in self.workspace.sessions:
             self.workspace.close(session)
         async with asyncio.timeout(PATIENCE_S):
-            while self._is_busy:
-                await asyncio.sleep(0.05)
+            await self._until_idle()
+            if not self.engine.loaded_params:
+                self.window.models.load(self._models[0])
+                await self._until_idle()
             self._garbage.note_closed()
             while self._garbage._num_quiet < QUIET_PERIODS:
                 await asyncio.sleep(0.05)
 
-    @property
-    def _is_busy(self) -> bool:
-        is_changing = self.engine.is_loading or len(self.engine._threads) > 1
-        return is_changing or bool(tasks._running) or slices().num_waiting > 0
+    async def _until_idle(self) -> None:
+        threads = self.engine._threads
+        while threads.load or len(threads) > 1 or tasks._running or slices().num_waiting:
+            await asyncio.sleep(0.05)
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,15 @@ def test_a_model_is_loaded_and_answers_and_stops(make_thread, qtbot: QtBot) -> N
         thread.stop()
 
 
+def test_progress_is_told_for_each_percent(make_thread, qtbot: QtBot) -> None:
+    thread = make_thread(backend_opener())
+    told: list[float] = []
+    thread.progressed.connect(told.append)
+    for number in range(1025):
+        assert thread._on_progress(number / 1024)
+    assert [int(100 * fraction) for fraction in told] == list(range(1, 101))
+
+
 @pytest.mark.parametrize("unusable", [["CACHE"], ["CACHE", "DATA"]])
 def test_a_model_answers_where_nothing_can_be_kept_on_disk(
     make_thread, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unusable: list[str]

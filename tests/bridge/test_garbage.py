@@ -1,4 +1,5 @@
 import gc
+import linecache
 import threading
 import weakref
 from collections.abc import Iterator
@@ -100,6 +101,13 @@ def test_what_a_closed_chat_held_is_given_back_after_the_next_quiet(collector, g
     assert len(given_back) == 1
     rest(collector, 1)
     assert len(given_back) == 2
+
+
+def test_the_source_of_imported_modules_is_not_kept(collector, given_back: list[str]) -> None:
+    assert linecache.getlines(__file__)
+    assert __file__ in linecache.cache
+    rest(collector, garbage.QUIET_PERIODS)
+    assert __file__ not in linecache.cache
 
 
 def test_nothing_is_given_back_while_collections_are_due(

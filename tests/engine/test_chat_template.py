@@ -86,10 +86,9 @@ def test_a_template_can_refuse_a_chat_in_its_own_words(limited):
     [
         "{{ raise_exception('a' * 1000000) }}",
         "{{ raise_exception(['a' * 1000000]) }}",
-        "{% set x = {} %}{{ x." + "a" * 1_000_000 + ".b }}",
         "{{ messages | " + "a" * 1_000_000 + " }}",
     ],
-    ids=["its words", "no words", "a name", "a filter"],
+    ids=["its words", "no words", "a filter"],
 )
 def test_of_what_a_template_says_a_sentence_is_passed_on(limited, source):
     with pytest.raises(ChatTemplateError, match="The model's chat template") as error:
@@ -103,10 +102,10 @@ def test_a_template_of_megabytes_is_not_even_read(limited):
 
 
 def test_a_template_that_writes_more_than_any_context_holds_is_refused(limited):
-    template = limited("{% for i in range(messages | length * 12) %}{{ 'a' * 1000000 }}{% endfor %}")
+    template = limited("{{ messages[0].content * 12 }}")
     with pytest.raises(ChatTemplateError, match="produced more than 32 MiB"):
-        template.render(CHAT)
-    assert len(template.render(CHAT[:1])) == 12_000_000
+        template.render((Message(Role.USER, "a" * 3_000_000),))
+    assert len(template.render((Message(Role.USER, "a" * 100_000),))) == 1_200_000
 
 
 @pytest.mark.parametrize(
@@ -121,10 +120,10 @@ def test_a_template_that_writes_more_than_any_context_holds_is_refused(limited):
         "{% import 'os' as os %}",
     ],
 )
-def test_a_template_cannot_reach_python(limited, source):
-    template = limited(source)
+def test_a_template_cannot_reach_python(source):
+    """Not by Jinja2 either, which renders what llama.cpp cannot read."""
     with pytest.raises(ChatTemplateError):
-        template.render(CHAT)
+        ChatTemplate(source).render(CHAT)
 
 
 @pytest.mark.parametrize(
@@ -143,13 +142,13 @@ def test_a_template_that_hangs_or_eats_memory_ends_one_answer(limited, source):
 
 
 def test_after_a_limit_struck_the_template_is_tried_again(limited):
-    source = (
-        "{% if messages | length > 1 %}{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}"
+    template = limited(
+        "{% if messages[0].content == 'hang' %}{% for i in range(99999) %}{% for j in range(99999) %}"
+        "{% endfor %}{% endfor %}{% endif %}fine"
     )
-    template = limited(source + "{% endfor %}{% endif %}fine")
     with pytest.raises(ChatTemplateError):
-        template.render(CHAT)
-    assert template.render(CHAT[:1]) == "fine"
+        template.render((Message(Role.USER, "hang"),))
+    assert template.render(CHAT) == "fine"
 
 
 def test_a_template_that_cannot_be_read_says_so(limited):

@@ -21,3 +21,7 @@ def test_each_icon_is_drawn_in_the_colour_asked_for(qapp: QApplication, name: st
 def test_the_icon_of_the_program_can_be_drawn_small_and_large(qapp: QApplication) -> None:
     for side in (16, 256):
         assert not app_icon().pixmap(side, side).isNull()
+
+
+def test_empty_chats_share_one_picture_of_the_program(qapp: QApplication) -> None:
+    assert app_icon().pixmap(48, 48).cacheKey() == app_icon().pixmap(48, 48).cacheKey()

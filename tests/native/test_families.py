@@ -65,9 +65,9 @@ class Expected:
 class WatchedSampler:
     """Remembers the tokens that were sure."""
 
-    def __init__(self, backend, params, prompt_token_ids, num_start_tokens) -> None:
+    def __init__(self, backend, *values) -> None:
         self.backend = backend
-        self.sampler = LlamaBackend.new_sampler(backend, params, prompt_token_ids, num_start_tokens)
+        self.sampler = LlamaBackend.new_sampler(backend, *values)
         self.sure_token_ids: list[int] = []
         self.is_sure = True
 

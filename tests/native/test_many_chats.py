@@ -97,9 +97,9 @@ class Alone:
             return ask(self.engine, one), self._choices
 
     def _new_watched_sampler(
-        self, params: SamplingParams, prompt_token_ids: list[int], num_start_tokens: int
+        self, params: SamplingParams, prompt_token_ids: list[int], *more: object
     ) -> WatchedSampler:
-        sampler = self._new_sampler(params, prompt_token_ids, num_start_tokens)
+        sampler = self._new_sampler(params, prompt_token_ids, *more)
         return WatchedSampler(self._backend, sampler, self._choices)
 
 

@@ -16,6 +16,7 @@ from app.engine.engine import Engine
 from app.engine.llama import sampler as sampler_module
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.native_library import native_objects
+from app.engine.prompt import Guide, Reasoning
 from app.protocol.errors import GrammarError, InvalidRequestError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
@@ -403,6 +404,70 @@ def test_the_answer_ends_only_where_the_grammar_does(backend, logits):
     assert tokens[3] == end
 
 
+def spoken(backend, guide, tokens):
+    """What is sampled where the model is sure of `tokens` one after the other, and says "z" for ever then."""
+    logits = backend.logits[0]
+    sampler = backend.new_sampler(SamplingParams(temperature=0.0), [1], 0, guide)
+    (other,) = backend.tokenize("z", parse_special=False)
+    sampled = []
+    for token_id in [*tokens, *[other] * 3]:
+        logits[:] = 0.0
+        logits[token_id] = 50.0
+        sampled.append(sampler.sample(0))
+    sampler.close()
+    return b"".join(map(backend.written_piece, sampled))
+
+
+CALL_GRAMMAR = 'root ::= "<a>" [0-9]+ "!"'
+
+
+def test_a_grammar_with_a_trigger_holds_from_there_on(backend, logits):
+    guide = Guide(CALL_GRAMMAR, (re.compile(b"<a>"),))
+    text = backend.tokenize("so <", parse_special=False)
+    assert spoken(backend, guide, text) == b"so <zzz"
+    text = backend.tokenize("so <a>", parse_special=False)
+    said = spoken(backend, guide, text)
+    assert said.startswith(b"so <a>")
+    assert re.fullmatch(rb"so <a>[0-9]+(!(<\|\w+\|>)*)?", said)
+
+
+def test_a_trigger_does_not_count_in_the_reasoning_but_its_end_may_be_one(backend, logits):
+    def written(text):
+        return tuple(backend.tokenize(text, parse_special=False))
+
+    marks = Reasoning(written("("), (written(")"), written("<a>")))
+    guide = Guide(CALL_GRAMMAR, (re.compile(b"<a>"),), opening=written("("), reasoning=marks)
+    said = spoken(backend, guide, [*written("x<a>7"), *written("z")])
+    assert said.startswith(b"x<a>7")
+    assert b"z" not in said
+    marks = Reasoning(written("("), (written(")"),))
+    guide = Guide(CALL_GRAMMAR, (re.compile(b"<a>"),), opening=written("("), reasoning=marks)
+    assert spoken(backend, guide, written("x<a>")) == b"x<a>zzz"
+    assert b"z" not in spoken(backend, guide, written("x)<a>"))
+
+
+def test_what_goes_on_against_the_grammar_is_no_trigger(backend, logits):
+    """In llama.cpp itself that would end the process."""
+    guide = Guide('root ::= "<b>" [0-9]+', (re.compile(b"<a>"),))
+    text = backend.tokenize("<a>", parse_special=False)
+    assert spoken(backend, guide, text) == b"<a>zzz"
+
+
+def test_the_reasoning_ends_when_its_budget_is_used_up(backend, logits):
+    def written(text):
+        return tuple(backend.tokenize(text, parse_special=False))
+
+    marks = Reasoning(written("("), (written(")"),), budget=2, forced=written("enough)"))
+    guide = Guide(opening=written("("), reasoning=marks)
+    assert spoken(backend, guide, written("abcdefghi")) == b"abenough)zzz"
+
+
+def test_a_grammar_may_begin_in_the_prompt(backend, logits):
+    opening = tuple(backend.tokenize("bot: ", parse_special=False))
+    guide = Guide('root ::= "bot: " [ab]+', opening=opening, is_in_grammar=True)
+    assert set(spoken(backend, guide, backend.tokenize("x", parse_special=False))) <= set(b"ab")
+
+
 def test_a_grammar_leaves_a_token_that_fits_as_it_is(backend, logits):
     """Though the other one that it was drawn from would not fit."""
     a, digit = backend.tokenize("a5", parse_special=False)
@@ -656,7 +721,7 @@ def test_a_schema_that_cannot_be_followed_ends_the_request(backend):
     )
     engine.close()
     assert answer.finish_reason is FinishReason.ERROR
-    assert "is not within it" in answer.notice
+    assert "only references into the same document" in answer.notice
 
 
 # The file's own numbers

@@ -41,6 +41,7 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     beside_llama = SimpleNamespace(locate_file=lambda _place: tmp_path)
     monkeypatch.setattr(licences, "distribution", lambda _name: beside_llama)
     (tmp_path / licences.LICENCE_NAME).write_text("the ggml authors")
+    (tmp_path / licences.JSON_LICENCE_NAME).write_text("Niels Lohmann")
     return bundle
 
 

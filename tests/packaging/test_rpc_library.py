@@ -5,6 +5,7 @@ from io import BytesIO
 from pathlib import Path
 
 import rpc_library
+from llama_cpp_sources import unpacked
 
 NEEDED = {
     "vendor/llama.cpp/LICENSE",
@@ -26,15 +27,17 @@ def test_only_what_it_is_made_of_is_unpacked(tmp_path: Path) -> None:
     with tarfile.open(archive, "w:gz") as sources:
         for name in NEEDED | OTHERS:
             sources.addfile(tarfile.TarInfo(f"llama_cpp_python-1/{name}"), BytesIO())
-    ggml = rpc_library.unpacked_sources(archive, tmp_path)
-    top = ggml.parents[2]
+    llama = unpacked(archive, tmp_path, rpc_library.is_needed)
+    top = llama.parents[1]
     assert {str(path.relative_to(top)) for path in top.rglob("*") if path.is_file()} == NEEDED
+    archive.unlink()
 
 
 def test_it_takes_its_place_in_one_step_or_not_at_all(tmp_path: Path, monkeypatch) -> None:
     """A compiler that fails leaves what was there."""
     (tmp_path / "libggml-base.so.0").touch()
     (tmp_path / rpc_library.NAME).write_text("older")
+    (tmp_path / "LICENSE").touch()
     calls = []
 
     def compile_it(command: list[str], check: bool) -> None:

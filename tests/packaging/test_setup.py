@@ -15,8 +15,9 @@ ROOT = Path(__file__).parents[2]
 def clone(tmp_path: Path) -> Path:
     clone = tmp_path / "a copy"
     (clone / "packaging").mkdir(parents=True)
-    for name in ("setup.sh", "llama_cpp_build.cmake", "llama_cpp.patch"):
+    for name in ("setup.sh", "llama_cpp_build.cmake", "llama_cpp.patch", "chat_library.py"):
         shutil.copy(ROOT / "packaging" / name, clone / "packaging")
+    shutil.copytree(ROOT / "packaging" / "llama_cpp", clone / "packaging" / "llama_cpp")
     shutil.copy(ROOT / "pyproject.toml", clone)
     python = clone / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
@@ -200,6 +201,15 @@ def test_llama_cpp_is_built_again_when_its_patch_changed(clone, changed) -> None
         before,
         bash(clone, "llama_cache").stdout,
     )
+
+
+def test_the_chat_layer_is_built_again_when_it_changed_and_llama_cpp_is_not(clone) -> None:
+    before = bash(clone, "llama_cache").stdout
+    stamp(clone)
+    with (clone / "packaging" / "llama_cpp" / "chat" / "chat.cpp").open("a") as file:
+        file.write("// changed\n")
+    assert bash(clone, "is_set_up gui").returncode == 1
+    assert bash(clone, "llama_cache").stdout == before
 
 
 WITHOUT_THE_TEST_TOOLS = """

@@ -15,7 +15,7 @@ from app.api.as_chat import (
     no_such_parts,
     schema_format,
     text_part,
-    thinking_variables,
+    thinking,
 )
 from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS
 from app.api.errors import invalid
@@ -128,7 +128,8 @@ class MessagesFields(SamplingFields):
             tool_choice=_tool_choice(choice) if choice else None,
             parallel_tool_calls=False if choice and choice.disable_parallel_tool_use else None,
             response_format=self._response_format(),
-            chat_template_kwargs=(self.chat_template_kwargs or {}) | self._thinking() or None,
+            chat_template_kwargs=(self.chat_template_kwargs or {}) | thinking(self._thinks()) or None,
+            reasoning_effort=self.output_config.effort if self.output_config else None,
             thinking_budget_tokens=self.thinking.budget_tokens if self.thinking else None,
             stream=self.stream,
         )
@@ -152,11 +153,9 @@ class MessagesFields(SamplingFields):
         format_ = self.output_format or (self.output_config and self.output_config.format)
         return schema_format(format_.schema_) if format_ else None
 
-    def _thinking(self) -> AnyObject:
+    def _thinks(self) -> bool | None:
         """Without a word of it, the model thinks if it does so by itself."""
-        effort = self.output_config.effort if self.output_config else None
-        thinks = {"enabled": True, "disabled": False}.get(self.thinking.type) if self.thinking else None
-        return thinking_variables(thinks, effort)
+        return {"enabled": True, "disabled": False}.get(self.thinking.type) if self.thinking else None
 
 
 def _tool_choice(choice: ToolChoice) -> str | AnyObject:

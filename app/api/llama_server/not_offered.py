@@ -19,12 +19,13 @@ def add_routes(router: web.UrlDispatcher) -> None:
     for message, paths in PATHS.items():
         for path in paths:
             router.add_post(path, _refusal(message))
+    router.add_get("/cors-proxy", _refusal("This server fetches no pages for others.", 403))
     router.add_get("/lora-adapters", _refusal("This server takes no adapters."))
     router.add_post("/props", _refusal("The settings of this server cannot be changed while it runs."))
 
 
-def _refusal(message: str) -> Handler:
+def _refusal(message: str, status: int = 404) -> Handler:
     async def refuse(_request: web.Request) -> NoReturn:
-        raise ApiError(404, message, "not_supported_error")
+        raise ApiError(status, message, "not_supported_error")
 
     return refuse

@@ -8,7 +8,6 @@ from typing import Annotated, TypeVar
 from aiohttp import web
 from pydantic import Field
 
-from app.api.chat_answer import require_tools
 from app.api.chat_fields import ChatFields
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json, beside, json_response, read_fields
@@ -87,7 +86,6 @@ def _with(part: list[V], work: Callable[[PromptBuilder, list[V]], T]) -> Callabl
 async def apply_template(request: web.Request) -> web.Response:
     """The prompt of a chat as text."""
     fields = await read_sampling_fields(request, ChatFields)
-    await require_tools(request, fields)
     client = request.app[CLIENT]
     sampling = client.sampling
     asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))

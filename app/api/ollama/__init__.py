@@ -13,7 +13,7 @@ from aiohttp import web
 
 from app.api.answering import stream_answers
 from app.api.as_chat import as_chat, given
-from app.api.chat_answer import ChatAnswers, PlainReader, answer_chat
+from app.api.chat_answer import ChatAnswers, answer_chat
 from app.api.errors import ApiError
 from app.api.json_body import beside, json_response, read_fields, validated
 from app.api.ollama import models
@@ -93,7 +93,7 @@ async def _answer_raw(request: web.Request, fields: GenerateFields) -> ChatAnswe
         stop=sampling.stops,
         num_logprobs=max(fields.top_logprobs or 0, 1) if fields.logprobs else 0,
     )
-    return ChatAnswers(request, client.answer(asked), [PlainReader()])
+    return ChatAnswers(request, client.answer(asked))
 
 
 async def _answer(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.api.as_chat import NO_IMAGES, AnyObject, given, schema_format, thinking_variables
+from app.api.as_chat import NO_IMAGES, AnyObject, given, schema_format, thinking
 from app.api.chat_fields import MAX_MESSAGES, MAX_TOOLS
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json
@@ -95,7 +95,8 @@ class OllamaFields(Body):
             max_tokens=self.max_tokens,
             tools=tools,
             response_format=schema_format(schema) if schema is not None else None,
-            chat_template_kwargs=thinking_variables(thinks, effort) or None,
+            chat_template_kwargs=thinking(thinks) or None,
+            reasoning_effort=effort,
             logprobs=self.logprobs,
             top_logprobs=self.top_logprobs if self.logprobs else None,
             stream=self.is_streamed,

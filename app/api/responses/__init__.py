@@ -5,13 +5,15 @@ A response is kept in memory for a while, unless `store` is false, so that the n
 
 from __future__ import annotations
 
+import asyncio
+
 from aiohttp import web
 
 from app.api.answering import stream_answers
 from app.api.as_chat import AnyObject, as_chat
 from app.api.chat_answer import answer_chat, count_prompt_tokens
 from app.api.chat_fields import ChatFields
-from app.api.json_body import json_response, read_fields
+from app.api.json_body import as_json, beside, json_response, read_fields
 from app.api.responses.fields import ResponseFields
 from app.api.responses.response import Response
 from app.api.responses.store import RESPONSES
@@ -42,7 +44,8 @@ async def input_tokens(request: web.Request) -> web.Response:
 
 
 async def stored_response(request: web.Request) -> web.Response:
-    return json_response(request.app[RESPONSES].get(request.match_info["id"]).body)
+    stored = request.app[RESPONSES].get(request.match_info["id"])
+    return web.Response(body=stored.body, content_type="application/json")
 
 
 async def drop_response(request: web.Request) -> web.Response:
@@ -51,14 +54,14 @@ async def drop_response(request: web.Request) -> web.Response:
     return json_response({"id": response_id, "object": "response", "deleted": True})
 
 
-async def _read(request: web.Request) -> tuple[ResponseFields, list[AnyObject], ChatFields]:
-    """The body, the messages of the chat that it means, and that chat. Raises ApiError."""
+async def _read(request: web.Request) -> tuple[ResponseFields, bytes, ChatFields]:
+    """The body, the messages of the chat that it means as JSON, and that chat. Raises ApiError."""
     fields = await read_fields(request, ResponseFields)
     store = request.app[RESPONSES]
-    messages: list[AnyObject] = []
 
-    def body() -> AnyObject:
-        messages.extend([*store.messages_of(fields.previous_response_id), *fields.messages(store.item)])
-        return fields.chat_body(messages)
+    def messages() -> list[AnyObject]:
+        return [*store.messages_of(fields.previous_response_id), *fields.messages(store.item)]
 
-    return fields, messages, await as_chat(request, body)
+    asked = await asyncio.to_thread(messages) if fields.refers_back else await beside(request, messages)
+    chat_fields = await as_chat(request, lambda: fields.chat_body(asked))
+    return fields, await beside(request, lambda: as_json(asked).encode()), chat_fields

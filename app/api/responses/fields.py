@@ -15,7 +15,6 @@ from app.api.as_chat import (
     no_such_parts,
     schema_format,
     text_part,
-    thinking_variables,
 )
 from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS
 from app.api.errors import invalid
@@ -25,6 +24,7 @@ from app.api.parameters import SamplingFields
 from app.protocol.sampling import shown
 
 PART_TYPES = ("input_text", "output_text", "reasoning_text", "summary_text", "text")
+REFERENCE = "item_reference"
 LOGPROBS = "message.output_text.logprobs"  # in `include`
 
 
@@ -145,12 +145,20 @@ class ResponseFields(SamplingFields):
             response_format=_response_format(format_) if format_ else None,
             logprobs=True if self.wants_logprobs else None,
             top_logprobs=self.top_logprobs if self.wants_logprobs else None,
-            chat_template_kwargs=(self.chat_template_kwargs or {}) | self._thinking() or None,
+            chat_template_kwargs=self.chat_template_kwargs,
+            reasoning_effort=self.reasoning.effort if self.reasoning else None,
             reasoning_format=self.reasoning_format,
             thinking_budget_tokens=self.thinking_budget_tokens,
             stream=self.stream,
             return_progress=self.return_progress,
         )
+
+    @property
+    def refers_back(self) -> bool:
+        """To what earlier responses were."""
+        if self.previous_response_id or isinstance(self.input, str):
+            return bool(self.previous_response_id)
+        return any(item.type == REFERENCE for item in self.input)
 
     def messages(self, item_called: Callable[[str], Item]) -> list[AnyObject]:
         """The input as messages of a chat, without the instructions. Raises ApiError.
@@ -160,8 +168,16 @@ class ResponseFields(SamplingFields):
         if isinstance(self.input, str):
             return [{"role": "user", "content": self.input}]
         messages: list[AnyObject] = []
+        referred: set[str] = set()
         for item in self.input:
-            _add(messages, item_called(item.id or "") if item.type == "item_reference" else item)
+            item_id = item.id or ""
+            if item.type != REFERENCE:
+                _add(messages, item)
+            elif item_id in referred:  # a short body could become a very long chat
+                raise invalid(f"input: {shown(item_id)} is referred to twice.")
+            else:
+                referred.add(item_id)
+                _add(messages, item_called(item_id))
         return messages
 
     def _with_instructions(self, messages: list[AnyObject]) -> list[AnyObject]:
@@ -192,10 +208,6 @@ class ResponseFields(SamplingFields):
         if choice.type != "function":
             raise invalid(f"tool_choice: this server does not have {choice.type}.")
         return named_choice(choice.name)
-
-    def _thinking(self) -> AnyObject:
-        effort = self.reasoning.effort if self.reasoning else None
-        return thinking_variables(False) if effort == "none" else thinking_variables(None, effort)
 
 
 def _response_format(format_: Format) -> AnyObject:

@@ -22,14 +22,16 @@ from app.api.state import CLIENT, model_name
 from app.protocol.answer_message import AnswerMessage, MessageDelta, ToolCallDelta
 from app.protocol.output import Output, Usage
 
+REPEATED = {"reasoning", "text", "tool_choice", "tools"}  # in the response, as they were sent
+
 
 class Response(Chunks):
-    """`messages` are the chat that it answers, without instructions."""
+    """`messages` are the chat that it answers, as JSON, without instructions."""
 
     stream = NamedEventStream
 
     def __init__(
-        self, request: web.Request, fields: ResponseFields, messages: list[AnyObject], chat: ChatAnswers
+        self, request: web.Request, fields: ResponseFields, messages: bytes, chat: ChatAnswers
     ) -> None:
         self._request = request
         self._fields = fields
@@ -117,14 +119,15 @@ class Response(Chunks):
             "usage": _usage_json(answer.whole.usage, self._num_reasoning_tokens),
         }
         if self._fields.store is not False:
-            size = (self._request.content_length or 0) + len(as_json(self._items.all))
-            messages = [*self._messages, _as_message(answer.message)]
-            self._request.app[RESPONSES].keep(Stored(self._body, messages, size))
+            messages = self._messages[:-1] + b"," + as_json(_as_message(answer.message)).encode() + b"]"
+            items = {item["id"]: as_json(item).encode() for item in self._items.all}
+            body = as_json(self._body).encode()
+            self._request.app[RESPONSES].keep(Stored(self._body["id"], body, messages, items))
         return self._body
 
 
 def _new_body(fields: ResponseFields, model: str) -> AnyObject:
-    sent = fields.model_dump(exclude_none=True, by_alias=True)
+    sent = fields.model_dump(include=REPEATED, exclude_none=True, by_alias=True)
     return {
         "id": f"resp_{uuid.uuid4().hex}",
         "object": "response",

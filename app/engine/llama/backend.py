@@ -25,6 +25,7 @@ from app.engine.llama.native_library import Native, array_pointer, library
 from app.engine.llama.owning_thread import OwningThread
 from app.engine.llama.sampler import LlamaSampler, grammar_of
 from app.engine.llama.vocabulary import Vocabulary
+from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
     DecodeError,
     DecodeInterruptedError,
@@ -144,11 +145,15 @@ class LlamaBackend(Vocabulary):
         return token_id, float(1.0 / np.exp(logits - logits[token_id]).sum())
 
     def new_sampler(
-        self, params: SamplingParams, prompt_token_ids: Sequence[int], num_start_tokens: int = 0
+        self,
+        params: SamplingParams,
+        prompt_token_ids: Sequence[int],
+        num_start_tokens: int = 0,
+        guide: Guide = NO_GUIDE,
     ) -> LlamaSampler:
         self._check_thread()
         self.check_sampling(params)
-        return LlamaSampler(self, self.logits, params, prompt_token_ids, num_start_tokens)
+        return LlamaSampler(self, self.logits, params, prompt_token_ids, num_start_tokens, guide)
 
     def truncate(self, seq_id: int, num_tokens: int) -> bool:
         self._check_thread()

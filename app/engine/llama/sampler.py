@@ -11,8 +11,10 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
-from app.engine.llama.json_schema import json_schema_to_gbnf
 from app.engine.llama.native_library import Native
+from app.engine.prompt import NO_GUIDE, Guide
+from app.engine.reasoning import ReasoningWatch
+from app.engine.trigger_watch import Found, TriggerWatch
 from app.protocol.errors import EngineError, GrammarError, InvalidRequestError, RequestError
 from app.protocol.grammar import ROOT, check_grammar
 from app.protocol.output import SampledToken, TokenLogprob
@@ -28,6 +30,7 @@ FULL_TOP_K = 1000  # "off" for top_k: sorting a whole vocabulary of 152,000 cost
 IMPOSSIBLE_P = 1e-30  # of the likeliest token's; its logarithm is still a number
 MIROSTAT_TOKENS = 100  # llama-server's m
 MAX_GRAMMAR_S = 0.5  # of computing for one token, which takes 0.06 s in a vocabulary of 152,000
+TRIGGERED = "triggered"  # where a grammar begins whose first token has more before it
 TOKENS_AT_ONCE = 256  # that a grammar is asked about: nothing can interrupt it meanwhile
 
 
@@ -45,13 +48,19 @@ class LlamaSampler:
         params: SamplingParams,
         prompt_token_ids: Sequence[int],
         num_start_tokens: int = 0,
+        guide: Guide = NO_GUIDE,
     ) -> None:
         self._vocabulary, self._logits = vocabulary, logits
         self._is_greedy = params.is_greedy
         self._has_sampled = False
         self._unwanted_ends = _unwanted_ends(params, vocabulary)
         self._banned_tokens = list(params.banned_tokens | self._unwanted_ends)
-        self._grammar = _new_grammar(vocabulary.vocab, grammar_of(params))
+        self._guide = guide
+        self._grammar: Native | None = None
+        self._triggers = TriggerWatch(guide.triggers) if guide.triggers else None
+        self._reasoning = ReasoningWatch(guide.reasoning, self._ends_character) if guide.reasoning else None
+        if not self._triggers:
+            self._grammar = _new_grammar(vocabulary.vocab, guide.grammar or grammar_of(params))
         chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
         self._chain = Native("sampler", chain, lib.llama_sampler_free)
         for sampler in _samplers(params, vocabulary):
@@ -62,15 +71,21 @@ class LlamaSampler:
         num_remembered = max(params.penalty_last_n, params.dry_penalty_last_n)
         for token_id in prompt_token_ids[-num_remembered:] if num_remembered else []:
             lib.llama_sampler_accept(chain, token_id)
-        if num_start_tokens:
-            self._follow(prompt_token_ids[-num_start_tokens:])
+        start = list(prompt_token_ids[-num_start_tokens:]) if num_start_tokens else []
+        self._follow([*guide.opening, *start] if guide.is_in_grammar else start)
+        if self._reasoning:
+            for token_id in guide.opening:
+                self._reasoning.accept(token_id)
+        for token_id in start:
+            self._note(token_id)
 
     def sample(self, row: int) -> int:
         context = self._context(row)
-        if self._grammar:
+        if self._grammar or (self._reasoning and self._reasoning.forced_token is not None):
             token_id = self._draw(row).selected
         else:
             token_id = int(lib.llama_sampler_sample(self._chain.pointer, context, row))  # accepts it, too
+            self._note(token_id)
         self._check_end(row, token_id)
         return token_id
 
@@ -112,10 +127,14 @@ class LlamaSampler:
         logits = self._logits[row]
         candidates = self._logits.candidates
         candidates.fill(logits)
-        candidates.apply(self._chain.pointer)
+        forced = self._forced()
+        if forced is None:
+            candidates.apply(self._chain.pointer)
+        else:
+            candidates.keep_only(forced)
         if self._grammar:
             started = time.thread_time()
-            if not self._fits(candidates.selected):
+            if forced is None and not self._fits(candidates.selected):
                 self._draw_by_grammar(candidates, logits, started)
             # llama.cpp aborts the process when a grammar accepts a token that it does not allow.
             lib.llama_sampler_accept(self._grammar.pointer, candidates.selected)
@@ -123,11 +142,60 @@ class LlamaSampler:
         if self._is_greedy:
             candidates.keep_only(candidates.selected)
         lib.llama_sampler_accept(self._chain.pointer, candidates.selected)
+        self._note(candidates.selected)
         return candidates
+
+    # Reasoning, and triggers of a grammar outside of it.
+
+    def _forced(self) -> int | None:
+        """The token that ends the reasoning now, unless the grammar does not allow it."""
+        forced = self._reasoning.forced_token if self._reasoning else None
+        if forced is None or not self._grammar or self._fits(forced):
+            return forced
+        assert self._reasoning
+        self._reasoning.give_up()
+        return None
+
+    def _note(self, token_id: int) -> None:
+        """The token was chosen, and the grammar has accepted it if it holds already."""
+        was_reasoning = self._reasoning is not None and self._reasoning.is_inside
+        end = self._reasoning.accept(token_id) if self._reasoning else ()
+        if self._triggers and not self._grammar:
+            for seen in end if was_reasoning else (token_id,):  # a mark that ends it may be a trigger, too
+                if found := self._triggers.add(seen, self._vocabulary.written_piece(seen)):
+                    self._grammar = self._triggered(found)
+                    return
+
+    def _triggered(self, found: Found) -> Native | None:
+        """The grammar behind the trigger. None: what was found goes on against it, so it is no trigger."""
+        assert self._triggers
+        self._triggers.forget()
+        try:
+            before = found.before.decode()
+        except UnicodeDecodeError:
+            return None
+        entry = f"{TRIGGERED} ::= {_literal(before)} {ROOT}\n" if before else ""
+        grammar = _new_grammar(
+            self._vocabulary.vocab, entry + self._guide.grammar, TRIGGERED if before else ROOT
+        )
+        assert grammar
+        for token_id in found.token_ids:
+            if not _fits(grammar, token_id):
+                grammar.close()
+                return None
+            lib.llama_sampler_accept(grammar.pointer, token_id)
+        return grammar
+
+    def _ends_character(self, token_id: int) -> bool:
+        try:
+            self._vocabulary.token_piece(token_id).decode()
+        except UnicodeDecodeError as error:
+            return error.reason != "unexpected end of data"
+        return True
 
     def _follow(self, token_ids: Sequence[int]) -> None:
         """Advance the grammar over the beginning of the answer. Closes the sampler if that fails."""
-        if not self._grammar:
+        if not self._grammar or not token_ids:
             return
         started = time.thread_time()
         try:
@@ -144,10 +212,7 @@ class LlamaSampler:
 
     def _fits(self, token_id: int) -> bool:
         assert self._grammar
-        one = lib.llama_token_data(id=token_id, logit=1.0, p=0.0)
-        array = lib.llama_token_data_array(data=ctypes.pointer(one), size=1, selected=-1, sorted=False)
-        lib.llama_sampler_apply(self._grammar.pointer, ctypes.byref(array))
-        return bool(one.logit == 1.0)
+        return _fits(self._grammar, token_id)
 
     def _draw_by_grammar(
         self, candidates: Candidates, logits: npt.NDArray[np.float32], started: float
@@ -175,18 +240,16 @@ class LlamaSampler:
 
 
 def grammar_of(params: SamplingParams) -> str:
-    """The grammar as GBNF, or empty. Raises InvalidRequestError. Any thread; cached."""
-    if params.json_schema:
-        return json_schema_to_gbnf(params.json_schema)
+    """The grammar of the caller, or empty. Raises InvalidRequestError. Any thread; cached."""
     if params.grammar:
         check_grammar(params.grammar)
     return params.grammar
 
 
-def _new_grammar(vocab: object, grammar: str) -> Native | None:
+def _new_grammar(vocab: object, grammar: str, root: str = ROOT) -> Native | None:
     if not grammar:
         return None
-    pointer = lib.llama_sampler_init_grammar(vocab, grammar.encode(), ROOT.encode())
+    pointer = lib.llama_sampler_init_grammar(vocab, grammar.encode(), root.encode())
     if not pointer:
         raise InvalidRequestError(
             said(
@@ -195,6 +258,17 @@ def _new_grammar(vocab: object, grammar: str) -> Native | None:
             )
         )
     return Native("grammar", pointer, lib.llama_sampler_free)
+
+
+def _fits(grammar: Native, token_id: int) -> bool:
+    one = lib.llama_token_data(id=token_id, logit=1.0, p=0.0)
+    array = lib.llama_token_data_array(data=ctypes.pointer(one), size=1, selected=-1, sorted=False)
+    lib.llama_sampler_apply(grammar.pointer, ctypes.byref(array))
+    return bool(one.logit == 1.0)
+
+
+def _literal(text: str) -> str:
+    return '"' + "".join(f"\\U{ord(character):08x}" for character in text) + '"'
 
 
 def _check_time(started: float, what: str = said("one token")) -> None:

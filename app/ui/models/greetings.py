@@ -11,7 +11,7 @@ from app.services.services import Services
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.model_commands import ModelCommands
 from app.ui.tabs.chat_tabs import ChatTabs
-from app.ui.transcript.greeting import Primary, greeting
+from app.ui.transcript.greeting import Greeting, Primary, greeting
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
@@ -34,6 +34,7 @@ class Greetings(QObject):
         self._models = models
         self._commands = commands
         self._tabs = tabs
+        self._shown = self._now()
         watch.changed.connect(self._on_changed)
         self._library.changed.connect(self._show)
         self._hub.measured.connect(self._show)
@@ -41,9 +42,8 @@ class Greetings(QObject):
 
     @Slot()
     def _on_changed(self) -> None:
-        state = self._watch.state
-        is_starter = state.model and greeting(state).primary is Primary.GET_MODEL
-        if is_starter and not self._hub.free_bytes:
+        greeting, _ = self._now()
+        if self._watch.state.model and greeting.primary is Primary.GET_MODEL and not self._hub.free_bytes:
             self._hub.measure()
         self._show()
 
@@ -56,9 +56,16 @@ class Greetings(QObject):
 
     @Slot()
     def _show(self) -> None:
-        for view in self._tabs.views:
-            self._greet_in(view)
+        """In all views, if anything is new: the progress of a load is not."""
+        before, self._shown = self._shown, self._now()
+        if self._shown != before:
+            for view in self._tabs.views:
+                self._greet_in(view)
 
     def _greet_in(self, view: ChatView) -> None:
-        view.empty.apply(greeting(self._watch.state, self._hub.free_bytes))
-        view.empty.offer(self._library.num_of_others)
+        greeting, num_of_others = self._shown
+        view.empty.apply(greeting)
+        view.empty.offer(num_of_others)
+
+    def _now(self) -> tuple[Greeting, int]:
+        return greeting(self._watch.state, self._hub.free_bytes), self._library.num_of_others

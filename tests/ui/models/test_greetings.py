@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
@@ -43,6 +45,20 @@ def test_every_empty_chat_says_who_answers(
     assert page(window).title.text() == "big"
     page(window).buttons[0].click()
     assert workspace.sessions[1].sent == [page(window).greeting.prompts[0]]
+
+
+def test_the_progress_of_a_load_draws_no_page_again(
+    window: MainWindow, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.loading.emit(Path("big.gguf"))
+    assert page(window).title.text() == "Loading big…"
+    drawn: list[object] = []
+    monkeypatch.setattr(EmptyChat, "apply", lambda _page, greeting: drawn.append(greeting))
+    for fraction in (0.1, 0.2, 0.3):
+        engine.load_progressed.emit(fraction)
+    assert drawn == []
+    engine.finish_load(model_info(name="big"))
+    assert len(drawn) == 1
 
 
 def test_without_a_model_it_offers_what_there_is(

@@ -1,0 +1,103 @@
+"""Reads what a model writes as a message: text, reasoning and calls of tools, also while it is still writing.
+
+By llama.cpp's chat layer, in a child process: a hostile answer costs itself, no other. Any thread, but calls
+wait for the child: not on an event loop.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import uuid
+from typing import Any
+
+from app.engine.chat_library import library_path
+from app.engine.limited_child import MAX_CPU_S, LimitedChild, LimitReachedError
+from app.protocol.answer_message import MessageDelta, ToolCallDelta
+from app.protocol.errors import RequestError
+from app.system.said import said
+
+_names = itertools.count(1)
+
+
+class AnswerReaders:
+    """Readers that share a child, which starts with the first of them."""
+
+    def __init__(self) -> None:
+        self._child = LimitedChild("app.engine.chat_child")
+
+    def open(self, parser: str) -> AnswerReader:
+        """`parser` is that of an `AnswerFormat`."""
+        return AnswerReader(self._child, parser)
+
+    def close(self) -> None:
+        self._child.close()
+
+
+class AnswerReader:
+    """Reads one answer. Without a parser, all of it is text."""
+
+    def __init__(self, child: LimitedChild, parser: str) -> None:
+        self._child = child
+        self._parser = parser if library_path() else ""
+        self._name = f"{next(_names)}"
+        self._text = ""  # all that was read
+        self._begun_in = 0  # which start of the child knows this answer
+        self.seconds = 0.0  # of computing, for what was read last
+        self._has_told = False
+        self._calls: set[int] = set()
+
+    def read(self, text: str, is_last: bool) -> MessageDelta:
+        """What the new `text` adds. Raises RequestError for an answer that cannot be read within limits."""
+        if not self._parser:
+            return MessageDelta(text)
+        before, self._text = self._text, self._text + text
+        try:
+            with self._child.held():
+                self._begin(before)
+                delta = self._ask("read", text=text, is_last=is_last)
+                if is_last:
+                    self._ask("end")
+        except LimitReachedError:
+            raise RequestError(
+                said("It took more than {seconds} seconds to read the answer.", seconds=MAX_CPU_S)
+            ) from None
+        return self._told(delta, is_last)
+
+    def close(self) -> None:
+        """It will not be read to its end."""
+        if self._begun_in == self._child.num_starts:
+            try:
+                with self._child.held():
+                    self._ask("end")
+            except LimitReachedError:
+                pass
+
+    def _begin(self, before: str) -> None:
+        """Tells the child of this answer; again, if another answer has made an end of the former one."""
+        self._child.start()
+        if self._begun_in == self._child.num_starts:
+            return
+        self._ask("begin", format=json.loads(self._parser))
+        self._begun_in = self._child.num_starts
+        if before:
+            self._ask("read", text=before, is_last=False)
+
+    def _ask(self, do: str, **values: Any) -> dict[str, Any]:
+        reply, _data = self._child.ask({"do": do, "reader": self._name, **values})
+        return reply
+
+    def _told(self, reply: dict[str, Any], is_last: bool) -> MessageDelta:
+        if "error" in reply:  # not what this model should write: all of it is text, unless some was told
+            return MessageDelta(self._text) if is_last and not self._has_told else MessageDelta()
+        found, self.seconds = reply["delta"], reply["seconds"]
+        calls = tuple(self._call(**call) for call in found["tool_calls"])
+        delta = MessageDelta(found["content"], found["reasoning"], calls)
+        self._has_told = self._has_told or delta != MessageDelta()
+        return delta
+
+    def _call(self, index: int, id: str, name: str, arguments: str) -> ToolCallDelta:  # noqa: A002
+        if index in self._calls:
+            return ToolCallDelta(index, arguments=arguments)
+        self._calls.add(index)
+        return ToolCallDelta(index, id or f"call_{uuid.uuid4().hex[:24]}", name, arguments)

@@ -1,0 +1,130 @@
+"""A child process that works on strangers' programs and data under limits on time and memory.
+
+The parent asks, the child's `serve` answers; both sides of the limits are here. Knows nothing of the work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from app.system import child_process
+
+MAX_CPU_S = 2
+MAX_MEMORY_BYTES = 512 << 20
+MAX_WALL_S = 30.0  # a busy machine may take long over two seconds of work
+
+
+class LimitReachedError(Exception):
+    """The child was killed at one of its limits, or crashed."""
+
+
+class LimitedChild:
+    """Any thread, one question at a time. A child that was killed is started again with the next question.
+
+    `num_starts` tells whether it is still the one that was asked before.
+    """
+
+    def __init__(self, module: str, arguments: object = None) -> None:
+        self._module, self._arguments = module, arguments
+        self._turn = threading.RLock()
+        self._child: child_process.Child | None = None
+        self.num_starts = 0
+
+    def start(self) -> None:
+        """At once, since starting takes longer than most answers."""
+        with self._turn:
+            self._started()
+
+    def ask(self, question: object) -> tuple[dict[str, Any], bytes]:
+        """The child's answer. Raises LimitReachedError."""
+        with self._turn:
+            child = self._started()
+            timer = threading.Timer(MAX_WALL_S, child.kill)
+            timer.start()
+            try:
+                child_process.send(child.stdin, question)
+                return _receive(child)
+            except (EOFError, OSError):
+                child_process.reap(child)
+                raise LimitReachedError from None
+            finally:
+                timer.cancel()
+
+    @contextlib.contextmanager
+    def held(self) -> Any:
+        """Nobody else asks within the block."""
+        with self._turn:
+            yield
+
+    def close(self) -> None:
+        """Also ends work that is under way."""
+        if child := self._child:
+            child.kill()
+            with self._turn:
+                child_process.reap(child)
+
+    def _started(self) -> child_process.Child:
+        if self._child is None or self._child.poll() is not None:
+            self._child = child_process.start(self._module)
+            self.num_starts += 1
+            with contextlib.suppress(OSError):
+                child_process.send(self._child.stdin, self._arguments)
+        return self._child
+
+
+def _receive(child: child_process.Child) -> tuple[dict[str, Any], bytes]:
+    reply = child_process.receive(child.stdout)
+    assert child.stdout is not None
+    data = child.stdout.read(reply["num_bytes"])
+    if len(data) < reply["num_bytes"]:
+        raise EOFError
+    return reply, data
+
+
+# The child's side.
+
+Reply = tuple[dict[str, Any], bytes]
+
+
+def serve(begin: Callable[[Any], Callable[[Any], Reply]]) -> None:
+    """Calls `begin` with the parent's arguments, and what that returns with each question.
+
+    The bytes of a reply travel as they are: to take them out of JSON would stop all threads of the parent for
+    long. Returns when the pipe is closed; a limit ends the process.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is for the parent
+    _limit_memory()
+    with contextlib.suppress(EOFError, OSError):
+        answer = begin(child_process.receive(sys.stdin.buffer))
+        while True:
+            question = child_process.receive(sys.stdin.buffer)
+            _limit_cpu()
+            reply, data = answer(question)
+            child_process.send(sys.stdout.buffer, {**reply, "num_bytes": len(data)})
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+
+
+def _limit_memory() -> None:
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _limit_cpu() -> None:
+    """Two more seconds from here on, then SIGXCPU ends the process."""
+    if sys.platform != "win32":
+        import math
+        import resource
+
+        used: Any = resource.getrusage(resource.RUSAGE_SELF)
+        limit = math.ceil(used.ru_utime + used.ru_stime) + MAX_CPU_S
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
