@@ -27,11 +27,16 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 async def chat_completions(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, ChatFields)
-    kind = "chat.completion.chunk" if fields.stream else "chat.completion"
+    if not fields.stream:
+        return json_response(await whole_answer(request, fields))
     with await answer_chat(request, fields) as chat:
-        frame = Frame.of(request, kind, "chatcmpl")
-        if fields.stream:
-            return await stream_answers(request, chat.outputs, _Chunks(frame, fields, chat))
+        frame = Frame.of(request, "chat.completion.chunk", "chatcmpl")
+        return await stream_answers(request, chat.outputs, _Chunks(frame, fields, chat))
+
+
+async def whole_answer(request: web.Request, fields: ChatFields) -> dict[str, Any]:
+    with await answer_chat(request, fields) as chat:
+        frame = Frame.of(request, "chat.completion", "chatcmpl")
         answers = await chat.to_their_end()
     choices = [_choice(index, answer, fields) for index, answer in enumerate(answers)]
     usages = [answer.whole.usage for answer in answers]
@@ -40,7 +45,7 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
     body = frame.around(choices, usage=usage, timings=timings_json(usages[0]), **warnings)
     if request.app[CLIENT].defaults.is_verbose if fields.verbose is None else fields.verbose:
         body["__verbose"] = await answer_json(request, chat.outputs, 0, answers[0].whole)
-    return json_response(body)
+    return body
 
 
 async def input_tokens(request: web.Request) -> web.Response:
