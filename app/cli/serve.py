@@ -50,8 +50,8 @@ def main(argv: Sequence[str]) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="skein serve",
-        description="Answer other programs over HTTP with a local model, in the ways of OpenAI, Anthropic, Ollama "
-        "and llama-server.",
+        description="Answer other programs over HTTP with a local model, as OpenAI, Anthropic, Ollama and "
+        "llama-server do.",
     )
     headless.add_model_options(parser, slots_help=f"answers computed together (default: {DEFAULT_SLOTS})")
     parser.add_argument("--alias", type=_words, default=(), metavar="NAME,…", help="what the model is called")
