@@ -17,24 +17,26 @@ from typing import Protocol, Self, TypeVar
 
 from app.api.conversations import Conversations
 from app.api.defaults import Defaults
-from app.api.errors import ApiError, unavailable
+from app.api.errors import ApiError, invalid, unavailable
 from app.api.fair_queue import FairQueue
 from app.api.metrics import Metrics
 from app.api.progress import PromptProgress
 from app.engine.answer_reader import AnswerReaders
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.callers import Caller
-from app.protocol.commands import Abort, Command, Forget, Submit
+from app.protocol.commands import Abort, Command, Forget, SlotCommand, Submit
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
-from app.protocol.report import StepReport
+from app.protocol.report import SlotAnswer, StepReport
 from app.protocol.request import Request
 from app.protocol.sampling import SamplingParams
 
 T = TypeVar("T")
 
-MAX_OPEN = 256  # requests of one caller, those included that wait their turn
-MAX_CALLERS = 8  # that may have so many; others get a small share even then
+MAX_OPEN = (
+    2048  # requests, those included that wait their turn; beyond it only those of a small demand are taken
+)
+SMALL = 32  # requests at once; a connection asks for no more before it is answered
 MAX_UNREAD_BYTES = 256 * 1024  # of one answer
 BYTES_PER_LOGPROB = 64  # about what one takes as JSON
 QUIET_SECONDS = 15.0  # after so long without output the reader gets an empty list
@@ -180,6 +182,7 @@ class EngineClient:
         self._max_open = max_open
         self._open: dict[str, Answers] = {}  # by request id
         self._queue = FairQueue()
+        self._queries: dict[str, asyncio.Future[SlotAnswer]] = {}  # about slots, by their ids
         self._conversations = Conversations()
         self._is_letting_in = False
         self._is_closed = False
@@ -268,6 +271,18 @@ class EngineClient:
         self.require_model()
         return await asyncio.wrap_future(self._engine.use_prompts(work))
 
+    async def ask(self, command: SlotCommand) -> SlotAnswer:
+        """Raises ApiError: 503 while no model is loaded, 400 when it is refused."""
+        self.require_model()
+        asked: asyncio.Future[SlotAnswer] = asyncio.get_running_loop().create_future()
+        self._queries[command.query_id] = asked
+        asked.add_done_callback(lambda _done: self._queries.pop(command.query_id))
+        self._engine.post(command)
+        answer = await asked
+        if answer.refusal:
+            raise invalid(answer.refusal)
+        return answer
+
     def on_reports(self, reports: Sequence[StepReport]) -> None:
         """Takes the engine's reports, in order."""
         for report in reports:
@@ -278,6 +293,9 @@ class EngineClient:
                 self._open[request_id].note(report, request_id)
             for output in report.outputs:
                 self.on_output(output)
+            for answer in report.answers:
+                if isinstance(answer, SlotAnswer) and (asked := self._queries.get(answer.query_id)):
+                    asked.set_result(answer)
         if reports:
             self.last_report = reports[-1]
 
@@ -306,6 +324,9 @@ class EngineClient:
         """Every answer that is being written ends with `reason`, and 503."""
         for answers in set(self._open.values()):
             answers.fail(unavailable(reason))
+        for asked in list(self._queries.values()):
+            if not asked.done():
+                asked.set_exception(unavailable(reason))
 
     def _end(self, chat_id: str, *, was_answered: bool) -> None:
         if not self._conversations.end(chat_id, was_answered=was_answered):
@@ -324,12 +345,12 @@ class EngineClient:
             self._is_letting_in = False
 
     def _check_room(self, num_requests: int) -> None:
-        """Raises ApiError (503) where a caller asks for more before it has got what it asked for."""
-        num_own = self._queue.num_of(CALLER.get(UNKNOWN))
-        is_full = len(self._open) + num_requests > MAX_CALLERS * self._max_open
-        limit = self._max_open // MAX_CALLERS if is_full else self._max_open
-        if num_own and num_own + num_requests > limit:
-            raise unavailable(f"{num_own} requests of yours are being answered or wait. Try again later.")
+        """Raises ApiError (503). Who asks for little is never turned away by those who ask for much."""
+        if self._open and num_requests > SMALL and len(self._open) + num_requests > self._max_open:
+            raise unavailable(
+                f"{len(self._open)} requests are being answered or wait. Ask for at most {SMALL} at once, or "
+                "try again later."
+            )
 
     @property
     def _num_places(self) -> int:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -23,17 +26,20 @@ from app.api import (
     llama_server,
     models,
     ollama,
+    predict,
     rerank,
     responses,
+    streams,
     tools,
 )
 from app.api.anthropic.message import error_body as anthropic_error
 from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
-from app.api.guard import ALLOWED_HEADERS, ALLOWED_METHODS, Guard
+from app.api.guard import Guard, cross_origin_headers
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
+from app.api.llama_server.slot_actions import SLOT_FOLDER
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
 from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, Presentation, TextEngines
@@ -56,7 +62,9 @@ ENDPOINTS = (
     ollama,
     embeddings,
     rerank,
+    predict,
     tools,
+    streams,
     llama_server,
 )
 # Below these paths errors have another form.
@@ -76,18 +84,28 @@ class ApiServer:
         presentation: Presentation | None = None,
         text_engines: TextEngines | None = None,
         tool_box: ToolBox | None = None,
+        slot_folder: Path | None = None,
         limits: Limits | None = None,
+        tls: ssl.SSLContext | None = None,
+        allowed_origins: Sequence[str] = (),
+        allowed_hosts: Sequence[str] = (),
     ) -> None:
-        """Several hosts have commas between them, and need a port. `port` 0 takes a free one."""
+        """Several hosts have commas between them, and need a port. `port` 0 takes a free one.
+
+        Those that are allowed are patterns of `settings.api_access`.
+        """
         self._client = client
         # "localhost" could be two sockets, and a free port of one is not one of the other.
         self._hosts = ["127.0.0.1" if name == "localhost" else name for name in host.split(",")]
         self._port = port
         self._key = key
         self._limits = limits or Limits()
+        self._tls = tls
+        self._allowed_origins, self._allowed_hosts = allowed_origins, allowed_hosts
         self._presentation = presentation or Presentation()
         self._text_engines = text_engines or TextEngines()
         self._tool_box = tool_box
+        self._slot_folder = slot_folder
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._guard: Guard | None = None
@@ -96,7 +114,7 @@ class ApiServer:
     def address(self) -> str:
         """Such as http://127.0.0.1:8080, once it listens."""
         host = f"[{self._hosts[0]}]" if ":" in self._hosts[0] else self._hosts[0]
-        return f"http://{host}:{self._port}"
+        return f"{'https' if self._tls else 'http'}://{host}:{self._port}"
 
     async def start(self) -> None:
         """Raises OSError when the address cannot be had."""
@@ -107,14 +125,27 @@ class ApiServer:
         self._runner = runner
         try:
             loop = asyncio.get_running_loop()
-            self._server = await loop.create_server(self._new_connection, self._hosts, self._port)
+            self._server = await loop.create_server(
+                self._new_connection,
+                self._hosts,
+                self._port,
+                ssl=self._tls,
+                ssl_handshake_timeout=self._limits.header_s if self._tls else None,
+            )
         except OSError:
             await runner.cleanup()
             raise
         self._port = self._server.sockets[0].getsockname()[1]
         for listening in self._server.sockets:  # the sockets of connections inherit it
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.send_buffer_bytes)
-        self._guard = Guard(self._hosts, self._port, self._key)
+        self._guard = Guard(
+            self._hosts,
+            self._port,
+            self._key,
+            usual_port=443 if self._tls else 80,
+            allowed_origins=self._allowed_origins,
+            allowed_hosts=self._allowed_hosts,
+        )
 
     async def stop(self) -> None:
         """Ends every answer and every connection."""
@@ -130,15 +161,20 @@ class ApiServer:
 
     def _application(self) -> web.Application:
         application = web.Application(
-            middlewares=[_answer_errors, self._check], client_max_size=self._limits.max_body_bytes
+            middlewares=[_answer_errors, self._check, streams.record],
+            client_max_size=self._limits.max_body_bytes,
         )
         application[CLIENT] = self._client
         application[LIMITS] = self._limits
         application[PRESENTATION] = self._presentation
         application[RESPONSES] = ResponseStore()
         application[TEXT_ENGINES] = self._text_engines
+        if self._slot_folder:
+            application[SLOT_FOLDER] = self._slot_folder
         if self._tool_box:
             application[tools.TOOLS] = self._tool_box
+        application[streams.STREAMS] = streams.Streams()
+        application.on_shutdown.append(application[streams.STREAMS].close)
         application.on_response_prepare.append(_add_headers)
         for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)
@@ -216,10 +252,7 @@ async def _add_headers(request: web.BaseRequest, response: web.StreamResponse) -
     response.headers["Server"] = SERVER
     response.headers["X-Content-Type-Options"] = "nosniff"
     if origin := request.get(ORIGIN):
-        response.headers["Access-Control-Allow-Origin"] = origin
-        response.headers["Access-Control-Allow-Methods"] = ALLOWED_METHODS
-        response.headers["Access-Control-Allow-Headers"] = ALLOWED_HEADERS
-        response.headers["Vary"] = "Origin"
+        response.headers.update(cross_origin_headers(request, origin))
 
 
 class _Connection(web.RequestHandler):

@@ -70,12 +70,21 @@ CONTROL = [END_OF_TEXT, TURN_START, TURN_END]
 
 
 def write_babbler(path: Path) -> None:
-    """Answers in random characters for ever. Where a grammar lets it, it calls tools and closes what is open."""
+    """Answers in random letters without end. If a grammar lets it, it calls a tool and ends what it began."""
     tokens = [*WORDS, *CONTROL, CALL]
     logits = np.random.default_rng(0).standard_normal((len(tokens), len(tokens)))
-    more = {'"': 4, "}": 4, "]": 4, SPACE: -2, NEWLINE: -4} | dict.fromkeys([*CONTROL, ">", CALL], NEVER)
+    more = {'"': 4, "}": 4, "]": 4, ",": -4, SPACE: -2, NEWLINE: -4} | dict.fromkeys(
+        [*CONTROL, ">", CALL], NEVER
+    )
     for index, token in enumerate(tokens):
-        logits[:, index] += more.get(token, 2 if token.isascii() and token.isalnum() else 0)
+        usual = (
+            2
+            if token.isascii() and token.isalnum()
+            else 0
+            if token.isascii() and token.isprintable()
+            else NEVER
+        )
+        logits[:, index] += more.get(token, usual)
     logits[tokens.index(NEWLINE), tokens.index(CALL)] = -NEVER
     logits[tokens.index(">"), tokens.index(TURN_END)] = -NEVER  # after a call
     _write(path, [CALL], logits)

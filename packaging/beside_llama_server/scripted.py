@@ -39,7 +39,8 @@ def write_scripted(path: Path, chat_template: str, n_ctx: int, scripts: Mapping[
         "position_embd.weight": codes[said],
         "output_norm.weight": np.ones(N_EMBD),
         "output_norm.bias": np.zeros(N_EMBD),
-        "output.weight": codes,
+        # No two logits alike: where a grammar forbids what the script says, both must take the same instead.
+        "output.weight": codes + np.random.default_rng(1).normal(0, 0.05, codes.shape),
         "blk.0.attn_norm.weight": np.ones(N_EMBD),
         "blk.0.attn_norm.bias": np.zeros(N_EMBD),
         "blk.0.attn_qkv.weight": np.zeros((3 * N_EMBD, N_EMBD)),

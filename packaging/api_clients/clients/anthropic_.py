@@ -9,7 +9,12 @@ from api_clients.features import Trip, Weather, check
 
 client = anthropic.Anthropic(base_url=f.URL, api_key=f.KEY, max_retries=0, timeout=f.CLIENT_TIMEOUT_S)
 caller = client.with_options(base_url=f.CALLER_URL)
-ask: dict[str, Any] = {"model": f.MODEL, "system": "Be brief.", "messages": f.MESSAGES[1:], "max_tokens": 300}
+ask: dict[str, Any] = {
+    "model": f.MODEL,
+    "system": "Be brief.",
+    "messages": f.MESSAGES[1:],
+    "max_tokens": 1000,
+}
 short = ask | {"max_tokens": 8}
 
 
@@ -58,8 +63,7 @@ def forced():
 def _forced(tools, choice):
     answer = client.messages.create(**ask, tools=tools, tool_choice=choice)
     check(answer.stop_reason == "tool_use", answer)
-    (call,) = [block for block in answer.content if block.type == "tool_use"]
-    return call
+    return next(block for block in answer.content if block.type == "tool_use")
 
 
 def parallel():

@@ -15,7 +15,7 @@ by_schema = instructor.from_openai(openai_client, mode=instructor.Mode.JSON_SCHE
 by_two_calls = instructor.from_openai(
     openai_client.with_options(base_url=f"{f.CALLER_URL}/v1"), mode=instructor.Mode.PARALLEL_TOOLS
 )
-ask: dict[str, Any] = {"model": f.MODEL, "messages": f.MESSAGES, "max_tokens": 300, "max_retries": 0}
+ask: dict[str, Any] = {"model": f.MODEL, "messages": f.MESSAGES, "max_tokens": 1000, "max_retries": 0}
 
 
 class get_weather(Weather):  # noqa: N801  (instructor takes the name of the class for that of the tool)

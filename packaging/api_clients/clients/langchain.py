@@ -13,7 +13,7 @@ def model(url=f.URL, **more):
         "model": f.MODEL,
         "api_key": f.KEY,
         "max_retries": 0,
-        "max_tokens": 300,
+        "max_tokens": 1000,
         "timeout": f.CLIENT_TIMEOUT_S,
     }
     return ChatOpenAI(base_url=f"{url}/v1", **given | more)
@@ -34,18 +34,18 @@ def stream():
 
 
 def tools():
-    (call,) = model().bind_tools([f.WEATHER_TOOL], tool_choice="any").invoke(ask).tool_calls
+    call = model().bind_tools([f.WEATHER_TOOL], tool_choice="any").invoke(ask).tool_calls[0]
     Weather.model_validate(call["args"])
 
 
 def nested():
-    (call,) = model().bind_tools([f.TRIP_TOOL], tool_choice="any").invoke(ask).tool_calls
+    call = model().bind_tools([f.TRIP_TOOL], tool_choice="any").invoke(ask).tool_calls[0]
     Trip.model_validate(call["args"])
 
 
 def forced():
-    (call,) = (
-        model().bind_tools([f.WEATHER_TOOL, f.TRIP_TOOL], tool_choice="book_trip").invoke(ask).tool_calls
+    call = (
+        model().bind_tools([f.WEATHER_TOOL, f.TRIP_TOOL], tool_choice="book_trip").invoke(ask).tool_calls[0]
     )
     check(call["name"] == "book_trip", call)
 

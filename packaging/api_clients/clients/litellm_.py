@@ -16,7 +16,7 @@ ask: dict[str, Any] = {
     "messages": f.MESSAGES,
     "api_base": f"{f.URL}/v1",
     "api_key": f.KEY,
-    "max_tokens": 300,
+    "max_tokens": 1000,
     "num_retries": 0,
     "timeout": f.CLIENT_TIMEOUT_S,
 }

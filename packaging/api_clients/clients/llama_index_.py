@@ -9,7 +9,7 @@ from api_clients import features as f
 from api_clients.features import Trip, Weather, check
 
 
-def model(url=f.URL, *, max_tokens=300, key=f.KEY, **more):
+def model(url=f.URL, *, max_tokens=1000, key=f.KEY, **more):
     given = {"api_base": f"{url}/v1", "api_key": key, "max_tokens": max_tokens, "max_retries": 0}
     flags = {"is_chat_model": True, "is_function_calling_model": True, "timeout": f.CLIENT_TIMEOUT_S}
     return OpenAILike(model=f.MODEL, context_window=8192, **given, **flags, **more)

@@ -15,7 +15,7 @@ def model(url=f.URL):
 
 
 def ask(text="Hello!", *, url=f.URL, key=f.KEY, **more):
-    return model(url).prompt(text, system="Be brief.", key=key, **{"max_tokens": 300, **more})
+    return model(url).prompt(text, system="Be brief.", key=key, **{"max_tokens": 1000, **more})
 
 
 def chat():
@@ -43,9 +43,9 @@ def _check_calls(answer):
 
 def results():
     conversation = llm.Conversation(model(f.CALLER_URL))
-    first = conversation.prompt("Rain?", tools=[WEATHER], key=f.KEY, max_tokens=300)
+    first = conversation.prompt("Rain?", tools=[WEATHER], key=f.KEY, max_tokens=1000)
     answer = conversation.prompt(
-        "", tools=[WEATHER], tool_results=first.execute_tool_calls(), key=f.KEY, max_tokens=300
+        "", tools=[WEATHER], tool_results=first.execute_tool_calls(), key=f.KEY, max_tokens=1000
     )
     _check_calls(answer)
 

@@ -12,7 +12,7 @@ def client(url=f.URL, key=f.KEY):
     return ollama.Client(url, headers={"Authorization": f"Bearer {key}"}, timeout=f.CLIENT_TIMEOUT_S)
 
 
-ask: dict[str, Any] = {"model": f.MODEL, "messages": f.MESSAGES, "options": {"num_predict": 300}}
+ask: dict[str, Any] = {"model": f.MODEL, "messages": f.MESSAGES, "options": {"num_predict": 1000}}
 short = ask | {"options": {"num_predict": 8}}
 
 

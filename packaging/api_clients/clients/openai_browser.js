@@ -6,7 +6,7 @@ const { url, callerUrl, key } = environment;
 const client = (baseURL = url, apiKey = key) =>
   new OpenAI({ baseURL: `${baseURL}/v1`, apiKey, dangerouslyAllowBrowser: true, maxRetries: 0 });
 const ask = {
-  model: "any", max_tokens: 300,
+  model: "any", max_tokens: 1000,
   messages: [{ role: "system", content: "Be brief." }, { role: "user", content: "Hello!" }],
 };
 const short = { ...ask, max_tokens: 8 };

@@ -12,7 +12,7 @@ from api_clients.features import Trip, Weather, check
 
 client = OpenAI(base_url=f"{f.URL}/v1", api_key=f.KEY, max_retries=0, timeout=f.CLIENT_TIMEOUT_S)
 caller = client.with_options(base_url=f"{f.CALLER_URL}/v1")
-ask: dict[str, Any] = {"model": f.MODEL, "messages": f.MESSAGES, "max_tokens": 300}
+ask: dict[str, Any] = {"model": f.MODEL, "messages": f.MESSAGES, "max_tokens": 1000}
 short = ask | {"max_tokens": 8}
 
 

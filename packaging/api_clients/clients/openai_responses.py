@@ -11,7 +11,7 @@ from api_clients.features import Trip, Weather, check
 
 client = OpenAI(base_url=f"{f.URL}/v1", api_key=f.KEY, max_retries=0, timeout=f.CLIENT_TIMEOUT_S)
 caller = client.with_options(base_url=f"{f.CALLER_URL}/v1")
-ask: dict[str, Any] = {"model": f.MODEL, "input": f.MESSAGES, "max_output_tokens": 300}
+ask: dict[str, Any] = {"model": f.MODEL, "input": f.MESSAGES, "max_output_tokens": 1000}
 short = ask | {"max_output_tokens": 16}
 WEATHER = {"type": "function", **f.WEATHER_TOOL["function"]}
 TRIP = {"type": "function", **f.TRIP_TOOL["function"]}
@@ -46,8 +46,7 @@ def forced():
 
 def _forced(tools, choice):
     answer = client.responses.create(**ask, tools=tools, tool_choice=choice)
-    (call,) = [item for item in answer.output if item.type == "function_call"]
-    return call
+    return next(item for item in answer.output if item.type == "function_call")
 
 
 def parallel():

@@ -16,7 +16,7 @@ from api_clients import features as f
 from api_clients.features import Trip, Weather, check
 
 
-def agent(output=str, *, url=f.URL, key=f.KEY, max_tokens=300, **more):
+def agent(output=str, *, url=f.URL, key=f.KEY, max_tokens=1000, **more):
     openai = AsyncOpenAI(base_url=f"{url}/v1", api_key=key, max_retries=0, timeout=f.CLIENT_TIMEOUT_S)
     model = OpenAIChatModel(f.MODEL, provider=OpenAIProvider(openai_client=openai))
     settings = {"max_tokens": max_tokens} | more.pop("settings", {})
