@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from aiohttp import web
@@ -50,6 +50,7 @@ class ContentObject(Body):
 
 class PromptObject(Body):
     prompt_string: str | Pieces
+    multimodal_data: Any = None
 
 
 OneText = str | Pieces | PromptObject | ContentObject
@@ -145,6 +146,8 @@ def _tokenizers(fields: EmbeddingFields, client: EngineClient) -> list[Tokenize]
 def _pieces(text: object) -> Sequence[Piece]:
     match text:
         case PromptObject():
+            if text.multimodal_data:
+                raise invalid("This server takes text only: leave multimodal_data out.")
             return _pieces(text.prompt_string)
         case ContentObject():
             return (text.content,) if isinstance(text.content, str) else (_written(text.content),)
