@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from app.api.answer_parts import logprobs_json, timings_json, usage_json
+from app.api.answer_parts import all_warnings, logprobs_json, timings_json, usage_json
 from app.api.answering import stream_answers
 from app.api.chat_answer import ChatAnswer, ChatAnswers, answer_chat, count_prompt_tokens
 from app.api.chat_fields import ChatFields
@@ -41,7 +41,8 @@ async def whole_answer(request: web.Request, fields: ChatFields) -> dict[str, An
     choices = [_choice(index, answer, fields) for index, answer in enumerate(answers)]
     usages = [answer.whole.usage for answer in answers]
     usage = usage_json(usages, fields.num_copies)
-    body = frame.around(choices, usage=usage, timings=timings_json(usages[0]), **fields.warnings)
+    warnings = all_warnings(fields.warnings, answers[0].whole.format)
+    body = frame.around(choices, usage=usage, timings=timings_json(usages[0]), **warnings)
     if request.app[CLIENT].defaults.is_verbose if fields.verbose is None else fields.verbose:
         body["__verbose"] = await answer_json(request, chat.outputs, 0, answers[0].whole)
     return body

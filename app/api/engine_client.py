@@ -33,8 +33,10 @@ from app.protocol.sampling import SamplingParams
 
 T = TypeVar("T")
 
-MAX_OPEN = 256  # requests of one caller, those included that wait their turn
-MAX_CALLERS = 8  # that may have so many; others get a small share even then
+MAX_OPEN = (
+    2048  # requests, those included that wait their turn; beyond it only those of a small demand are taken
+)
+SMALL = 32  # requests at once; a connection asks for no more before it is answered
 MAX_UNREAD_BYTES = 256 * 1024  # of one answer
 BYTES_PER_LOGPROB = 64  # about what one takes as JSON
 QUIET_SECONDS = 15.0  # after so long without output the reader gets an empty list
@@ -343,12 +345,12 @@ class EngineClient:
             self._is_letting_in = False
 
     def _check_room(self, num_requests: int) -> None:
-        """Raises ApiError (503) where a caller asks for more before it has got what it asked for."""
-        num_own = self._queue.num_of(CALLER.get(UNKNOWN))
-        is_full = len(self._open) + num_requests > MAX_CALLERS * self._max_open
-        limit = self._max_open // MAX_CALLERS if is_full else self._max_open
-        if num_own and num_own + num_requests > limit:
-            raise unavailable(f"{num_own} requests of yours are being answered or wait. Try again later.")
+        """Raises ApiError (503). Who asks for little is never turned away by those who ask for much."""
+        if self._open and num_requests > SMALL and len(self._open) + num_requests > self._max_open:
+            raise unavailable(
+                f"{len(self._open)} requests are being answered or wait. Ask for at most {SMALL} at once, or "
+                "try again later."
+            )
 
     @property
     def _num_places(self) -> int:

@@ -22,10 +22,6 @@ class FairQueue:
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
 
-    def num_of(self, caller: Caller) -> int:
-        """Requests that wait or were taken."""
-        return len(self._waiting.get(caller, ())) + self._taken[caller]
-
     def add(self, request: Request) -> None:
         self._callers[request.request_id] = request.caller
         self._waiting.setdefault(request.caller, {})[request.request_id] = request

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from app.api.errors import ApiError
+from app.settings.api_access import matches
 
 LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 LOCAL_ORIGIN = re.compile(r"https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?")
@@ -21,14 +22,29 @@ HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(?::([0-9]{1,5}))?")
 PUBLIC_PATHS = frozenset({"/", "/health", "/v1/health"})
 
 ALLOWED_METHODS = "GET, POST, OPTIONS"
-ALLOWED_HEADERS = "Authorization, Content-Type, X-Api-Key"
+HEADER_NAMES = re.compile(r"[A-Za-z0-9-]{1,100}(?: *, *[A-Za-z0-9-]{1,100}){0,99}")
+USUAL_HEADERS = "Authorization, Content-Type, X-Api-Key"
 
 
 class Guard:
-    """`hosts` and `port` are what the server is bound to. Without a `key`, every program has access."""
+    """`hosts` and `port` are what the server is bound to. Without a `key`, every program has access.
 
-    def __init__(self, hosts: Sequence[str], port: int, key: str | None) -> None:
-        self._port = port
+    `allowed_origins` and `allowed_hosts` are patterns of `settings.api_access`: of web pages from elsewhere,
+    and of further names that lead here.
+    """
+
+    def __init__(
+        self,
+        hosts: Sequence[str],
+        port: int,
+        key: str | None,
+        *,
+        usual_port: int = 80,
+        allowed_origins: Sequence[str] = (),
+        allowed_hosts: Sequence[str] = (),
+    ) -> None:
+        self._port, self._usual_port = port, usual_port
+        self._allowed_origins, self._allowed_hosts = tuple(allowed_origins), tuple(allowed_hosts)
         self._key = key.encode() if key else None
         self._names = set(LOCAL_NAMES)
         self._is_public = not all(map(is_loopback, hosts))
@@ -44,11 +60,11 @@ class Guard:
         """
         self._check_host(request)
         if request.method == "OPTIONS":
-            return _local_origin(request)
+            return self._known_origin(request)
         self._check_origin(request)
         if request.path not in PUBLIC_PATHS:
             self._check_key(request)
-        return _local_origin(request)
+        return self._known_origin(request)
 
     def _check_host(self, request: web.BaseRequest) -> None:
         hosts = request.headers.getall("Host", [])
@@ -58,18 +74,35 @@ class Guard:
             or not request.raw_path.startswith("/")
             or not self._is_ours(found[1].lower(), found[2])
         ):
-            raise ApiError(403, "This server does not answer for that Host. Use the address it printed.")
+            raise ApiError(
+                403,
+                "This server does not answer for that Host. Use the address it printed, or allow the name "
+                "(--allow-host).",
+            )
 
     def _is_ours(self, name: str, port: str | None) -> bool:
+        if matches(name, self._allowed_hosts):
+            return True  # through a forwarded port, or a proxy
         if not self._is_public:
-            return name in self._names and int(port or 80) == self._port
+            return name in self._names and int(port or self._usual_port) == self._port
         # A rebinding page has a name, never a bare address. Ports may have been forwarded.
         return name in self._names or _is_address(name)
 
     def _check_origin(self, request: web.BaseRequest) -> None:
         is_from_elsewhere = request.headers.get("Sec-Fetch-Site") == "cross-site"
-        if _local_origin(request) is None and ("Origin" in request.headers or is_from_elsewhere):
-            raise ApiError(403, "Web pages from elsewhere may not use this server.")
+        if self._known_origin(request) is None and ("Origin" in request.headers or is_from_elsewhere):
+            raise ApiError(
+                403,
+                "Web pages from elsewhere may not use this server, unless it allows them (--allow-origin).",
+            )
+
+    def _known_origin(self, request: web.BaseRequest) -> str | None:
+        origins = request.headers.getall("Origin", [])
+        if len(origins) != 1:
+            return None
+        (origin,) = origins
+        is_known = LOCAL_ORIGIN.fullmatch(origin) or matches(origin, self._allowed_origins)
+        return origin if is_known else None
 
     def _check_key(self, request: web.BaseRequest) -> None:
         if self._key is None:
@@ -78,17 +111,31 @@ class Guard:
             raise ApiError(401, "Invalid API Key")
 
 
+def cross_origin_headers(request: web.BaseRequest, origin: str) -> dict[str, str]:
+    """What a browser wants to read before it lets a page of `origin`, which may ask, ask.
+
+    Every header that the page wants to send may be sent: clients add many of their own (X-Stainless-…), and
+    what lets them in is the key.
+    """
+    wanted = request.headers.get("Access-Control-Request-Headers", "")
+    headers = {
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Allow-Methods": ALLOWED_METHODS,
+        "Access-Control-Allow-Headers": wanted if HEADER_NAMES.fullmatch(wanted) else USUAL_HEADERS,
+        "Access-Control-Max-Age": "600",
+        "Vary": "Origin, Access-Control-Request-Headers",
+    }
+    if request.headers.get("Access-Control-Request-Private-Network") == "true":
+        headers["Access-Control-Allow-Private-Network"] = "true"  # Chrome asks, where the page is not local
+    return headers
+
+
 def new_key() -> str:
     return secrets.token_urlsafe(32)
 
 
 def is_loopback(host: str) -> bool:
     return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host.strip("[]")).is_loopback)
-
-
-def _local_origin(request: web.BaseRequest) -> str | None:
-    origins = request.headers.getall("Origin", [])
-    return origins[0] if len(origins) == 1 and LOCAL_ORIGIN.fullmatch(origins[0]) else None
 
 
 def _given_keys(request: web.BaseRequest) -> list[bytes]:

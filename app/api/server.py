@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,7 @@ from app.api.anthropic.message import error_body as anthropic_error
 from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
-from app.api.guard import ALLOWED_HEADERS, ALLOWED_METHODS, Guard
+from app.api.guard import Guard, cross_origin_headers
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
 from app.api.llama_server.slot_actions import SLOT_FOLDER
@@ -84,14 +86,22 @@ class ApiServer:
         tool_box: ToolBox | None = None,
         slot_folder: Path | None = None,
         limits: Limits | None = None,
+        tls: ssl.SSLContext | None = None,
+        allowed_origins: Sequence[str] = (),
+        allowed_hosts: Sequence[str] = (),
     ) -> None:
-        """Several hosts have commas between them, and need a port. `port` 0 takes a free one."""
+        """Several hosts have commas between them, and need a port. `port` 0 takes a free one.
+
+        Those that are allowed are patterns of `settings.api_access`.
+        """
         self._client = client
         # "localhost" could be two sockets, and a free port of one is not one of the other.
         self._hosts = ["127.0.0.1" if name == "localhost" else name for name in host.split(",")]
         self._port = port
         self._key = key
         self._limits = limits or Limits()
+        self._tls = tls
+        self._allowed_origins, self._allowed_hosts = allowed_origins, allowed_hosts
         self._presentation = presentation or Presentation()
         self._text_engines = text_engines or TextEngines()
         self._tool_box = tool_box
@@ -104,7 +114,7 @@ class ApiServer:
     def address(self) -> str:
         """Such as http://127.0.0.1:8080, once it listens."""
         host = f"[{self._hosts[0]}]" if ":" in self._hosts[0] else self._hosts[0]
-        return f"http://{host}:{self._port}"
+        return f"{'https' if self._tls else 'http'}://{host}:{self._port}"
 
     async def start(self) -> None:
         """Raises OSError when the address cannot be had."""
@@ -115,14 +125,27 @@ class ApiServer:
         self._runner = runner
         try:
             loop = asyncio.get_running_loop()
-            self._server = await loop.create_server(self._new_connection, self._hosts, self._port)
+            self._server = await loop.create_server(
+                self._new_connection,
+                self._hosts,
+                self._port,
+                ssl=self._tls,
+                ssl_handshake_timeout=self._limits.header_s if self._tls else None,
+            )
         except OSError:
             await runner.cleanup()
             raise
         self._port = self._server.sockets[0].getsockname()[1]
         for listening in self._server.sockets:  # the sockets of connections inherit it
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._limits.send_buffer_bytes)
-        self._guard = Guard(self._hosts, self._port, self._key)
+        self._guard = Guard(
+            self._hosts,
+            self._port,
+            self._key,
+            usual_port=443 if self._tls else 80,
+            allowed_origins=self._allowed_origins,
+            allowed_hosts=self._allowed_hosts,
+        )
 
     async def stop(self) -> None:
         """Ends every answer and every connection."""
@@ -229,10 +252,7 @@ async def _add_headers(request: web.BaseRequest, response: web.StreamResponse) -
     response.headers["Server"] = SERVER
     response.headers["X-Content-Type-Options"] = "nosniff"
     if origin := request.get(ORIGIN):
-        response.headers["Access-Control-Allow-Origin"] = origin
-        response.headers["Access-Control-Allow-Methods"] = ALLOWED_METHODS
-        response.headers["Access-Control-Allow-Headers"] = ALLOWED_HEADERS
-        response.headers["Vary"] = "Origin"
+        response.headers.update(cross_origin_headers(request, origin))
 
 
 class _Connection(web.RequestHandler):

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from app.api.threaded_engine import OnReports, OpenEngine, ThreadedEngine
+from app.engine.freed_memory import give_back
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.commands import Abort, Command, SlotCommand, Submit
 from app.protocol.errors import EngineError, ModelLoadCancelledError
@@ -150,6 +151,7 @@ class SleepingEngine:
             self._end(error)
             return
         self.is_asleep = True
+        give_back()
         if self._waiting and not self._is_stopping:
             self._change = asyncio.ensure_future(self._wake())
 
@@ -159,6 +161,7 @@ class SleepingEngine:
         try:
             await self._load()
         except EngineError as error:
+            await self._engine.stop()  # its thread has told the error, and may not have ended yet
             self._end(error)
             return
         finally:

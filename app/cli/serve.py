@@ -4,12 +4,14 @@ import argparse
 import asyncio
 import os
 import signal
+import ssl
 import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from app.api.certificate import Certificate, own_certificate
 from app.api.defaults import Defaults
 from app.api.engine_client import EngineClient
 from app.api.guard import is_loopback, new_key
@@ -22,6 +24,7 @@ from app.engine.loop import SWITCH_INTERVAL_S
 from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError, ModelLoadCancelledError
 from app.protocol.load import LoadParams
 from app.protocol.request import Overflow
+from app.settings.api_access import fault_of_hosts, fault_of_origins, words_of
 from app.tools.file_tools import FileTools
 from app.tools.mcp_server import read_mcp_config
 from app.tools.tool_box import ToolBox
@@ -50,7 +53,8 @@ def main(argv: Sequence[str]) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="skein serve",
-        description="Answer other programs over HTTP with a local model, as OpenAI and llama-server do.",
+        description="Answer other programs over HTTP with a local model, in the ways of OpenAI, Anthropic, "
+        "Ollama and llama-server.",
     )
     headless.add_model_options(parser, slots_help=f"answers computed together (default: {DEFAULT_SLOTS})")
     parser.add_argument("--alias", type=_words, default=(), metavar="NAME,…", help="what the model is called")
@@ -59,6 +63,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--host", default="127.0.0.1", metavar="HOST,…", help="addresses (default: this machine only)"
     )
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="port (default: a free one)")
+    _add_access(parser)
     _add_defaults(parser)
     parser.add_argument(
         "--sleep-idle-seconds",
@@ -107,9 +112,44 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     hosts = options.host.split(",")
     if len(hosts) > 1 and not options.port:
         parser.error("--host: several addresses need a --port")
+    if options.tls_key and not options.tls_cert:
+        parser.error("--tls-key: its certificate is missing (--tls-cert)")
+    for name, fault in (
+        ("--allow-origin", fault_of_origins(options.allow_origin)),
+        ("--allow-host", fault_of_hosts(options.allow_host)),
+    ):
+        if fault:
+            parser.error(f"{name}: {fault}")
     if options.no_api_key and not all(map(is_loopback, hosts)):
         parser.error(f"--no-api-key: on {options.host} other machines could ask; a key is needed there")
     return options
+
+
+def _add_access(parser: argparse.ArgumentParser) -> None:
+    """Options about who may ask, and how."""
+    parser.add_argument(
+        "--allow-origin",
+        default="",
+        metavar="ORIGIN,…",
+        help="pages and apps in a browser that may ask, besides this machine's: https://example.com, "
+        "app://obsidian.md, vscode-webview://*, chrome-extension://ID, tauri://localhost",
+    )
+    parser.add_argument(
+        "--allow-host",
+        default="",
+        metavar="NAME,…",
+        help="names under which this server may be called: host.docker.internal, *.lan, *.ts.net",
+    )
+    encryption = parser.add_mutually_exclusive_group()
+    encryption.add_argument(
+        "--tls", action="store_true", help="encrypt (https) with a certificate of its own, made once"
+    )
+    encryption.add_argument(
+        "--tls-cert", type=Path, metavar="FILE", help="encrypt (https) with this certificate, PEM"
+    )
+    parser.add_argument(
+        "--tls-key", type=Path, metavar="FILE", help="its key, PEM (default: in the same file)"
+    )
 
 
 def _add_defaults(parser: argparse.ArgumentParser) -> None:
@@ -203,6 +243,9 @@ async def _serve(options: argparse.Namespace) -> int:
         presentation=presentation,
         text_engines=texts,
         tool_box=options.tool_box,
+        tls=_tls(options),
+        allowed_origins=words_of(options.allow_origin),
+        allowed_hosts=words_of(options.allow_host),
         slot_folder=options.slot_save_path,
     )
     asked_to_stop = _when_asked_to_stop()
@@ -277,11 +320,24 @@ async def _lost_workers(
     return error.lost_workers if isinstance(error, EngineCrashedError) else ()
 
 
+def _tls(options: argparse.Namespace) -> ssl.SSLContext | None:
+    """Raises OSError."""
+    if options.tls_cert:
+        certificate = Certificate(options.tls_cert, options.tls_key)
+    elif options.tls:
+        certificate = own_certificate(options.host.split(","))
+    else:
+        return None
+    context = certificate.context()
+    _warn(f"the certificate is {certificate.file}, SHA-256 {certificate.fingerprint}")
+    return context
+
+
 def _key(options: argparse.Namespace) -> str | None:
     if options.no_api_key:
         return None
-    if not all(map(is_loopback, options.host.split(","))):
-        _warn(f"on {options.host} other machines can ask, too, and what they send is not encrypted.")
+    if not (all(map(is_loopback, options.host.split(","))) or options.tls or options.tls_cert):
+        _warn(f"on {options.host} other machines can ask, too, and what they send is not encrypted (--tls).")
     if options.api_key:
         return str(options.api_key)
     key = new_key()

@@ -8,6 +8,7 @@ in <> behind characters. Knows nothing of the vocabulary and of JSON.
 
 import contextlib
 import random
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -31,13 +32,13 @@ EMPTY = -1  # stack
 _Stack = tuple[int, int, int, int, int]
 
 
-def check_grammar(text: str, what: str = said("grammar")) -> None:
+def check_grammar(text: str, what: str = said("grammar"), known: re.Pattern[str] | None = None) -> None:
     """Raise InvalidRequestError for a grammar that is invalid or unsafe in llama.cpp.
 
-    `what` names what the user wrote, if not the grammar itself. May compute for a second: not on an event
-    loop.
+    `what` names what the user wrote, if not the grammar itself. Rules whose names fit `known` are ours, and
+    read each text in one way. May compute for a second: not on an event loop.
     """
-    if reason := _fault(text):
+    if reason := _fault(text, known):
         raise InvalidRequestError(
             said(
                 "The {what} cannot be used: {reason}. Correct or remove it.",
@@ -48,14 +49,14 @@ def check_grammar(text: str, what: str = said("grammar")) -> None:
 
 
 @lru_cache(maxsize=256)  # as many requests may be open, and each is checked once more when it begins
-def _fault(text: str) -> str:
+def _fault(text: str, known: re.Pattern[str] | None) -> str:
     try:
         _check_text(text)
         rules = read_gbnf(text)
         _check_names(rules)
         _check_ends(rules)
         _check_beginnings(rules)
-        _check_runs(rules)
+        _check_runs(rules, known)
     except GbnfError as error:
         return str(error)
     return ""
@@ -115,7 +116,7 @@ def _check_beginnings(rules: Rules) -> None:
             )
 
 
-def _check_runs(rules: Rules) -> None:
+def _check_runs(rules: Rules, known: re.Pattern[str] | None) -> None:
     """One token can be one character many times over, and llama.cpp tries every way to read it at once.
 
     Readings of other texts become many slowly, token by token, and the sampler stops when they take too long.
@@ -123,6 +124,8 @@ def _check_runs(rules: Rules) -> None:
     readings = _Readings(rules)
     code_points = _representatives(_texts(rules))
     for name, stacks in readings.beginnings(set(_recursive(rules))):
+        if known and known.fullmatch(_written(name)):
+            continue
         for code_point in readings.readable(stacks, code_points):
             if readings.most_of_run(stacks, code_point) > MAX_READINGS:
                 raise GbnfError(
@@ -349,5 +352,9 @@ def _ways(alternative: Alternative, ways: dict[str, int], nullable: set[str]) ->
 
 
 def _shown(name: str) -> str:
-    """A group is shown by the rule it is in."""
-    return repr(name.split("_")[0][:50])
+    return repr(_written(name)[:50])
+
+
+def _written(name: str) -> str:
+    """Of a group, the name of the rule it is in."""
+    return name.split("_")[0]

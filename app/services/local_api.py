@@ -16,10 +16,13 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.protocol.output import Output
 from app.protocol.report import StepReport
+from app.settings.api_access import words_of
 from app.settings.settings import Settings
 from app.system.said import said
 
 if TYPE_CHECKING:
+    import ssl
+
     from app.api.engine_client import EngineClient
     from app.api.server import ApiServer
 
@@ -30,7 +33,7 @@ CHANGE_PERIOD_MS = 100
 
 
 class LocalApi(QObject):
-    """Follows `api_enabled`, `api_port` and `api_key` of the settings whenever `apply` is called."""
+    """Follows the `api_…` fields of the settings whenever `apply` is called."""
 
     changed = Signal()  # on or off, or the number of requests
     titles_changed = Signal(object)  # dict of chat_id -> title
@@ -43,7 +46,8 @@ class LocalApi(QObject):
         self._settings = settings
         self._client: EngineClient | None = None
         self._server: ApiServer | None = None
-        self._served: tuple[int, str] | None = None  # port and key of the server that runs
+        self._served: tuple[object, ...] | None = None  # the settings of the server that runs
+        self.fingerprint = ""  # of its certificate, if it has one
         self._turn = asyncio.Lock()
         self._is_closing = False
         self._change_timer = QTimer(self, singleShot=True, interval=CHANGE_PERIOD_MS)
@@ -58,7 +62,8 @@ class LocalApi(QObject):
     @property
     def address(self) -> str:
         """Where it listens, or would."""
-        return self._server.address if self._server else f"http://{HOST}:{self._settings.api_port}"
+        scheme = "https" if self._settings.api_encrypted else "http"
+        return self._server.address if self._server else f"{scheme}://{HOST}:{self._settings.api_port}"
 
     @property
     def num_requests(self) -> int:
@@ -96,7 +101,7 @@ class LocalApi(QObject):
         async with self._turn:  # one after the other, each with the settings of that moment
             settings = self._settings
             is_wanted = settings.api_enabled and not self._is_closing
-            if not is_wanted or self._served != (settings.api_port, settings.api_key):
+            if not is_wanted or self._served != _chosen(settings):
                 await self._stop()
             if is_wanted and not self._server:
                 await self._start()
@@ -112,15 +117,27 @@ class LocalApi(QObject):
             self.settings_changed.emit()
         client = EngineClient(self._engine, num_spare_slots=1)
         client.on_changed = self._note_change
-        port = self._settings.api_port
-        server = ApiServer(client, host=HOST, port=port, key=self._settings.api_key)
+        chosen, port = _chosen(self._settings), self._settings.api_port
+        try:
+            tls = await self._certified() if self._settings.api_encrypted else None
+        except OSError as error:
+            reason = said("its certificate cannot be made: {reason}", reason=str(error))
+            self._give_up(said("The API could not start: {reason}.", reason=reason))
+            return
+        server = ApiServer(
+            client,
+            host=HOST,
+            port=port,
+            key=self._settings.api_key,
+            tls=tls,
+            allowed_origins=words_of(self._settings.api_origins),
+            allowed_hosts=words_of(self._settings.api_hosts),
+        )
         try:
             await server.start()
         except OSError as error:
             log.warning("the API cannot listen on port %d: %s", port, error)
-            self._settings.api_enabled = False
-            self.settings_changed.emit()
-            self.failed.emit(
+            self._give_up(
                 said(
                     "The API could not start: port {port} is used by another program. Choose another port.",
                     port=port,
@@ -128,12 +145,27 @@ class LocalApi(QObject):
             )
             return
         self._client, self._server = client, server
-        self._served = (port, self._settings.api_key)
+        self._served = chosen
         log.info("The API listens on %s.", server.address)
+
+    async def _certified(self) -> ssl.SSLContext:
+        """With a certificate of its own. Raises OSError."""
+        from app.api.certificate import own_certificate
+
+        certificate = await asyncio.to_thread(own_certificate, [HOST])
+        context = certificate.context()
+        self.fingerprint = certificate.fingerprint
+        return context
+
+    def _give_up(self, reason: str) -> None:
+        self._settings.api_enabled = False
+        self.settings_changed.emit()
+        self.failed.emit(reason)
 
     async def _stop(self) -> None:
         server, self._server = self._server, None
         self._served = None
+        self.fingerprint = ""
         if server:
             await server.stop()
         self._client = None
@@ -156,3 +188,9 @@ class LocalApi(QObject):
     def _on_ended(self, output: Output) -> None:
         if self._client:
             self._client.on_output(output)
+
+
+def _chosen(settings: Settings) -> tuple[object, ...]:
+    """What a running server cannot change."""
+    access = settings.api_key, settings.api_origins, settings.api_hosts
+    return settings.api_port, settings.api_encrypted, *access

@@ -128,6 +128,9 @@ class Settings(BaseModel):
     default_preset: str = ""  # the file of the preset that new chats begin with; "": none
     api_enabled: bool = False  # other programs on this machine may ask, with the key
     api_port: Annotated[int, Field(ge=1024, le=65_535)] = 8808
+    api_origins: str = ""  # web pages and apps that may ask besides this machine's; see `api_access`
+    api_hosts: str = ""  # names under which other machines and containers may call it
+    api_encrypted: bool = False  # by a certificate of its own
     api_key: str = ""  # created when first needed; the file is readable by its owner only
     temperature: Annotated[float, _sampled("temperature")] | None = None
     top_k: Annotated[int, Field(ge=INTEGERS["top_k"][0], le=INTEGERS["top_k"][1])] | None = None

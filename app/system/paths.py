@@ -61,6 +61,11 @@ def kept_cells_dir() -> Path:
     return data_dir() / "cells"
 
 
+def certificate_file() -> Path:
+    """The API's own TLS certificate. Its key is beside it."""
+    return config_dir() / "tls" / "api-certificate.pem"
+
+
 def run_marker_file() -> Path:
     return data_dir() / "running.json"
 

@@ -275,7 +275,7 @@ class WindowPresenter(QObject):
             self._engine.post(SetSpeed(Speed(self._preferences.settings.speed)))
         elif name == "max_chat_tokens":
             self._tabs.show_limits()
-        elif name in ("api_enabled", "api_port"):
+        elif name.startswith("api_") and name != "api_key":  # which the API sets itself
             self._api.apply()
 
     @Slot(str)

@@ -142,13 +142,14 @@ async def test_a_context_of_one_slot_still_answers_one(engine):
     assert engine.submitted == ["a"]
 
 
-async def test_a_full_house_refuses_more_but_never_a_single_large_request(engine):
-    client = EngineClient(engine, max_open=2)
-    with client.answer(*(request(name) for name in "abc")):
-        with pytest.raises(ApiError) as refused:
-            client.answer(request("d"))
+async def test_a_full_house_refuses_many_more_but_neither_a_few_nor_a_single_large_request(engine):
+    client = EngineClient(engine, max_open=100)
+    with client.answer(*(request(f"a{number}") for number in range(1_024))):
+        with pytest.raises(ApiError, match="Ask for at most 32 at once") as refused:
+            client.answer(*(request(f"b{number}") for number in range(33)))
         assert refused.value.status == 503
-    client.answer(request("d"))
+        client.answer(*(request(f"c{number}") for number in range(32))).abort()
+    client.answer(*(request(f"d{number}") for number in range(1_024)))
 
 
 @contextmanager
@@ -183,20 +184,6 @@ async def test_beside_a_spare_slot_another_caller_is_let_in_too(engine):
     with called("other"):
         client.answer(request("o"))
     assert engine.submitted == ["b0", "b1", "b2", "o"]
-
-
-async def test_a_full_house_of_one_program_refuses_no_other(engine):
-    client = EngineClient(engine, max_open=16)
-    with called("busy"):
-        client.answer(*(request(f"b{number}") for number in range(200)))
-        with pytest.raises(ApiError, match="200 requests of yours"):
-            client.answer(request("c"))
-    with called("other"):
-        client.answer(request("o"))
-        client.answer(request("p"))
-        with pytest.raises(ApiError):  # beyond the small share that is left in a full house
-            client.answer(request("q"))
-    assert client.num_open == 202
 
 
 async def test_copies_of_a_request_are_not_read_again_and_again(engine, monkeypatch):

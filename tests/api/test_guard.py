@@ -104,6 +104,77 @@ async def test_a_preflight_needs_no_key_and_tells_strangers_nothing():
                 assert ("Access-Control-Allow-Origin" in response.headers) == is_allowed
 
 
+OPENAI_JS = (
+    "authorization, content-type, user-agent, x-stainless-arch, x-stainless-lang, x-stainless-os, "
+    "x-stainless-package-version, x-stainless-retry-count, x-stainless-runtime, x-stainless-runtime-version, "
+    "x-stainless-timeout, x-stainless-helper-method, openai-organization, openai-project, openai-beta"
+)
+
+
+async def test_a_page_may_send_every_header_that_its_client_sends():
+    async with serving() as served:
+        headers = {
+            "Origin": "http://localhost:5173",
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": OPENAI_JS,
+            "Access-Control-Request-Private-Network": "true",
+        }
+        address = served.server.address + "/v1/chat/completions"
+        async with served.http.options(address, headers=headers) as response:
+            assert response.headers["Access-Control-Allow-Headers"] == OPENAI_JS
+            assert response.headers["Access-Control-Allow-Private-Network"] == "true"
+        headers["Access-Control-Request-Headers"] = "x y, <script>"
+        async with served.http.options(address, headers=headers) as response:
+            assert "script" not in response.headers["Access-Control-Allow-Headers"]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "origin", "is_allowed"),
+    [
+        ("app://obsidian.md", "app://obsidian.md", True),
+        ("app://obsidian.md", "app://other.md", False),
+        ("vscode-webview://*", "vscode-webview://0f3k1q", True),
+        ("chrome-extension://abc", "chrome-extension://abc", True),
+        ("chrome-extension://abc", "chrome-extension://abcd", False),
+        ("tauri://localhost", "tauri://localhost", True),
+        ("https://example.com", "https://example.com", True),
+        ("https://example.com", "http://example.com", False),
+        ("https://example.com", "https://example.com:8443", False),
+        ("https://example.com", "https://example.com.evil.com", False),
+        ("https://*.example.com", "https://chat.example.com", True),
+        ("https://*.example.com", "https://evil.com", False),
+        ("null", "null", True),
+    ],
+)
+async def test_a_page_from_elsewhere_may_ask_where_it_is_allowed_but_not_without_the_key(
+    allowed, origin, is_allowed
+):
+    async with serving(allowed_origins=[allowed]) as served:
+        address = served.server.address + "/v1/models"
+        headers = {"Origin": origin, "Sec-Fetch-Site": "cross-site"}
+        async with served.http.get(address, headers=headers) as response:
+            assert response.status == (200 if is_allowed else 403)
+            assert response.headers.get("Access-Control-Allow-Origin") == (origin if is_allowed else None)
+        async with served.http.get(address, headers=headers | {"Authorization": ""}) as response:
+            assert response.status == (401 if is_allowed else 403)
+
+
+async def test_further_names_lead_here_where_they_are_allowed():
+    names = ["host.docker.internal", "*.lan", "*.ts.net"]
+    cases = [
+        ("host.docker.internal:9999", 200),
+        ("pc.lan", 200),
+        ("Pc.Tail1234.TS.net:443", 200),
+        ("lan", 403),
+        ("pc.lan.evil.com", 403),
+        ("evil.com", 403),
+    ]
+    for host in ("127.0.0.1", "0.0.0.0"):
+        async with serving(host=host, allowed_hosts=names) as served:
+            for name, expected in cases:
+                assert (await served.answer_to(get("/health", f"Host: {name}")))[0] == expected, name
+
+
 @pytest.mark.parametrize(
     "headers",
     [

@@ -186,10 +186,12 @@ async def test_too_many_connections_are_refused_and_places_become_free_again():
 
 
 async def test_a_full_house_is_told_when_to_come_back():
-    async with serving(endless(n_ctx=16_384), max_open=2) as served:
-        asked = [asyncio.create_task(served.post("/generate", {"prompt": "x"})) for _ in range(2)]
-        await until(lambda: served.client.num_open == 2)
-        async with served.http.post(served.server.address + "/generate", json={"prompt": "x"}) as response:
+    many = {"prompt": "x", "n": 32}
+    async with serving(endless(n_ctx=16_384), max_open=33) as served:
+        asked = [asyncio.create_task(served.post("/v1/completions", many)) for _ in range(2)]
+        await until(lambda: served.client.num_open == 64)
+        address = served.server.address + "/v1/completions"
+        async with served.http.post(address, json=many | {"prompt": ["x", "y"]}) as response:
             assert response.status == 503
             assert int(response.headers["Retry-After"]) > 0
             assert (await response.json())["error"]["type"] == "unavailable_error"

@@ -1,10 +1,12 @@
 """`skein serve` as a program: what it prints, how it ends, what it refuses."""
 
+import hashlib
 import json
 import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import urllib.error
@@ -120,6 +122,11 @@ def test_the_key_can_come_from_the_environment_and_then_neither_it_nor_a_prompt_
         (["--port", "-1"], "a port is a number"),
         (["--host", "127.0.0.1,::1"], "need a --port"),
         (["--host", "127.0.0.1,203.0.113.7", "--port", "1", "--no-api-key"], "a key is needed"),
+        (["--allow-origin", "example.com"], "is no origin"),
+        (["--allow-host", "*"], "is no host name"),
+        (["--tls-key", "key.pem"], "its certificate is missing"),
+        (["--tls-cert", "nowhere.pem"], "nowhere.pem"),
+        (["--tls", "--tls-cert", "c.pem"], "not allowed with"),
         (["--temp", "-1"], "temperature must be between"),
         (["--max-tokens", "0"], "max_tokens must be at least 1"),
         (["--chat-template-kwargs", "{"], "cannot be read as JSON"),
@@ -193,6 +200,18 @@ def test_other_machines_are_let_in_only_with_a_warning():
         assert "other machines can ask" in process.stderr.readline()
         assert process.stdout
         assert process.stdout.readline().startswith("listening on http://0.0.0.0:")
+
+
+def test_with_tls_it_tells_the_fingerprint_of_its_certificate():
+    with serving(*STARTER, "--host", "0.0.0.0", "--api-key", "k", "--tls") as process:
+        assert process.stderr
+        told = process.stderr.readline()
+        assert process.stdout
+        line = process.stdout.readline()
+        port = int(re.fullmatch(r"listening on https://0\.0\.0\.0:(\d+)\n", line)[1])
+        der = ssl.PEM_cert_to_DER_cert(ssl.get_server_certificate(("127.0.0.1", port), timeout=SOON))
+        assert told.endswith(f"SHA-256 {hashlib.sha256(der).digest().hex(':').upper()}\n")
+        assert end(process) == (0, "")  # and no warning that others can read along
 
 
 def test_without_a_key_everybody_on_this_machine_may_ask():

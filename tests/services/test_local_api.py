@@ -255,3 +255,35 @@ async def test_counting_tokens_works_beside_the_engine(qloop, parent) -> None:
         await one.switch(True)
         status, body = await one.ask("/v1/chat/completions/input_tokens")
         assert (status, body["input_tokens"] > 10) == (200, True)
+
+
+async def test_it_is_encrypted_and_lets_in_who_is_allowed_where_the_settings_say_so(qloop, parent) -> None:
+    async with beside(parent) as one:
+        await one.switch(True)
+        assert one.api.fingerprint == ""
+        one.settings.api_encrypted = True
+        one.settings.api_origins, one.settings.api_hosts = "app://obsidian.md", "*.lan"
+        one.api.apply()
+        await tasks.finish_all()
+        assert one.api.address == f"https://127.0.0.1:{one.settings.api_port}"
+        pinned = aiohttp.Fingerprint(bytes.fromhex(one.api.fingerprint.replace(":", "")))
+        headers = {"Origin": "app://obsidian.md", "Host": "pc.lan", "X-Api-Key": one.settings.api_key}
+        async with one.http.get(f"{one.api.address}/v1/models", ssl=pinned, headers=headers) as answer:
+            assert answer.status == 200
+        await one.switch(False)
+        assert one.api.fingerprint == ""
+
+
+async def test_without_a_certificate_it_stays_off_and_says_why(qloop, parent, monkeypatch) -> None:
+    def fail(_hosts):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("app.api.certificate.own_certificate", fail)
+    async with beside(parent) as one:
+        told = []
+        one.api.failed.connect(told.append)
+        one.settings.api_encrypted = True
+        await one.switch(True)
+        assert not one.api.is_on
+        assert not one.settings.api_enabled
+        assert "the disk is full" in told[0]

@@ -22,7 +22,9 @@ from app.ui.base.setting_notes import (
     pool_note,
     recommended,
     text_sizes,
+    why_no_hosts,
     why_no_hub,
+    why_no_origins,
     why_not_kept,
 )
 
@@ -77,13 +79,13 @@ PAGES = (
             Setting(
                 "zoom",
                 mark("Text size"),
-                mark("Ctrl and the mouse wheel change it, too."),
+                mark("Also changed with Ctrl+mouse wheel."),
                 named=text_sizes,
             ),
             Setting(
                 "column",
                 mark("Width of messages"),
-                mark("How much of a wide window the text takes."),
+                mark("How much of a wide window the text fills."),
                 choices=COLUMNS,
             ),
             Setting(
@@ -140,7 +142,7 @@ PAGES = (
             Setting(
                 "download_folder",
                 mark("Models folder"),
-                mark("Downloads go here, and the models in it are listed."),
+                mark("Downloads are saved here; the library lists what is in it."),
                 word=mark("Default"),
                 folder=paths.models_dir,
             ),
@@ -153,7 +155,7 @@ PAGES = (
             Setting(
                 "hub_endpoint",
                 mark("Mirror of Hugging Face"),
-                mark("For networks that cannot reach the hub itself."),
+                mark("For networks that cannot reach huggingface.co."),
                 word=DEFAULT_ENDPOINT,
                 check=why_no_hub,
             ),
@@ -209,7 +211,7 @@ PAGES = (
             Setting(
                 "max_tokens",
                 mark("Maximum answer length"),
-                mark("Most tokens an answer may have."),
+                mark("The most tokens an answer may have."),
                 word=mark("No limit"),
                 step=64,
             ),
@@ -229,14 +231,14 @@ PAGES = (
             Setting(
                 "n_threads",
                 mark("Threads"),
-                mark("CPU threads for computing."),
+                mark("CPU threads that llama.cpp computes with."),
                 word=mark("Automatic"),
                 note=core_note,
             ),
             Setting(
                 "num_drafted_tokens",
                 mark("Draft tokens"),
-                mark("Most draft tokens checked in one step, taken from the chat's own text."),
+                mark("The most draft tokens checked in one step, taken from the chat's own text."),
                 word=mark("None"),
             ),
             Setting(
@@ -288,7 +290,7 @@ PAGES = (
             Setting(
                 "max_chat_tokens",
                 mark("Limit per chat"),
-                mark("Most tokens of one chat; each chat can have its own limit."),
+                mark("The most tokens a chat may have; each chat can set its own limit."),
                 word=mark("Whole context"),
                 step=256,
             ),
@@ -307,8 +309,27 @@ PAGES = (
             Setting(
                 "api_port",
                 mark("Port"),
-                mark("A port no other program uses."),
+                mark("A port that no other program uses."),
                 is_grouped=False,
+            ),
+            Setting(
+                "api_origins",
+                mark("Allowed web pages"),
+                mark("Pages and apps from elsewhere that may use it, with the key."),
+                word="app://obsidian.md",
+                check=why_no_origins,
+            ),
+            Setting(
+                "api_hosts",
+                mark("Allowed host names"),
+                mark("Names under which containers, proxies or other machines reach this computer."),
+                word="host.docker.internal, *.lan",
+                check=why_no_hosts,
+            ),
+            Setting(
+                "api_encrypted",
+                mark("Encryption (https)"),
+                mark("Uses a certificate of its own, which programs must be told to trust."),
             ),
             CommandRow("api.open"),
         ),
@@ -317,7 +338,13 @@ PAGES = (
         "shortcuts",
         mark("Shortcuts"),
         "keyboard",
-        (Remark(mark("Shift+Enter always inserts a new line. Up in an empty message edits your last one.")),),
+        (
+            Remark(
+                mark(
+                    "Shift+Enter always inserts a new line. Up in an empty composer edits your last message."
+                )
+            ),
+        ),
     ),
     Page(
         "privacy",

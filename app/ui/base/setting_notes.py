@@ -10,6 +10,7 @@ from app.look.language import languages
 from app.look.words import locale, tr, tr_n, tr_said
 from app.models.hub_address import endpoint_of
 from app.models.hub_errors import HubError
+from app.settings.api_access import fault_of_hosts, fault_of_origins
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
 from app.ui.base.setting_kinds import Facts
 
@@ -88,6 +89,14 @@ def why_no_hub(address: str) -> str:
     except HubError as error:
         return tr_said(error.args[0])
     return ""
+
+
+def why_no_origins(text: str) -> str:
+    return tr_said(fault_of_origins(text))
+
+
+def why_no_hosts(text: str) -> str:
+    return tr_said(fault_of_hosts(text))
 
 
 def recommended(facts: Facts, name: str) -> str:

@@ -41,12 +41,12 @@ class ApiMenu(QObject):
         self.switch.setChecked(api.is_on)
         self.copy_address.setEnabled(api.is_on)
         self.copy_key.setEnabled(bool(key))
-        self.panel.apply(api.is_on, api.address, key, api.num_requests)
+        self.panel.apply(api.is_on, api.address, key, api.num_requests, api.fingerprint)
         self.state_changed.emit(state_text(api.is_on, api.address, api.num_requests))
 
 
 def state_text(is_on: bool, address: str, num_requests: int) -> str:
     if not is_on:
         return tr("API off")
-    state = tr("API on {address}", address=address.removeprefix("http://"))
+    state = tr("API on {address}", address=address.partition("://")[2])
     return f"{state} · {requests_text(num_requests)}" if num_requests else state

@@ -3,6 +3,8 @@
 Shows values and emits choices. Not modal. GUI thread.
 """
 
+import shlex
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
 
@@ -11,6 +13,7 @@ from app.look.fonts import code_font
 from app.look.layouts import Part, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr, tr_n
+from app.system import paths
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.choices import Choice
 from app.ui.base.copy_button import CopyButton
@@ -26,6 +29,7 @@ CHOICES = (
     Choice(OFF, mark("Off"), mark("Only this window uses the model.")),
     Choice(ON, mark("On"), mark("Programs on this computer that have the key can use it, too.")),
 )
+NOT_ENCRYPTED = mark("Not encrypted")
 NO_KEY = mark("Created when the API is first turned on")
 
 
@@ -36,16 +40,17 @@ class ApiPanel(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._address = self._key = ""
+        self._address = self._key = self._fingerprint = ""
         self.switch = ChoiceList(tr("Local API"), CHOICES, parent=self)
         self.switch.chosen.connect(lambda: self.switched.emit(self.switch.value == ON))
         self.port = NumberField(tr("Port"), MIN_PORT, MAX_PORT, 1, self)
         self.port.setGroupSeparatorShown(False)
         self.port.setKeyboardTracking(False)  # each digit would be another port
         self.port.valueChanged.connect(self.port_chosen)
-        self.address, self.key = self._value(), self._value()
+        self.address, self.key, self.certificate = self._value(), self._value(), self._value()
         self.copy_address = CopyButton(tr("Copy the address"), self.address.text, self)
         self.copy_key = CopyButton(tr("Copy the key"), lambda: self._key, self)
+        self.copy_fingerprint = CopyButton(tr("Copy the fingerprint"), lambda: self._fingerprint, self)
         self.copy_example = CopyButton(
             tr("Copy the command"), lambda: example(self._address, self._key), self
         )
@@ -56,8 +61,12 @@ class ApiPanel(QDialog):
         self.setWindowTitle(tr("Local API"))
         self._lay_out()
 
-    def apply(self, is_on: bool, address: str, key: str, num_requests: int) -> None:
-        """Shows the current state."""
+    def apply(self, is_on: bool, address: str, key: str, num_requests: int, fingerprint: str = "") -> None:
+        """Shows the current state. The fingerprint is that of the certificate, if there is one."""
+        self._fingerprint = fingerprint
+        self.certificate.setText(in_two_lines(fingerprint) if fingerprint else tr(NOT_ENCRYPTED))
+        self.certificate.setFont(code_font() if fingerprint else self.font())
+        self.copy_fingerprint.setEnabled(bool(fingerprint))
         self._address, self._key = address, key
         self.switch.choose(ON if is_on else OFF)
         self.address.setText(f"{address}/v1")
@@ -89,6 +98,7 @@ class ApiPanel(QDialog):
         self._add_row(grid, tr("Port"), self.port)
         self._add_row(grid, tr("Address"), self.address, self.copy_address)
         self._add_row(grid, tr("Key"), self.key, self.copy_key, self.new_key)
+        self._add_row(grid, tr("SHA-256"), self.certificate, self.copy_fingerprint)
         note = PlainLabel(
             tr("A curl command with address and key, to try in a terminal."), self, tone="muted", wraps=True
         )
@@ -120,13 +130,19 @@ def masked(key: str) -> str:
     return f"{'•' * 12}{key[-4:]}"
 
 
+def in_two_lines(fingerprint: str) -> str:
+    middle = len(fingerprint) // 2
+    return f"{fingerprint[:middle]}\n{fingerprint[middle:].removeprefix(':')}"
+
+
 def requests_text(num_requests: int) -> str:
     return tr_n("{n} request running", "{n} requests running", num_requests)
 
 
 def example(address: str, key: str) -> str:
+    trust = f"--cacert {shlex.quote(str(paths.certificate_file()))} " if address.startswith("https") else ""
     return (
-        f"curl {address}/v1/chat/completions \\\n"
+        f"curl {trust}{address}/v1/chat/completions \\\n"
         f"  -H 'Authorization: Bearer {key}' \\\n"
         "  -H 'Content-Type: application/json' \\\n"
         """  -d '{"messages": [{"role": "user", "content": "What is 2 + 2?"}]}'"""

@@ -5,6 +5,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QLabel, QRadioButton
 from pytestqt.qtbot import QtBot
 
+from app.ui.base.setting_notes import why_no_hosts, why_no_origins
 from app.ui.engine.api_menu import state_text
 from app.ui.engine.api_panel import ApiPanel, example, masked
 from app.ui.main_window import MainWindow
@@ -24,6 +25,7 @@ class FakeApi(QObject):
         self.is_on = False
         self.address = "http://127.0.0.1:8808"
         self.num_requests = 0
+        self.fingerprint = ""
         self.ports: list[int] = []
         self.num_new_keys = 0
         self.num_applies = 0
@@ -168,3 +170,31 @@ def test_what_the_status_bar_says() -> None:
     assert state_text(False, "http://127.0.0.1:1", 3) == "API off"
     assert state_text(True, "http://127.0.0.1:1", 0) == "API on 127.0.0.1:1"
     assert state_text(True, "http://127.0.0.1:1", 1) == "API on 127.0.0.1:1 · 1 request running"
+
+
+def test_an_encrypted_api_shows_the_fingerprint_of_its_certificate(
+    window_with_api: MainWindow, api: FakeApi
+) -> None:
+    panel = window_with_api.api_menu.panel
+    api.switch(True)
+    assert panel.certificate.text() == "Not encrypted"
+    assert not panel.copy_fingerprint.isEnabled()
+    api.address, api.fingerprint = "https://127.0.0.1:8808", ":".join(["AB"] * 32)
+    api.switch(True)
+    assert panel.certificate.text().replace("\n", ":") == api.fingerprint
+    panel.copy_fingerprint.click()
+    assert clipboard() == api.fingerprint
+    panel.copy_address.click()
+    assert clipboard() == "https://127.0.0.1:8808/v1"
+    assert "curl --cacert " in example(api.address, KEY)
+    assert state_text(True, api.address, 0) == "API on 127.0.0.1:8808"
+
+
+def test_web_pages_and_names_that_cannot_be_allowed_are_told_on_the_page_of_the_settings(
+    window_with_api: MainWindow, api: FakeApi
+) -> None:
+    assert "is no origin" in why_no_origins("example.com")
+    assert "is no host name" in why_no_hosts("*")
+    assert why_no_origins("app://obsidian.md") == why_no_hosts("*.lan") == ""
+    window_with_api.preferences.set("api_origins", "app://obsidian.md")
+    assert api.num_applies == 1
