@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
@@ -122,8 +123,11 @@ async def embeddings(request: web.Request) -> web.Response:
 async def _in_llama_servers_form(fields: EmbeddingFields, client: EngineClient) -> web.Response:
     items: list[str] = []
     async for vectors, _num_tokens in embedded(client, _tokenizers(fields, client)):
-        rows = fields.finished(vectors, client.model.pooling)
-        items.append(f'{{"index":{len(items)},"embedding":{as_json(rows.tolist())}}}')
+        rows: list[str] = []
+        for row in fields.finished(vectors, client.model.pooling):
+            rows.append(as_json(row.tolist()))
+            await asyncio.sleep(0)  # there may be thousands of them
+        items.append(f'{{"index":{len(items)},"embedding":[{",".join(rows)}]}}')
     return _joined("[", items, "]")
 
 
