@@ -250,11 +250,10 @@ async def _serve(options: argparse.Namespace) -> int:
     )
     asked_to_stop = _when_asked_to_stop()
     await server.start()
+    opening = asyncio.ensure_future(_open(options.tool_box)) if options.tool_box else None
     try:
         for one in every:
             await _load(one, asked_to_stop)
-        if options.tool_box:
-            await _open(options.tool_box, asked_to_stop)
         if main.engine.model:
             print(f"listening on {server.address}", flush=True)
         while lost_workers := await _lost_workers(main, every, asked_to_stop):
@@ -265,6 +264,8 @@ async def _serve(options: argparse.Namespace) -> int:
             await _load(main, asked_to_stop)
             _warn("it answers again." if main.engine.model else "it was stopped.")
     finally:
+        if opening:
+            opening.cancel()
         await server.stop()
         for one in every:
             await one.engine.stop()
@@ -301,12 +302,9 @@ async def _load(served: _Served, asked_to_stop: asyncio.Future[None]) -> None:
             raise
 
 
-async def _open(tool_box: ToolBox, asked_to_stop: asyncio.Future[None]) -> None:
+async def _open(tool_box: ToolBox) -> None:
     """A server that fails is told of, and left out."""
-    opening = asyncio.ensure_future(tool_box.open())
-    both: list[asyncio.Future[Any]] = [opening, asked_to_stop]
-    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-    for problem in opening.result() if opening.done() else ():
+    for problem in await tool_box.open():
         _warn(problem)
 
 
