@@ -91,6 +91,7 @@ class PromptBuilder:
 
     def _built(self, request: Request, num_generated_tokens: int = 0, *, has_answer: bool = True) -> Prompt:
         if request.sampling:
+            self._schemas.check(request.sampling.grammar)
             self._backend.check_sampling(request.sampling)  # too slow for the engine thread
         start = self._answer_start(request)
         limit = overflow.context_limit(request, self._backend.model)
@@ -293,6 +294,9 @@ class PromptBuilder:
 
     def _refusal(self, messages: tuple[Message, ...], request: Request) -> RequestError | None:
         """Why these messages must not be tokenized; None if they may."""
+        limit = overflow.context_limit(request, self._backend.model)
+        if len(messages) > limit:  # of at least one token each; to render them would take seconds
+            return overflow.too_long(len(messages), request, self._backend.model)
         return self._refusal_of([part for one in messages for part in (one.content, one.fields)], request)
 
     def _refusal_of(self, texts: list[str], request: Request) -> RequestError | None:
