@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="skein serve",
-        description="Serve a local model over HTTP, with the APIs of OpenAI, Anthropic, Ollama and llama-server.",
+        description="Serve a local model over HTTP: the APIs of OpenAI, Anthropic, Ollama and llama-server.",
     )
     headless.add_model_options(
         parser, slots_help=f"answers computed at the same time (default: {DEFAULT_SLOTS})"
@@ -81,7 +81,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--sleep-idle-seconds",
         type=float,
         metavar="S",
-        help="unload the model after S seconds without a request; the next request reloads it (default: never)",
+        help="unload the model after S seconds without a request; the next one reloads it (default: never)",
     )
     parser.add_argument(
         "--slot-save-path", type=Path, metavar="FOLDER", help="folder for the files of /slots/N?action=save"

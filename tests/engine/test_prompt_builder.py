@@ -162,7 +162,7 @@ def test_a_costly_grammar_is_checked_in_a_process_that_can_be_killed(monkeypatch
     prompts = PromptBuilder(CountingBackend())
     for text in (f"root ::= {words}", f"root ::= {words} "):
         # On a busy machine the process may reach its limit of time first.
-        with pytest.raises(InvalidRequestError, match="than can be looked at|more than 2 seconds to check"):
+        with pytest.raises(InvalidRequestError, match=r"than can be looked at|more than 2 seconds to check"):
             prompts.build(request("Hi", sampling=SamplingParams(grammar=text)))
         assert steps.pop() == grammar.STEPS_AT_ONCE
         assert not steps
