@@ -52,19 +52,22 @@ class Guard:
             own = socket.gethostname().lower()
             self._names |= {*map(_written, hosts), own, f"{own}.local"}
 
-    def check(self, request: web.BaseRequest) -> str | None:
+    def admit(self, request: web.BaseRequest) -> str | None:
         """The Origin to be named in the answer, if the request has one. Raises ApiError.
 
-        A browser's question whether it may ask (OPTIONS) carries no key, and is only answered yes where an
-        Origin comes back.
+        A browser's question whether it may ask (OPTIONS) is only answered yes where an Origin comes back.
         """
         self._check_host(request)
-        if request.method == "OPTIONS":
-            return self._known_origin(request)
-        self._check_origin(request)
-        if request.path not in PUBLIC_PATHS:
-            self._check_key(request)
+        if request.method != "OPTIONS":
+            self._check_origin(request)
         return self._known_origin(request)
+
+    def check_key(self, request: web.BaseRequest) -> None:
+        """Raises ApiError."""
+        if self._key is None or request.path in PUBLIC_PATHS:
+            return
+        if not any(hmac.compare_digest(given, self._key) for given in _given_keys(request)):
+            raise ApiError(401, "Invalid API Key")
 
     def _check_host(self, request: web.BaseRequest) -> None:
         hosts = request.headers.getall("Host", [])
@@ -104,12 +107,6 @@ class Guard:
         is_known = LOCAL_ORIGIN.fullmatch(origin) or matches(origin, self._allowed_origins)
         return origin if is_known else None
 
-    def _check_key(self, request: web.BaseRequest) -> None:
-        if self._key is None:
-            return
-        if not any(hmac.compare_digest(given, self._key) for given in _given_keys(request)):
-            raise ApiError(401, "Invalid API Key")
-
 
 def cross_origin_headers(request: web.BaseRequest, origin: str) -> dict[str, str]:
     """What a browser wants to read before it lets a page of `origin`, which may ask, ask.
@@ -122,6 +119,7 @@ def cross_origin_headers(request: web.BaseRequest, origin: str) -> dict[str, str
         "Access-Control-Allow-Origin": origin,
         "Access-Control-Allow-Methods": ALLOWED_METHODS,
         "Access-Control-Allow-Headers": wanted if HEADER_NAMES.fullmatch(wanted) else USUAL_HEADERS,
+        "Access-Control-Expose-Headers": "Retry-After",
         "Access-Control-Max-Age": "600",
         "Vary": "Origin, Access-Control-Request-Headers",
     }

@@ -199,15 +199,16 @@ class ApiServer:
     async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         assert self._guard
         CALLER.set(_caller(request))
-        if origin := self._guard.check(request):
+        if origin := self._guard.admit(request):
             request[ORIGIN] = origin
-        if request.method == "OPTIONS":
+        if request.method == "OPTIONS":  # a browser's question whether its page may ask carries no key
             return web.Response()
+        self._guard.check_key(request)
         return await handler(request)
 
 
 def _caller(request: web.BaseRequest) -> Caller:
-    """Programs differ by machine, name and web page, and the keys they use."""
+    """Programs are told apart by machine, name and web page."""
     address, port, *_ = (request.transport and request.transport.get_extra_info("peername")) or ("", "")
     told = (request.headers.get(name, "")[:MAX_HEADER_CHARS] for name in ("User-Agent", "Origin"))
     return Caller(" ".join([address, *told]), str(port))

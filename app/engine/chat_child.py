@@ -1,7 +1,7 @@
 """The child process that renders chat templates, makes grammars and reads answers, by llama.cpp's chat layer.
 
 All of that works on programs and texts of strangers, so `limited_child` limits it. `LimitedChatTemplate`,
-`grammar_of_schema` and `AnswerReaders` ask it.
+`SchemaConverter` and `AnswerReaders` ask it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from app.engine.limited_child import MAX_CPU_S, Reply, serve
 from app.engine.schema_limits import simplified, unenforced
 from app.protocol.answer_format import AnswerFormat, AnswerWishes, ToolChoice, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
-from app.protocol.grammar import check_grammar
+from app.protocol.grammar import check_grammar, fault_of
 from app.protocol.json_object import read_object
 from app.protocol.request import Message, Role
 from app.system.said import packed, said
@@ -197,6 +197,8 @@ def _begin(arguments: list[str] | None) -> Callable[[Any], Reply]:
         match question:
             case {"do": "grammar", "schema": schema}:
                 return _grammar_of_schema(library, schema), b""
+            case {"do": "check", "grammar": grammar}:
+                return {"fault": fault_of(grammar)}, b""
             case {
                 "do": "render" | "write" as do,
                 "messages": turns,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from app.engine.limited_child import MAX_CPU_S, MAX_MEMORY_BYTES, LimitedChild, LimitReachedError
 from app.protocol.answer_format import NO_WISHES, AnswerFormat, AnswerWishes, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
+from app.protocol.grammar import is_costly, note_fault
 from app.protocol.json_object import read_object
 from app.protocol.request import Message
 from app.system.said import packed, said, unpacked
@@ -158,7 +159,10 @@ class LimitedChatTemplate:
 
 
 class SchemaConverter:
-    """From JSON Schema to a grammar, in a child process that starts with the first one. Any thread."""
+    """From JSON Schema to a grammar, in a child process that starts with the first one. Any thread.
+
+    It checks grammars, too, where that takes long.
+    """
 
     def __init__(self) -> None:
         self._child = LimitedChild("app.engine.chat_child")
@@ -178,7 +182,20 @@ class SchemaConverter:
         raise_refusal(reply)
         return AnswerFormat(grammar=reply["grammar"], warnings=tuple(map(unpacked, reply["warnings"])))
 
+    def check(self, grammar: str) -> None:
+        """What is found is what `check_grammar` tells from then on. Raises InvalidRequestError."""
+        if not (grammar and is_costly(grammar)):
+            return
+        try:
+            reply, _data = self._child.ask({"do": "check", "grammar": grammar})
+        except LimitReachedError:
+            raise InvalidRequestError(
+                said("The grammar took more than {seconds} seconds to check. Simplify it.", seconds=MAX_CPU_S)
+            ) from None
+        note_fault(grammar, reply["fault"])
+
     def close(self) -> None:
+        """Also ends work that is under way."""
         self._child.close()
 
 

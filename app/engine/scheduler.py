@@ -183,12 +183,16 @@ class Scheduler:
         return True
 
     def _pause_for_turn(self, seq: Sequence) -> bool:
-        """Send the youngest answer of the caller who has most back to the queue. False: nobody has more."""
+        """Send the shortest answer of the caller who has most back to the queue. False: nobody has more.
+
+        The shortest, since its state must be saved before anything else is computed.
+        """
         owing = self._owing(seq)
         if not owing:
             return False
         counts = Counter(self._callers)
-        self._pause(max(reversed(owing), key=lambda one: counts[one.request.caller]), PauseReason.TURNS)
+        shortest = min(owing, key=lambda one: (-counts[one.request.caller], one.num_computed_tokens))
+        self._pause(shortest, PauseReason.TURNS)
         return True
 
     def _owing(self, seq: Sequence) -> list[Sequence]:

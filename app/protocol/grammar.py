@@ -12,7 +12,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
 from app.protocol.errors import InvalidRequestError
@@ -26,6 +25,8 @@ MAX_WAYS = 500  # to go on, and spans of characters; llama.cpp compares each wit
 MAX_READINGS = 1000  # of one token
 LONGEST_RUN = 64  # of one character in one token, as in a line of dashes
 MAX_STEPS = 1_500_000  # of looking at readings, in about a second; 500 words in a repetition take half of it
+STEPS_AT_ONCE = 20_000  # take some 15 ms
+MAX_KEPT = 256  # as many requests may be open
 MAX_CODE_POINT = 0x10FFFF
 EMPTY = -1  # stack
 
@@ -38,7 +39,8 @@ def check_grammar(text: str, what: str = said("grammar"), known: re.Pattern[str]
     `what` names what the user wrote, if not the grammar itself. Rules whose names fit `known` are ours, and
     read each text in one way. May compute for a second: not on an event loop.
     """
-    if reason := _fault(text, known):
+    reason = fault_of(text) if known is None else _found(text, MAX_STEPS, known)
+    if reason:
         raise InvalidRequestError(
             said(
                 "The {what} cannot be used: {reason}. Correct or remove it.",
@@ -48,18 +50,53 @@ def check_grammar(text: str, what: str = said("grammar"), known: re.Pattern[str]
         )
 
 
-@lru_cache(maxsize=256)  # as many requests may be open, and each is checked once more when it begins
-def _fault(text: str, known: re.Pattern[str] | None) -> str:
+def is_costly(text: str) -> bool:
+    """Whether `check_grammar` would compute for over some 20 ms: better in a process that can be killed."""
+    if text not in _faults:
+        fault = _found(text, STEPS_AT_ONCE)
+        if fault is None:
+            return True
+        note_fault(text, fault)
+    return False
+
+
+def fault_of(text: str) -> str:
+    """What is wrong with a grammar; empty if nothing is."""
+    fault = _faults.get(text)
+    if fault is None:
+        fault = _found(text, MAX_STEPS) or ""
+        note_fault(text, fault)
+    return fault
+
+
+def note_fault(text: str, fault: str) -> None:
+    """What `fault_of` has found, here or in another process."""
+    while len(_faults) >= MAX_KEPT:
+        _faults.pop(next(iter(_faults)), None)
+    _faults[text] = fault
+
+
+_faults: dict[str, str] = {}  # by grammar: each is checked once more when its answer begins
+
+
+def _found(text: str, max_steps: int, known: re.Pattern[str] | None = None) -> str | None:
+    """The fault, if so many steps are enough to tell."""
     try:
         _check_text(text)
         rules = read_gbnf(text)
         _check_names(rules)
         _check_ends(rules)
         _check_beginnings(rules)
-        _check_runs(rules, known)
+        _check_runs(rules, max_steps, known)
     except GbnfError as error:
         return str(error)
+    except _UndecidedError:
+        return None
     return ""
+
+
+class _UndecidedError(Exception):
+    """It takes more steps."""
 
 
 def _check_text(text: str) -> None:
@@ -116,12 +153,12 @@ def _check_beginnings(rules: Rules) -> None:
             )
 
 
-def _check_runs(rules: Rules, known: re.Pattern[str] | None) -> None:
+def _check_runs(rules: Rules, max_steps: int, known: re.Pattern[str] | None) -> None:
     """One token can be one character many times over, and llama.cpp tries every way to read it at once.
 
     Readings of other texts become many slowly, token by token, and the sampler stops when they take too long.
     """
-    readings = _Readings(rules)
+    readings = _Readings(rules, max_steps)
     code_points = _representatives(_texts(rules))
     for name, stacks in readings.beginnings(set(_recursive(rules))):
         if known and known.fullmatch(_written(name)):
@@ -141,7 +178,8 @@ class _Readings:
     how much of its text. Stacks are numbers: that of a top place with the stack below it.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, max_steps: int) -> None:
+        self._max_steps = max_steps
         self._alternatives = [alternative for alternatives in rules.values() for alternative in alternatives]
         numbers = iter(range(len(self._alternatives)))
         self._of_rule = {name: [next(numbers) for _ in alternatives] for name, alternatives in rules.items()}
@@ -193,8 +231,11 @@ class _Readings:
 
     def _count(self, num_steps: int) -> None:
         self._num_steps += num_steps
-        if self._num_steps > MAX_STEPS:
-            raise GbnfError("it has more ways to read a text than can be looked at; make it simpler")
+        if self._num_steps <= self._max_steps:
+            return
+        if self._max_steps < MAX_STEPS:
+            raise _UndecidedError
+        raise GbnfError("it has more ways to read a text than can be looked at; make it simpler")
 
     def _number(self, stack: _Stack) -> int:
         number = self._numbers.setdefault(stack, len(self._stacks))

@@ -2202,6 +2202,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>处理 JSON 模式用了超过 {seconds} 秒或 {size} MiB。请简化它。</translation>
     </message>
     <message>
+        <source>The grammar took more than {seconds} seconds to check. Simplify it.</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation>检查语法用了超过 {seconds} 秒。请简化它。</translation>
+    </message>
+    <message>
         <source>{name} is not in {folder}.</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>{name} 不在 {folder} 中。</translation>

@@ -92,6 +92,7 @@ async def test_a_page_of_this_machine_may_ask_with_the_key(origin):
         headers["Authorization"] = ""
         async with served.http.get(served.server.address + "/v1/models", headers=headers) as response:
             assert response.status == 401
+            assert response.headers["Access-Control-Allow-Origin"] == origin  # else it could not read why
 
 
 async def test_a_preflight_needs_no_key_and_tells_strangers_nothing():

@@ -2,8 +2,9 @@
 
 import pytest
 
+from app.protocol import grammar
 from app.protocol.errors import InvalidRequestError
-from app.protocol.grammar import MAX_WAYS, check_grammar
+from app.protocol.grammar import MAX_KEPT, MAX_WAYS, check_grammar, is_costly, note_fault
 
 
 def chain(count: int, *ways: str) -> str:
@@ -149,3 +150,22 @@ def test_a_group_is_told_by_the_rule_it_is_in():
 def test_the_message_names_what_the_user_wrote():
     with pytest.raises(InvalidRequestError, match=r"^The JSON schema cannot be used: "):
         check_grammar("", "JSON schema")
+
+
+def test_what_takes_long_to_check_is_known_after_a_moment():
+    """So that it can be checked in another process, which can be killed."""
+    costly = "root ::= " + "(" * 400 + "[a-y]" + ")*" * 400
+    assert not is_costly('root ::= "a"*')
+    assert not is_costly("root ::= a")  # its fault is found at once
+    assert is_costly(costly)
+    assert is_costly(costly)
+    note_fault(costly, "it is not liked")
+    assert not is_costly(costly)
+    with pytest.raises(InvalidRequestError, match="cannot be used: it is not liked"):
+        check_grammar(costly)
+
+
+def test_only_the_latest_findings_are_kept():
+    for number in range(MAX_KEPT + 10):
+        note_fault(f'root ::= "{number}"', "")
+    assert len(grammar._faults) == MAX_KEPT
