@@ -282,7 +282,7 @@ class Program(QObject):
                 "Your chats are safe.",
                 number=self._start.marker.num_crashes,
             )
-            notices.show_offer(told, tr("Open Them Now"), self._leave_safe_mode)
+            notices.show_offer(told, tr("Open them now"), self._leave_safe_mode)
         elif report:
             told = tr("Skein ended unexpectedly last time. A report says what it was doing.")
             if self._start.marker.last_model and was_bus_error(report):

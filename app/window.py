@@ -171,7 +171,7 @@ def _is_gone(lock: FolderLock, former: Holder, data_dir: Path) -> bool:
         file=lock.path,
         **_named(former),
     )
-    return _offer(reason, mark("It Is Not Running There"))
+    return _offer(reason, mark("It is not running there"))
 
 
 def _hand_over(lock: FolderLock, data_dir: Path, model: Path | None) -> int:
@@ -209,7 +209,7 @@ def _hand_over(lock: FolderLock, data_dir: Path, model: Path | None) -> int:
         folder=data_dir,
         **_named(holder),
     )
-    if _offer(reason, mark("End It and Start Again")) and lock.end(holder):
+    if _offer(reason, mark("End it and start again")) and lock.end(holder):
         os.execv(sys.executable, sys.orig_argv)
     return 1
 

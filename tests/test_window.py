@@ -153,7 +153,7 @@ def test_who_says_that_the_other_machine_has_ended_has_the_chats(
     monkeypatch.setattr(window, "_is_shared", lambda _folder: True)
     lock.path.write_text("12\nskein\nanother-machine\n")
     assert window._take(lock, tmp_path, None) is None
-    assert offered == ["It Is Not Running There"]
+    assert offered == ["It is not running there"]
     assert window._take(FolderLock(tmp_path / "other.lock"), tmp_path, None) is None
     assert len(offered) == 1, "without a trace of another machine there is nothing to ask"
 
@@ -185,7 +185,7 @@ def test_a_skein_that_does_not_answer_is_named_and_ended_only_if_it_is_surely_th
     assert lock.try_lock()
     assert window._take(FolderLock(lock.path), tmp_path, None) == 1
     assert said in capsys.readouterr().err
-    assert offered == ["End It and Start Again" if offer else ""]
+    assert offered == ["End it and start again" if offer else ""]
     assert done == ([holder, (sys.executable, sys.orig_argv)] if offer else [])
 
 

@@ -10,6 +10,7 @@ from app.protocol.output import FinishReason, Output, SampledToken, TokenLogprob
 
 if TYPE_CHECKING:
     from app.api.engine_client import EngineClient
+    from app.protocol.answer_format import AnswerFormat
 
 LEAST_LOGPROB = -3.4028234663852886e38  # JSON has no infinity; llama-server writes this for it
 
@@ -94,6 +95,12 @@ def _token_json(token: TokenLogprob) -> dict[str, Any]:
         "token": token.text.decode("utf-8", "replace"),
         "bytes": list(token.text),
     }
+
+
+def all_warnings(own: dict[str, list[str]], format_: AnswerFormat | None) -> dict[str, list[str]]:
+    """What goes beside the answer: warnings about the request, and about what was asked of the answer."""
+    told = [*own.get("warnings", ()), *(map(str, format_.warnings) if format_ else ())]
+    return {"warnings": told} if told else {}
 
 
 def error_of(output: Output, client: EngineClient) -> ApiError | None:

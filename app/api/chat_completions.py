@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from app.api.answer_parts import logprobs_json, timings_json, usage_json
+from app.api.answer_parts import all_warnings, logprobs_json, timings_json, usage_json
 from app.api.answering import stream_answers
 from app.api.chat_answer import ChatAnswer, ChatAnswers, answer_chat, count_prompt_tokens
 from app.api.chat_fields import ChatFields
@@ -27,19 +27,25 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 async def chat_completions(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, ChatFields)
-    kind = "chat.completion.chunk" if fields.stream else "chat.completion"
+    if not fields.stream:
+        return json_response(await whole_answer(request, fields))
     with await answer_chat(request, fields) as chat:
-        frame = Frame.of(request, kind, "chatcmpl")
-        if fields.stream:
-            return await stream_answers(request, chat.outputs, _Chunks(frame, fields, chat))
+        frame = Frame.of(request, "chat.completion.chunk", "chatcmpl")
+        return await stream_answers(request, chat.outputs, _Chunks(frame, fields, chat))
+
+
+async def whole_answer(request: web.Request, fields: ChatFields) -> dict[str, Any]:
+    with await answer_chat(request, fields) as chat:
+        frame = Frame.of(request, "chat.completion", "chatcmpl")
         answers = await chat.to_their_end()
     choices = [_choice(index, answer, fields) for index, answer in enumerate(answers)]
     usages = [answer.whole.usage for answer in answers]
     usage = usage_json(usages, fields.num_copies)
-    body = frame.around(choices, usage=usage, timings=timings_json(usages[0]), **fields.warnings)
+    warnings = all_warnings(fields.warnings, answers[0].whole.format)
+    body = frame.around(choices, usage=usage, timings=timings_json(usages[0]), **warnings)
     if request.app[CLIENT].defaults.is_verbose if fields.verbose is None else fields.verbose:
         body["__verbose"] = await answer_json(request, chat.outputs, 0, answers[0].whole)
-    return json_response(body)
+    return body
 
 
 async def input_tokens(request: web.Request) -> web.Response:

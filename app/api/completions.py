@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from aiohttp import web
 from pydantic import Field
 
-from app.api.answer_parts import logprobs_json, timings_json, usage_json
+from app.api.answer_parts import all_warnings, logprobs_json, timings_json, usage_json
 from app.api.answering import FINISH_REASONS, Whole, stream_answers, whole_answers
 from app.api.errors import invalid
 from app.api.json_body import beside, json_response
@@ -82,7 +82,8 @@ async def completions(request: web.Request) -> web.StreamResponse:
     choices = [_choice(index, whole, fields, echoes[index]) for index, whole in enumerate(wholes)]
     usage = usage_json([whole.usage for whole in wholes], fields.num_copies)
     timings = timings_json(wholes[0].usage)
-    return json_response(frame.around(choices, usage=usage, timings=timings, **fields.warnings))
+    warnings = all_warnings(fields.warnings, wholes[0].format)
+    return json_response(frame.around(choices, usage=usage, timings=timings, **warnings))
 
 
 def _refuse_unknown(fields: CompletionFields) -> None:

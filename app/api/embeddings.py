@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -93,19 +93,25 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 async def openai_embeddings(request: web.Request) -> web.Response:
     fields, client = await read_fields(request, EmbeddingFields), _embedder(request)
-    if client.model.pooling is Pooling.NONE:
-        raise invalid("With --pooling none there is a vector for each token: ask /embeddings for them.")
-    if fields.input is None:
+    if fields.input is None and client.model.pooling is not Pooling.NONE:
         return await _in_llama_servers_form(fields, client)
     items: list[str] = []
     num_tokens = 0
-    async for vectors, num_of_text in embedded(client, _tokenizers(fields, client)):
-        vector = fields.finished(vectors, client.model.pooling)[0]
+    async for vector, num_of_text in one_of_each(request, fields):
         written = _base64(vector) if fields.encoding_format == "base64" else as_json(vector.tolist())
         items.append(f'{{"object":"embedding","index":{len(items)},"embedding":{written}}}')
         num_tokens += num_of_text
     head = as_json({"object": "list", "model": name_of(client, request.app), "usage": usage_json(num_tokens)})
     return _joined(f'{head[:-1]},"data":[', items, "]}")
+
+
+async def one_of_each(request: web.Request, fields: EmbeddingFields) -> AsyncIterator[tuple[Vectors, int]]:
+    """The vector of each text and the number of its tokens, in order. Raises ApiError and RequestError."""
+    client = _embedder(request)
+    if client.model.pooling is Pooling.NONE:
+        raise invalid("With --pooling none there is a vector for each token: ask /embeddings for them.")
+    async for vectors, num_tokens in embedded(client, _tokenizers(fields, client)):
+        yield fields.finished(vectors, client.model.pooling)[0], num_tokens
 
 
 async def embeddings(request: web.Request) -> web.Response:

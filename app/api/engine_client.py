@@ -11,23 +11,23 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from app.api.conversations import Conversations
 from app.api.defaults import Defaults
-from app.api.errors import ApiError, unavailable
+from app.api.errors import ApiError, invalid, unavailable
 from app.api.fair_queue import FairQueue
 from app.api.metrics import Metrics
 from app.api.progress import PromptProgress
 from app.engine.answer_reader import AnswerReaders
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.callers import Caller
-from app.protocol.commands import Abort, Command, Forget, Submit
+from app.protocol.commands import Abort, Command, Forget, SlotCommand, Submit
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
-from app.protocol.report import StepReport
+from app.protocol.report import SlotAnswer, StepReport
 from app.protocol.request import Request
 from app.protocol.sampling import SamplingParams
 
@@ -182,6 +182,7 @@ class EngineClient:
         self._max_open = max_open
         self._open: dict[str, Answers] = {}  # by request id
         self._queue = FairQueue()
+        self._queries: dict[str, asyncio.Future[SlotAnswer]] = {}  # about slots, by their ids
         self._conversations = Conversations()
         self._is_letting_in = False
         self._is_closed = False
@@ -249,7 +250,7 @@ class EngineClient:
             raise unavailable(SERVER_STOPPED)
         self._check_room(len(requests))
         caller = CALLER.get(UNKNOWN)
-        complete = [replace(self.defaults.applied_to(one), caller=caller) for one in requests]
+        complete = [self.defaults.applied_to(one, caller=caller) for one in requests]
         named = [one if one.chat_id else self._conversations.begin(one, max_kept) for one in complete]
         answers = Answers(self, named, reports_progress)
         for request in named:
@@ -270,6 +271,18 @@ class EngineClient:
         self.require_model()
         return await asyncio.wrap_future(self._engine.use_prompts(work))
 
+    async def ask(self, command: SlotCommand) -> SlotAnswer:
+        """Raises ApiError: 503 while no model is loaded, 400 when it is refused."""
+        self.require_model()
+        asked: asyncio.Future[SlotAnswer] = asyncio.get_running_loop().create_future()
+        self._queries[command.query_id] = asked
+        asked.add_done_callback(lambda _done: self._queries.pop(command.query_id))
+        self._engine.post(command)
+        answer = await asked
+        if answer.refusal:
+            raise invalid(answer.refusal)
+        return answer
+
     def on_reports(self, reports: Sequence[StepReport]) -> None:
         """Takes the engine's reports, in order."""
         for report in reports:
@@ -280,6 +293,9 @@ class EngineClient:
                 self._open[request_id].note(report, request_id)
             for output in report.outputs:
                 self.on_output(output)
+            for answer in report.answers:
+                if isinstance(answer, SlotAnswer) and (asked := self._queries.get(answer.query_id)):
+                    asked.set_result(answer)
         if reports:
             self.last_report = reports[-1]
 
@@ -308,6 +324,9 @@ class EngineClient:
         """Every answer that is being written ends with `reason`, and 503."""
         for answers in set(self._open.values()):
             answers.fail(unavailable(reason))
+        for asked in list(self._queries.values()):
+            if not asked.done():
+                asked.set_exception(unavailable(reason))
 
     def _end(self, chat_id: str, *, was_answered: bool) -> None:
         if not self._conversations.end(chat_id, was_answered=was_answered):

@@ -8,10 +8,73 @@ from typing import Any
 
 from aiohttp import web
 
+from app.api.errors import invalid
 from app.api.json_body import as_json
 from app.api.limits import LIMITS
 
+MAX_RECORDED_BYTES = 4 << 20
+MAX_PIECE_BYTES = 64 << 10
 DONE = "[DONE]"  # OpenAI's last event
+
+
+class Recording:
+    """What an event stream has written, also for readers that come later. The last so many bytes are kept."""
+
+    def __init__(self) -> None:
+        self._kept = bytearray()
+        self._num_dropped = 0
+        self._changed = asyncio.Event()  # is set once, then replaced
+        self.begun = asyncio.Event()  # or ended without having begun
+        self.has_begun = self.is_done = False
+        self.content_type = ""
+        self.done_at = 0.0  # time.monotonic()
+
+    @property
+    def num_bytes(self) -> int:
+        return self._num_dropped + len(self._kept)
+
+    def begin(self, content_type: str) -> None:
+        self.content_type, self.has_begun = content_type, True
+        self.begun.set()
+
+    def add(self, data: bytes) -> None:
+        self._kept += data
+        excess = max(len(self._kept) - MAX_RECORDED_BYTES, 0)
+        del self._kept[:excess]
+        self._num_dropped += excess
+        self._note_change()
+
+    def finish(self) -> None:
+        if not self.is_done:
+            self.is_done, self.done_at = True, time.monotonic()
+            self.begun.set()
+            self._note_change()
+
+    def check(self, start: int) -> None:
+        """Raises ApiError if it cannot be read from there on."""
+        if start < self._num_dropped:
+            raise invalid("from: what came before is not kept any more.")
+
+    async def read(self, start: int) -> AsyncIterator[bytes]:
+        """From this byte to the end, waiting for what is not there yet. Raises ConnectionError."""
+        while True:
+            if start < self._num_dropped:
+                raise ConnectionResetError("the reader is slower than the answer")
+            changed = self._changed
+            if piece := bytes(self._kept[start - self._num_dropped :][:MAX_PIECE_BYTES]):
+                start += len(piece)
+                yield piece
+            elif self.is_done:
+                return
+            else:
+                await changed.wait()
+
+    def _note_change(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+
+RECORDING = web.RequestKey("recording", Recording)
 
 
 class EventStream:
@@ -25,6 +88,7 @@ class EventStream:
         headers = {"Content-Type": self.content_type, "Cache-Control": "no-cache"}
         self.response = web.StreamResponse(headers=headers)
         self._sent_at = 0.0
+        self._recording = request.get(RECORDING)  # takes what would be sent
 
     @property
     def silent_s(self) -> float:
@@ -32,7 +96,10 @@ class EventStream:
         return time.monotonic() - self._sent_at
 
     async def begin(self) -> None:
-        await self.response.prepare(self._request)
+        if self._recording:
+            self._recording.begin(self.content_type)
+        else:
+            await self.response.prepare(self._request)
         self._sent_at = time.monotonic()
 
     async def send(self, *events: dict[str, Any] | str) -> None:
@@ -44,6 +111,8 @@ class EventStream:
         await self._write(self.sign_of_life)
 
     async def end(self) -> web.StreamResponse:
+        if self._recording:
+            return self.response
         async with _deadline(self._request):
             await self.response.write_eof()
         return self.response
@@ -53,8 +122,12 @@ class EventStream:
 
     async def _write(self, text: str) -> None:
         if text:
-            async with _deadline(self._request):
-                await self.response.write(text.encode())
+            if self._recording:
+                self._recording.add(text.encode())
+                await asyncio.sleep(0)
+            else:
+                async with _deadline(self._request):
+                    await self.response.write(text.encode())
             self._sent_at = time.monotonic()
 
 
@@ -74,6 +147,20 @@ class LineStream(EventStream):
 
     def written(self, event: dict[str, Any] | str) -> str:
         return f"{as_json(event)}\n"
+
+
+async def send_pieces(
+    request: web.Request, content_type: str, pieces: AsyncIterator[bytes]
+) -> web.StreamResponse:
+    """Raises ConnectionError when the reader is gone, or reads nothing for too long."""
+    response = web.StreamResponse(headers={"Content-Type": content_type, "Cache-Control": "no-cache"})
+    await response.prepare(request)
+    async for piece in pieces:
+        async with _deadline(request):
+            await response.write(piece)
+    async with _deadline(request):
+        await response.write_eof()
+    return response
 
 
 async def send_whole(request: web.Request, response: web.StreamResponse) -> None:

@@ -1,9 +1,9 @@
-"""Whether the server can answer. It needs no key."""
+"""Whether the server can answer, with all of its models. It needs no key."""
 
 from aiohttp import web
 
 from app.api.json_body import json_response
-from app.api.state import CLIENT
+from app.api.state import CLIENT, TEXT_ENGINES
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
@@ -12,5 +12,6 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def health(request: web.Request) -> web.Response:
-    request.app[CLIENT].require_model()
+    for client in (request.app[CLIENT], *request.app[TEXT_ENGINES].every):
+        client.require_model()
     return json_response({"status": "ok"})

@@ -12,7 +12,7 @@ from aiohttp import web
 from pydantic import Field
 
 import app
-from app.api.answer_parts import timings_json, usage_json
+from app.api.answer_parts import all_warnings, timings_json, usage_json
 from app.api.answering import Chunks, Event
 from app.api.event_stream import DONE
 from app.api.json_body import Body
@@ -96,6 +96,8 @@ class ChoiceChunks(Chunks):
 
     async def of(self, index: int, output: Output) -> list[Event]:
         self._usages[index] = output.usage
+        if index == 0 and output.format:
+            self._warnings = all_warnings(self._warnings, output.format)
         events: list[Event] = [
             self._around([choice], **self._timings(choice)) for choice in await self._choices(index, output)
         ]

@@ -100,8 +100,8 @@ class SamplingFields(Body):
     _unknown: list[str] = PrivateAttr(default_factory=list)
 
     def note_unknown(self, body: dict[str, Any]) -> None:
-        """To send null is to leave a field out."""
-        known = {one.alias or name for name, one in type(self).model_fields.items()}
+        """To send null is to leave a field out. All clients send `model`, which may be anything."""
+        known = {"model", *(one.alias or name for name, one in type(self).model_fields.items())}
         unknown = (name for name, value in body.items() if value is not None and name not in known)
         self._unknown = list(islice(unknown, MAX_WARNINGS))
 

@@ -10,6 +10,7 @@ import logging
 import socket
 import ssl
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -25,8 +26,10 @@ from app.api import (
     llama_server,
     models,
     ollama,
+    predict,
     rerank,
     responses,
+    streams,
     tools,
 )
 from app.api.anthropic.message import error_body as anthropic_error
@@ -36,6 +39,7 @@ from app.api.event_stream import send_whole
 from app.api.guard import Guard, cross_origin_headers
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
+from app.api.llama_server.slot_actions import SLOT_FOLDER
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
 from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, Presentation, TextEngines
@@ -58,7 +62,9 @@ ENDPOINTS = (
     ollama,
     embeddings,
     rerank,
+    predict,
     tools,
+    streams,
     llama_server,
 )
 # Below these paths errors have another form.
@@ -78,6 +84,7 @@ class ApiServer:
         presentation: Presentation | None = None,
         text_engines: TextEngines | None = None,
         tool_box: ToolBox | None = None,
+        slot_folder: Path | None = None,
         limits: Limits | None = None,
         tls: ssl.SSLContext | None = None,
         allowed_origins: Sequence[str] = (),
@@ -98,6 +105,7 @@ class ApiServer:
         self._presentation = presentation or Presentation()
         self._text_engines = text_engines or TextEngines()
         self._tool_box = tool_box
+        self._slot_folder = slot_folder
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._guard: Guard | None = None
@@ -153,15 +161,20 @@ class ApiServer:
 
     def _application(self) -> web.Application:
         application = web.Application(
-            middlewares=[_answer_errors, self._check], client_max_size=self._limits.max_body_bytes
+            middlewares=[_answer_errors, self._check, streams.record],
+            client_max_size=self._limits.max_body_bytes,
         )
         application[CLIENT] = self._client
         application[LIMITS] = self._limits
         application[PRESENTATION] = self._presentation
         application[RESPONSES] = ResponseStore()
         application[TEXT_ENGINES] = self._text_engines
+        if self._slot_folder:
+            application[SLOT_FOLDER] = self._slot_folder
         if self._tool_box:
             application[tools.TOOLS] = self._tool_box
+        application[streams.STREAMS] = streams.Streams()
+        application.on_shutdown.append(application[streams.STREAMS].close)
         application.on_response_prepare.append(_add_headers)
         for endpoints in ENDPOINTS:
             endpoints.add_routes(application.router)

@@ -11,8 +11,9 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from app.api.threaded_engine import OnReports, OpenEngine, ThreadedEngine
+from app.engine.freed_memory import give_back
 from app.engine.prompt_builder import PromptBuilder
-from app.protocol.commands import Abort, Command, Submit
+from app.protocol.commands import Abort, Command, SlotCommand, Submit
 from app.protocol.errors import EngineError, ModelLoadCancelledError
 from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
@@ -86,6 +87,8 @@ class SleepingEngine:
             self._engine.post(command)
         elif isinstance(command, Submit):
             self._when_awake(lambda: self._submit(command))
+        elif isinstance(command, SlotCommand):
+            self._when_awake(lambda: self._engine.post(command))
         self._note_use()
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
@@ -148,6 +151,7 @@ class SleepingEngine:
             self._end(error)
             return
         self.is_asleep = True
+        give_back()
         if self._waiting and not self._is_stopping:
             self._change = asyncio.ensure_future(self._wake())
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from app.engine.freed_memory import give_back
 
 PERIOD_MS = 1_000
-QUIET_PERIODS = 5  # without a collection: a pause of 0.1 s disturbs nobody then
+QUIET_PERIODS = 5  # without a collection: then a pause of 0.1 s disturbs nobody
 
 
 class GarbageCollector(QObject):
@@ -22,7 +22,8 @@ class GarbageCollector(QObject):
         super().__init__(parent)
         gc.disable()
         self._has_set_aside = False
-        self._num_quiet = 0  # periods, since something was collected or closed
+        self._is_untidy = True  # a chat was closed, or much was made and freed, since all was given back
+        self._num_quiet = 0  # periods without a collection
         timer = QTimer(self)
         timer.timeout.connect(self.collect_if_due)
         timer.start(PERIOD_MS)
@@ -30,13 +31,13 @@ class GarbageCollector(QObject):
     @Slot()
     def note_closed(self) -> None:
         """Something large is about to be freed."""
-        self._num_quiet = 0
+        self._is_untidy, self._num_quiet = True, 0
 
     @Slot()
     def collect_if_due(self) -> None:
         """The oldest generation whose threshold has been passed, as the automatic collector would.
 
-        After some quiet, once: everything, and what the C library keeps of it goes back to the system.
+        In the first quiet moment after much was freed: everything, and the system gets the memory back.
         """
         for generation in (2, 1, 0):
             if gc.get_count()[generation] > gc.get_threshold()[generation]:
@@ -44,10 +45,12 @@ class GarbageCollector(QObject):
                     self._set_aside()
                 else:
                     gc.collect(generation)
+                self._is_untidy |= generation == 2
                 self._num_quiet = 0
                 return
         self._num_quiet += 1
-        if self._num_quiet == QUIET_PERIODS:
+        if self._is_untidy and self._num_quiet >= QUIET_PERIODS:
+            self._is_untidy = False
             linecache.clearcache()  # PySide reads all modules that are imported: 12 MB of source
             gc.collect()
             give_back()

@@ -53,7 +53,8 @@ def main(argv: Sequence[str]) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="skein serve",
-        description="Answer other programs over HTTP with a local model, as OpenAI and llama-server do.",
+        description="Answer other programs over HTTP with a local model, as OpenAI, Anthropic, Ollama and "
+        "llama-server do.",
     )
     headless.add_model_options(parser, slots_help=f"answers computed together (default: {DEFAULT_SLOTS})")
     parser.add_argument("--alias", type=_words, default=(), metavar="NAME,…", help="what the model is called")
@@ -69,6 +70,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         type=float,
         metavar="S",
         help="unload the model after so long without a request; the next one loads it again (default: never)",
+    )
+    parser.add_argument(
+        "--slot-save-path", type=Path, metavar="FOLDER", help="where /slots/N?action=save keeps its files"
     )
     headless.add_text_options(parser)
     _add_tool_options(parser)
@@ -103,6 +107,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         parser.error(str(error))
     if options.sleep_idle_seconds is not None and not 0 < options.sleep_idle_seconds < MAX_IDLE_S:
         parser.error("--sleep-idle-seconds: some seconds, at most a year")
+    if options.slot_save_path and not options.slot_save_path.is_dir():
+        parser.error(f"--slot-save-path: there is no folder {options.slot_save_path}")
     hosts = options.host.split(",")
     if len(hosts) > 1 and not options.port:
         parser.error("--host: several addresses need a --port")
@@ -236,10 +242,11 @@ async def _serve(options: argparse.Namespace) -> int:
         key=_key(options),
         presentation=presentation,
         text_engines=texts,
+        tool_box=options.tool_box,
         tls=_tls(options),
         allowed_origins=words_of(options.allow_origin),
         allowed_hosts=words_of(options.allow_host),
-        tool_box=options.tool_box,
+        slot_folder=options.slot_save_path,
     )
     asked_to_stop = _when_asked_to_stop()
     await server.start()

@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import lru_cache
 from typing import Any
 
 from app.engine.chat_library import ChatLibrary, ChatLibraryError, library_path
@@ -23,7 +22,7 @@ from app.engine.chat_template import (
     refusal,
     shortened,
 )
-from app.engine.limited_child import Reply, serve
+from app.engine.limited_child import MAX_CPU_S, Reply, serve
 from app.engine.schema_limits import simplified, unenforced
 from app.protocol.answer_format import AnswerFormat, AnswerWishes, ToolChoice, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
@@ -33,10 +32,13 @@ from app.protocol.request import Message, Role
 from app.system.said import packed, said
 
 MAX_PROMPT_BYTES = 32 << 20  # far above what any context holds
+MESSAGES_PER_S, MAX_MORE_S = 50, 10  # Gemma 4's 400 messages take 3.7 s
 WORD = 1  # the kind of a trigger that is no pattern
 CALLS = '"tool-name"'  # in a parser that finds calls of tools
 # llama.cpp lets blanks stand between any two of them, so that a line of 64 could be read in millions of ways.
 BLANKS_BETWEEN_CALLS = re.compile(r"\(([\w-]+)\? space\)\+")
+# Rules of llama.cpp itself, for text up to a mark and JSON. Those of a caller's schema have longer names.
+OWN_RULES = re.compile(r"until-[0-9]+(-[0-9]+)*|json-[a-z]+|string")
 SPECIAL = ("add_generation_prompt", "enable_thinking")  # variables that llama.cpp has its own way for
 
 
@@ -135,7 +137,7 @@ def _format_of(made: dict[str, Any], wishes: AnswerWishes, json_schema: str) -> 
     return AnswerFormat(
         parser=json.dumps(made_format, ensure_ascii=False),
         opening=made["generation_prompt"],
-        grammar=_checked(made["grammar"]) if made["grammar"] else "",
+        grammar=_checked(made["grammar"], OWN_RULES) if made["grammar"] else "",
         triggers=tuple(Trigger(one["value"], one["type"] != WORD) for one in made["triggers"] if is_lazy),
         shown_tokens=tuple(made["preserved_tokens"]),
         stops=tuple(filter(None, made["stops"])),
@@ -164,15 +166,10 @@ def _grammar_of_schema(library: ChatLibrary | None, text: str) -> dict[str, Any]
     return {"grammar": grammar, "warnings": [packed(one) for one in _warnings([schema], made["notes"])]}
 
 
-def _checked(grammar: str) -> str:
+def _checked(grammar: str, known: re.Pattern[str] | None = None) -> str:
     simpler = BLANKS_BETWEEN_CALLS.sub(r"space (\1 space)*", grammar)
-    _check(simpler)
+    check_grammar(simpler, said("JSON schema"), known)
     return simpler
-
-
-@lru_cache(maxsize=64)  # the tools of a conversation stay the same, and it takes a moment
-def _check(grammar: str) -> None:
-    check_grammar(grammar, said("JSON schema"))
 
 
 def _warnings(schemas: list[Any], notes: list[str]) -> tuple[str, ...]:
@@ -243,5 +240,10 @@ def _bytes(text: str) -> bytes:
     return data
 
 
+def _cpu_s(question: dict[str, Any]) -> int:
+    """Some templates look at every message once more with each message."""
+    return MAX_CPU_S + min(len(question.get("messages", ())) // MESSAGES_PER_S, MAX_MORE_S)
+
+
 if __name__ == "__main__":
-    serve(_begin)
+    serve(_begin, _cpu_s)

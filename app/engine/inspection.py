@@ -12,15 +12,19 @@ from app.protocol.commands import (
     CheckCells,
     ClearCells,
     DescribeTokens,
+    EraseSlot,
+    FillSlot,
     Hibernate,
     Pin,
     Restore,
+    SaveSlot,
+    SlotCommand,
     Tokenize,
     TokensOf,
 )
-from app.protocol.errors import PositionMismatchError
+from app.protocol.errors import InvalidRequestError, PositionMismatchError
 from app.protocol.events import Disagreed, Verified
-from app.protocol.report import Answer, CellCheck, ChatTokens, TokenizedText, TokenTexts
+from app.protocol.report import Answer, CellCheck, ChatTokens, SlotAnswer, TokenizedText, TokenTexts
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
     from app.engine.slots import SlotPool
 
 ChatCommand = Hibernate | Restore | ClearCells | Pin | TokensOf
-InspectionCommand = ChatCommand | CheckCells | DescribeTokens | Tokenize
+InspectionCommand = ChatCommand | SlotCommand | CheckCells | DescribeTokens | Tokenize
 
 
 class Inspection:
@@ -77,6 +81,8 @@ class Inspection:
                 self._answers.append(TokenizedText(text, tokens))
             case TokensOf(chat_id):
                 self._answers.append(self._tokens_of(chat_id))
+            case SaveSlot() | FillSlot() | EraseSlot():
+                self._answers.append(self._obey_about_slot(command))
 
     def take_answers(self) -> tuple[Answer, ...]:
         answers, self._answers = tuple(self._answers), []
@@ -91,6 +97,20 @@ class Inspection:
         """Keep the evidence of a mismatch found during a step."""
         if self.last_check is None or self.last_check.agrees or self.last_check.is_order_only:
             self._note_check(CellCheck(step, self._slots.cells.num_used, str(error)))
+
+    def _obey_about_slot(self, command: SlotCommand) -> SlotAnswer:
+        try:
+            match command:
+                case SaveSlot(query_id, seq_id):
+                    saved = self._slots.saved_slot(seq_id)
+                    return SlotAnswer(query_id, len(saved.token_ids), saved)
+                case FillSlot(query_id, seq_id, saved):
+                    self._slots.fill_slot(seq_id, query_id, saved)
+                    return SlotAnswer(query_id, len(saved.token_ids))
+                case EraseSlot(query_id, seq_id):
+                    return SlotAnswer(query_id, self._slots.erase_slot(seq_id))
+        except InvalidRequestError as error:
+            return SlotAnswer(command.query_id, refusal=str(error))
 
     # All cells.
 

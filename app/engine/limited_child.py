@@ -91,8 +91,12 @@ def _receive(child: child_process.Child) -> tuple[dict[str, Any], bytes]:
 Reply = tuple[dict[str, Any], bytes]
 
 
-def serve(begin: Callable[[Any], Callable[[Any], Reply]]) -> None:
+def serve(
+    begin: Callable[[Any], Callable[[Any], Reply]], cpu_s: Callable[[Any], int] = lambda _question: MAX_CPU_S
+) -> None:
     """Calls `begin` with the parent's arguments, and what that returns with each question.
+
+    A question may take `cpu_s` of it, in seconds.
 
     The bytes of a reply travel as they are: to take them out of JSON would stop all threads of the parent for
     long. Returns when the pipe is closed; a limit ends the process.
@@ -103,7 +107,7 @@ def serve(begin: Callable[[Any], Callable[[Any], Reply]]) -> None:
         answer = begin(child_process.receive(sys.stdin.buffer))
         while True:
             question = child_process.receive(sys.stdin.buffer)
-            _limit_cpu()
+            _limit_cpu(cpu_s(question))
             reply, data = answer(question)
             child_process.send(sys.stdout.buffer, {**reply, "num_bytes": len(data)})
             sys.stdout.buffer.write(data)
@@ -118,13 +122,13 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _limit_cpu() -> None:
-    """Two more seconds from here on, then SIGXCPU ends the process."""
+def _limit_cpu(seconds: int) -> None:
+    """So many more seconds from here on, then SIGXCPU ends the process."""
     if sys.platform != "win32":
         import math
         import resource
 
         used: Any = resource.getrusage(resource.RUSAGE_SELF)
-        limit = math.ceil(used.ru_utime + used.ru_stime) + MAX_CPU_S
+        limit = math.ceil(used.ru_utime + used.ru_stime) + seconds
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))

@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from app.engine.checkpoints import Checkpoints, nearest, taken_along
 from app.engine.event_log import EventLog
 from app.engine.hibernation import HibernatedChats
@@ -18,6 +20,7 @@ from app.engine.prompt import CachedPrefix
 from app.engine.sequence import Slot
 from app.engine.slot_memory import SlotMemory
 from app.engine.states import State, packed, unpacked
+from app.protocol.errors import InvalidRequestError
 from app.protocol.events import (
     Cleared,
     Forked,
@@ -33,7 +36,7 @@ from app.protocol.events import (
     StateLost,
     StateUnusable,
 )
-from app.protocol.report import SlotSnapshot, SlotState
+from app.protocol.report import SavedState, SlotSnapshot, SlotState
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -308,6 +311,51 @@ class SlotPool:
         if slot:
             self.memory.note_change(slot)
         self.event_log.add(Pinned(slot.seq_id if slot else None, chat_id, is_pinned))
+
+    # Commands on one slot. They raise InvalidRequestError when nothing was done.
+
+    def saved_slot(self, seq_id: int) -> SavedState:
+        """The state of what it holds, which stays."""
+        slot = self._idle_slot(seq_id)
+        if slot.shifted_from is not None or self.memory.has_unrotated_keys:
+            raise InvalidRequestError("Positions in this slot were moved: its state would be of no use.")
+        state = self._packed(slot) if slot.token_ids else np.empty(0, np.uint8)
+        return SavedState(tuple(slot.token_ids), state, self._backend.fingerprint)
+
+    def fill_slot(self, seq_id: int, chat_id: str, saved: SavedState) -> None:
+        """The state becomes that of a new chat, whose beginning any later prompt may have."""
+        slot, token_ids = self._idle_slot(seq_id), list(saved.token_ids)
+        if saved.fingerprint != self._backend.fingerprint:
+            raise InvalidRequestError("This state was saved with another model, or with other settings.")
+        if not all(0 <= token_id < self._model.n_vocab for token_id in token_ids):
+            raise InvalidRequestError("This state has tokens that the model does not know.")
+        if self.cells.num_total - self.num_cells_of_running < len(token_ids):
+            raise InvalidRequestError("There is no room for this state while others are answered.")
+        self._save(slot)
+        if not token_ids:
+            self.memory.clear(slot)
+        elif not self._put_back(slot, saved.state, token_ids, None):
+            raise InvalidRequestError("llama.cpp does not take this state: the slot is empty now.")
+        slot.chat_id = chat_id if token_ids else None
+        slot.last_used_at = time.perf_counter()
+        slot.max_context_tokens = self._model.max_sequence_tokens
+        self.memory.note_change(slot)
+        self.event_log.add(Restored(seq_id, chat_id, len(token_ids)))
+
+    def erase_slot(self, seq_id: int) -> int:
+        """How many tokens it held."""
+        slot = self._idle_slot(seq_id)
+        num_tokens, chat_id = len(slot.token_ids), slot.chat_id
+        if chat_id is not None:
+            self._free_cells_of(chat_id)
+        return num_tokens
+
+    def _idle_slot(self, seq_id: int) -> Slot:
+        if not 0 <= seq_id < len(self.slots):
+            raise InvalidRequestError(f"There are the slots 0 to {len(self.slots) - 1}.")
+        if self.slots[seq_id].leased_to:
+            raise InvalidRequestError("This slot is answering. Try again when it has ended.")
+        return self.slots[seq_id]
 
     # Reporting.
 

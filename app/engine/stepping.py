@@ -102,7 +102,7 @@ def _words(condition: StepOnce | StopCondition, report: StepReport) -> str:
         case StepOnce():
             return ""
         case UntilPosition(seq_id, pos):
-            return said("Sequence {seq_id} holds position {position:,}.", seq_id=seq_id, position=pos)
+            return said("Sequence {seq_id} reached position {position:,}.", seq_id=seq_id, position=pos)
         case UntilToken(token_id):
             return said("Token {id} was sampled.", id=token_id)
         case UntilEnd(chat_id):

@@ -20,7 +20,7 @@ from app.look.words import mark, tr
 from app.protocol.commands import DescribeTokens
 from app.protocol.report import StepReport
 
-NO_MODEL = mark("No model loaded. Open a GGUF file with Ctrl+O to see its steps here.")
+NO_MODEL = mark("No model is loaded. Choose one above the chat to see its steps here.")
 NO_STEP = mark("No steps yet. Send a message: each step of the batcher becomes a column.")
 
 

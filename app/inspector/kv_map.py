@@ -23,7 +23,7 @@ from app.look.words import mark, sentences, tr
 from app.protocol.commands import CheckCells, DescribeTokens, WatchCells
 from app.protocol.report import CellMap
 
-NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to see its cells here.")
+NO_MODEL = mark("No model is loaded. Choose one above the chat to see its cells here.")
 NO_MAP = mark("A recording has no KV map. Go back to the running engine to see one.")
 HINT = mark(
     "Point at a cell or use the arrow keys to see what it holds. Click to select its sequence in all panels."

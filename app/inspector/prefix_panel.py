@@ -39,7 +39,7 @@ COLUMNS = (
     Column(mark("seq"), widest="00", is_sequence=True),
     Column(mark("tab"), width=110),
     Column(mark("prompt"), widest="9,999,999", is_number=True),
-    Column(mark("had"), widest="100%", is_number=True),
+    Column(mark("cached"), widest="100%", is_number=True),
     Column(mark("computed"), widest="9,999,999", is_number=True),
     Column(mark("why"), stretches=True),
 )

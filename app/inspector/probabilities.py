@@ -21,7 +21,7 @@ from app.protocol.output import TokenLogprob
 CHOOSE = mark(
     "Select a sequence, or “Token probabilities” under an answer, to see the alternatives at each token."
 )
-NO_MODEL = mark("No model loaded. Open a GGUF file with Ctrl+O to inspect its answers.")
+NO_MODEL = mark("No model is loaded. Choose one above the chat to inspect its answers.")
 RECORDED = mark("This is a recording. Token probabilities need a running engine.")
 PAUSED = mark("Waiting: all chats are paused. Resume to compute this.")
 COMPUTING = mark("Computing…")

@@ -20,7 +20,7 @@ from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr
 from app.protocol.commands import CheckCells, ClearCells, Command, Hibernate, Pin, Restore
 
-NO_MODEL = mark("No model is loaded. Open a GGUF file with Ctrl+O to see its sequences here.")
+NO_MODEL = mark("No model is loaded. Choose one above the chat to see its sequences here.")
 ENGINE_GONE = mark("The engine has stopped. This is its last known state.")
 
 

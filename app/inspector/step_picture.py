@@ -194,7 +194,7 @@ class _Picture:
         top, strip_top = (locale().toString(scale, "g", 6) for scale in (self._top, self._strip_top))
         if self._is_in_ms:
             self._paint_label(columns, tr("{number} ms decode", number=top))
-            self._paint_label(self._places.strip, tr("{number} ms beside decode", number=strip_top))
+            self._paint_label(self._places.strip, tr("{number} ms outside decode", number=strip_top))
         else:
             self._paint_label(columns, tr("{number} rows", number=top))
             self._paint_label(self._places.strip, tr("{number} ms in all", number=strip_top))

@@ -23,7 +23,7 @@ from app.protocol.commands import Command, DescribeTokens, Pause, Resume, RunUnt
 from app.protocol.report import PauseState, StepReport
 
 RUNNING = mark("Pause to see each batch before it is computed. Chats wait meanwhile; Stop still works.")
-NO_MODEL = mark("No model loaded. Open a GGUF file with Ctrl+O to step through its batches.")
+NO_MODEL = mark("No model is loaded. Choose one above the chat to step through its batches.")
 RECORDED = mark("This is a recording. Only a running engine can be paused.")
 NOTHING_PLANNED = mark("Nothing planned. Send a message in any tab to see its first batch here.")
 

@@ -25,8 +25,8 @@ from app.protocol.report import SlotSnapshot, TokenizedText
 
 POSITION, TOKEN, END, FAILURE = "position", "token", "end", "failure"
 CONDITIONS = (
-    Choice(POSITION, mark("a sequence holds a position")),
-    Choice(TOKEN, mark("a token is made")),
+    Choice(POSITION, mark("a sequence reaches a position")),
+    Choice(TOKEN, mark("a token is generated")),
     Choice(END, mark("an answer ends")),
     Choice(FAILURE, mark("a decode fails")),
 )
@@ -103,14 +103,14 @@ class StopChoice(QWidget):
         match self.condition.value:
             case "position":
                 return tr(
-                    "sequence {seq_id} holds position {position}",
+                    "sequence {seq_id} reaches position {position}",
                     seq_id=self.sequence.value,
                     position=count(self.position.value()),
                 )
             case "token" if chat is None:
-                return tr("token {id} is made", id=self.token.value)
+                return tr("token {id} is generated", id=self.token.value)
             case "token":
-                return tr("token {id} is made in {chat}", id=self.token.value, chat=chat)
+                return tr("token {id} is generated in {chat}", id=self.token.value, chat=chat)
             case "end" if chat is None:
                 return tr("an answer ends")
             case "end":

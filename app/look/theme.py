@@ -121,6 +121,7 @@ QTabBar::tab:selected { background: @window; color: @text; }
 QTabBar::tab:selected:focus { border-bottom: 2px solid @accent; }
 QTabBar#chats::tear { width: 0; image: none; }
 QTabBar#chats::tab { padding: 7px 22px 5px 8px; }
+QTabBar#chats[squeezed="true"]::tab:!selected { padding-right: 6px; }
 QTabBar::scroller { width: 24px; }
 QTabBar QToolButton#ScrollLeftButton, QTabBar QToolButton#ScrollRightButton { background: @surface;
     border: none; border-radius: 0; }

@@ -258,7 +258,7 @@ class Fetch:
     def _lie(self) -> HubError:
         return HubError(
             said(
-                "{hub} sent something other than announced, so it was discarded. Try again later, or "
+                "{hub} sent different data than announced, so it was discarded. Try again later, or "
                 "without the mirror if you use one.",
                 hub=self._order.endpoint,
             )

@@ -38,7 +38,7 @@ RECOMMENDED = (
         1_000_000_000,
         "gemma",
         806_058_240,
-        said("Small and fluent in many languages: summaries and rewriting."),
+        said("Small and fluent: summaries and rewriting in English."),
     ),
     Recommended(
         "bartowski/Llama-3.2-1B-Instruct-GGUF",

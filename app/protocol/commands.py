@@ -7,6 +7,7 @@ Frozen values for its mailbox, so any thread may make and post them. Results are
 from dataclasses import dataclass
 
 from app.protocol.load import CellStore, Speed
+from app.protocol.report import SavedState
 from app.protocol.request import Request
 
 # Answers and chats.
@@ -161,6 +162,36 @@ class Pin:
     is_pinned: bool = True
 
 
+# Slots by their numbers, as llama-server's callers have them. Each has a `SlotAnswer`.
+
+
+@dataclass(frozen=True, slots=True)
+class SaveSlot:
+    """Hand out the state of an idle slot."""
+
+    query_id: str
+    seq_id: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FillSlot:
+    """Put a saved state into an idle slot; the chat in it is hibernated before."""
+
+    query_id: str
+    seq_id: int
+    saved: SavedState
+
+
+@dataclass(frozen=True, slots=True)
+class EraseSlot:
+    """Free the cells of an idle slot, and what else was saved of its chat."""
+
+    query_id: str
+    seq_id: int
+
+
+SlotCommand = SaveSlot | FillSlot | EraseSlot
+
 # Queries. Each answer names its query.
 
 
@@ -215,6 +246,9 @@ Command = (
     | Restore
     | ClearCells
     | Pin
+    | SaveSlot
+    | FillSlot
+    | EraseSlot
     | CheckCells
     | WatchCells
     | DescribeTokens

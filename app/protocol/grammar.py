@@ -8,6 +8,7 @@ in <> behind characters. Knows nothing of the vocabulary and of JSON.
 
 import contextlib
 import random
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -32,13 +33,13 @@ EMPTY = -1  # stack
 _Stack = tuple[int, int, int, int, int]
 
 
-def check_grammar(text: str, what: str = said("grammar")) -> None:
+def check_grammar(text: str, what: str = said("grammar"), known: re.Pattern[str] | None = None) -> None:
     """Raise InvalidRequestError for a grammar that is invalid or unsafe in llama.cpp.
 
-    `what` names what the user wrote, if not the grammar itself. May compute for a second: not on an event
-    loop.
+    `what` names what the user wrote, if not the grammar itself. Rules whose names fit `known` are ours, and
+    read each text in one way. May compute for a second: not on an event loop.
     """
-    if reason := fault_of(text):
+    if reason := fault_of(text, known):
         raise InvalidRequestError(
             said(
                 "The {what} cannot be used: {reason}. Correct or remove it.",
@@ -50,7 +51,7 @@ def check_grammar(text: str, what: str = said("grammar")) -> None:
 
 def is_costly(text: str) -> bool:
     """Whether `check_grammar` would compute for over some 20 ms: better in a process that can be killed."""
-    if text not in _faults:
+    if (text, None) not in _faults:
         fault = _found(text, STEPS_AT_ONCE)
         if fault is None:
             return True
@@ -58,26 +59,27 @@ def is_costly(text: str) -> bool:
     return False
 
 
-def fault_of(text: str) -> str:
+def fault_of(text: str, known: re.Pattern[str] | None = None) -> str:
     """What is wrong with a grammar; empty if nothing is."""
-    fault = _faults.get(text)
+    fault = _faults.get((text, known))
     if fault is None:
-        fault = _found(text, MAX_STEPS) or ""
-        note_fault(text, fault)
+        fault = _found(text, MAX_STEPS, known) or ""
+        note_fault(text, fault, known)
     return fault
 
 
-def note_fault(text: str, fault: str) -> None:
+def note_fault(text: str, fault: str, known: re.Pattern[str] | None = None) -> None:
     """What `fault_of` has found, here or in another process."""
     while len(_faults) >= MAX_KEPT:
         _faults.pop(next(iter(_faults)), None)
-    _faults[text] = fault
+    _faults[text, known] = fault
 
 
-_faults: dict[str, str] = {}  # by grammar: each is checked once more when its answer begins
+# Each is checked once more when its answer begins.
+_faults: dict[tuple[str, re.Pattern[str] | None], str] = {}
 
 
-def _found(text: str, max_steps: int) -> str | None:
+def _found(text: str, max_steps: int, known: re.Pattern[str] | None = None) -> str | None:
     """The fault, if so many steps are enough to tell."""
     try:
         _check_text(text)
@@ -85,7 +87,7 @@ def _found(text: str, max_steps: int) -> str | None:
         _check_names(rules)
         _check_ends(rules)
         _check_beginnings(rules)
-        _check_runs(rules, max_steps)
+        _check_runs(rules, max_steps, known)
     except GbnfError as error:
         return str(error)
     except _UndecidedError:
@@ -151,7 +153,7 @@ def _check_beginnings(rules: Rules) -> None:
             )
 
 
-def _check_runs(rules: Rules, max_steps: int) -> None:
+def _check_runs(rules: Rules, max_steps: int, known: re.Pattern[str] | None) -> None:
     """One token can be one character many times over, and llama.cpp tries every way to read it at once.
 
     Readings of other texts become many slowly, token by token, and the sampler stops when they take too long.
@@ -159,6 +161,8 @@ def _check_runs(rules: Rules, max_steps: int) -> None:
     readings = _Readings(rules, max_steps)
     code_points = _representatives(_texts(rules))
     for name, stacks in readings.beginnings(set(_recursive(rules))):
+        if known and known.fullmatch(_written(name)):
+            continue
         for code_point in readings.readable(stacks, code_points):
             if readings.most_of_run(stacks, code_point) > MAX_READINGS:
                 raise GbnfError(
@@ -389,5 +393,9 @@ def _ways(alternative: Alternative, ways: dict[str, int], nullable: set[str]) ->
 
 
 def _shown(name: str) -> str:
-    """A group is shown by the rule it is in."""
-    return repr(name.split("_")[0][:50])
+    return repr(_written(name)[:50])
+
+
+def _written(name: str) -> str:
+    """Of a group, the name of the rule it is in."""
+    return name.split("_")[0]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from app.protocol.load import Pooling
+from app.protocol.load import LoraAdapter, Pooling
 from app.protocol.sampling import SamplingParams
 from app.system.said import said
 
@@ -125,6 +125,7 @@ class ModelInfo:
     takes_tools: bool = False  # its chat template has a place for them
     thinks: bool = False  # its chat template knows of thinking
     fim: FimTokens = FimTokens()
+    adapters: tuple[LoraAdapter, ...] = ()
     pooling: Pooling | None = None  # of a model that was opened for vectors of texts; None: for chats
     n_embd: int = 0  # numbers in a vector
 

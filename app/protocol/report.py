@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     Ints: TypeAlias = npt.NDArray[np.int32]
     Words: TypeAlias = npt.NDArray[np.uint64]
+    Bytes: TypeAlias = npt.NDArray[np.uint8]
 else:  # importing numpy takes a tenth of a second, too long before the first paint
-    Ints = Words = memoryview  # for readers of annotations: no value in a file can match
+    Ints = Words = Bytes = memoryview  # for readers of annotations: no value in a file can match
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +203,29 @@ class ChatTokens:
     sampling: SamplingParams | None = None
 
 
-Answer = CellCheck | TokenTexts | TokenizedText | ChatTokens
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedState:
+    """The state of a slot with its tokens. It is valid where `fingerprint` is that of the engine."""
+
+    token_ids: tuple[int, ...]
+    state: Bytes
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SlotAnswer:
+    """What came of a command about a slot: `num_tokens` were saved, restored or erased.
+
+    With a `refusal` nothing was done.
+    """
+
+    query_id: str
+    num_tokens: int = 0
+    saved: SavedState | None = None
+    refusal: str = ""
+
+
+Answer = CellCheck | TokenTexts | TokenizedText | ChatTokens | SlotAnswer
 
 
 @dataclass(frozen=True, slots=True)

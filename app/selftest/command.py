@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="skein selftest",
-        description="Prove on this machine that chats that share a context do not disturb each other.",
+        description="Prove on this machine that chats that share a context do not affect each other.",
     )
     parser.add_argument(
         "--model", type=Path, default=paths.starter_model(), metavar="PATH", help="a GGUF file"

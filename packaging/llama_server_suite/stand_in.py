@@ -13,6 +13,7 @@ import gguf
 import numpy as np
 import numpy.typing as npt
 
+Metadata = tuple[tuple[str, int], ...]
 Weights = npt.NDArray[np.float32]
 
 N_LAYER, N_EMBD, N_FFN = 5, 64, 128
@@ -23,18 +24,21 @@ WIDTH = 0.8  # of the weights: wide enough that other seeds give other texts
 VOCABULARY_KEYS = ("tokenizer.ggml.tokens", "tokenizer.ggml.scores", "tokenizer.ggml.token_type")
 
 
-def stand_in(folder: Path, vocabulary: Path, chat_template: str | None = None) -> Path:
+def stand_in(
+    folder: Path, vocabulary: Path, chat_template: str | None = None, metadata: Metadata = ()
+) -> Path:
     """The model with this chat template, written into `folder` when it is asked for the first time."""
-    name = hashlib.sha256((chat_template or "").encode()).hexdigest()[:12]
+    told = (chat_template or "") + (repr(metadata) if metadata else "")
+    name = hashlib.sha256(told.encode()).hexdigest()[:12]
     path = folder / f"stand-in-{name}.gguf"
     if not path.exists():
         unfinished = path.with_suffix(".part")
-        _write(unfinished, vocabulary, chat_template)
+        _write(unfinished, vocabulary, chat_template, metadata)
         unfinished.rename(path)
     return path
 
 
-def _write(path: Path, vocabulary: Path, chat_template: str | None) -> None:
+def _write(path: Path, vocabulary: Path, chat_template: str | None, metadata: Metadata) -> None:
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name("stand-in")
     writer.add_context_length(N_CTX_TRAIN)
@@ -47,6 +51,8 @@ def _write(path: Path, vocabulary: Path, chat_template: str | None) -> None:
     writer.add_rope_dimension_count(N_EMBD // N_HEAD)
     if chat_template is not None:
         writer.add_chat_template(chat_template)
+    for key, value in metadata:
+        writer.add_uint32(key, value)
     n_vocab = _copy_vocabulary(writer, vocabulary)
     for tensor, values in _weights(n_vocab).items():
         writer.add_tensor(tensor, values)

@@ -17,6 +17,12 @@ from llama_server_suite.stand_in import stand_in
 
 FOLDER_VARIABLE = "SKEIN_LLAMA_SERVER_SUITE"  # where the suite lies
 
+POOLING_RANK = 4
+# The first tokens of the vocabulary that stand for single bytes.
+FIM_TOKENS = {
+    f"tokenizer.ggml.fim_{part}_token_id": number for number, part in enumerate(("pre", "suf", "mid"), 3)
+}
+
 # Two of the templates that llama-server knows by name, as its tests expect them.
 NAMED_TEMPLATES = {
     "chatml": None,  # what a model without a template gets
@@ -37,7 +43,7 @@ NAMED_TEMPLATES = {
 def main() -> None:
     options = parse(sys.argv[1:])
     suite = Suite(Path(os.environ[FOLDER_VARIABLE]))
-    model = stand_in(suite.models, suite.vocabulary, chat_template(options))
+    model = stand_in(suite.models, suite.vocabulary, chat_template(options), metadata(options))
     command = [sys.executable, "-m", "app", "serve", *serve_arguments(options, model)]
     os.execv(command[0], command)
 
@@ -64,6 +70,16 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--no-slots", action="store_true")
     parser.add_argument("--metrics", action="store_true")
     parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--embedding", action="store_true")
+    parser.add_argument("--reranking", action="store_true")
+    parser.add_argument("--pooling")
+    parser.add_argument("--ubatch-size")
+    parser.add_argument("--sleep-idle-seconds")
+    parser.add_argument("--slot-save-path")
+    parser.add_argument("--tools")
+    parser.add_argument("--mcp-servers-config")
+    parser.add_argument("--mcp-servers-json")
+    parser.add_argument("--hf-repo", default="")
     return parser.parse_known_args(arguments)[0]
 
 
@@ -73,6 +89,15 @@ def chat_template(options: argparse.Namespace) -> str | None:
     if options.chat_template in NAMED_TEMPLATES:
         return NAMED_TEMPLATES[options.chat_template]
     return str(options.chat_template) if options.chat_template else None
+
+
+def metadata(options: argparse.Namespace) -> tuple[tuple[str, int], ...]:
+    """What the model would say of itself: that it ranks, or which tokens stand around a gap."""
+    if options.reranking:
+        return (("llama.pooling_type", POOLING_RANK),)
+    if "infill" in options.hf_repo:
+        return tuple(FIM_TOKENS.items())
+    return ()
 
 
 def serve_arguments(options: argparse.Namespace, model: Path) -> list[str]:
@@ -96,6 +121,17 @@ def serve_arguments(options: argparse.Namespace, model: Path) -> list[str]:
         arguments.append("--no-monitoring")
     if options.verbose:
         arguments.append("--verbose")
+    if options.embedding:
+        arguments.append("--embeddings")
+    if options.reranking:
+        arguments.append("--rerank")
+    if options.ubatch_size and (options.embedding or options.reranking):
+        arguments += ["--text-tokens", options.ubatch_size]
+    if options.tools:  # llama-server's are bound to no folders
+        arguments += ["--tools", options.tools, "--tools-folder", "/"]
+    for name in ("pooling", "sleep_idle_seconds", "slot_save_path", "mcp_servers_config", "mcp_servers_json"):
+        if value := getattr(options, name):
+            arguments += [f"--{name.replace('_', '-')}", value]
     return arguments
 
 

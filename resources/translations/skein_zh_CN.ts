@@ -42,7 +42,7 @@
         <translation>不是有效的 JSON：{reason}。</translation>
     </message>
     <message>
-        <source>Its “{name}” is not one that Skein can use.</source>
+        <source>Its “{name}” is not supported.</source>
         <extracomment>app/chats/imports/problems.py</extracomment>
         <translation>其中的“{name}”不是 Skein 能用的内容。</translation>
     </message>
@@ -467,7 +467,7 @@
         <translation>序列 {seq_id} 的已保存状态无法使用：重新计算</translation>
     </message>
     <message>
-        <source>Sequence {seq_id} holds position {position:,}.</source>
+        <source>Sequence {seq_id} reached position {position:,}.</source>
         <extracomment>app/engine/stepping.py</extracomment>
         <translation>序列 {seq_id} 到达位置 {position:,}。</translation>
     </message>
@@ -724,17 +724,17 @@
     <message>
         <source>llama.cpp disagrees: {difference}</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>与库不一致：{difference}</translation>
+        <translation>与 llama.cpp 不一致：{difference}</translation>
     </message>
     <message>
         <source>llama.cpp agrees: compared positions; this model has no KV cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>与库一致：已比较位置，这个模型没有单元</translation>
+        <translation>与 llama.cpp 一致：已比较位置，这个模型没有单元</translation>
     </message>
     <message>
         <source>llama.cpp agrees: compared {cells} cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>与库一致：已比较 {cells} 个单元</translation>
+        <translation>与 llama.cpp 一致：已比较 {cells} 个单元</translation>
     </message>
     <message>
         <source>llama.cpp made {tokens} tokens of {bytes} bytes of text.</source>
@@ -872,9 +872,9 @@
         <translation>批次中的序列</translation>
     </message>
     <message>
-        <source>No model loaded. Open a GGUF file with Ctrl+O to see its steps here.</source>
+        <source>No model is loaded. Choose one above the chat to see its steps here.</source>
         <extracomment>app/inspector/batch_timeline.py</extracomment>
-        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可在这里查看各步。</translation>
+        <translation>没有加载模型。在对话上方选择一个，即可在这里查看它的步。</translation>
     </message>
     <message>
         <source>No steps yet. Send a message: each step of the batcher becomes a column.</source>
@@ -1108,23 +1108,23 @@
     <message>
         <source>Disagreed with llama.cpp at step {step}</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation>在第 {step} 步与库不一致</translation>
+        <translation>在第 {step} 步与 llama.cpp 不一致</translation>
     </message>
     <message>
         <source>Not yet compared with llama.cpp</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation>尚未与库比较</translation>
+        <translation>尚未与 llama.cpp 比较</translation>
     </message>
     <message>
         <source>Positions agree with llama.cpp at step {step}; this model&apos;s cells cannot be listed</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation>位置与库一致，第 {step} 步；这个模型的单元无法列出</translation>
+        <translation>位置与 llama.cpp 一致，第 {step} 步；这个模型的单元无法列出</translation>
     </message>
     <message numerus="yes">
         <source>Agrees with llama.cpp: {n} cells, step {step}</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
         <translation>
-            <numerusform>与库一致：{n} 个单元，第 {step} 步</numerusform>
+            <numerusform>与 llama.cpp 一致：{n} 个单元，第 {step} 步</numerusform>
         </translation>
     </message>
     <message>
@@ -1145,7 +1145,7 @@
     <message>
         <source>Compare every cell with llama.cpp&apos;s own records now</source>
         <extracomment>app/inspector/check_badge.py</extracomment>
-        <translation>立即将每个单元与库自己的记录比较</translation>
+        <translation>立即将每个单元与 llama.cpp 自己的记录比较</translation>
     </message>
     <message>
         <source>{name}: {value}</source>
@@ -1393,9 +1393,9 @@
         <translation>不选类别</translation>
     </message>
     <message>
-        <source>No model is loaded. Open a GGUF file with Ctrl+O to see its cells here.</source>
+        <source>No model is loaded. Choose one above the chat to see its cells here.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可在这里查看单元。</translation>
+        <translation>没有加载模型。在对话上方选择一个，即可在这里查看它的单元。</translation>
     </message>
     <message>
         <source>A recording has no KV map. Go back to the running engine to see one.</source>
@@ -1405,18 +1405,18 @@
     <message>
         <source>Point at a cell or use the arrow keys to see what it holds. Click to select its sequence in all panels.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation>指向一个单元或按方向键，即可看到其中的内容。单击会在各处标出它的序列。</translation>
+        <translation>指向一个单元或按方向键，即可看到其中的内容。单击会在所有面板中选中它的序列。</translation>
     </message>
     <message>
         <source>llama.cpp does not tell where this model&apos;s cells are, so they are shown in Skein&apos;s own order.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation>llama.cpp 把这个模型的单元放在哪里无从得知：这里按我们自己的记录排列。</translation>
+        <translation>llama.cpp 不说明这个模型的单元在哪里，因此按 Skein 自己的顺序显示。</translation>
     </message>
     <message>
         <source>Fragmentation: free cells below the highest used one. Attention still runs over them, so they cost time.
 High water: most cells used since the model was loaded.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation>碎片率：到已用的最高单元为止，空闲单元所占的比例。llama.cpp 处理每个词元时也会查看它们，因此会耗费时间。
+        <translation>碎片率：最高已用单元以下的空闲单元。注意力仍会经过它们，因此耗费时间。
 最高水位：模型加载以来同时使用的最多单元数。</translation>
     </message>
     <message>
@@ -1455,7 +1455,7 @@ High water: most cells used since the model was loaded.</source>
         <translation>提示词</translation>
     </message>
     <message>
-        <source>had</source>
+        <source>cached</source>
         <extracomment>app/inspector/prefix_panel.py</extracomment>
         <translation>已有</translation>
     </message>
@@ -2080,11 +2080,6 @@ High water: most cells used since the model was loaded.</source>
         <translation>这个模型的记忆</translation>
     </message>
     <message>
-        <source>cached</source>
-        <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>已有</translation>
-    </message>
-    <message>
         <source>wanted</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>需要</translation>
@@ -2112,22 +2107,22 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>end</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>没有更多</translation>
+        <translation>结尾</translation>
     </message>
     <message>
         <source>Select a sequence, or “Token probabilities” under an answer, to see the alternatives at each token.</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation>选择一个序列，或回答下方的“词元概率”，即可查看它还可能说什么。</translation>
+        <translation>选择一个序列，或回答下方的“词元概率”，即可查看每个词元的其他候选。</translation>
     </message>
     <message>
-        <source>No model loaded. Open a GGUF file with Ctrl+O to inspect its answers.</source>
+        <source>No model is loaded. Choose one above the chat to inspect its answers.</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可查看它的回答。</translation>
+        <translation>没有加载模型。在对话上方选择一个，即可检查它的回答。</translation>
     </message>
     <message>
         <source>This is a recording. Token probabilities need a running engine.</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
-        <translation>这是录制内容：只有正在运行的引擎才能说明还可能说什么。</translation>
+        <translation>这是录制内容。词元概率需要正在运行的引擎。</translation>
     </message>
     <message>
         <source>Waiting: all chats are paused. Resume to compute this.</source>
@@ -2583,7 +2578,7 @@ min</source>
     <message>
         <source>Lowest position in memory, from llama.cpp</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation>内存中的最低位置，以库的说法为准</translation>
+        <translation>内存中的最低位置，来自 llama.cpp</translation>
     </message>
     <message>
         <source>pos
@@ -2595,7 +2590,7 @@ max</source>
     <message>
         <source>Highest position in memory, from llama.cpp</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation>内存中的最高位置，以库的说法为准</translation>
+        <translation>内存中的最高位置，来自 llama.cpp</translation>
     </message>
     <message>
         <source>cells
@@ -2820,9 +2815,9 @@ rate</source>
         <translation>列</translation>
     </message>
     <message>
-        <source>No model is loaded. Open a GGUF file with Ctrl+O to see its sequences here.</source>
+        <source>No model is loaded. Choose one above the chat to see its sequences here.</source>
         <extracomment>app/inspector/sequences.py</extracomment>
-        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可在这里查看序列。</translation>
+        <translation>没有加载模型。在对话上方选择一个，即可在这里查看它的序列。</translation>
     </message>
     <message>
         <source>The engine has stopped. This is its last known state.</source>
@@ -3072,7 +3067,7 @@ rate</source>
         <translation>{number} 毫秒 解码</translation>
     </message>
     <message>
-        <source>{number} ms beside decode</source>
+        <source>{number} ms outside decode</source>
         <extracomment>app/inspector/step_picture.py</extracomment>
         <translation>{number} 毫秒 解码以外</translation>
     </message>
@@ -3157,9 +3152,9 @@ rate</source>
         <translation>暂停后，每个批次计算前都会在这里显示。其间对话等待；停止仍然有效。</translation>
     </message>
     <message>
-        <source>No model loaded. Open a GGUF file with Ctrl+O to step through its batches.</source>
+        <source>No model is loaded. Choose one above the chat to step through its batches.</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation>没有加载模型。按 Ctrl+O 打开 GGUF 文件，即可逐步查看它的计算。</translation>
+        <translation>没有加载模型。在对话上方选择一个，即可逐步查看它的批次。</translation>
     </message>
     <message>
         <source>This is a recording. Only a running engine can be paused.</source>
@@ -3237,7 +3232,7 @@ rate</source>
         <translation>恢复已删除的对话，或永久删除</translation>
     </message>
     <message>
-        <source>Ctrl and the mouse wheel change it, too.</source>
+        <source>Also changed with Ctrl+mouse wheel.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>也可用 Ctrl 加鼠标滚轮更改。</translation>
     </message>
@@ -3247,9 +3242,9 @@ rate</source>
         <translation>模型文件夹</translation>
     </message>
     <message>
-        <source>Downloads go here, and the models in it are listed.</source>
+        <source>Downloads are saved here; the library lists what is in it.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>下载的模型存放在此，其中的模型会列出。</translation>
+        <translation>下载的模型存放在此，模型库会列出其中的文件。</translation>
     </message>
     <message>
         <source>Models of other programs</source>
@@ -3267,9 +3262,9 @@ rate</source>
         <translation>Hugging Face 镜像</translation>
     </message>
     <message>
-        <source>For networks that cannot reach the hub itself.</source>
+        <source>For networks that cannot reach huggingface.co.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>用于无法访问该站点的网络。</translation>
+        <translation>用于无法访问 huggingface.co 的网络。</translation>
     </message>
     <message>
         <source>Allowed web pages</source>
@@ -3330,6 +3325,16 @@ rate</source>
         <source>The trash is empty.</source>
         <extracomment>app/ui/chats/trash.py</extracomment>
         <translation>回收站是空的。</translation>
+    </message>
+    <message>
+        <source>The middle of this message will be left out: about {draft} tokens, and {limit} fit.</source>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <translation>这条消息的中间部分将被省略：约 {draft} 个词元，只能容纳 {limit} 个。</translation>
+    </message>
+    <message>
+        <source>This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose in the chat settings to leave out the middle.</source>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <translation>仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择省略中间部分。</translation>
     </message>
     <message>
         <source>Sent once a model is loaded.</source>
@@ -3471,7 +3476,7 @@ rate</source>
     <message>
         <source>{name} is a base model without a chat template: it continues text.</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
-        <translation>{name} 是没有聊天模板的基础模型：它只会续写文本。</translation>
+        <translation>{name} 是没有对话模板的基础模型：它只会续写文本。</translation>
     </message>
     <message>
         <source>Open a notebook</source>
@@ -3554,7 +3559,7 @@ rate</source>
         <translation>{folder} 中的对话曾在 {host} 上打开（进程 {pid}，{date}），没有在那里关闭。如果 Skein 仍在那里运行，请先关闭它：两个同时运行会损坏对话。如果没有，请删除 {file}，然后重新启动。</translation>
     </message>
     <message>
-        <source>It Is Not Running There</source>
+        <source>It is not running there</source>
         <extracomment>app/window.py</extracomment>
         <translation>它没有在那里运行</translation>
     </message>
@@ -3574,7 +3579,7 @@ rate</source>
         <translation>Skein 已在使用 {folder} 中的对话（进程 {pid}，自 {date} 起），但没有响应。请使用它的窗口，或结束它。</translation>
     </message>
     <message>
-        <source>End It and Start Again</source>
+        <source>End it and start again</source>
         <extracomment>app/window.py</extracomment>
         <translation>结束它并重新启动</translation>
     </message>
@@ -3593,12 +3598,12 @@ rate</source>
     <message>
         <source>Full colour: prefill. Lighter: decode. Lightest: draft tokens. Marks: cross failed, triangle held up, two bars paused, dot no work.</source>
         <extracomment>app/inspector/step_legend.py</extracomment>
-        <translation>深色：提示词。浅色：回答。更浅：对回答的推测。标记：叉表示失败，三角表示受阻，两竖表示暂停，圆点表示无工作。</translation>
+        <translation>深色：预填充。浅色：解码。最浅：推测词元。标记：叉表示失败，三角表示受阻，两竖表示暂停，圆点表示无工作。</translation>
     </message>
     <message>
         <source>Prefill, decode, or a draft token (accepted or not)</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation>提示词或回答的一部分，或对回答的推测：猜对则保留</translation>
+        <translation>预填充、解码，或推测词元（是否保留）</translation>
     </message>
     <message>
         <source>draft, accepted</source>
@@ -3650,12 +3655,12 @@ rate</source>
         <translation>单步</translation>
     </message>
     <message>
-        <source>a sequence holds a position</source>
+        <source>a sequence reaches a position</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>某个序列到达某个位置</translation>
     </message>
     <message>
-        <source>a token is made</source>
+        <source>a token is generated</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>生成某个词元</translation>
     </message>
@@ -3702,17 +3707,17 @@ rate</source>
         <translation>对话</translation>
     </message>
     <message>
-        <source>sequence {seq_id} holds position {position}</source>
+        <source>sequence {seq_id} reaches position {position}</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>序列 {seq_id} 到达位置 {position}</translation>
     </message>
     <message>
-        <source>token {id} is made</source>
+        <source>token {id} is generated</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>生成词元 {id}</translation>
     </message>
     <message>
-        <source>token {id} is made in {chat}</source>
+        <source>token {id} is generated in {chat}</source>
         <extracomment>app/inspector/stop_choice.py</extracomment>
         <translation>在{chat}中生成词元 {id}</translation>
     </message>
@@ -3866,7 +3871,7 @@ rate</source>
         <translation>无论名称如何，{file} 都不是 GGUF 文件，因此没有下载。请选择其他文件。</translation>
     </message>
     <message>
-        <source>{hub} sent something other than announced, so it was discarded. Try again later, or without the mirror if you use one.</source>
+        <source>{hub} sent different data than announced, so it was discarded. Try again later, or without the mirror if you use one.</source>
         <extracomment>app/models/download.py</extracomment>
         <translation>{hub} 发来的内容与它公布的不同。没有以该名称保留任何内容。请稍后重试；如果您使用镜像站，请试试不用它。</translation>
     </message>
@@ -4280,9 +4285,9 @@ accepted</source>
         <translation>这里最快的：简短的问题和草稿，适合任何电脑。</translation>
     </message>
     <message>
-        <source>Small and fluent in many languages: summaries and rewriting.</source>
+        <source>Small and fluent: summaries and rewriting in English.</source>
         <extracomment>app/models/recommended.py</extracomment>
-        <translation>小巧，擅长多种语言：摘要和改写。</translation>
+        <translation>小巧流畅：英文的摘要和改写。</translation>
     </message>
     <message>
         <source>Small with a long context: summaries of long English texts.</source>
@@ -4357,7 +4362,7 @@ accepted</source>
     <message>
         <source>The cache folder {folder} is not writable, so Skein uses {other}. Make it writable, then start Skein again.</source>
         <extracomment>app/program.py</extracomment>
-        <translation>无法写入文件夹 {folder}，因此 Skein 将可重新生成的文件保存在 {other}。请使其可写，然后重新启动。</translation>
+        <translation>缓存文件夹 {folder} 不可写，因此 Skein 使用 {other}。请使其可写，然后重新启动 Skein。</translation>
     </message>
     <message>
         <source>Skein crashed last time because an open file was truncated or its disk failed, most likely the model {path}.</source>
@@ -4397,7 +4402,7 @@ accepted</source>
     <message>
         <source>llama.cpp counts {used} used cells and Skein {booked}, though no chat is open</source>
         <extracomment>app/selftest/bench.py</extracomment>
-        <translation>没有打开的对话，库中却有 {used} 个单元被占用，我们的记录中有 {booked} 个</translation>
+        <translation>没有打开的对话，llama.cpp 中却有 {used} 个单元被占用，我们的记录中有 {booked} 个</translation>
     </message>
     <message>
         <source>{what}: token {number} of the answer is {found}, but {wanted} when run alone</source>
@@ -4467,7 +4472,7 @@ accepted</source>
     <message>
         <source>llama.cpp accepted a step back to position {position}</source>
         <extracomment>app/selftest/checks.py</extracomment>
-        <translation>库接受了退回到位置 {position}</translation>
+        <translation>llama.cpp 接受了退回到位置 {position}</translation>
     </message>
     <message>
         <source>a step back: {refusal}</source>
@@ -4482,17 +4487,17 @@ accepted</source>
     <message>
         <source>a rejected batch has changed llama.cpp&apos;s positions</source>
         <extracomment>app/selftest/checks.py</extracomment>
-        <translation>库拒绝的操作改变了它的位置</translation>
+        <translation>被拒绝的批次改变了 llama.cpp 中的位置</translation>
     </message>
     <message>
         <source>llama.cpp accepted position {position} after {last}</source>
         <extracomment>app/selftest/checks.py</extracomment>
-        <translation>库在 {last} 之后接受了位置 {position}</translation>
+        <translation>llama.cpp 在 {last} 之后接受了位置 {position}</translation>
     </message>
     <message>
         <source>llama.cpp accepts one with this kind of positions, so only Skein refuses it</source>
         <extracomment>app/selftest/checks.py</extracomment>
-        <translation>使用这类位置的库会接受，因此只有 Skein 拒绝</translation>
+        <translation>使用这类位置的 llama.cpp 会接受，因此只有 Skein 拒绝</translation>
     </message>
     <message>
         <source>a next turn</source>
@@ -4672,7 +4677,7 @@ accepted</source>
     <message>
         <source>cleared, tried a gap and a step back in positions, asked a next turn, used old and fresh ids</source>
         <extracomment>app/selftest/checks.py</extracomment>
-        <translation>清空，给库一个空缺和一次后退，提出下一轮，使用旧的和新的编号</translation>
+        <translation>清空，给 llama.cpp 一个空缺和一次后退，提出下一轮，使用旧的和新的编号</translation>
     </message>
     <message>
         <source>aborted one of three running answers</source>
@@ -4917,7 +4922,7 @@ accepted</source>
     <message>
         <source>It ended with an end-of-generation token or a stop string.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>回答自行结束。</translation>
+        <translation>因结束词元或停止字符串而结束。</translation>
     </message>
     <message>
         <source>It failed.</source>
@@ -4952,7 +4957,7 @@ accepted</source>
     <message>
         <source>new</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>现在</translation>
+        <translation>新内容</translation>
     </message>
     <message>
         <source>Answer</source>
@@ -4990,9 +4995,9 @@ accepted</source>
         <translation>回答已完成。</translation>
     </message>
     <message>
-        <source>paused, as all chats are</source>
+        <source>all chats are paused</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>已暂停，所有对话都是如此</translation>
+        <translation>所有对话都已暂停</translation>
     </message>
     <message>
         <source>{state}. {notice}</source>
@@ -5012,7 +5017,7 @@ accepted</source>
     <message>
         <source>Let other programs on this computer use the model</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>让这台电脑上的其他程序向模型提问</translation>
+        <translation>让这台电脑上的其他程序使用模型</translation>
     </message>
     <message>
         <source>Copy API &amp;address</source>
@@ -5125,12 +5130,12 @@ accepted</source>
         <translation>文件的文本</translation>
     </message>
     <message>
-        <source>Made</source>
+        <source>Created</source>
         <extracomment>app/ui/data/backups.py</extracomment>
-        <translation>时间</translation>
+        <translation>创建时间</translation>
     </message>
     <message>
-        <source>Why</source>
+        <source>Reason</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>原因</translation>
     </message>
@@ -5147,12 +5152,12 @@ accepted</source>
     <message>
         <source>Manual</source>
         <extracomment>app/ui/data/backups.py</extracomment>
-        <translation>您的要求</translation>
+        <translation>手动</translation>
     </message>
     <message>
         <source>Before a database upgrade</source>
         <extracomment>app/ui/data/backups.py</extracomment>
-        <translation>新版本的 Skein 更改数据库之前</translation>
+        <translation>升级数据库之前</translation>
     </message>
     <message>
         <source>Before an import</source>
@@ -5162,7 +5167,7 @@ accepted</source>
     <message>
         <source>Before a restore</source>
         <extracomment>app/ui/data/backups.py</extracomment>
-        <translation>恢复另一个备份之前</translation>
+        <translation>恢复备份之前</translation>
     </message>
     <message>
         <source>Skein backs up all chats half an hour after a change. After two days it keeps one backup a day, later one a week, then one a month.</source>
@@ -5205,7 +5210,7 @@ accepted</source>
         <translation>正在恢复…</translation>
     </message>
     <message>
-        <source>Restore and Restart</source>
+        <source>Restore and restart</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>恢复并重新启动</translation>
     </message>
@@ -5217,10 +5222,10 @@ accepted</source>
     <message>
         <source>Back up all chats, or restore a backup</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>所有对话的副本，以及如何恢复到其中之一</translation>
+        <translation>备份所有对话，或恢复备份</translation>
     </message>
     <message>
-        <source>Backup made at {time}.</source>
+        <source>Backup created at {time}.</source>
         <extracomment>app/ui/data/backups_menu.py</extracomment>
         <translation>已于 {time} 生成备份。</translation>
     </message>
@@ -5247,7 +5252,7 @@ accepted</source>
     <message>
         <source>Instructions for the model, before the first message.</source>
         <extracomment>app/ui/settings/chat_settings.py</extracomment>
-        <translation>在第一条消息之前告诉模型的内容。</translation>
+        <translation>给模型的指示，位于第一条消息之前。</translation>
     </message>
     <message>
         <source>Tokens for its messages and the next answer.</source>
@@ -5287,7 +5292,7 @@ accepted</source>
     <message>
         <source>Default</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>按照设置</translation>
+        <translation>默认</translation>
     </message>
     <message>
         <source>More</source>
@@ -5325,7 +5330,7 @@ accepted</source>
         <translation>复制代码</translation>
     </message>
     <message>
-        <source>Copy without Them</source>
+        <source>Copy without them</source>
         <extracomment>app/ui/message/code_block.py</extracomment>
         <translation>复制时去掉它们</translation>
     </message>
@@ -5473,7 +5478,7 @@ accepted</source>
     <message>
         <source>Threads and scheduling</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>线程，以及优先顺序</translation>
+        <translation>线程和调度</translation>
     </message>
     <message>
         <source>Conte&amp;xt settings…</source>
@@ -5483,7 +5488,7 @@ accepted</source>
     <message>
         <source>Context size, slots, and the limit per chat</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>所有对话共用的词元数、槽位和最长对话</translation>
+        <translation>上下文大小、槽位和每个对话的上限</translation>
     </message>
     <message>
         <source>Version, diagnostics and licences</source>
@@ -5498,7 +5503,7 @@ accepted</source>
     <message>
         <source>Show what Skein has logged since it started</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>显示 Skein 启动以来所做的事</translation>
+        <translation>显示 Skein 启动以来的日志</translation>
     </message>
     <message>
         <source>Answer the last message, if it has no answer</source>
@@ -5518,7 +5523,7 @@ accepted</source>
     <message>
         <source>Show or hide the list of chats</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>显示或隐藏左侧的所有对话</translation>
+        <translation>显示或隐藏对话列表</translation>
     </message>
     <message>
         <source>&amp;Search all chats…</source>
@@ -5528,7 +5533,7 @@ accepted</source>
     <message>
         <source>Find a chat by its title or any message</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>按标题或说过的内容查找对话</translation>
+        <translation>按标题或消息查找对话</translation>
     </message>
     <message>
         <source>&amp;Filter list of chats</source>
@@ -5538,7 +5543,7 @@ accepted</source>
     <message>
         <source>Filter the list of chats by title</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>转到所有对话列表上方的输入框</translation>
+        <translation>按标题筛选对话列表</translation>
     </message>
     <message>
         <source>New f&amp;older</source>
@@ -5630,7 +5635,7 @@ accepted</source>
     <message>
         <source>Name</source>
         <extracomment>app/ui/models/library_rows.py</extracomment>
-        <translation>预设的名称</translation>
+        <translation>名称</translation>
     </message>
     <message>
         <source>Save</source>
@@ -5730,7 +5735,7 @@ accepted</source>
     <message>
         <source>Fading menus and blinking cursors.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>界面是否自行移动：菜单淡入，光标闪烁。</translation>
+        <translation>菜单淡入和光标闪烁。</translation>
     </message>
     <message>
         <source>Let the model name chats</source>
@@ -5743,7 +5748,7 @@ accepted</source>
         <translation>模型在第一个回答之后、没有其他工作时为新对话命名。</translation>
     </message>
     <message>
-        <source>Shift+Enter always inserts a new line. Up in an empty message edits your last one.</source>
+        <source>Shift+Enter always inserts a new line. Up in an empty composer edits your last message.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>Shift+Enter 总是换行；在空消息中按向上键编辑上一条消息。</translation>
     </message>
@@ -5755,7 +5760,7 @@ accepted</source>
     <message>
         <source>Switch to the other side of the split view, or open one</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>转到并排显示的另一个对话，或显示两个</translation>
+        <translation>切换到拆分视图的另一侧，或打开拆分视图</translation>
     </message>
     <message>
         <source>Expanded</source>
@@ -5823,7 +5828,7 @@ accepted</source>
         <translation>Skein 最近 {number} 次启动都意外结束，因此没有打开模型，也没有打开您的标签页。您的对话是安全的。</translation>
     </message>
     <message>
-        <source>Open Them Now</source>
+        <source>Open them now</source>
         <extracomment>app/program.py</extracomment>
         <translation>立即打开</translation>
     </message>
@@ -5932,7 +5937,7 @@ accepted</source>
     <message>
         <source>Free the model&apos;s memory; the next message loads it again</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>模型释放内存，并随下一条消息恢复</translation>
+        <translation>释放模型占用的内存；下一条消息会重新加载它</translation>
     </message>
     <message>
         <source>No model is loaded, or it is answering.</source>
@@ -5942,12 +5947,12 @@ accepted</source>
     <message>
         <source>Model load &amp;settings…</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>这个模型的加载方式(&amp;H)…</translation>
+        <translation>模型加载设置(&amp;H)…</translation>
     </message>
     <message>
         <source>Context, speed and memory of the current model</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>打开的模型的上下文、速度和内存</translation>
+        <translation>当前模型的上下文、速度和内存</translation>
     </message>
     <message>
         <source>Attachment: {name}</source>
@@ -6027,7 +6032,7 @@ accepted</source>
     <message>
         <source>“{name}” is a pipe or a device, not a file.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation>“{name}”是管道或设备，不是文件。没有对它做任何操作。</translation>
+        <translation>“{name}”是管道或设备，不是文件。</translation>
     </message>
     <message>
         <source>“{name}” is empty.</source>
@@ -6047,7 +6052,7 @@ accepted</source>
     <message>
         <source>“{name}” is an image, which this model cannot see. Describe it, or attach its text.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation>“{name}”是图片，而这个模型看不见：没有加载投影器。请描述它，或附加其中的文本。</translation>
+        <translation>“{name}”是图片，而这个模型看不见图片。请描述它，或附加其中的文本。</translation>
     </message>
     <message>
         <source>Skein cannot read text from “{name}”. Attach text, PDF or Office files.</source>
@@ -6077,7 +6082,7 @@ accepted</source>
     <message>
         <source>Reading “{name}” took too much time or memory, so it was stopped. The file is damaged or malicious.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation>“{name}”耗费的时间或内存超出了文档应有的程度。它已损坏或是为了造成危害而制作的；已搁置。</translation>
+        <translation>读取“{name}”耗费的时间或内存过多，因此已停止。文件已损坏或含有恶意内容。</translation>
     </message>
     <message>
         <source>“{name}” could not be read because of a disk or system error. Try again.</source>
@@ -6087,7 +6092,7 @@ accepted</source>
     <message>
         <source>The clipboard holds an image, which this model cannot see. Describe it, or paste its text.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation>剪贴板中是图片，而这个模型看不见：没有加载投影器。请描述它，或粘贴其中的文本。</translation>
+        <translation>剪贴板中是图片，而这个模型看不见图片。请描述它，或粘贴其中的文本。</translation>
     </message>
     <message>
         <source>{number} files are too many: a message can have {limit}. None was attached.</source>
@@ -6149,7 +6154,7 @@ accepted</source>
     <message>
         <source>Save this chat as Markdown, HTML or JSON</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>把这个对话保存为 Markdown、网页或完整格式</translation>
+        <translation>把这个对话保存为 Markdown、HTML 或 JSON</translation>
     </message>
     <message>
         <source>Export &amp;all chats…</source>
@@ -6233,7 +6238,7 @@ accepted</source>
     <message>
         <source>Cancelled. Nothing has changed.</source>
         <extracomment>app/ui/data/chat_files.py</extracomment>
-        <translation>已停止。没有任何改变。</translation>
+        <translation>已取消。没有任何改变。</translation>
     </message>
     <message>
         <source>Another export or import is running. Try again when it has finished.</source>
@@ -6253,7 +6258,7 @@ accepted</source>
     <message>
         <source>System</source>
         <extracomment>app/ui/base/choices.py</extracomment>
-        <translation>跟随系统</translation>
+        <translation>系统</translation>
     </message>
     <message>
         <source>Tool</source>
@@ -6415,7 +6420,7 @@ accepted</source>
         <translation>并排的回答</translation>
     </message>
     <message>
-        <source>Keep This One</source>
+        <source>Keep this one</source>
         <extracomment>app/ui/transcript/compare_view.py</extracomment>
         <translation>保留这个</translation>
     </message>
@@ -6472,7 +6477,7 @@ accepted</source>
     <message>
         <source>This message alone is too long: about {draft} tokens, and this chat can have {limit}.</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
-        <translation>仅这条消息就太长：约 {draft} 个词元，而这个对话最多 {limit} 个。</translation>
+        <translation type="vanished">仅这条消息就太长：约 {draft} 个词元，而这个对话最多 {limit} 个。</translation>
     </message>
     <message>
         <source>{used} + {draft} / {limit}</source>
@@ -6544,7 +6549,7 @@ accepted</source>
     <message>
         <source>Undo the last change</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>撤销对消息的上一次修改</translation>
+        <translation>撤销上一次更改</translation>
     </message>
     <message>
         <source>&amp;Redo</source>
@@ -6554,7 +6559,7 @@ accepted</source>
     <message>
         <source>Redo the last change</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>重新做一次</translation>
+        <translation>重做上一次更改</translation>
     </message>
     <message>
         <source>Cu&amp;t</source>
@@ -6594,7 +6599,7 @@ accepted</source>
     <message>
         <source>Select all</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>选中这里的全部文本</translation>
+        <translation>全选</translation>
     </message>
     <message>
         <source>Write a message, or try one of these.</source>
@@ -6649,7 +6654,7 @@ accepted</source>
     <message>
         <source>Many chats with local language models in one shared llama.cpp context.</source>
         <extracomment>app/ui/base/about.py</extracomment>
-        <translation>通过一个共享上下文，与本地语言模型进行许多对话。</translation>
+        <translation>在一个共享的 llama.cpp 上下文中，与本地语言模型进行多个对话。</translation>
     </message>
     <message>
         <source>Reading…</source>
@@ -6705,7 +6710,7 @@ accepted</source>
     <message>
         <source>There is nothing to import.</source>
         <extracomment>app/ui/data/import_preview.py</extracomment>
-        <translation>其中没有可以导入的内容。没有任何改变。</translation>
+        <translation>没有可导入的内容。</translation>
     </message>
     <message>
         <source>All chats in this export ({sources}) already exist.</source>
@@ -6873,7 +6878,7 @@ accepted</source>
     <message>
         <source>Open the settings</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>所有可选的设置，可以搜索</translation>
+        <translation>打开设置</translation>
     </message>
     <message>
         <source>&amp;Theme</source>
@@ -6888,7 +6893,7 @@ accepted</source>
     <message>
         <source>Switch full screen on or off</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>使用整个屏幕，或返回</translation>
+        <translation>打开或关闭全屏</translation>
     </message>
     <message>
         <source>&amp;View</source>
@@ -6988,7 +6993,7 @@ accepted</source>
     <message>
         <source>Show the alternatives at each token of the last answer</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>显示上一个回答还可能说什么</translation>
+        <translation>显示上一个回答中每个词元的其他候选</translation>
     </message>
     <message>
         <source>&amp;Fork chat</source>
@@ -7008,7 +7013,7 @@ accepted</source>
     <message>
         <source>System prompt, sampling and context of this chat</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>这个对话可以多长，以及到那时如何处理</translation>
+        <translation>这个对话的系统提示词、采样和上下文</translation>
     </message>
     <message>
         <source>&amp;Tabs</source>
@@ -7178,7 +7183,7 @@ accepted</source>
     <message>
         <source>Show and change all keyboard shortcuts</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>在一页上列出所有按键</translation>
+        <translation>显示和更改所有键盘快捷键</translation>
     </message>
     <message>
         <source>Open &amp;data folder</source>
@@ -7308,14 +7313,14 @@ accepted</source>
         <translation>运行一步，然后再次暂停 (F10)</translation>
     </message>
     <message>
-        <source>Go on computing (F5)</source>
+        <source>Resume computing (F5)</source>
         <extracomment>app/ui/base/pause_strip.py</extracomment>
         <translation>继续计算 (F5)</translation>
     </message>
     <message>
-        <source>No model is open. Open one with Ctrl+O, then test it here.</source>
+        <source>No model is loaded. Choose one above the chat, then test it here.</source>
         <extracomment>app/ui/engine/self_test.py</extracomment>
-        <translation>没有打开模型。请按 Ctrl+O 打开一个，然后在此检测。</translation>
+        <translation>没有加载模型。请在对话上方选择一个，然后在这里测试。</translation>
     </message>
     <message>
         <source>Self-test progress</source>
@@ -7440,7 +7445,7 @@ accepted</source>
     <message>
         <source>Next match</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>转到下一处这些文字</translation>
+        <translation>下一处匹配</translation>
     </message>
     <message>
         <source>Find pre&amp;vious</source>
@@ -7450,7 +7455,7 @@ accepted</source>
     <message>
         <source>Previous match</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>转到上一处这些文字</translation>
+        <translation>上一处匹配</translation>
     </message>
     <message>
         <source>There is no answer yet.</source>
@@ -7465,7 +7470,7 @@ accepted</source>
     <message>
         <source>Attach files to the next message</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>把文件的文本放入下一条消息</translation>
+        <translation>为下一条消息附加文件</translation>
     </message>
     <message>
         <source>{size} memory</source>
@@ -7508,7 +7513,7 @@ accepted</source>
         <translation>当前已加载：预计 {expected}，实际占用 {taken}。</translation>
     </message>
     <message>
-        <source>Most draft tokens checked in one step, from the chat&apos;s text or a draft model.</source>
+        <source>The most draft tokens checked in one step, from the chat&apos;s text or a draft model.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一步中最多检验多少个从对话文本或由草稿模型推测的词元。</translation>
     </message>
@@ -7528,19 +7533,19 @@ accepted</source>
         <translation>种子相同，回答就相同，无论同时还在计算什么。会慢一些：它有自己的计算步骤，一次只生成一个这样的回答，并需要第二个上下文的内存。</translation>
     </message>
     <message>
-        <source>Most draft tokens checked in one step, taken from the chat&apos;s own text.</source>
+        <source>The most draft tokens checked in one step, taken from the chat&apos;s own text.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一步中最多从对话自身的文本推测并检验多少个词元。</translation>
     </message>
     <message>
         <source>Unload after idle minutes</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>闲置多少分钟后睡眠</translation>
+        <translation>闲置多少分钟后卸载</translation>
     </message>
     <message>
         <source>Frees the model&apos;s memory after this much idle time. The next message or API request loads it again.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>闲置这么久后，模型会释放内存。下一条消息或提问的程序会重新加载它。</translation>
+        <translation>闲置这么久后释放模型占用的内存。下一条消息或 API 请求会重新加载它。</translation>
     </message>
     <message>
         <source>Never</source>
@@ -7550,12 +7555,12 @@ accepted</source>
     <message>
         <source>Keep cells between starts</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>启动后更快</translation>
+        <translation>为下次启动保留单元</translation>
     </message>
     <message>
         <source>Saves what was computed for open chats when Skein quits, so they are not recomputed after a restart. Encrypted with a key in your keyring, at most 4 GB; removed when the tab is closed or this is turned off.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>Skein 结束时把模型为打开的对话计算的内容写入磁盘，这样就无需重新读取对话。它透露的信息与对话一样多，因此用您密钥环中的密钥加密。它最多占用 4 GB，并随标签页关闭或关闭此项而删除。</translation>
+        <translation>Skein 退出时保存为打开的对话计算的内容，重启后无需重新计算。用您密钥环中的密钥加密，最多 4 GB；关闭标签页或关闭此项时删除。</translation>
     </message>
     <message>
         <source>Changes take effect when the model is reloaded. Running answers continue afterwards.</source>
@@ -7645,7 +7650,7 @@ accepted</source>
     <message>
         <source>Show the alternatives at each token of this answer</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
-        <translation>显示这个回答还可能说什么</translation>
+        <translation>显示这个回答中每个词元的其他候选</translation>
     </message>
     <message>
         <source>Show tokens, times and speed of this answer</source>
@@ -7678,7 +7683,7 @@ accepted</source>
         <translation>下一版本(&amp;X)</translation>
     </message>
     <message>
-        <source>Show the version after</source>
+        <source>Show the next version</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>显示下一个版本</translation>
     </message>
@@ -7688,19 +7693,19 @@ accepted</source>
         <translation>添加而不提问(&amp;K)</translation>
     </message>
     <message>
-        <source>Add the draft as your message without an answer</source>
+        <source>Add the draft as your message without asking for an answer</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>草稿成为一条消息</translation>
+        <translation>把草稿作为您的消息添加，不要求回答</translation>
     </message>
     <message>
         <source>Add the draft as an answer, as if the model had written it</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>草稿成为一个回答，如同模型所写</translation>
+        <translation>把草稿作为回答添加，如同模型所写</translation>
     </message>
     <message>
         <source>There is no message to edit.</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
-        <translation>现在没有适用的消息。</translation>
+        <translation>没有可编辑的消息。</translation>
     </message>
     <message>
         <source>&amp;{number} answers</source>
@@ -7710,17 +7715,17 @@ accepted</source>
     <message>
         <source>Generate this many answers side by side</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
-        <translation>一次得到这么多回答，并排显示</translation>
+        <translation>同时生成这么多个回答，并排显示</translation>
     </message>
     <message>
         <source>There is no other version.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>那里没有其他版本。</translation>
+        <translation>没有其他版本。</translation>
     </message>
     <message>
         <source>Write something first, and wait for the running answer.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>请先在没有生成回答时写点内容。</translation>
+        <translation>请先写点内容，并等待正在生成的回答。</translation>
     </message>
     <message>
         <source>Note</source>
@@ -7730,7 +7735,7 @@ accepted</source>
     <message>
         <source>No matches.</source>
         <extracomment>app/ui/commands/palette.py</extracomment>
-        <translation>没有这样的名称。</translation>
+        <translation>没有匹配项。</translation>
     </message>
     <message>
         <source>Command palette</source>
@@ -7837,7 +7842,7 @@ accepted</source>
     <message>
         <source>Its memory is freed; the next message loads it again.</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>它已释放内存，并会随下一条消息恢复。</translation>
+        <translation>它的内存已释放；下一条消息会重新加载它。</translation>
     </message>
     <message>
         <source>Model load settings</source>
@@ -7920,11 +7925,6 @@ accepted</source>
         <translation>输入令牌…</translation>
     </message>
     <message>
-        <source>Go on</source>
-        <extracomment>app/ui/models/download_rows.py</extracomment>
-        <translation>继续</translation>
-    </message>
-    <message>
         <source>Progress of {name}</source>
         <extracomment>app/ui/models/download_rows.py</extracomment>
         <translation>{name} 的进度</translation>
@@ -7996,7 +7996,7 @@ accepted</source>
         <translation>{name} 已下载完成。</translation>
     </message>
     <message>
-        <source>{name} could not be loaded.</source>
+        <source>{name} could not be downloaded.</source>
         <extracomment>app/ui/models/download_notices.py</extracomment>
         <translation>{name} 无法下载。</translation>
     </message>
@@ -8008,7 +8008,7 @@ accepted</source>
     <message>
         <source>Keeps all cells of sliding-window layers: a chat can be rolled back anywhere, but is slower (--swa-full).</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>保留带窗口的各层的全部单元：对话可以退回到任意位置，但速度较慢。</translation>
+        <translation>保留滑动窗口层的全部单元：对话可以退回到任意位置，但速度较慢（--swa-full）。</translation>
     </message>
     <message>
         <source>Draft model</source>
@@ -8033,7 +8033,7 @@ accepted</source>
     <message>
         <source>For networks that cannot reach huggingface.co. Leave empty to use the hub itself.</source>
         <extracomment>app/ui/models/hub_access.py</extracomment>
-        <translation>无法连接 huggingface.co 时，镜像站也许可以。留空则使用网站本身。</translation>
+        <translation>用于无法访问 huggingface.co 的网络。留空则使用该网站本身。</translation>
     </message>
     <message>
         <source>Access to the hub</source>
@@ -8046,9 +8046,9 @@ accepted</source>
         <translation>删除令牌(&amp;F)</translation>
     </message>
     <message>
-        <source>&amp;Make a token…</source>
+        <source>&amp;Create a token…</source>
         <extracomment>app/ui/models/hub_access.py</extracomment>
-        <translation>创建令牌(&amp;M)…</translation>
+        <translation>创建令牌(&amp;C)…</translation>
     </message>
     <message>
         <source>&amp;Save</source>
@@ -8135,7 +8135,7 @@ accepted</source>
     <message>
         <source>It cannot be loaded: {reason}.</source>
         <extracomment>app/ui/models/hub_details.py</extracomment>
-        <translation>无法下载：{reason}。</translation>
+        <translation>无法加载：{reason}。</translation>
     </message>
     <message>
         <source>Files</source>
@@ -8170,7 +8170,7 @@ accepted</source>
     <message>
         <source>Recommended models</source>
         <extracomment>app/ui/models/hub_page.py</extracomment>
-        <translation>适合入门的小模型</translation>
+        <translation>推荐的模型</translation>
     </message>
     <message>
         <source>Searching…</source>
@@ -8249,7 +8249,7 @@ Switch, load settings, eject</source>
     <message>
         <source>asleep</source>
         <extracomment>app/ui/engine/model_picker.py</extracomment>
-        <translation>已休眠</translation>
+        <translation>睡眠中</translation>
     </message>
     <message>
         <source>Skein starter</source>
@@ -8685,9 +8685,9 @@ Switch, load settings, eject</source>
         <translation>批次</translation>
     </message>
     <message>
-        <source>Most tokens computed in one step for all chats (n_batch).</source>
+        <source>The most tokens computed in one step, for all chats (n_batch).</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>一步中最多的词元数：所有对话的提示词和回答合计。</translation>
+        <translation>一步中为所有对话计算的最多词元数（n_batch）。</translation>
     </message>
     <message>
         <source>Micro-batch</source>
@@ -8697,7 +8697,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Tokens computed at once (n_ubatch). Larger needs more memory.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>其中一次计算多少个。越多越占内存。</translation>
+        <translation>一次计算的词元数（n_ubatch）。越大越占内存。</translation>
     </message>
     <message>
         <source>Flash attention</source>
@@ -8707,7 +8707,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Less memory, and usually faster.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>一次读完键和值：占用内存更少，通常更快。</translation>
+        <translation>占用内存更少，通常更快。</translation>
     </message>
     <message>
         <source>Draft tokens</source>
@@ -8717,32 +8717,32 @@ Switch, load settings, eject</source>
     <message>
         <source>Key cache type</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>键的保存格式</translation>
+        <translation>键缓存类型</translation>
     </message>
     <message>
         <source>Fewer bits fit more tokens at slightly lower quality.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>位数较少可以容纳更多词元，但回答的精确度略低。</translation>
+        <translation>位数越少，能容纳的词元越多，质量略低。</translation>
     </message>
     <message>
         <source>Value cache type</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>值的保存格式</translation>
+        <translation>值缓存类型</translation>
     </message>
     <message>
         <source>Quantised types need flash attention.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>位数较少时需要 Flash Attention。</translation>
+        <translation>量化类型需要 Flash Attention。</translation>
     </message>
     <message>
         <source>Memory-map weights (mmap)</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>权重留在文件中</translation>
+        <translation>内存映射权重（mmap）</translation>
     </message>
     <message>
         <source>The system can reclaim this memory and read it again from the file; otherwise weights are copied.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>系统可以收回权重占用的内存，需要时重新读取；否则权重会被复制。</translation>
+        <translation>系统可以收回这部分内存，需要时从文件重新读取；否则权重会被复制。</translation>
     </message>
     <message>
         <source>GPU</source>
@@ -8772,12 +8772,12 @@ Switch, load settings, eject</source>
     <message>
         <source>RoPE scaling</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>位置缩放</translation>
+        <translation>RoPE 缩放</translation>
     </message>
     <message>
         <source>Extends the context beyond what the model was trained for, at lower quality.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>把模型训练时的长度扩展到更长的文本；回答的精确度会降低。</translation>
+        <translation>让上下文超出模型训练时的长度，质量会降低。</translation>
     </message>
     <message>
         <source>As the model says</source>
@@ -8802,17 +8802,17 @@ Switch, load settings, eject</source>
     <message>
         <source>How many times longer the context may be.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>文本可以长多少倍。</translation>
+        <translation>上下文可以延长到多少倍。</translation>
     </message>
     <message>
         <source>Back to default: {setting}</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>恢复未选择时的值：{setting}</translation>
+        <translation>恢复默认值：{setting}</translation>
     </message>
     <message>
         <source>Default: {value}.</source>
         <extracomment>app/ui/base/setting_row.py</extracomment>
-        <translation>未选择时：{value}。</translation>
+        <translation>默认：{value}。</translation>
     </message>
     <message>
         <source>Loaded with: {value}.</source>
@@ -8827,7 +8827,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Load settings of {name}</source>
         <extracomment>app/ui/models/load_settings.py</extracomment>
-        <translation>{name} 的加载方式</translation>
+        <translation>{name} 的加载设置</translation>
     </message>
     <message>
         <source>Not used.</source>
@@ -8947,12 +8947,12 @@ Switch, load settings, eject</source>
     <message>
         <source>Random</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>重新抽取</translation>
+        <translation>随机</translation>
     </message>
     <message>
         <source>Truncation</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>选择词元</translation>
+        <translation>截断</translation>
     </message>
     <message>
         <source>Typical-p</source>
@@ -8962,7 +8962,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Locally typical sampling: keeps tokens whose information content is close to expected; 1 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>偏好概率接近此处典型值的词元；1 表示全部考虑。</translation>
+        <translation>局部典型采样：保留信息量接近期望值的词元；1 表示关闭。</translation>
     </message>
     <message>
         <source>Top-nσ</source>
@@ -8982,7 +8982,7 @@ Switch, load settings, eject</source>
     <message>
         <source>How often the most likely tokens are removed in favour of others; 0 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>以多大频率省略最可能的词元，让位给其他词元；0 表示关闭。</translation>
+        <translation>以多大概率移除最可能的词元，让位给其他词元；0 表示关闭。</translation>
     </message>
     <message>
         <source>XTC threshold</source>
@@ -8992,12 +8992,12 @@ Switch, load settings, eject</source>
     <message>
         <source>Probability from which XTC may remove a token; above 0.5 it is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>哪些词元算作 XTC 的最可能词元；超过 0.5 则不起作用。</translation>
+        <translation>概率达到此值的词元可能被 XTC 移除；超过 0.5 则关闭。</translation>
     </message>
     <message>
         <source>Min keep</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>至少保留</translation>
+        <translation>最少保留</translation>
     </message>
     <message>
         <source>At least this many tokens stay, whatever the samplers above remove.</source>
@@ -9007,12 +9007,12 @@ Switch, load settings, eject</source>
     <message>
         <source>Dynamic temperature range</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>动态温度</translation>
+        <translation>动态温度范围</translation>
     </message>
     <message>
         <source>How far the temperature varies with the entropy of the distribution; 0 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>温度随模型的确定程度上下变动的幅度；0 表示关闭。</translation>
+        <translation>温度随分布的熵变动的幅度；0 表示关闭。</translation>
     </message>
     <message>
         <source>Dynamic exponent</source>
@@ -9022,17 +9022,17 @@ Switch, load settings, eject</source>
     <message>
         <source>How temperature follows entropy; 1 is linear.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>变动如何跟随模型的确定程度；1 表示均匀。</translation>
+        <translation>温度如何跟随熵；1 表示线性。</translation>
     </message>
     <message>
         <source>Repetition</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>防止重复</translation>
+        <translation>重复</translation>
     </message>
     <message>
         <source>Penalty window</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>惩罚范围</translation>
+        <translation>惩罚窗口</translation>
     </message>
     <message>
         <source>How many recent tokens the penalties consider; 0 is off.</source>
@@ -9047,7 +9047,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Lowers a token&apos;s logit for each occurrence; 0 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>词元每出现一次就减去此值；0 表示关闭。</translation>
+        <translation>词元每出现一次，其 logit 就降低此值；0 表示关闭。</translation>
     </message>
     <message>
         <source>Presence penalty</source>
@@ -9057,7 +9057,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Lowers a token&apos;s logit if it occurred at all; 0 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>词元只要出现过就减去此值；0 表示关闭。</translation>
+        <translation>词元只要出现过，其 logit 就降低此值；0 表示关闭。</translation>
     </message>
     <message>
         <source>DRY multiplier</source>
@@ -9117,22 +9117,22 @@ Switch, load settings, eject</source>
     <message>
         <source>1 or 2 holds perplexity steady, replacing top-k, top-p and the like; 0 is off.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>1 或 2 使文本的意外程度保持平稳，代替 top-k、top-p 等。</translation>
+        <translation>1 或 2 使困惑度保持平稳，代替 top-k、top-p 等；0 表示关闭。</translation>
     </message>
     <message>
         <source>Mirostat target (tau)</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>目标意外度</translation>
+        <translation>Mirostat 目标（tau）</translation>
     </message>
     <message>
         <source>Target surprise in bits per token.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>文本应有多意外，以每词元的比特数计。</translation>
+        <translation>目标意外度，以每词元的比特数计。</translation>
     </message>
     <message>
         <source>Mirostat rate (eta)</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>学习率</translation>
+        <translation>Mirostat 速率（eta）</translation>
     </message>
     <message>
         <source>How fast it returns to the target.</source>
@@ -9142,7 +9142,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Constraints</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>回答可以是什么</translation>
+        <translation>约束</translation>
     </message>
     <message>
         <source>Grammar</source>
@@ -9167,12 +9167,12 @@ Switch, load settings, eject</source>
     <message>
         <source>Ignore end of text</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>从不自行结束</translation>
+        <translation>忽略结束词元</translation>
     </message>
     <message>
         <source>Generates until the length limit (ignore_eos).</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>回答一直继续到允许的最大长度。</translation>
+        <translation>一直生成到长度上限（ignore_eos）。</translation>
     </message>
     <message>
         <source>Logit bias</source>
@@ -9270,9 +9270,9 @@ Switch, load settings, eject</source>
         <translation>检测项目</translation>
     </message>
     <message>
-        <source>Loads {name} again in its own process, with {slots} and {cells}, and asks it test questions. Shows whether chats that share a context disturb or slow each other on this computer.</source>
+        <source>Loads {name} again in its own process, with {slots} and {cells}, and asks it test questions. Shows whether chats that share a context affect or slow each other on this computer.</source>
         <extracomment>app/ui/engine/self_test.py</extracomment>
-        <translation>在独立的进程中再次加载 {name}，使用 {slots}和 {cells}，并让它回答没有人看到的问题。结果会说明共享上下文的对话在这里是否互相干扰或拖慢。</translation>
+        <translation>在独立的进程中再次加载 {name}，使用 {slots}和 {cells}，并让它回答测试问题。结果显示在这台电脑上，共享上下文的对话是否互相影响或拖慢。</translation>
     </message>
     <message numerus="yes">
         <source>{n} slots</source>
@@ -9332,9 +9332,9 @@ Switch, load settings, eject</source>
         <translation>自检(&amp;S)…</translation>
     </message>
     <message>
-        <source>Check with this model, on this computer, that chats do not disturb each other</source>
+        <source>Check that chats do not affect each other&apos;s answers, with this model on this computer</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>在这个模型和这台电脑上证明对话之间互不干扰</translation>
+        <translation>检查用这个模型在这台电脑上，对话之间互不影响</translation>
     </message>
     <message>
         <source>Self-test: {result}</source>
@@ -9648,7 +9648,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Takes effect when Skein restarts.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>窗口使用的语言，从下次启动起生效。</translation>
+        <translation>重新启动 Skein 后生效。</translation>
     </message>
     <message>
         <source>Appearance</source>
@@ -9681,7 +9681,7 @@ Switch, load settings, eject</source>
         <translation>消息宽度</translation>
     </message>
     <message>
-        <source>How much of a wide window the text takes.</source>
+        <source>How much of a wide window the text fills.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>文字在宽窗口中占多宽。</translation>
     </message>
@@ -9748,7 +9748,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Instructions for the model in every new chat.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>每个新对话在第一条消息之前告诉模型的内容。</translation>
+        <translation>每个新对话中给模型的指示。</translation>
     </message>
     <message>
         <source>None</source>
@@ -9763,7 +9763,7 @@ Switch, load settings, eject</source>
     <message>
         <source>What to do when a chat fills its context; each chat can choose its own way.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>新对话放不下时如何处理；每个对话可以自行选择。</translation>
+        <translation>对话占满上下文时如何处理；每个对话可以自行选择。</translation>
     </message>
     <message>
         <source>Sampling</source>
@@ -9773,7 +9773,7 @@ Switch, load settings, eject</source>
     <message>
         <source>For every chat without its own sampling settings.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>在没有自己设置的对话中，如何选择下一个词元。</translation>
+        <translation>用于没有单独设置采样的所有对话。</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -9783,7 +9783,7 @@ Switch, load settings, eject</source>
     <message>
         <source>0 always picks the most likely token; higher values are more varied.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>0 总是选择最可能的词元；较高的值让不太可能的词元通过。</translation>
+        <translation>0 总是选择最可能的词元；值越高越多样。</translation>
     </message>
     <message>
         <source>Top-k</source>
@@ -9793,7 +9793,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Sample from the k most likely tokens; 0 is off.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>只考虑最可能的若干个词元；0 表示全部考虑。</translation>
+        <translation>从最可能的 k 个词元中采样；0 表示关闭。</translation>
     </message>
     <message>
         <source>Top-p</source>
@@ -9803,7 +9803,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Sample from the most likely tokens that together reach this probability; 1 is off.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>只考虑概率之和达到此值的最可能词元；1 表示全部考虑。</translation>
+        <translation>从概率之和达到此值的最可能词元中采样；1 表示关闭。</translation>
     </message>
     <message>
         <source>Min-p</source>
@@ -9813,7 +9813,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Removes tokens less likely than this fraction of the most likely one; 0 is off.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>省略概率低于最可能词元的这一比例的词元；0 表示不省略。</translation>
+        <translation>移除概率低于最可能词元这一比例的词元；0 表示关闭。</translation>
     </message>
     <message>
         <source>Repeat penalty</source>
@@ -9823,7 +9823,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Makes recent tokens less likely; 1 is off.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>降低近期出现过的词元的概率；1 表示不作用。</translation>
+        <translation>降低近期词元的概率；1 表示关闭。</translation>
     </message>
     <message>
         <source>Maximum answer length</source>
@@ -9831,7 +9831,7 @@ Switch, load settings, eject</source>
         <translation>最长回答</translation>
     </message>
     <message>
-        <source>Most tokens an answer may have.</source>
+        <source>The most tokens an answer may have.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一个回答最多可以有多少词元。</translation>
     </message>
@@ -9843,12 +9843,12 @@ Switch, load settings, eject</source>
     <message>
         <source>Scheduling</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>优先顺序</translation>
+        <translation>调度</translation>
     </message>
     <message>
         <source>How each step is shared between running answers and new prompts.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>一步如何在正在生成的回答和正在读取的提示词之间分配。</translation>
+        <translation>每一步如何在正在生成的回答和新提示词之间分配。</translation>
     </message>
     <message>
         <source>Threads</source>
@@ -9856,7 +9856,7 @@ Switch, load settings, eject</source>
         <translation>线程</translation>
     </message>
     <message>
-        <source>CPU threads for computing.</source>
+        <source>CPU threads that llama.cpp computes with.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>用多少个 CPU 线程计算。</translation>
     </message>
@@ -9868,7 +9868,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Compares Skein&apos;s records with llama.cpp&apos;s after every step, not only when idle. Slower.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>每一步之后都把我们的记录与库的比较，而不只在空闲时；会变慢。</translation>
+        <translation>每一步之后都把Skein 的记录与 llama.cpp 的比较，而不只在空闲时；会变慢。</translation>
     </message>
     <message>
         <source>Context</source>
@@ -9913,17 +9913,17 @@ Switch, load settings, eject</source>
     <message>
         <source>For models that cannot remove an arbitrary tail: saved positions in a chat to roll back to.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>用于在对话中只能退回到已保存位置的模型。</translation>
+        <translation>用于不能任意删去末尾的模型：保存对话中可以退回的位置。</translation>
     </message>
     <message>
         <source>Limit per chat</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>最长对话</translation>
+        <translation>每个对话的上限</translation>
     </message>
     <message>
-        <source>Most tokens of one chat; each chat can have its own limit.</source>
+        <source>The most tokens a chat may have; each chat can set its own limit.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>任一对话最多可以有的词元数；每个对话可以有自己的上限。</translation>
+        <translation>一个对话最多可以有的词元数；每个对话可以设置自己的上限。</translation>
     </message>
     <message>
         <source>Whole context</source>
@@ -9933,12 +9933,12 @@ Switch, load settings, eject</source>
     <message>
         <source>Programs on this computer that have the key can use the model, too.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>这台电脑上持有密钥的程序也可以向模型提问。</translation>
+        <translation>这台电脑上持有密钥的程序也可以使用模型。</translation>
     </message>
     <message>
-        <source>A port no other program uses.</source>
+        <source>A port that no other program uses.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>它们在哪里找到它：一个没有其他程序使用的端口号。</translation>
+        <translation>没有其他程序使用的端口。</translation>
     </message>
     <message>
         <source>Shortcuts</source>
@@ -9958,7 +9958,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Only your account can read the files with chats, settings and logs.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>对话、设置和日志都是只有您的账户能读取的文件。</translation>
+        <translation>只有您的账户能读取保存对话、设置和日志的文件。</translation>
     </message>
     <message>
         <source>Back to the default: {setting}</source>
@@ -10003,7 +10003,7 @@ Switch, load settings, eject</source>
     <message>
         <source>No setting matches.</source>
         <extracomment>app/ui/settings/settings_window.py</extracomment>
-        <translation>没有包含这些词的设置。</translation>
+        <translation>没有匹配的设置。</translation>
     </message>
     <message>
         <source>Search settings</source>
@@ -10038,7 +10038,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Make it the only shortcut of this command</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
-        <translation>把它设为这个命令唯一的按键</translation>
+        <translation>设为这个命令唯一的快捷键</translation>
     </message>
     <message>
         <source>Add</source>
@@ -10048,32 +10048,32 @@ Switch, load settings, eject</source>
     <message>
         <source>Add another shortcut to this command</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
-        <translation>为这个命令再加一个按键</translation>
+        <translation>为这个命令再添加一个快捷键</translation>
     </message>
     <message>
         <source>Remove this command&apos;s shortcuts</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
-        <translation>取消这个命令的按键</translation>
+        <translation>移除这个命令的快捷键</translation>
     </message>
     <message>
         <source>Restore this command&apos;s default shortcuts</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
-        <translation>恢复这个命令原来的按键</translation>
+        <translation>恢复这个命令的默认快捷键</translation>
     </message>
     <message>
         <source>Restore all defaults</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
-        <translation>全部默认</translation>
+        <translation>全部恢复默认</translation>
     </message>
     <message>
         <source>Restore the default shortcuts of all commands</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
-        <translation>恢复每个命令原来的按键</translation>
+        <translation>恢复所有命令的默认快捷键</translation>
     </message>
     <message>
         <source>Reassign</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
-        <translation>改归此命令</translation>
+        <translation>重新分配</translation>
     </message>
     <message>
         <source>Commands and their shortcuts</source>
@@ -10083,7 +10083,7 @@ Switch, load settings, eject</source>
     <message>
         <source>{key} is used by “{command}”, which would lose it.</source>
         <extracomment>app/ui/settings/shortcut_table.py</extracomment>
-        <translation>{key} 属于“{command}”，改动后该命令会失去它。</translation>
+        <translation>{key} 已用于“{command}”，重新分配后该命令将失去它。</translation>
     </message>
     <message>
         <source>{key} is needed for typing. Combine it with Ctrl or Alt.</source>
@@ -10151,9 +10151,9 @@ Switch, load settings, eject</source>
         <translation>打开(&amp;O)</translation>
     </message>
     <message>
-        <source>Open &amp;beside</source>
+        <source>Open in split &amp;view</source>
         <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
-        <translation>在旁边打开(&amp;B)</translation>
+        <translation>在拆分视图中打开(&amp;V)</translation>
     </message>
     <message>
         <source>&amp;Rename</source>
@@ -10303,9 +10303,9 @@ Switch, load settings, eject</source>
         <translation>固定标签页(&amp;P)</translation>
     </message>
     <message>
-        <source>Show &amp;beside</source>
+        <source>Show in split &amp;view</source>
         <extracomment>app/ui/tabs/tab_commands.py</extracomment>
-        <translation>并排显示(&amp;B)</translation>
+        <translation>在拆分视图中显示(&amp;V)</translation>
     </message>
     <message>
         <source>Chat &amp;settings…</source>

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.conftest import TINY_CONTEXT
-from tests.fakes import CONTROL, END, CountingBackend
+from tests.fakes import END, CountingBackend
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 QWEN = (TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text()
@@ -29,10 +29,3 @@ class Parrot(CountingBackend):
 
 def with_tools(text: str, template: str = QWEN) -> Parrot:
     return Parrot(text, template)
-
-
-def num_tokens(prompt: str) -> int:
-    """Of a text of letters of one byte each."""
-    for name in CONTROL:
-        prompt = prompt.replace(name, "#")
-    return len(prompt)

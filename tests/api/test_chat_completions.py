@@ -316,3 +316,31 @@ async def test_a_stream_is_kept_alive_while_a_call_begins_and_nothing_of_it_is_s
             text = await response.text()
     assert "tool_calls" in text
     assert ":\n\n" in text
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"n": {"$ref": "#/$defs/n"}},
+    "required": ["n"],
+    "$defs": {"n": {"type": "integer", "multipleOf": 5}},
+}
+
+
+async def test_what_a_schema_asks_for_and_nobody_enforces_is_named_whole_and_streamed():
+    wished = {"response_format": {"type": "json_schema", "json_schema": {"schema": SCHEMA}}}
+    async with serving(with_tools('{"n": 5}')) as served:
+        _, body = await served.post(PATH, ASKED | wished)
+        (warning,) = body["warnings"]
+        assert "#/$defs/n: multipleOf" in warning
+        first, *_others = await served.events(PATH, ASKED | wished)
+        assert first["warnings"] == [warning]
+
+
+async def test_tools_may_have_definitions():
+    """As pydantic writes a model in a model."""
+    tool = {"type": "function", "function": {"name": "add", "parameters": SCHEMA}}
+    for choice in ("required", {"type": "function", "function": {"name": "add"}}):
+        async with serving(with_tools(CALL)) as served:
+            status, body = await served.post(PATH, ADDING | {"tools": [tool], "tool_choice": choice})
+            assert status == 200
+            assert body["choices"][0]["finish_reason"] == "tool_calls"

@@ -21,17 +21,12 @@ from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import LoadParams
 from app.protocol.report import StepReport
 from app.system import paths
-from tests.api.conftest import KEY, Served, until, with_backend
+from tests.api.conftest import KEY, Served, serving, until, with_backend
+from tests.api.parrot import CALL, QWEN, with_tools
 
 pytestmark = pytest.mark.native
 
 SUM = [{"role": "user", "content": "What is 2 + 2?"}]
-
-
-TOOLS = (
-    "{{ tools | tojson if tools }}{% for message in messages %}<|im_start|>{{ message.role }}\n"
-    "{{ message.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
-)
 
 
 @contextlib.asynccontextmanager
@@ -153,7 +148,7 @@ class TestOpenAi:
             {"type": "function", "function": {"name": name, "parameters": number}} for name in ("up", "down")
         ]
         choice: Any = {"type": "function", "function": {"name": "down"}}
-        async with starter(TOOLS) as served, openai_client(served) as client:
+        async with starter(QWEN) as served, openai_client(served) as client:
             for wish, names in (("required", {"up", "down"}), (choice, {"down"})):
                 answer = await client.chat.completions.create(
                     model="any", messages=SUM, tools=tools, tool_choice=wish
@@ -223,27 +218,23 @@ class TestOpenAiResponses:
             assert isinstance(answer.output_parsed, Verdict)
 
     async def test_a_function_is_called_and_its_result_read(self):
-        number = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-        tools: Any = [{"type": "function", "name": "up", "parameters": number, "strict": False}]
+        tools: Any = [{"type": "function", "name": "add", "parameters": {"type": "object"}, "strict": False}]
         asked: Any = {"role": "user", "content": "What is 2 + 2?"}
-        async with starter(TOOLS) as served, openai_client(served) as client:
-            answer = await client.responses.create(
-                model="any", input=[asked], tools=tools, tool_choice="required"
-            )
-            (call,) = answer.output
-            assert call.type == "function_call"
-            assert isinstance(json.loads(call.arguments)["n"], int)
-            result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "3"}
+        async with serving(with_tools(CALL)) as served, openai_client(served) as client:
+            answer = await client.responses.create(model="any", input=[asked], tools=tools)
+            text, call = answer.output
+            assert (text.type, call.type, call.name) == ("message", "function_call", "add")
+            assert json.loads(call.arguments) == {"a": 1}
+            async with client.responses.stream(model="any", input=[asked], tools=tools) as stream:
+                kinds = [one.type async for one in stream]
+                final = await stream.get_final_response()
+            assert "response.function_call_arguments.done" in kinds
+            assert json.loads(final.output[1].arguments) == {"a": 1}
+        async with serving(with_tools("It is 4.")) as served, openai_client(served) as client:
+            result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "4"}
             turns: Any = [asked, *answer.output, result]
             answer = await client.responses.create(model="any", input=turns, tools=tools)
-            assert answer.output_text
-            async with client.responses.stream(
-                model="any", input=[asked], tools=tools, tool_choice="required"
-            ) as stream:
-                kinds = [one.type async for one in stream]
-                (streamed,) = (await stream.get_final_response()).output
-            assert "response.function_call_arguments.done" in kinds
-            assert streamed.name == "up"
+            assert answer.output_text == "It is 4."
 
     async def test_errors_become_its_own(self):
         async with starter() as served, openai_client(served) as client:
@@ -286,29 +277,24 @@ class TestAnthropic:
             assert answer.stop_reason == "max_tokens"
 
     async def test_a_tool_is_used_and_its_result_read(self):
-        number: Any = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-        tools: Any = [{"name": name, "input_schema": number} for name in ("up", "down")]
-        async with starter(TOOLS) as served, anthropic_client(served) as client:
-            asked: Any = {"model": "any", "max_tokens": 50, "tools": tools}
-            for choice, names in (
-                ({"type": "any"}, {"up", "down"}),
-                ({"type": "tool", "name": "down"}, {"down"}),
-            ):
-                answer = await client.messages.create(messages=SUM, tool_choice=choice, **asked)
-                assert answer.stop_reason == "tool_use"
-                (use,) = answer.content
-                assert use.name in names
-                assert isinstance(use.input["n"], int)
-                async with client.messages.stream(messages=SUM, tool_choice=choice, **asked) as stream:
-                    (streamed,) = (await stream.get_final_message()).content
-                assert isinstance(streamed.input["n"], int)
-            result: Any = {"type": "tool_result", "tool_use_id": use.id, "content": "3"}
+        tools: Any = [{"name": "add", "input_schema": {"type": "object"}}]
+        asked: Any = {"model": "any", "max_tokens": 500, "tools": tools}
+        async with serving(with_tools(CALL)) as served, anthropic_client(served) as client:
+            answer = await client.messages.create(messages=SUM, **asked)
+            assert answer.stop_reason == "tool_use"
+            text, use = answer.content
+            assert (text.type, use.name, use.input) == ("text", "add", {"a": 1})
+            async with client.messages.stream(messages=SUM, **asked) as stream:
+                assert (await stream.get_final_message()).content[1].input == {"a": 1}
+        async with serving(with_tools("It is 4.")) as served, anthropic_client(served) as client:
+            result: Any = {"type": "tool_result", "tool_use_id": use.id, "content": "4"}
             turns: Any = [
                 *SUM,
                 {"role": "assistant", "content": answer.content},
                 {"role": "user", "content": [result]},
             ]
-            assert (await client.messages.create(messages=turns, **asked)).content
+            answer = await client.messages.create(messages=turns, **asked)
+            assert answer.content[0].text == "It is 4."
 
     async def test_errors_become_its_own(self):
         async with starter() as served, anthropic_client(served) as client:
@@ -362,15 +348,28 @@ class TestOllama:
             answer = await client.chat("any", SUM, format=schema)
             assert json.loads(answer.message.content)["ok"] in (True, False)
 
-    async def test_tools_are_shown_to_the_model(self):
-        def up(n: int) -> int:
-            """One more."""
-            return n + 1
+    async def test_a_tool_is_called_and_its_result_read(self):
+        def add(a: int) -> int:
+            """One more.
 
-        async with starter(TOOLS) as served, ollama_client(served) as client:
-            plain = await client.chat("any", SUM)
-            answer = await client.chat("any", SUM, tools=[up])
-            assert answer.prompt_eval_count > plain.prompt_eval_count
+            Args:
+                a: any number
+            """
+            return a + 1
+
+        async with serving(with_tools(CALL)) as served, ollama_client(served) as client:
+            answer = await client.chat("any", SUM, tools=[add])
+            (call,) = answer.message.tool_calls
+            assert (call.function.name, call.function.arguments) == ("add", {"a": 1})
+            pieces = [
+                piece.message async for piece in await client.chat("any", SUM, tools=[add], stream=True)
+            ]
+            (streamed,) = [call for piece in pieces for call in piece.tool_calls or []]
+            assert streamed.function.arguments == {"a": 1}
+        async with serving(with_tools("It is 2.")) as served, ollama_client(served) as client:
+            result = {"role": "tool", "tool_name": "add", "content": "2"}
+            answer = await client.chat("any", [*SUM, answer.message, result], tools=[add])
+            assert answer.message.content == "It is 2."
 
     async def test_errors_become_its_own(self):
         async with starter() as served, ollama_client(served) as client:

@@ -279,6 +279,22 @@ async def test_an_embedder_is_described_as_any_model():
     assert values["llamacpp:tokens_predicted_total"] == "0"
 
 
+async def test_ollamas_clients_get_the_same_vectors():
+    async with serving_texts() as served:
+        _, same = await served.post("/v1/embeddings", {"input": ["Hello", "b"]})
+        status, body = await served.post("/api/embed", {"model": "any", "input": ["Hello", "b"]})
+        assert status == 200
+        assert body["embeddings"] == [one["embedding"] for one in same["data"]]
+        assert body["prompt_eval_count"] == same["usage"]["prompt_tokens"]
+        assert body["model"] == same["model"]
+        _, old = await served.post("/api/embeddings", {"model": "any", "prompt": "Hello"})
+        assert old == {"embedding": body["embeddings"][0]}
+        (listed,) = (await served.get("/api/tags"))[1]["models"]
+        _, shown = await served.post("/api/show", {"model": listed["name"]})
+        assert shown["capabilities"] == ["embedding"]
+        assert shown["model_info"][f"{shown['details']['family']}.embedding_length"] == 3
+
+
 async def test_a_chat_model_and_an_embedder_are_served_beside_each_other():
     async with serving_texts() as texts:
         engines = TextEngines(texts.client)

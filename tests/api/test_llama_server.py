@@ -14,7 +14,7 @@ import pytest
 
 from app.api.defaults import Defaults
 from app.api.state import Presentation
-from app.protocol.load import LoadParams
+from app.protocol.load import LoadParams, LoraAdapter
 from tests.api.conftest import SOON, OpenBackend, Served, Steps, endless, serving, until
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import END, CountingBackend
@@ -534,10 +534,7 @@ async def test_nothing_is_told_without_the_key(path):
             assert (status, body["error"]["type"]) == (401, "authentication_error")
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/lora-adapters", "/slots/0", "/props"],
-)
+@pytest.mark.parametrize("path", ["/models/load", "/v1/audio/transcriptions", "/props"])
 async def test_what_llama_server_has_and_skein_has_not_says_so(path):
     async with serving() as served:
         status, body = await served.post(path, {"input": "Hi"})
@@ -611,3 +608,17 @@ async def test_who_leaves_ends_the_tokenizing_of_what_is_left():
         may_go_on.set()
         assert (await served.post("/tokenize", {"content": "b"}))[1] == {"tokens": [98]}
         assert served.backend.num_tokenized < 10_000
+
+
+# Adapters.
+
+
+async def test_adapters_are_listed_and_the_same_for_all_requests():
+    loaded = (LoraAdapter(Path("/secret/folder/poet.gguf"), 0.5),)
+    async with serving(CountingBackend(**TINY_CONTEXT, adapters=loaded)) as served:
+        assert await served.get("/lora-adapters") == (200, [{"id": 0, "path": "poet.gguf", "scale": 0.5}])
+        for scales in ([], [{"id": 0, "scale": 1.0}], [{"id": 1, "scale": 0.5}]):
+            assert (await refused(served, lora=scales))[0] == 400
+        assert await complete(served, "Hi", lora=[{"id": 0, "scale": 0.5}])
+        status, body = await served.post("/lora-adapters", {})
+        assert (status, "share a step" in body["error"]["message"]) == (400, True)

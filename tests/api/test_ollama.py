@@ -205,6 +205,7 @@ async def test_who_waits_for_a_stream_gets_lines_that_can_be_read(monkeypatch):
         (CHAT, ASKED | {"format": "xml"}, "format"),
         (CHAT, ASKED | {"tools": [{"type": "function"}]}, "tools"),
         (GENERATE, PROMPT | {"images": ["aGk="]}, "text only"),
+        ("/api/embed", {"input": "x"}, "no embeddings"),
         (GENERATE, PROMPT | {"suffix": "x"}, "suffix"),
         (GENERATE, PROMPT | {"raw": True, "options": {"temperature": "hot"}}, "temperature"),
     ],
@@ -223,7 +224,6 @@ async def test_what_makes_no_sense_is_refused_in_ollamas_form(path, body, word):
         ("POST", "/api/create"),
         ("DELETE", "/api/delete"),
         ("POST", "/api/blobs/sha256:0"),
-        ("POST", "/api/embed"),
         ("POST", "/api/unheard-of"),
     ],
 )

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import aiohttp
 import pytest
 
+from app.api import sleeping_engine
 from app.api.engine_client import EngineClient
 from app.api.server import ApiServer
 from app.api.sleeping_engine import SleepingEngine
@@ -70,6 +71,15 @@ async def test_it_sleeps_when_idle_and_wakes_for_a_request():
         assert woken["text"] == awake["text"]
         assert loads.num_loaded == 2
         await until(lambda: served.client.is_asleep)
+
+
+async def test_asleep_it_keeps_no_freed_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads = Loads()
+    num_there: list[int] = []
+    monkeypatch.setattr(sleeping_engine, "give_back", lambda: num_there.append(loads.num_there))
+    async with serving(loads) as served:
+        await until(lambda: served.client.is_asleep)
+    assert num_there == [0]
 
 
 @pytest.mark.parametrize("path", ["/health", "/props", "/v1/models", "/models", "/metrics", "/slots"])

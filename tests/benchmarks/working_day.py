@@ -133,8 +133,9 @@ class RandomDay(RandomUse):
         for dialog in self._open_dialogs():
             dialog.reject()
         self.workspace.end_split()
-        for session in self.workspace.sessions:
-            self.workspace.close(session)
+        current = self.workspace.current
+        for session in sorted(self.workspace.sessions, key=lambda one: one is current):
+            self.workspace.close(session)  # the current one last: in its place another one would be drawn
         async with asyncio.timeout(PATIENCE_S):
             await self._until_idle()
             if not self.engine.loaded_params:

@@ -110,6 +110,20 @@ def test_the_source_of_imported_modules_is_not_kept(collector, given_back: list[
     assert __file__ not in linecache.cache
 
 
+@pytest.mark.parametrize(("generation", "num_times"), [(0, 1), (1, 1), (2, 2)])
+def test_a_collection_of_young_objects_is_no_reason_to_look_through_all_again(
+    collector, given_back: list[str], monkeypatch: pytest.MonkeyPatch, generation: int, num_times: int
+) -> None:
+    rest(collector, garbage.QUIET_PERIODS)
+    counts = [0, 0, 0]
+    counts[generation] = gc.get_threshold()[generation] + 1
+    monkeypatch.setattr(garbage.gc, "get_count", lambda: counts)
+    rest(collector, 1)
+    counts[generation] = 0
+    rest(collector, 2 * garbage.QUIET_PERIODS)
+    assert len(given_back) == num_times
+
+
 def test_nothing_is_given_back_while_collections_are_due(
     collector, given_back: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,7 +36,7 @@ def test_after_two_crashes_it_starts_with_nothing_and_all_can_be_had_back(
     assert skein.open_tabs() != []
     desktop.photograph(tmp_path / "safe.png")
 
-    desktop.click(skein.state()["offers"]["Open Them Now"])
+    desktop.click(skein.state()["offers"]["Open them now"])
     until(lambda: skein.state()["composers"] == ["half a thou"], "the tab to come back")
     until(lambda: "is loaded" in skein.log(), "the model")
     desktop.keys("ctrl+q")

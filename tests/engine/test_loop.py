@@ -223,7 +223,7 @@ def test_the_dial_and_the_front_tab_reach_the_engine(start):
 def test_a_request_can_be_aborted_before_its_prompt_is_ready(start, monkeypatch):
     may_render, rendering = threading.Event(), threading.Event()
 
-    def slow_render(_self, _messages, _variables):
+    def slow_render(*_given):
         rendering.set()
         may_render.wait(SOON)
         return "text"
@@ -243,7 +243,7 @@ def test_a_request_can_be_aborted_before_its_prompt_is_ready(start, monkeypatch)
 def test_a_slow_template_delays_nobody_else(start, monkeypatch):
     may_render = threading.Event()
 
-    def render(_self, messages, _variables):
+    def render(_self, messages, *_more):
         if messages[-1].content == "slow":
             may_render.wait(SOON)
         return "text"
@@ -268,7 +268,7 @@ class Templates:
         self.may_end = threading.Event()
         templates = self
 
-        def render(_self, messages, _variables):
+        def render(_self, messages, *_more):
             templates.rendered.append(messages[-1].content)
             assert templates.may_end.wait(SOON)
             return "text"
@@ -333,7 +333,7 @@ def test_an_engine_whose_last_report_fails_still_ends_its_threads_and_answers(st
 
 
 def test_a_template_that_fails_ends_its_own_request(start, monkeypatch):
-    def render(_self, messages, _variables):
+    def render(_self, messages, *_more):
         if "bad" in messages[-1].content:
             raise ChatTemplateError("The model's chat template failed: no.")
         return "text"

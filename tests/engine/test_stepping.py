@@ -159,7 +159,7 @@ def test_it_runs_until_a_sequence_holds_a_position(engine):
     engine.obey(RunUntil(UntilPosition(seq_id=0, pos=35)))
     reports = run_on(engine)
     assert [report.slots[0].pos_max >= 35 for report in reports[-2:]] == [False, True]
-    assert reason_of(engine) == "Sequence 0 holds position 35."
+    assert reason_of(engine) == "Sequence 0 reached position 35."
 
 
 def test_it_runs_until_a_token_comes():

@@ -45,7 +45,7 @@ def test_a_position_is_suggested_and_can_be_changed(choice: StopChoice) -> None:
     choice.position.setValue(30)
     choice.run.click()
     assert commands == [RunUntil(UntilPosition(1, 30))]
-    assert choice.words == "sequence 1 holds position 30"
+    assert choice.words == "sequence 1 reaches position 30"
 
 
 def test_a_position_is_typed_and_entered(choice: StopChoice) -> None:

@@ -105,7 +105,7 @@ def test_only_a_reranker_ranks(tiny_gguf):
         pass
 
 
-@pytest.mark.parametrize(("wanted", "longest"), [(0, 512), (64, 64), (4096, 512)])
+@pytest.mark.parametrize(("wanted", "longest"), [(0, 512), (64, 64), (77, 77), (300, 300), (4096, 512)])
 def test_a_text_longer_than_a_micro_batch_is_refused_before_it_ends_the_process(tmp_path, wanted, longest):
     path = write_tiny_gguf(tmp_path / "short.gguf", "bert", n_ctx_train=512)
     with embedder_of(path, n_ctx=wanted) as embedder:

@@ -98,7 +98,6 @@ class OutputConfig(Body):
 class MessagesFields(SamplingFields):
     """`model` may be anything: there is only one. Without `max_tokens` the context is the limit."""
 
-    model: Any = None
     metadata: Any = None  # who asks
     messages: Annotated[list[MessageFields], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
     system: str | Blocks | None = None

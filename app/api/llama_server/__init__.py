@@ -5,9 +5,19 @@ Endpoints that Skein does not offer (LoRA, saving of slots) say so.
 
 from aiohttp import web
 
-from app.api.llama_server import completion, infill, metrics, not_offered, props, slots, tokens
+from app.api.llama_server import (
+    completion,
+    infill,
+    lora,
+    metrics,
+    not_offered,
+    props,
+    slot_actions,
+    slots,
+    tokens,
+)
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
-    for endpoints in (completion, infill, tokens, props, slots, metrics, not_offered):
+    for endpoints in (completion, infill, lora, tokens, props, slots, slot_actions, metrics, not_offered):
         endpoints.add_routes(router)

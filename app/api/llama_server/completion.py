@@ -19,6 +19,7 @@ from app.api.engine_client import Answers, EngineClient
 from app.api.errors import invalid
 from app.api.json_body import Body, beside, json_response
 from app.api.llama_answer import answer_json, token_probabilities
+from app.api.llama_server.lora import Scales, require_scales
 from app.api.openai import MAX_COPIES, MaxTokens, limit
 from app.api.parameters import SamplingFields, read_sampling_fields
 from app.api.progress import Progress
@@ -55,6 +56,7 @@ class CompletionFields(SamplingFields):
     id_slot: Annotated[int, Field(ge=-1)] | None = None
     response_fields: Annotated[list[str], Field(max_length=MAX_FIELDS, fail_fast=True)] | None = None
     stream: bool | None = None
+    lora: Scales | None = None
 
     @property
     def prompts(self) -> list[tuple[Piece, ...]]:
@@ -105,6 +107,7 @@ async def complete(request: web.Request, fields: CompletionFields) -> web.Stream
     """The answers to `fields.prompts`, streamed where they ask for it."""
     client = request.app[CLIENT]
     _check_slot(fields, client)
+    require_scales(fields.lora, client.model)
     sampling = client.sampling
     requests = await beside(request, lambda: fields.requests(sampling))
     with client.answer(*requests, reports_progress=bool(fields.stream and fields.return_progress)) as answers:

@@ -8,8 +8,6 @@ from aiohttp.typedefs import Handler
 from app.api.errors import ApiError
 
 PATHS = {
-    "This server takes no adapters.": ("/lora-adapters",),
-    "Slots are saved and freed by Skein itself.": ("/slots/{id}",),
     "This server takes no sound.": ("/v1/audio/transcriptions",),
     "This server has one model. Start it with another one.": ("/models/load", "/models/unload"),
 }
@@ -20,7 +18,6 @@ def add_routes(router: web.UrlDispatcher) -> None:
         for path in paths:
             router.add_post(path, _refusal(message))
     router.add_get("/cors-proxy", _refusal("This server fetches no pages for others.", 403))
-    router.add_get("/lora-adapters", _refusal("This server takes no adapters."))
     router.add_post("/props", _refusal("The settings of this server cannot be changed while it runs."))
 
 

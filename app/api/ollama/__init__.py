@@ -6,7 +6,6 @@ What changes models (pull, create, delete) is refused: there is one, chosen in S
 from __future__ import annotations
 
 import uuid
-from functools import partial
 from typing import NoReturn
 
 from aiohttp import web
@@ -16,7 +15,7 @@ from app.api.as_chat import as_chat, given
 from app.api.chat_answer import ChatAnswers, answer_chat
 from app.api.errors import ApiError
 from app.api.json_body import beside, json_response, read_fields, validated
-from app.api.ollama import models
+from app.api.ollama import embed, models
 from app.api.ollama.answer import Lines, line
 from app.api.ollama.fields import ChatFields, GenerateFields, OllamaFields
 from app.api.parameters import SamplingFields
@@ -25,25 +24,16 @@ from app.protocol.request import Request
 
 PREFIX = "/api/"
 ONE_MODEL = "This server has one model, which is chosen in Skein."
-NO_EMBEDDINGS = "This server makes no embeddings."
-NOT_OFFERED = {
-    "pull": ONE_MODEL,
-    "push": ONE_MODEL,
-    "create": ONE_MODEL,
-    "copy": ONE_MODEL,
-    "delete": ONE_MODEL,
-    "blobs/{digest}": ONE_MODEL,
-    "embed": NO_EMBEDDINGS,
-    "embeddings": NO_EMBEDDINGS,
-}
+CHANGES = ("pull", "push", "create", "copy", "delete", "blobs/{digest}")  # of models
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
     models.add_routes(router)
+    embed.add_routes(router)
     router.add_post("/api/chat", chat)
     router.add_post("/api/generate", generate)
-    for path, reason in NOT_OFFERED.items():
-        router.add_route("*", f"{PREFIX}{path}", partial(not_offered, reason))
+    for path in CHANGES:
+        router.add_route("*", f"{PREFIX}{path}", refuse)
 
 
 async def chat(request: web.Request) -> web.StreamResponse:
@@ -68,8 +58,8 @@ async def generate(request: web.Request) -> web.StreamResponse:
         return await _answer(request, fields, answers, is_chat=False)
 
 
-async def not_offered(reason: str, _request: web.Request) -> NoReturn:
-    raise ApiError(404, reason)
+async def refuse(_request: web.Request) -> NoReturn:
+    raise ApiError(404, ONE_MODEL)
 
 
 def _loaded(request: web.Request, is_chat: bool) -> web.Response:

@@ -1,4 +1,4 @@
-"""What Ollama's clients ask about models: there is one, and it is loaded."""
+"""What Ollama's clients ask about models: there is one, perhaps with another for embeddings beside it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,23 @@ from pathlib import Path
 from aiohttp import web
 
 from app.api.as_chat import AnyObject
-from app.api.json_body import json_response
+from app.api.json_body import Body, json_response, read_fields
 from app.api.llama_answer import sampling_json
 from app.api.ollama.answer import written
-from app.api.state import CLIENT, model_name
+from app.api.state import CLIENT, TEXT_ENGINES
+from app.api.vectors import name_of
+from app.protocol.load import Pooling
 from app.protocol.model import ModelInfo
 
 # Of Ollama, whose API this is: clients ask for the oldest that they know.
 OLLAMA_VERSION = "0.12.11"
 NEVER = "9999-12-31T23:59:59Z"  # it is unloaded
 PARAMETERS = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty", "seed")
+
+
+class ShowFields(Body):
+    model: str | None = None
+    name: str | None = None  # as it was called first
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
@@ -38,35 +45,27 @@ async def version(_request: web.Request) -> web.Response:
 
 
 async def tags(request: web.Request) -> web.Response:
-    return json_response({"models": [_listed(request.app)] if request.app[CLIENT].has_model else []})
+    return json_response({"models": [_listed(name, model) for name, model in _loaded(request.app)]})
 
 
 async def running_models(request: web.Request) -> web.Response:
-    if not request.app[CLIENT].has_model:
-        return json_response({"models": []})
-    model = request.app[CLIENT].model
-    elsewhere = sum(need.total_bytes for _device, need in model.memory_elsewhere)
-    loaded = {
-        **_listed(request.app),
-        "size": model.memory.total_bytes + elsewhere,
-        "size_vram": elsewhere,
-        "expires_at": NEVER,
-        "context_length": model.max_sequence_tokens,
-    }
-    return json_response({"models": [loaded]})
+    return json_response({"models": [_running(name, model) for name, model in _loaded(request.app)]})
 
 
 async def show(request: web.Request) -> web.Response:
-    """Of the one model there is, whatever name was sent. `context_length` is what a chat here can have."""
+    """Of the chat model, unless another is named. `context_length` is what a chat here can have."""
+    fields = await read_fields(request, ShowFields)
     client = request.app[CLIENT]
-    model = client.model
-    template = await client.use_prompts(lambda prompts: prompts.template_source)
-    settings = sampling_json(client.sampling, client.defaults.max_tokens)
-    capabilities = {"completion": True, "tools": model.takes_tools, "thinking": model.thinks}
+    model = dict(_loaded(request.app)).get(fields.model or fields.name or "", client.model)
+    template, parameters = "", ""
+    if not model.pooling:
+        template = await client.use_prompts(lambda prompts: prompts.template_source)
+        settings = sampling_json(client.sampling, client.defaults.max_tokens)
+        parameters = "\n".join(f"{name} {settings[name]}" for name in PARAMETERS)
     return json_response(
         {
-            "modelfile": f"FROM {model_name(request.app)}\n",
-            "parameters": "\n".join(f"{name} {settings[name]}" for name in PARAMETERS),
+            "modelfile": f"FROM {model.name}\n",
+            "parameters": parameters,
             "template": template,
             "details": _details(model),
             "model_info": {
@@ -74,15 +73,21 @@ async def show(request: web.Request) -> web.Response:
                 "general.name": model.name,
                 "general.parameter_count": model.n_params,
                 f"{model.architecture}.context_length": model.max_sequence_tokens,
+                **({f"{model.architecture}.embedding_length": model.n_embd} if model.pooling else {}),
             },
-            "capabilities": [name for name, has_it in capabilities.items() if has_it],
+            "capabilities": _capabilities(model),
             "modified_at": _modified_at(model.path),
         }
     )
 
 
-def _listed(application: web.Application) -> AnyObject:
-    model, name = application[CLIENT].model, model_name(application)
+def _loaded(application: web.Application) -> list[tuple[str, ModelInfo]]:
+    """The models that are loaded, by their public names. None while the window has none open."""
+    clients = dict.fromkeys((application[CLIENT], *application[TEXT_ENGINES].every))
+    return [(name_of(client, application), client.model) for client in clients if client.has_model]
+
+
+def _listed(name: str, model: ModelInfo) -> AnyObject:
     return {
         "name": name,
         "model": name,
@@ -92,6 +97,24 @@ def _listed(application: web.Application) -> AnyObject:
         "digest": hashlib.sha256(f"{model.path.name} {model.size_bytes}".encode()).hexdigest(),
         "details": _details(model),
     }
+
+
+def _running(name: str, model: ModelInfo) -> AnyObject:
+    elsewhere = sum(need.total_bytes for _device, need in model.memory_elsewhere)
+    return {
+        **_listed(name, model),
+        "size": model.memory.total_bytes + elsewhere,
+        "size_vram": elsewhere,
+        "expires_at": NEVER,
+        "context_length": model.max_sequence_tokens,
+    }
+
+
+def _capabilities(model: ModelInfo) -> list[str]:
+    if model.pooling:
+        return [] if model.pooling is Pooling.RANK else ["embedding"]
+    has = {"completion": True, "tools": model.takes_tools, "thinking": model.thinks}
+    return [name for name, has_it in has.items() if has_it]
 
 
 def _details(model: ModelInfo) -> AnyObject:

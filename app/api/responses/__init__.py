@@ -15,8 +15,9 @@ from app.api.chat_answer import answer_chat, count_prompt_tokens
 from app.api.chat_fields import ChatFields
 from app.api.json_body import as_json, beside, json_response, read_fields
 from app.api.responses.fields import ResponseFields
-from app.api.responses.response import Response
+from app.api.responses.response import Response, new_body
 from app.api.responses.store import RESPONSES
+from app.api.state import model_name
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
@@ -29,8 +30,10 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 async def responses(request: web.Request) -> web.StreamResponse:
     fields, messages, chat_fields = await _read(request)
+    name = model_name(request.app)
+    body = await beside(request, lambda: new_body(fields, name))
     with await answer_chat(request, chat_fields) as chat:
-        response = Response(request, fields, messages, chat)
+        response = Response(request, fields, body, messages, chat)
         if fields.stream:
             return await stream_answers(request, chat.outputs, response)
         await chat.to_their_end()

@@ -89,7 +89,6 @@ class Reasoning(Body):
 class ResponseFields(SamplingFields):
     """`model` may be anything: there is only one."""
 
-    model: Any = None
     input: (
         Annotated[str, Field(min_length=1)]
         | Annotated[list[Item], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]

@@ -18,7 +18,7 @@ from app.api.progress import Progress
 from app.api.responses.fields import ResponseFields
 from app.api.responses.output import OutputItems
 from app.api.responses.store import RESPONSES, Stored
-from app.api.state import CLIENT, model_name
+from app.api.state import CLIENT
 from app.protocol.answer_message import AnswerMessage, MessageDelta, ToolCallDelta
 from app.protocol.output import Output, Usage
 
@@ -26,12 +26,17 @@ REPEATED = {"reasoning", "text", "tool_choice", "tools"}  # in the response, as 
 
 
 class Response(Chunks):
-    """`messages` are the chat that it answers, as JSON, without instructions."""
+    """`body` is `new_body`; `messages` are the chat that it answers, as JSON, without instructions."""
 
     stream = NamedEventStream
 
     def __init__(
-        self, request: web.Request, fields: ResponseFields, messages: bytes, chat: ChatAnswers
+        self,
+        request: web.Request,
+        fields: ResponseFields,
+        body: AnyObject,
+        messages: bytes,
+        chat: ChatAnswers,
     ) -> None:
         self._request = request
         self._fields = fields
@@ -40,7 +45,7 @@ class Response(Chunks):
         self._items = OutputItems(fields.top_logprobs or 0)
         self._num_events = 0
         self._num_reasoning_tokens = 0
-        self._body = _new_body(fields, model_name(request.app))
+        self._body = body
 
     async def of(self, index: int, output: Output) -> list[Event]:
         delta = await self._chat.read(index, output)
@@ -126,7 +131,8 @@ class Response(Chunks):
         return self._body
 
 
-def _new_body(fields: ResponseFields, model: str) -> AnyObject:
+def new_body(fields: ResponseFields, model: str) -> AnyObject:
+    """Of a response before its first token. Any thread."""
     sent = fields.model_dump(include=REPEATED, exclude_none=True, by_alias=True)
     return {
         "id": f"resp_{uuid.uuid4().hex}",

@@ -28,7 +28,7 @@ class NoChatsError(BadChatError):
 
 
 def bad_value(name: str) -> BadChatError:
-    return BadChatError(said("Its “{name}” is not one that Skein can use.", name=name))
+    return BadChatError(said("Its “{name}” is not supported.", name=name))
 
 
 def no_chats() -> NoChatsError:

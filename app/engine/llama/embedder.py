@@ -219,7 +219,8 @@ def _context_params(model: Native, params: LoadParams, pooling: Pooling) -> lib.
     native.pooling_type = NUMBERS[pooling]
     native.n_batch = native.n_ubatch = longest
     native.n_ctx = max(longest, MIN_N_CTX)
-    native.n_seq_max = 1 if has_state else min(MAX_TEXTS, longest)
+    # The library plans for as many rows of each sequence, and aborts if that is more than a micro-batch has.
+    native.n_seq_max = 1 if has_state else min(MAX_TEXTS, longest & -longest)
     native.kv_unified = True
     native.no_perf = True
     native.n_threads = native.n_threads_batch = num_threads(

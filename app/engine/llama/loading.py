@@ -469,6 +469,7 @@ def _model_info(
         takes_tools=TOOLS in template,
         thinks=any(sign in template for sign in THINKING),
         fim=_fim_tokens(model),
+        adapters=params.adapters,
     )
     assert info.n_ctx_seq == lib.llama_n_ctx_seq(context.pointer)
     return info

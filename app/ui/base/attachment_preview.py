@@ -85,10 +85,14 @@ class AttachmentPreview(Popover):
         self.removed.emit()
 
     def _place_above(self, widget: QWidget) -> None:
-        corner = widget.mapToGlobal(QPoint(0, 0)) - QPoint(0, self.height() + GAP)
-        space = widget.screen().availableGeometry()
-        x = max(space.left(), min(corner.x(), space.right() - self.width()))
-        self.move(x, max(corner.y(), space.top()))
+        """Or below it, where the window has no room above; and within the window's sides."""
+        corner = widget.mapToGlobal(QPoint(0, 0))
+        screen = widget.screen().availableGeometry()
+        space = widget.window().frameGeometry().intersected(screen)
+        above, below = corner.y() - self.height() - GAP, corner.y() + widget.height() + GAP
+        has_room = above >= space.top() or below + self.height() > screen.bottom()
+        x = max(screen.left(), min(corner.x(), space.right() - self.width() - GAP))
+        self.move(x, max(above, screen.top()) if has_room else below)
 
     def _lay_out(self) -> None:
         foot = hbox(self.into_text, STRETCH, self.remove)

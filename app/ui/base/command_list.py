@@ -80,11 +80,11 @@ COMMANDS = {
         "Previo&us version", "Show the previous version", "Alt+Left", "There is no other version."
     ),
     "message.next-version": Words(
-        "Ne&xt version", "Show the version after", "Alt+Right", "There is no other version."
+        "Ne&xt version", "Show the next version", "Alt+Right", "There is no other version."
     ),
     "message.add": Words(
         "Add without as&king",
-        "Add the draft as your message without an answer",
+        "Add the draft as your message without asking for an answer",
         needs="Write something first, and wait for the running answer.",
     ),
     "message.add-answer": Words(
@@ -152,7 +152,7 @@ COMMANDS = {
     "api.open": Words("Local API s&ettings…", "Port, address and key"),
     "tools.backups": Words("&Backups…", "Back up all chats, or restore a backup"),
     "tools.self-test": Words(
-        "&Self-test…", "Check with this model, on this computer, that chats do not disturb each other"
+        "&Self-test…", "Check that chats do not affect each other's answers, with this model on this computer"
     ),
     # Help
     "help.guide": Words("&Guide", "How Skein works, page by page"),

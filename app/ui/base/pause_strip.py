@@ -26,7 +26,7 @@ class PauseStrip(QWidget):
         self._words = PlainLabel(tr(PAUSED), self)
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.step = self._button(tr("Step"), tr("Run one step, then pause again (F10)"))
-        self.resume = self._button(tr("Resume"), tr("Go on computing (F5)"))
+        self.resume = self._button(tr("Resume"), tr("Resume computing (F5)"))
         self.step.setProperty("command", "engine.step")
         self.resume.setProperty("command", "engine.resume")
         self.step.clicked.connect(self.step_requested)

@@ -79,13 +79,13 @@ PAGES = (
             Setting(
                 "zoom",
                 mark("Text size"),
-                mark("Ctrl and the mouse wheel change it, too."),
+                mark("Also changed with Ctrl+mouse wheel."),
                 named=text_sizes,
             ),
             Setting(
                 "column",
                 mark("Width of messages"),
-                mark("How much of a wide window the text takes."),
+                mark("How much of a wide window the text fills."),
                 choices=COLUMNS,
             ),
             Setting(
@@ -142,7 +142,7 @@ PAGES = (
             Setting(
                 "download_folder",
                 mark("Models folder"),
-                mark("Downloads go here, and the models in it are listed."),
+                mark("Downloads are saved here; the library lists what is in it."),
                 word=mark("Default"),
                 folder=paths.models_dir,
             ),
@@ -155,7 +155,7 @@ PAGES = (
             Setting(
                 "hub_endpoint",
                 mark("Mirror of Hugging Face"),
-                mark("For networks that cannot reach the hub itself."),
+                mark("For networks that cannot reach huggingface.co."),
                 word=DEFAULT_ENDPOINT,
                 check=why_no_hub,
             ),
@@ -211,7 +211,7 @@ PAGES = (
             Setting(
                 "max_tokens",
                 mark("Maximum answer length"),
-                mark("Most tokens an answer may have."),
+                mark("The most tokens an answer may have."),
                 word=mark("No limit"),
                 step=64,
             ),
@@ -231,14 +231,14 @@ PAGES = (
             Setting(
                 "n_threads",
                 mark("Threads"),
-                mark("CPU threads for computing."),
+                mark("CPU threads that llama.cpp computes with."),
                 word=mark("Automatic"),
                 note=core_note,
             ),
             Setting(
                 "num_drafted_tokens",
                 mark("Draft tokens"),
-                mark("Most draft tokens checked in one step, taken from the chat's own text."),
+                mark("The most draft tokens checked in one step, taken from the chat's own text."),
                 word=mark("None"),
             ),
             Setting(
@@ -290,7 +290,7 @@ PAGES = (
             Setting(
                 "max_chat_tokens",
                 mark("Limit per chat"),
-                mark("Most tokens of one chat; each chat can have its own limit."),
+                mark("The most tokens a chat may have; each chat can set its own limit."),
                 word=mark("Whole context"),
                 step=256,
             ),
@@ -309,7 +309,7 @@ PAGES = (
             Setting(
                 "api_port",
                 mark("Port"),
-                mark("A port no other program uses."),
+                mark("A port that no other program uses."),
                 is_grouped=False,
             ),
             Setting(
@@ -338,7 +338,13 @@ PAGES = (
         "shortcuts",
         mark("Shortcuts"),
         "keyboard",
-        (Remark(mark("Shift+Enter always inserts a new line. Up in an empty message edits your last one.")),),
+        (
+            Remark(
+                mark(
+                    "Shift+Enter always inserts a new line. Up in an empty composer edits your last message."
+                )
+            ),
+        ),
     ),
     Page(
         "privacy",

@@ -34,15 +34,15 @@ class TitleEdit(QLineEdit):
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
             super().keyPressEvent(event)
             return
-        self._end(is_kept=event.key() != Qt.Key.Key_Escape)
+        self.end(is_kept=event.key() != Qt.Key.Key_Escape)
         self.left_by_key.emit()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         if event.reason() not in STILL_EDITED:
-            self._end(is_kept=True)
+            self.end(is_kept=True)
 
-    def _end(self, is_kept: bool) -> None:
+    def end(self, is_kept: bool) -> None:
         if self._is_over:
             return
         self._is_over = True

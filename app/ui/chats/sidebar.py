@@ -312,6 +312,11 @@ class _List(QListView):
         else:
             super().keyPressEvent(event)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.RightButton:
+            return  # the menu selects, and for as long as it is open
+        super().mousePressEvent(event)
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """One click opens, as in a browser; with Ctrl or Shift it selects."""
         pressed = self.state() == QAbstractItemView.State.DraggingState

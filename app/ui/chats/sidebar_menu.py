@@ -44,7 +44,9 @@ class SidebarMenu(Menu):
         ids = tuple(row.chat_id for row in chats)
         if len(ids) == 1:
             self.addAction(tr("&Open")).triggered.connect(partial(self.open_requested.emit, ids[0]))
-            self.addAction(tr("Open &beside")).triggered.connect(partial(self.beside_requested.emit, ids[0]))
+            self.addAction(tr("Open in split &view")).triggered.connect(
+                partial(self.beside_requested.emit, ids[0])
+            )
             self.addSeparator()
             self.addAction(tr("&Rename")).triggered.connect(self.rename_requested)
             self.addAction(tr("&Fork")).triggered.connect(partial(self.fork_requested.emit, ids[0]))

@@ -16,8 +16,10 @@ _FORECASTS = {
     Overflow.ROLLING_WINDOW: mark("The oldest turns will be left out to make room for this message."),
     Overflow.TRUNCATE_MIDDLE: mark("Turns in the middle will be left out to make room for this message."),
 }
+_MIDDLE_ALONE = mark("The middle of this message will be left out: about {draft} tokens, and {limit} fit.")
 _TOO_LONG_ALONE = mark(
-    "This message alone is too long: about {draft} tokens, and this chat can have {limit}."
+    "This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose in the "
+    "chat settings to leave out the middle."
 )
 
 
@@ -38,7 +40,7 @@ class ContextFigures:
 def num_used(turns: list[Turn], slot: SlotSnapshot | None) -> int:
     """While computing, what its slot will hold, else the total of its last answer."""
     usage = next((turn.usage for turn in reversed(turns) if turn.usage.num_prompt_tokens), None)
-    if slot is not None and slot.pos_max >= 0 and (slot.is_running or usage is None):
+    if slot is not None and slot.pos_max >= 0 and (slot.is_running or not turns):
         return slot.pos_max + 1 + slot.num_pending_tokens
     return usage.num_prompt_tokens + usage.num_generated_tokens if usage else 0
 
@@ -77,7 +79,7 @@ def forecast(figures: ContextFigures, overflow: Overflow) -> str:
     if not figures.limit or not figures.draft or figures.total < figures.limit:
         return ""
     text = _FORECASTS[overflow]
-    if overflow is not Overflow.STOP and figures.draft >= figures.limit:
-        text = _TOO_LONG_ALONE
+    if figures.draft >= figures.limit:
+        text = _MIDDLE_ALONE if overflow is Overflow.TRUNCATE_MIDDLE else _TOO_LONG_ALONE
     total, draft, limit = count(figures.total), count(figures.draft), count(figures.limit)
     return tr(text, total=total, draft=draft, limit=limit)

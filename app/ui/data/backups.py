@@ -20,7 +20,7 @@ from app.storage.backups import Backup, Reason
 
 SIZE = QSize(640, 480)
 ROW_HEIGHT = 28
-_HEADS = (mark("Made"), mark("Why"), mark("Size"))
+_HEADS = (mark("Created"), mark("Reason"), mark("Size"))
 _WHY = {
     Reason.REGULAR: mark("Automatic"),
     Reason.ASKED: mark("Manual"),
@@ -124,7 +124,7 @@ class BackupsDialog(QDialog):
         self._show_buttons()
 
     def _show_buttons(self) -> None:
-        self.restore_button.setText(tr("Restore and Restart") if self._asks else tr("&Restore…"))
+        self.restore_button.setText(tr("Restore and restart") if self._asks else tr("&Restore…"))
         self.restore_button.setEnabled(self.chosen is not None)
         self.cancel_button.setVisible(self._asks)
         self.close_button.setVisible(not self._asks)

@@ -41,7 +41,7 @@ class BackupsMenu(QObject):
 
     @Slot(object)
     def _on_made(self, backup: Backup) -> None:
-        self.dialog.show_note(tr("Backup made at {time}.", time=when(backup.made_at)))
+        self.dialog.show_note(tr("Backup created at {time}.", time=when(backup.made_at)))
 
     @Slot(object)
     def _on_failed(self, message: str) -> None:

@@ -20,7 +20,7 @@ from app.selftest.report import TITLES, Line, Outcome, Report
 from app.ui.engine.self_test_row import CANCELLED, OUTCOMES, RUNNING, WARNING, LineRow, Mark
 
 SIZE = QSize(760, 760)
-NO_MODEL = mark("No model is open. Open one with Ctrl+O, then test it here.")
+NO_MODEL = mark("No model is loaded. Choose one above the chat, then test it here.")
 
 
 class SelfTestDialog(QDialog):
@@ -199,7 +199,7 @@ def intro_text(model: ModelInfo) -> str:
     cells = count(model.n_ctx)
     return tr(
         "Loads {name} again in its own process, with {slots} and {cells}, and asks it test questions. "
-        "Shows whether chats that share a context disturb or slow each other on this computer.",
+        "Shows whether chats that share a context affect or slow each other on this computer.",
         name=one_line(model.name),
         slots=tr_n("{n} slot", "{n} slots", model.n_seq_max),
         cells=tr("{number} cells", number=cells)

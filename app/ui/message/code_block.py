@@ -49,7 +49,7 @@ class CodeBlock(QWidget):
         self.note = PlainLabel(parent=self)
         self.note.setFont(small_font())
         self.note.hide()
-        self.copy_clean = quiet_button(tr("Copy without Them"), self, "bar")
+        self.copy_clean = quiet_button(tr("Copy without them"), self, "bar")
         self.copy_clean.hide()
         self.copy_clean.setFont(small_font())
         self.copy_clean.clicked.connect(

@@ -41,7 +41,7 @@ class DownloadNotices(QObject):
     @Slot(object)
     def _on_failed(self, download: Download) -> None:
         if not self._commands.shows_hub:
-            text = tr("{name} could not be loaded.", name=one_line(download.name))
+            text = tr("{name} could not be downloaded.", name=one_line(download.name))
             self._notices.show_error(sentences(text, tr_said(download.trouble)))
 
     @Slot()

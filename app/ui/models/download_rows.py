@@ -52,7 +52,7 @@ class DownloadRow(QWidget):
         )
         self.token_button = dialog_button(tr("Enter token…"), self.token_requested.emit, self)
         self.pause_button = IconButton("pause", tr("Pause"), SIDE, self)
-        self.resume_button = IconButton("play", tr("Go on"), SIDE, self)
+        self.resume_button = IconButton("play", tr("Resume"), SIDE, self)
         self.cancel_button = IconButton("x", tr("Cancel"), SIDE, self)
         self.pause_button.clicked.connect(lambda: self.pause_requested.emit(self.download.id))
         self.resume_button.clicked.connect(lambda: self.resume_requested.emit(self.download.id))
@@ -74,7 +74,7 @@ class DownloadRow(QWidget):
         self.bar.setAccessibleName(tr("Progress of {name}", name=one_line(download.name)))
         self.pause_button.setVisible(is_running)
         self.resume_button.setVisible(state in (State.PAUSED, State.FAILED))
-        self.resume_button.set_label(tr("Try again") if state is State.FAILED else tr("Go on"))
+        self.resume_button.set_label(tr("Try again") if state is State.FAILED else tr("Resume"))
         self.cancel_button.set_label(tr("Remove from the list") if state is State.DONE else tr("Cancel"))
         self.open_button.setVisible(state is State.DONE)
         for button in (self.page_button, self.token_button):

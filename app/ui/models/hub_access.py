@@ -35,7 +35,7 @@ class HubAccess(QDialog):
         self.token.setInputMethodHints(Qt.InputMethodHint.ImhSensitiveData)
         self.note = PlainLabel(parent=self, tone="muted", wraps=True)
         self.forget_button = dialog_button(tr("&Forget the token"), self._forget, self)
-        self.page_button = dialog_button(tr("&Make a token…"), self.page_requested.emit, self)
+        self.page_button = dialog_button(tr("&Create a token…"), self.page_requested.emit, self)
         self.page_button.setProperty("kind", "quiet")
         self.close_button = dialog_button(tr("Close"), self.close, self)
         self.save_button = dialog_button(tr("&Save"), self._save, self)

@@ -70,7 +70,7 @@ GROUPS = (
             Setting(
                 "n_batch",
                 mark("Batch"),
-                mark("Most tokens computed in one step for all chats (n_batch)."),
+                mark("The most tokens computed in one step, for all chats (n_batch)."),
                 word=AUTOMATIC,
                 step=64,
             ),
@@ -90,7 +90,7 @@ GROUPS = (
             words_of(
                 "num_drafted_tokens",
                 sentence=mark(
-                    "Most draft tokens checked in one step, from the chat's text or a draft model."
+                    "The most draft tokens checked in one step, from the chat's text or a draft model."
                 ),
                 word=AS_FOR_ALL,
             ),

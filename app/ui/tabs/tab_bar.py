@@ -46,6 +46,7 @@ class TabBar(QTabBar):
         self._pressed = -1  # whose × or, by the middle button, whose tab
         self._hovered = -1
         self._is_pulled = False
+        self.is_squeezed = False  # the tabs have less room than their titles need
         self.setObjectName("chats")
         self.setMovable(True)
         self.setDocumentMode(True)
@@ -76,7 +77,9 @@ class TabBar(QTabBar):
             self.setTabIcon(index, icon)
 
     def edit_title(self, index: int) -> TitleEdit:
-        """Edits the title in place."""
+        """Edits the title in place, and ends an edit that was left for another window."""
+        for left in self.findChildren(TitleEdit):
+            left.end(is_kept=True)
         edit = TitleEdit(self._face(index).title, self)
         room = self.tabRect(index).adjusted(6, 3, -6, -3)
         room.setWidth(max(room.width(), MIN_TAB))
@@ -86,9 +89,10 @@ class TabBar(QTabBar):
         return edit
 
     def cross_rect(self, index: int) -> QRect:
-        """Where the × of a tab is; empty for a pinned one."""
+        """Where the × of a tab is; empty for one that has none."""
         rect = self.tabRect(index)
-        if self._face(index).is_pinned or not rect.isValid():
+        has_none = self._face(index).is_pinned or (self.is_squeezed and index != self.currentIndex())
+        if has_none or not rect.isValid():
             return QRect()
         return QRect(rect.right() - 8 - _CROSS, rect.center().y() - _CROSS // 2, _CROSS, _CROSS)
 
@@ -111,6 +115,18 @@ class TabBar(QTabBar):
             width = self.fontMetrics().horizontalAdvance(beginning) + _AROUND_TITLE
             self._widths[title] = max(MIN_TAB, min(MAX_TAB, width))
         return self._widths[title]
+
+    def tabLayoutChange(self) -> None:
+        """Where there is little room, the × stands on the selected tab alone, and the title has its place."""
+        super().tabLayoutChange()
+        is_squeezed = any(
+            self.tabRect(index).width() < self.tabSizeHint(index).width() for index in range(self.count())
+        )
+        if is_squeezed != self.is_squeezed:
+            self.is_squeezed = is_squeezed
+            self.setProperty("squeezed", is_squeezed)
+            self.style().unpolish(self)
+            self.style().polish(self)
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):

@@ -119,7 +119,7 @@ class TabCommands(QObject):
         add(tr("&Rename…"), partial(self.rename, tab))
         pin = tr("Un&pin tab") if workspace.is_pinned(tab.session) else tr("&Pin tab")
         add(pin, partial(self.toggle_pin, tab))
-        add(tr("Show &beside"), partial(workspace.show_beside, tab.session))
+        add(tr("Show in split &view"), partial(workspace.show_beside, tab.session))
         menu.addSeparator()
         add(tr("&Fork chat"), partial(self.fork, tab))
         add(tr("Chat &settings…"), partial(self.open_settings, tab))

@@ -124,7 +124,7 @@ def prefix_end_text(prefix_end: str) -> str:
 def activity_line(slot: SlotSnapshot | None, is_paused: bool = False) -> str:
     """What is happening to an unfinished answer."""
     if is_paused:
-        return tr("paused, as all chats are")
+        return tr("all chats are paused")
     glyph = marks.COMPUTING.glyph
     if slot is None or not slot.is_running:
         return f"{glyph} {tr('waiting')}"

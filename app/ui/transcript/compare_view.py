@@ -122,7 +122,7 @@ class AnswerColumn(QWidget):
         self._stats = ""
         self._head = PlainLabel(parent=self, tone="muted")
         self._head.setFont(small_font())
-        self.keep = QPushButton(tr("Keep This One"), self)
+        self.keep = QPushButton(tr("Keep this one"), self)
         self.keep.clicked.connect(lambda: self.kept.emit(self.turn))
         self.copy = CopyButton(tr("Copy answer"), lambda: written_text(self.turn), self)
         self.body = AnswerBody(self)

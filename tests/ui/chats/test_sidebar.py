@@ -175,6 +175,7 @@ class TestKeys:
         place = side.list.visualRect(side.model.index_of((Kind.CHAT, "b"))).center()
         reason = QContextMenuEvent.Reason.Mouse
         event = QContextMenuEvent(reason, place, side.list.viewport().mapToGlobal(place))
+        qtbot.mousePress(side.list.viewport(), Qt.MouseButton.RightButton, pos=place)
         QApplication.sendEvent(side.list.viewport(), event)
         assert [row.chat_id for row in side.selected_rows()] == ["b"]
         menu_of(side).close()

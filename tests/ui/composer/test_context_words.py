@@ -38,6 +38,10 @@ def test_a_chat_that_was_never_answered_uses_what_its_slot_holds() -> None:
     assert num_used([], SlotSnapshot(0, SlotState.EMPTY)) == 0
 
 
+def test_what_was_read_ahead_is_not_counted_beside_the_message_that_it_became() -> None:
+    assert num_used([Turn(Role.USER, "a note")], WARM) == 0  # it counts as never computed
+
+
 def test_what_no_answer_has_read_is_still_to_be_computed() -> None:
     inserted = [
         Turn(Role.USER, "a note", attachments=(Attachment("a.txt", "text"),)),
@@ -79,8 +83,10 @@ def test_the_figures_are_told_in_numbers_and_in_words() -> None:
         (
             ContextFigures(0, 0, 4096, 4096),
             Overflow.ROLLING_WINDOW,
-            "This message alone is too long: about 4,096",
+            "This message alone is too long: about 4,096 tokens, and 4,096 fit. Shorten it, or choose",
         ),
+        (ContextFigures(0, 0, 4096, 4096), Overflow.STOP, "This message alone is too long"),
+        (ContextFigures(0, 0, 4096, 4096), Overflow.TRUNCATE_MIDDLE, "The middle of this message"),
     ],
 )
 def test_what_happens_to_a_full_chat_is_told_before_sending(

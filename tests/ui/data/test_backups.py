@@ -103,7 +103,7 @@ def test_back_up_now(dialog: BackupsDialog, backups: FakeBackups) -> None:
     backups.made.emit(BACKUPS[0])
     backups.listed.emit(BACKUPS)
     assert dialog.make_button.isEnabled()
-    assert dialog.note.text().startswith("Backup made at")
+    assert dialog.note.text().startswith("Backup created at")
 
 
 def test_a_restore_says_what_it_does_before_it_is_done(dialog: BackupsDialog, backups: FakeBackups) -> None:

@@ -104,7 +104,7 @@ def test_too_little_memory_is_warned_of_but_does_not_forbid(
 def test_without_a_model_there_is_nothing_to_test(menu: SelfTestMenu, engine: FakeEngine) -> None:
     engine.model = None
     menu.show_dialog()
-    assert "Ctrl+O" in menu.dialog.words
+    assert "Choose one above the chat" in menu.dialog.words
     assert not menu.dialog.start_button.isEnabled()
     engine.finish_load(model_info(name="new"))
     assert "Loads new" in menu.dialog.words

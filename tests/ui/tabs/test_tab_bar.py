@@ -1,11 +1,12 @@
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QMouseEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.ui.base.title_edit import TitleEdit
 from app.ui.tabs.tab_bar import TabBar
+from tests.conftest import QT_PATIENCE_MS
 
 LEFT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
 
@@ -108,6 +109,21 @@ class TestTitleEdit:
         edit = watched(bar)
         qtbot.keyClicks(edit, "Other")
         qtbot.keyClick(edit, Qt.Key.Key_Escape)
+        assert edit.isHidden()
+
+    def test_one_left_for_another_window_is_kept_and_ends_with_the_next(
+        self, bar: TabBar, qtbot: QtBot
+    ) -> None:
+        edit = bar.edit_title(0)
+        edit.insert("More sums")
+        other = QWidget()
+        qtbot.addWidget(other)
+        other.show()
+        with qtbot.waitActive(other, timeout=QT_PATIENCE_MS):
+            other.activateWindow()
+        assert not edit.isHidden()
+        with qtbot.waitSignal(edit.committed):
+            bar.edit_title(1)
         assert edit.isHidden()
 
     def test_nothing_typed_is_no_title(self, bar: TabBar, qtbot: QtBot) -> None:

@@ -234,7 +234,7 @@ class TestSplitView:
         self, tabs: ChatTabs, workspace: FakeWorkspace, commands: TabCommands
     ) -> None:
         menu = menu_of(tabs, 2)
-        choose(menu, "Show beside")
+        choose(menu, "Show in split view")
         menu.close()
         assert shown(tabs) == "AC"
 

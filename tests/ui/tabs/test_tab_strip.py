@@ -1,5 +1,6 @@
 import pytest
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, TurnState
@@ -131,6 +132,11 @@ def test_ten_tabs_fit_beside_the_list_of_chats_at_1280(qtbot: QtBot) -> None:
     last = strip.bar.tabRect(9)
     assert strip.bar.rect().contains(last)
     assert last.width() >= SQUEEZED_TAB
+    strip.bar.setCurrentIndex(3)
+    assert [index for index in range(10) if strip.bar.cross_rect(index)] == [3]
+    strip.resize(4000, strip.height())
+    QApplication.processEvents()
+    assert all(strip.bar.cross_rect(index) for index in range(10))
 
 
 def test_a_mark_takes_room_only_while_it_is_there(strip: TabStrip) -> None:

@@ -162,4 +162,4 @@ def test_the_end_of_an_answer_is_said_aloud_with_its_reason() -> None:
 def test_in_a_pause_no_speed_is_told() -> None:
     slot = SlotSnapshot(0, SlotState.DECODE, usage=Usage(num_generated_tokens=21, decode_s=1.0))
     assert "tok/s" in activity_line(slot)
-    assert activity_line(slot, is_paused=True) == "paused, as all chats are"
+    assert activity_line(slot, is_paused=True) == "all chats are paused"

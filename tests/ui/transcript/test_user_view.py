@@ -55,9 +55,11 @@ def test_a_sent_file_opens_as_it_did_before_it_was_sent(qtbot: QtBot) -> None:
     view.apply(Place(), NO_PROGRESS)
     view.arrange(600)
     page.show()
-    view.findChildren(LongText)[0].files[0].click()
+    button = view.findChildren(LongText)[0].files[0]
+    button.click()
     (preview,) = view.findChildren(AttachmentPreview)
     assert preview.isVisible()
+    assert not preview.frameGeometry().contains(button.mapToGlobal(button.rect().center()))
     assert preview.text.toPlainText() == notes.text
     assert not preview.remove.isVisible()
     assert not preview.into_text.isVisible()

@@ -1,0 +1,1 @@
+"""Drives real client libraries against `skein serve`. Start it with `./run`."""

@@ -1,0 +1,1 @@
+"""Compares Skein with a llama-server of the same version. Start it with `./run`."""

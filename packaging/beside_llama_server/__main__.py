@@ -1,0 +1,94 @@
+"""Compares Skein with a llama-server of the same version.
+
+    packaging/beside_llama_server/run templates LLAMA_SERVER [TEMPLATE…]
+    packaging/beside_llama_server/run schemas LLAMA_SERVER
+
+`templates`: every chat template that llama.cpp keeps for its tests. `schemas`: what is written under some 110
+schemas. Exit code 0: nothing differs, and no answer of Skein is against its schema without saying so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import platformdirs
+
+from api_clients.model import write_babbler
+from api_clients.server import llama_server, running, skein
+from beside_llama_server.mcp_tools import mcp_tools
+from beside_llama_server.schemas import Outcome, named_schemas, outcome_of
+from beside_llama_server.servers import Server
+from beside_llama_server.templates import KEY, compare_template
+from llama_server_suite.source import prepare
+
+CACHE = Path(platformdirs.user_cache_dir("skein"))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="packaging/beside_llama_server/run", description=__doc__)
+    parser.add_argument("what", choices=("templates", "schemas"))
+    parser.add_argument("llama_server", type=Path)
+    parser.add_argument("templates", nargs="*", metavar="TEMPLATE", help="such as Qwen-Qwen3-0.6B.jinja")
+    options = parser.parse_args()
+    program = options.llama_server.resolve()
+    return _templates(program, options.templates) if options.what == "templates" else _schemas(program)
+
+
+def _templates(program: Path, names: list[str]) -> int:
+    folder = prepare(CACHE / "llama_server_suite").folder / "vendor/llama.cpp/models/templates"
+    num_different = 0
+    for template in sorted(folder.glob("*.jinja")):
+        if names and template.name not in names:
+            continue
+        with tempfile.TemporaryDirectory() as models:
+            try:
+                outcomes = compare_template(template, program, Path(models))
+            except SystemExit as error:
+                print(f"{template.name}: not compared: {str(error).strip().splitlines()[-1]}", flush=True)
+                continue
+        different = {case: how for case, how in outcomes.items() if how}
+        num_different += len(different)
+        print(f"{template.name}: {len(outcomes) - len(different)} of {len(outcomes)} the same", flush=True)
+        for case, how in different.items():
+            print(f"    {case}: {how}", flush=True)
+    print(f"{num_different} differ")
+    return 1 if num_different else 0
+
+
+def _schemas(program: Path) -> int:
+    _install_validator(CACHE / "beside_llama_server" / "jsonschema")
+    schemas = dict(named_schemas(mcp_tools(CACHE / "beside_llama_server" / "mcp")))
+    counts: dict[str, Counter[Outcome]] = {"llama-server": Counter(), "Skein": Counter()}
+    with tempfile.TemporaryDirectory() as models:
+        model = Path(models) / "babbler.gguf"
+        write_babbler(model)
+        with running(llama_server(program, model, KEY)) as theirs, running(skein(model, KEY)) as ours:
+            servers = {"llama-server": Server(theirs, KEY), "Skein": Server(ours, KEY)}
+            for name, schema in schemas.items():
+                results = {server: outcome_of(asked, schema) for server, asked in servers.items()}
+                for server, (outcome, _) in results.items():
+                    counts[server][outcome] += 1
+                print(f"{name:60}" + "".join(f"{outcome:>12}" for outcome, _ in results.values()), flush=True)
+                for server, (outcome, text) in results.items():
+                    if outcome is not Outcome.VALID:
+                        print(f"    {server}: {text[:200]}")
+    for server, count in counts.items():
+        print(f"{server}: " + ", ".join(f"{count[outcome]} {outcome}" for outcome in Outcome))
+    return 1 if counts["Skein"][Outcome.VIOLATED] else 0
+
+
+def _install_validator(folder: Path) -> None:
+    """jsonschema, which neither Skein nor its tests need."""
+    if not folder.exists():
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder)]
+        subprocess.run([*command, "jsonschema[format-nongpl]"], check=True)
+    sys.path.append(str(folder))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
