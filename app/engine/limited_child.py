@@ -104,8 +104,8 @@ def serve(
 ) -> None:
     """Calls `begin` with the parent's arguments, and what that returns with each question.
 
-    The work on a question may take `cpu_s` of it, in seconds. The bytes of a reply travel as they are: to
-    take them out of JSON would stop all threads of the parent for long. Returns when the pipe is closed; a
+    The work on a question may take `cpu_s` seconds of processor time. The bytes of a reply are not JSON:
+    decoding it would stop all threads of the parent for long. Returns when the pipe is closed; a
     limit ends the process.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is for the parent

@@ -161,7 +161,8 @@ def test_a_costly_grammar_is_checked_in_a_process_that_can_be_killed(monkeypatch
     words = " ".join(f'[{chr(code)}-{chr(code + 99)}]* "x"' for code in range(0x4E00, 0x5400))
     prompts = PromptBuilder(CountingBackend())
     for text in (f"root ::= {words}", f"root ::= {words} "):
-        with pytest.raises(InvalidRequestError, match="more ways to read a text than can be looked at"):
+        # On a busy machine the process may reach its limit of time first.
+        with pytest.raises(InvalidRequestError, match=r"than can be looked at|more than 2 seconds to check"):
             prompts.build(request("Hi", sampling=SamplingParams(grammar=text)))
         assert steps.pop() == grammar.STEPS_AT_ONCE
         assert not steps
