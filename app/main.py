@@ -80,21 +80,28 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     """`overrides` has the settings for this run only, by their names in Settings."""
     parser = argparse.ArgumentParser(
         prog="skein",
-        description="Many chats with a local language model through one shared llama.cpp context.",
-        epilog="`skein ask PROMPT…` answers in the terminal, `skein serve` over HTTP, `skein selftest` "
-        "proves that it works with a model, and `skein worker` lends this machine to a Skein on another "
-        "one; each explains itself with --help. `skein --install-desktop` puts it into the menu of this "
-        "user's desktop and lets it open GGUF files; `--remove-desktop` undoes that.",
+        description="Many chats with local language models in one llama.cpp context.",
+        epilog="`skein ask PROMPT…` answers in the terminal, `skein serve` serves a model over HTTP, "
+        "`skein selftest` checks that Skein works with a model, and `skein worker` lends this machine to "
+        "Skein on another one; each has a --help. `skein --install-desktop` adds Skein to this user's "
+        "desktop menu and opens GGUF files with it; `--remove-desktop` undoes that.",
     )
     parser.add_argument("model", metavar="FILE.gguf", nargs="?", type=Path, help="the model to open")
-    parser.add_argument("--theme", choices=("system", "light", "dark"), help="colours")
+    parser.add_argument("--theme", choices=("system", "light", "dark"), help="light or dark colours")
     parser.add_argument(
-        "--ctx", dest="n_ctx", type=int, metavar="N", help="tokens the context holds; 0: choose"
+        "--ctx", dest="n_ctx", type=int, metavar="N", help="context size in tokens; 0 is automatic"
     )
-    parser.add_argument("--slots", dest="n_seq_max", type=int, metavar="N", help="answers computed together")
-    parser.add_argument("--threads", dest="n_threads", type=int, metavar="N", help="CPU threads; 0: choose")
     parser.add_argument(
-        "--verify", action="store_true", default=None, help="compare every step with the library's own books"
+        "--slots", dest="n_seq_max", type=int, metavar="N", help="answers computed at the same time"
+    )
+    parser.add_argument(
+        "--threads", dest="n_threads", type=int, metavar="N", help="CPU threads; 0 is automatic"
+    )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        default=None,
+        help="compare Skein's records with llama.cpp's after every step",
     )
     parser.add_argument("--debug", action="store_true", help="log every step of the engine")
     parser.add_argument("--version", action="version", version=f"skein {app.__version__}")

@@ -6,6 +6,7 @@ Bodies of other protocols become `ChatFields` first, so that all are checked, li
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -45,7 +46,8 @@ class MessageReader:
 
     def close(self) -> None:
         if self._reader:
-            self._client.reading.submit(self._reader.close)
+            with contextlib.suppress(RuntimeError):  # the server stops
+                self._client.reading.submit(self._reader.close)
 
     async def read(self, text: str, is_last: bool) -> MessageDelta:
         """Raises ApiError."""

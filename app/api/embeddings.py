@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from aiohttp import web
@@ -50,6 +51,7 @@ class ContentObject(Body):
 
 class PromptObject(Body):
     prompt_string: str | Pieces
+    multimodal_data: Any = None
 
 
 OneText = str | Pieces | PromptObject | ContentObject
@@ -121,8 +123,11 @@ async def embeddings(request: web.Request) -> web.Response:
 async def _in_llama_servers_form(fields: EmbeddingFields, client: EngineClient) -> web.Response:
     items: list[str] = []
     async for vectors, _num_tokens in embedded(client, _tokenizers(fields, client)):
-        rows = fields.finished(vectors, client.model.pooling)
-        items.append(f'{{"index":{len(items)},"embedding":{as_json(rows.tolist())}}}')
+        rows: list[str] = []
+        for row in fields.finished(vectors, client.model.pooling):
+            rows.append(as_json(row.tolist()))
+            await asyncio.sleep(0)  # there may be thousands of them
+        items.append(f'{{"index":{len(items)},"embedding":[{",".join(rows)}]}}')
     return _joined("[", items, "]")
 
 
@@ -151,6 +156,8 @@ def _tokenizers(fields: EmbeddingFields, client: EngineClient) -> list[Tokenize]
 def _pieces(text: object) -> Sequence[Piece]:
     match text:
         case PromptObject():
+            if text.multimodal_data:
+                raise invalid("This server takes text only: leave multimodal_data out.")
             return _pieces(text.prompt_string)
         case ContentObject():
             return (text.content,) if isinstance(text.content, str) else (_written(text.content),)

@@ -40,7 +40,7 @@ async def list_tools(request: web.Request) -> web.Response:
                 "uses_cwd": tool.uses_folder,
                 "definition": tool.definition,
             }
-            for tool in _box(request).tools
+            for tool in await _box(request).tools()
         ]
     )
 

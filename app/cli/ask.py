@@ -43,30 +43,32 @@ def main(argv: Sequence[str]) -> int:
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="skein ask", description="Answer prompts with a local model, several side by side."
+        prog="skein ask", description="Answer prompts with a local model, several at the same time."
     )
-    parser.add_argument("prompts", nargs="+", metavar="PROMPT", help="a question; - reads it from stdin")
-    headless.add_model_options(parser, slots_help="most prompts answered at the same time")
-    parser.add_argument("--system", default="", metavar="TEXT", help="system prompt for all of them")
+    parser.add_argument("prompts", nargs="+", metavar="PROMPT", help="a prompt; - reads it from stdin")
+    headless.add_model_options(parser, slots_help="prompts answered at the same time")
+    parser.add_argument("--system", default="", metavar="TEXT", help="system prompt for all prompts")
     parser.add_argument(
         "--overflow",
         choices=(Overflow.STOP, Overflow.TRUNCATE_MIDDLE),
         default=Overflow.STOP,
-        help="what becomes of a prompt that is too long (default: it is refused)",
+        help="what to do with a prompt that is too long (default: refuse it)",
     )
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="longest answer (default: what fits)")
     parser.add_argument(
-        "--temperature", type=float, metavar="T", help="0: the likeliest token (default: the model's own)"
+        "--max-tokens", type=int, metavar="N", help="maximum tokens per answer (default: as many as fit)"
+    )
+    parser.add_argument(
+        "--temperature", type=float, metavar="T", help="0 picks the most likely token (default: the model's)"
     )
     headless.add_seed_options(parser)
     following = parser.add_mutually_exclusive_group()
     following.add_argument(
-        "--grammar", type=_text_of, metavar="FILE", help="answers follow this grammar, in GBNF"
+        "--grammar", type=_text_of, metavar="FILE", help="GBNF grammar that answers must match"
     )
     following.add_argument(
-        "--json-schema", type=_text_of, metavar="FILE", help="answers are JSON by this JSON Schema"
+        "--json-schema", type=_text_of, metavar="FILE", help="JSON schema that answers must match"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object a line instead of text")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     options = parser.parse_args(argv)
     options.prompts = [sys.stdin.read() if prompt == "-" else prompt for prompt in options.prompts]
     return options

@@ -28,48 +28,54 @@ from app.system.said import said, together
 
 def add_model_options(parser: argparse.ArgumentParser, slots_help: str) -> None:
     parser.add_argument(
-        "--model", type=Path, default=paths.starter_model(), metavar="PATH", help="a GGUF file"
+        "--model",
+        type=Path,
+        default=paths.starter_model(),
+        metavar="PATH",
+        help="GGUF file (default: the starter model)",
     )
     parser.add_argument("--slots", type=_at_least(1), metavar="N", help=slots_help)
-    parser.add_argument("--ctx", type=_at_least(0), metavar="N", help="KV cells of the context; 0: choose")
+    parser.add_argument(
+        "--ctx", type=_at_least(0), metavar="N", help="context size in tokens; 0 is automatic"
+    )
     parser.add_argument(
         "--isolated",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="each answer has cells of its own: ctx / slots",
+        help="give each slot its own part of the context, ctx / slots",
     )
     parser.add_argument(
         "--swa-full",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="keep all cells of a sliding window: a chat goes back anywhere, but steps are slower",
+        help="keep all cells of sliding-window layers: chats can be rolled back anywhere, but are slower",
     )
-    parser.add_argument("--threads", type=_at_least(0), metavar="N", help="CPU threads; 0: choose")
+    parser.add_argument("--threads", type=_at_least(0), metavar="N", help="CPU threads; 0 is automatic")
     parser.add_argument(
         "--draft",
         type=int,
         choices=range(MAX_DRAFTED_TOKENS + 1),
         metavar="N",
-        help="most tokens guessed and checked in one step, from a chat's own text or by --draft-model",
+        help="maximum draft tokens per step, from the chat's own text or --draft-model",
     )
     parser.add_argument(
         "--draft-model",
         type=Path,
         metavar="PATH",
-        help="a small GGUF of the same vocabulary that guesses tokens, too",
+        help="smaller GGUF with the same vocabulary for speculative decoding",
     )
     parser.add_argument(
         "--workers",
         type=_addresses,
         metavar="HOST:PORT,…",
-        help="machines that run `skein worker` and take a share of the layers, in trusted networks only; "
-        "empty: none",
+        help="machines that run `skein worker` to spread the layers over, in trusted networks only; "
+        "empty for none",
     )
     parser.add_argument(
-        "--no-settings", action="store_true", help="leave out what was chosen for this model in the window"
+        "--no-settings", action="store_true", help="ignore this model's settings from the window"
     )
     parser.add_argument(
-        "--verify", action="store_true", help="compare every step with the library's own books"
+        "--verify", action="store_true", help="compare Skein's records with llama.cpp's after every step"
     )
 
 
@@ -78,14 +84,15 @@ def add_seed_options(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=int,
         metavar="S",
-        help="draws the same answer again, if it is computed in the same steps (default: drawn anew)",
+        help="sampling seed; the same seed gives the same answer if it is computed in the same steps "
+        "(default: random)",
     )
     parser.add_argument(
         "--repeatable",
         action="store_true",
         default=None,
-        help="with the same prompt and seed the same answer, whatever else is computed. Slower: it has steps "
-        "of its own, one such answer at a time, and memory for a second context",
+        help="the same prompt and seed always give the same answer, whatever else is computed. Slower: one "
+        "such answer at a time, in its own steps and a second context",
     )
 
 

@@ -53,43 +53,55 @@ def main(argv: Sequence[str]) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="skein serve",
-        description="Answer other programs over HTTP with a local model, as OpenAI, Anthropic, Ollama and "
-        "llama-server do.",
+        description="Serve a local model over HTTP: the APIs of OpenAI, Anthropic, Ollama and llama-server.",
     )
-    headless.add_model_options(parser, slots_help=f"answers computed together (default: {DEFAULT_SLOTS})")
-    parser.add_argument("--alias", type=_words, default=(), metavar="NAME,…", help="what the model is called")
-    parser.add_argument("--tags", type=_words, default=(), metavar="TAG,…", help="told of it in /v1/models")
+    headless.add_model_options(
+        parser, slots_help=f"answers computed at the same time (default: {DEFAULT_SLOTS})"
+    )
     parser.add_argument(
-        "--host", default="127.0.0.1", metavar="HOST,…", help="addresses (default: this machine only)"
+        "--alias",
+        type=_words,
+        default=(),
+        metavar="NAME,…",
+        help="names under which clients can request the model",
     )
-    parser.add_argument("--port", type=_port, default=0, metavar="N", help="port (default: a free one)")
+    parser.add_argument("--tags", type=_words, default=(), metavar="TAG,…", help="tags to list in /v1/models")
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        metavar="HOST,…",
+        help="addresses to listen on (default: this machine only)",
+    )
+    parser.add_argument(
+        "--port", type=_port, default=0, metavar="N", help="port to listen on (default: a free one)"
+    )
     _add_access(parser)
     _add_defaults(parser)
     parser.add_argument(
         "--sleep-idle-seconds",
         type=float,
         metavar="S",
-        help="unload the model after so long without a request; the next one loads it again (default: never)",
+        help="unload the model after S seconds without a request; the next one reloads it (default: never)",
     )
     parser.add_argument(
-        "--slot-save-path", type=Path, metavar="FOLDER", help="where /slots/N?action=save keeps its files"
+        "--slot-save-path", type=Path, metavar="FOLDER", help="folder for the files of /slots/N?action=save"
     )
     headless.add_text_options(parser)
     _add_tool_options(parser)
+    parser.add_argument("--no-monitoring", action="store_true", help="turn off /slots and /metrics")
     parser.add_argument(
-        "--no-monitoring", action="store_true", help="do not offer /slots and /metrics to those with the key"
-    )
-    parser.add_argument(
-        "--verbose", action="store_true", help="tell the whole prompt beside each chat's answer"
+        "--verbose", action="store_true", help="include the rendered prompt in chat responses"
     )
     access = parser.add_mutually_exclusive_group()
     access.add_argument(
         "--api-key",
         default=os.environ.get(KEY_VARIABLE, ""),
         metavar="KEY",
-        help=f"what callers must send (default: {KEY_VARIABLE}, else a new one, printed to stderr)",
+        help=f"key that clients must send (default: ${KEY_VARIABLE}, or a new one printed to stderr)",
     )
-    access.add_argument("--no-api-key", action="store_true", help="every program on this machine may ask")
+    access.add_argument(
+        "--no-api-key", action="store_true", help="let every program on this machine use the API"
+    )
     options = parser.parse_args(argv)
     options.defaults = Defaults(
         options.temp,
@@ -154,20 +166,25 @@ def _add_access(parser: argparse.ArgumentParser) -> None:
 
 def _add_defaults(parser: argparse.ArgumentParser) -> None:
     """Options with the defaults for all requests."""
-    parser.add_argument("--temp", type=float, metavar="T", help="temperature (default: the model's)")
+    parser.add_argument("--temp", type=float, metavar="T", help="default temperature (default: the model's)")
     headless.add_seed_options(parser)
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="longest answer (default: what fits)")
+    parser.add_argument(
+        "--max-tokens",
+        type=int,
+        metavar="N",
+        help="default maximum tokens per answer (default: as many as fit)",
+    )
     parser.add_argument(
         "--overflow",
         choices=[choice.value for choice in Overflow],
         default=Overflow.STOP.value,
-        help="what becomes of a chat that no longer fits (default: its answer ends)",
+        help="what to do when a chat fills its context (default: stop the answer)",
     )
     parser.add_argument(
         "--chat-template-kwargs",
         default="",
         metavar="JSON",
-        help='what chat templates are given, such as {"enable_thinking": false}',
+        help='default arguments of the chat template, such as {"enable_thinking": false}',
     )
 
 
@@ -250,11 +267,10 @@ async def _serve(options: argparse.Namespace) -> int:
     )
     asked_to_stop = _when_asked_to_stop()
     await server.start()
+    opening = asyncio.ensure_future(_open(options.tool_box)) if options.tool_box else None
     try:
         for one in every:
             await _load(one, asked_to_stop)
-        if options.tool_box:
-            await _open(options.tool_box, asked_to_stop)
         if main.engine.model:
             print(f"listening on {server.address}", flush=True)
         while lost_workers := await _lost_workers(main, every, asked_to_stop):
@@ -265,6 +281,8 @@ async def _serve(options: argparse.Namespace) -> int:
             await _load(main, asked_to_stop)
             _warn("it answers again." if main.engine.model else "it was stopped.")
     finally:
+        if opening:
+            opening.cancel()
         await server.stop()
         for one in every:
             await one.engine.stop()
@@ -301,12 +319,9 @@ async def _load(served: _Served, asked_to_stop: asyncio.Future[None]) -> None:
             raise
 
 
-async def _open(tool_box: ToolBox, asked_to_stop: asyncio.Future[None]) -> None:
+async def _open(tool_box: ToolBox) -> None:
     """A server that fails is told of, and left out."""
-    opening = asyncio.ensure_future(tool_box.open())
-    both: list[asyncio.Future[Any]] = [opening, asked_to_stop]
-    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-    for problem in opening.result() if opening.done() else ():
+    for problem in await tool_box.open():
         _warn(problem)
 
 

@@ -40,22 +40,34 @@ def main(argv: Sequence[str]) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="skein worker",
-        description="Lend this machine to a Skein on another one: it computes some of a model's layers. "
-        "Name the address and port there, in the settings a model is loaded with.",
+        description="Lend this machine to Skein on another machine: it computes some of a model's layers. "
+        "Enter its address and port there, in the model's load settings.",
         epilog=str(TRUSTED_ONLY),
     )
     parser.add_argument(
-        "--host", default="127.0.0.1", metavar="ADDRESS", help="IPv4 address to listen on (127.0.0.1)"
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="IPv4 address to listen on (default: 127.0.0.1)",
     )
     parser.add_argument(
-        "--port", type=int, default=DEFAULT_PORT, metavar="N", help=f"port ({DEFAULT_PORT}; 0: a free one)"
+        "--port",
+        type=int,
+        default=DEFAULT_PORT,
+        metavar="N",
+        help=f"port to listen on (default: {DEFAULT_PORT}; 0 picks a free one)",
     )
-    parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads (all cores)")
     parser.add_argument(
-        "--cache", action="store_true", help="keep the weights on disk, so that they are sent only once"
+        "--threads", type=int, default=0, metavar="N", help="CPU threads (default: all cores)"
     )
     parser.add_argument(
-        EVERYWHERE, dest="everywhere", action="store_true", help="allow 0.0.0.0: all networks it is in"
+        "--cache", action="store_true", help="cache the weights on disk, so that they are sent only once"
+    )
+    parser.add_argument(
+        EVERYWHERE,
+        dest="everywhere",
+        action="store_true",
+        help="allow listening on 0.0.0.0, that is, on all networks",
     )
     options = parser.parse_args(argv)
     try:

@@ -6,9 +6,11 @@ wait for the child: not on an event loop.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from app.engine.chat_library import library_path
@@ -44,7 +46,7 @@ class AnswerReader:
         self._text = ""  # all that was read
         self._begun_in = 0  # which start of the child knows this answer
         self.seconds = 0.0  # of computing, for what was read last
-        self._has_told = False
+        self._content = self._reasoning = ""  # that was told
         self._calls: set[int] = set()
 
     def read(self, text: str, is_last: bool) -> MessageDelta:
@@ -55,23 +57,24 @@ class AnswerReader:
         try:
             with self._child.held():
                 self._begin(before)
-                delta = self._ask("read", text=text, is_last=is_last)
+                reply = self._ask("read", text=text, is_last=is_last)
+                is_broken = is_last and "error" in reply  # its model should not write so
+                if is_broken:
+                    reply = self._ask("read", text="", is_last=False)
                 if is_last:
                     self._ask("end")
         except LimitReachedError:
             raise RequestError(
                 said("It took more than {seconds} seconds to read the answer.", seconds=MAX_CPU_S)
             ) from None
-        return self._told(delta, is_last)
+        delta = self._told(reply)
+        return replace(delta, content=delta.content + self._rest()) if is_broken else delta
 
     def close(self) -> None:
         """It will not be read to its end."""
         if self._begun_in == self._child.num_starts:
-            try:
-                with self._child.held():
-                    self._ask("end")
-            except LimitReachedError:
-                pass
+            with contextlib.suppress(LimitReachedError), self._child.held():
+                self._ask("end")
 
     def _begin(self, before: str) -> None:
         """Tells the child of this answer; again, if another answer has made an end of the former one."""
@@ -87,14 +90,23 @@ class AnswerReader:
         reply, _data = self._child.ask({"do": do, "reader": self._name, **values})
         return reply
 
-    def _told(self, reply: dict[str, Any], is_last: bool) -> MessageDelta:
-        if "error" in reply:  # not what this model should write: all of it is text, unless some was told
-            return MessageDelta(self._text) if is_last and not self._has_told else MessageDelta()
+    def _told(self, reply: dict[str, Any]) -> MessageDelta:
+        """Nothing, where the text cannot be read so far."""
+        if "error" in reply:
+            return MessageDelta()
         found, self.seconds = reply["delta"], reply["seconds"]
         calls = tuple(self._call(**call) for call in found["tool_calls"])
-        delta = MessageDelta(found["content"], found["reasoning"], calls)
-        self._has_told = self._has_told or delta != MessageDelta()
-        return delta
+        self._content += found["content"]
+        self._reasoning += found["reasoning"]
+        return MessageDelta(found["content"], found["reasoning"], calls)
+
+    def _rest(self) -> str:
+        """Of a broken answer, what comes behind what was told: it is text. Nothing behind calls."""
+        if self._calls:
+            return ""
+        told = self._content or self._reasoning
+        at = self._text.find(told)
+        return self._text[at + len(told) :] if at >= 0 else ""
 
     def _call(self, index: int, id: str, name: str, arguments: str) -> ToolCallDelta:  # noqa: A002
         if index in self._calls:

@@ -1,7 +1,7 @@
 """The child process that renders chat templates, makes grammars and reads answers, by llama.cpp's chat layer.
 
 All of that works on programs and texts of strangers, so `limited_child` limits it. `LimitedChatTemplate`,
-`grammar_of_schema` and `AnswerReaders` ask it.
+`SchemaConverter` and `AnswerReaders` ask it.
 """
 
 from __future__ import annotations

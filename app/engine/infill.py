@@ -20,7 +20,7 @@ Tokenize = Callable[[str], list[int]]
 MAX_TOKENS_AROUND = 2048  # of the text around the gap: three quarters before it, a quarter behind
 PROJECT, FILE = "myproject\n", "filename\n"  # llama-server's names
 MAX_CHARS_PER_TOKEN = 64  # what is farther from the gap is not even tokenized
-BETWEEN_FILES = "\n\n--- snip ---\n\n"  # where the vocabulary has no token for it
+BETWEEN_FILES = "\n\n--- snippet ---\n\n"  # where the vocabulary has no token for it
 
 
 @dataclass(frozen=True, slots=True)

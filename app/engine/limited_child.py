@@ -9,7 +9,7 @@ import contextlib
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from app.system import child_process
@@ -20,7 +20,7 @@ MAX_WALL_S = 30.0  # a busy machine may take long over two seconds of work
 
 
 class LimitReachedError(Exception):
-    """The child was killed at one of its limits, or crashed."""
+    """The child was killed at one of its limits, or crashed; or it was closed."""
 
 
 class LimitedChild:
@@ -33,16 +33,20 @@ class LimitedChild:
         self._module, self._arguments = module, arguments
         self._turn = threading.RLock()
         self._child: child_process.Child | None = None
+        self._is_closed = False
         self.num_starts = 0
 
     def start(self) -> None:
         """At once, since starting takes longer than most answers."""
         with self._turn:
-            self._started()
+            if not self._is_closed:
+                self._started()
 
     def ask(self, question: object) -> tuple[dict[str, Any], bytes]:
         """The child's answer. Raises LimitReachedError."""
         with self._turn:
+            if self._is_closed:
+                raise LimitReachedError
             child = self._started()
             timer = threading.Timer(MAX_WALL_S, child.kill)
             timer.start()
@@ -56,20 +60,24 @@ class LimitedChild:
                 timer.cancel()
 
     @contextlib.contextmanager
-    def held(self) -> Any:
+    def held(self) -> Iterator[None]:
         """Nobody else asks within the block."""
         with self._turn:
             yield
 
     def close(self) -> None:
-        """Also ends work that is under way."""
+        """Also ends work that is under way. No question is answered any more."""
+        self._is_closed = True
         if child := self._child:
             child.kill()
             with self._turn:
                 child_process.reap(child)
 
     def _started(self) -> child_process.Child:
-        if self._child is None or self._child.poll() is not None:
+        if self._child and self._child.poll() is not None:
+            child_process.reap(self._child)
+            self._child = None
+        if self._child is None:
             self._child = child_process.start(self._module)
             self.num_starts += 1
             with contextlib.suppress(OSError):
@@ -96,10 +104,9 @@ def serve(
 ) -> None:
     """Calls `begin` with the parent's arguments, and what that returns with each question.
 
-    A question may take `cpu_s` of it, in seconds.
-
-    The bytes of a reply travel as they are: to take them out of JSON would stop all threads of the parent for
-    long. Returns when the pipe is closed; a limit ends the process.
+    The work on a question may take `cpu_s` seconds of processor time. The bytes of a reply are not JSON:
+    decoding it would stop all threads of the parent for long. Returns when the pipe is closed; a
+    limit ends the process.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is for the parent
     _limit_memory()

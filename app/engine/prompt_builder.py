@@ -19,7 +19,7 @@ from app.engine import overflow
 from app.engine.answer_guide import Tokenize, guide_of, shown_tokens
 from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate, SchemaConverter, Template
 from app.engine.prompt import Guide, Prompt
-from app.protocol.answer_format import AnswerFormat, AnswerWishes
+from app.protocol.answer_format import UNLIMITED, AnswerFormat, AnswerWishes
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
 from app.protocol.json_object import map_strings, read_object
 from app.protocol.request import Overflow
@@ -45,6 +45,7 @@ NOTHING_WRITTEN = said(
     "The model's chat template produced an empty prompt. Choose another model for this chat."
 )
 MAX_CHARS = 1_000_000  # of a text to tokenize outside a prompt: others wait for about half a second
+NO_BUDGET = "reasoning_budget has no effect: this model's chat template has no marks around reasoning."
 LINE_END = "\n"
 # How a message may go on. What its tokens are up to there depends on that for some characters.
 ENDINGS = "", "x", " x", "\nx"
@@ -254,6 +255,8 @@ class PromptBuilder:
             found, has_own_grammar = replace(found, grammar=sampling.grammar, triggers=()), False
         opening = self._tokens_at_marks(found.opening, marked.spelled_out, self._in_prompt)
         guide = guide_of(found, request.wishes, opening, self._in_prompt, is_in_grammar=has_own_grammar)
+        if request.wishes.reasoning_budget != UNLIMITED and not guide.reasoning:
+            found = replace(found, warnings=(*found.warnings, NO_BUDGET))
         return Prompt(
             self._tokenized(text, marked.spelled_out),
             format=replace(found, parser=_without_marks(found.parser, marked.spelled_out)),

@@ -43,10 +43,14 @@ def main(argv: Sequence[str]) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="skein selftest",
-        description="Prove on this machine that chats that share a context do not affect each other.",
+        description="Check on this machine that chats that share a context do not affect each other.",
     )
     parser.add_argument(
-        "--model", type=Path, default=paths.starter_model(), metavar="PATH", help="a GGUF file"
+        "--model",
+        type=Path,
+        default=paths.starter_model(),
+        metavar="PATH",
+        help="GGUF file (default: the starter model)",
     )
     parser.add_argument(
         "--slots", type=int, default=DEFAULT_N_SEQ_MAX, metavar="N", help="sequences (default: %(default)s)"
@@ -55,14 +59,16 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--ctx", type=int, default=DEFAULT_N_CTX, metavar="N", help="KV cells (default: %(default)s)"
     )
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
-    parser.add_argument("--isolated", action="store_true", help="give each sequence cells of its own")
+    parser.add_argument(
+        "--isolated", action="store_true", help="give each sequence its own part of the context"
+    )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="the report as one JSON object")
+    form.add_argument("--json", action="store_true", help="print the report as one JSON object")
     form.add_argument(
         "--progress",
         action="store_true",
-        help="for other programs: one JSON object a line while it runs, the report last; called off when "
-        "stdin is closed, and by SIGTERM",
+        help="for other programs: print one JSON object per line while it runs, the report last; closing "
+        "stdin or SIGTERM cancels it",
     )
     return parser.parse_args(argv)
 

@@ -17,9 +17,13 @@ class ToolBox:
     def __init__(self, built_in: Sequence[Tool] = (), servers: Sequence[McpConfig] = ()) -> None:
         self._tools = {tool.name: tool for tool in built_in}
         self._servers = [McpServer(config) for config in servers]
+        self._is_open = asyncio.Event()
+        if not servers:
+            self._is_open.set()
 
-    @property
-    def tools(self) -> list[Tool]:
+    async def tools(self) -> list[Tool]:
+        """Once it is open, as `call`."""
+        await self._is_open.wait()
         return list(self._tools.values())
 
     async def open(self) -> list[str]:
@@ -33,10 +37,12 @@ class ToolBox:
                 raise answer
             else:
                 self._tools |= {tool.name: tool for tool in answer if tool.name not in self._tools}
+        self._is_open.set()
         return problems
 
     async def call(self, name: str, arguments: Mapping[str, Any], where: Surroundings) -> Result:
         """Raises ToolError, and KeyError for a tool that there is not."""
+        await self._is_open.wait()
         return await self._tools[name].call(arguments, where)
 
     async def close(self) -> None:

@@ -37,7 +37,7 @@ from api_clients.model import write_babbler, write_caller
 from api_clients.server import ROOT, llama_server, running, skein
 
 IN_A_PAGE = "openai_browser"
-WIDTH = 36
+WIDTH = 52
 
 
 @dataclass

@@ -118,6 +118,11 @@ PROMPTS: dict[str, Body] = {
         "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": WEATHER}},
     },
 }
+# What Skein refuses on purpose.
+MEANT = {
+    "HuggingFaceTB-SmolLM3-3B.jinja": "tools: this template has its own names for them, so it shows none"
+}
+FAILS_THERE = "llama-server fails: "
 Outcomes = dict[str, str]  # by case: empty where both are the same, else how they differ
 
 
@@ -197,7 +202,11 @@ Read = Callable[[Server], Any]
 
 def _difference(both: tuple[Server, Server], read: Read) -> str:
     theirs, ours = (_outcome(server, read) for server in both)
-    return "" if theirs == ours else f"llama-server {theirs!r}, Skein {ours!r}"
+    if theirs == ours:
+        return ""
+    if isinstance(theirs, Refused) and theirs.status >= 500:
+        return f"{FAILS_THERE}{theirs.message}, Skein {ours!r}"
+    return f"llama-server {theirs!r}, Skein {ours!r}"
 
 
 def _outcome(server: Server, read: Read) -> Any:

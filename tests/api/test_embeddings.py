@@ -140,6 +140,7 @@ async def test_texts_have_many_forms(given, tokens):
         ({"input": "a", "encoding_format": "hex"}, "encoding_format"),
         ({"input": "a", "dimensions": 4}, "dimensions: this model's vectors have 3"),
         ({"input": "a", "embd_normalize": 99}, "embd_normalize"),
+        ({"input": {"prompt_string": "a", "multimodal_data": ["x"]}}, "text only"),
         ({"input": {"content": [{"type": "image_url", "image_url": {"url": "x"}}]}}, "input"),
     ],
 )

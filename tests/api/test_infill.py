@@ -50,7 +50,7 @@ async def test_other_files_come_first():
     files = [{"filename": "llama.h", "text": "int n_threads();\n"}, {"text": "x"}]
     async with serving(backend) as served:
         _, body = await served.post("/infill", GAP | SHORT | {"input_extra": files})
-    snip = "\n\n--- snip ---\n\n"
+    snip = "\n\n--- snippet ---\n\n"
     assert body["prompt"].startswith(f"{snip}int n_threads();\n{snip}x<|endoftext|>int main")
 
 

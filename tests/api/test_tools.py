@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from app.tools.file_tools import FileTools
 from app.tools.tool_box import ToolBox
 from tests.api.conftest import serving
+from tests.tools.test_mcp_server import config
 
 
 async def test_tools_are_listed_and_called(tmp_path):
@@ -25,6 +28,17 @@ async def test_tools_are_listed_and_called(tmp_path):
     assert (status, read) == (200, {"plain_text_response": "hello\n"})
     assert "outside of the folders" in failed["error"]
     assert (unknown, elsewhere) == (404, 400)
+
+
+async def test_who_asks_while_mcp_servers_start_waits_for_them():
+    box = ToolBox(servers=[config(name="t")])
+    async with serving(tool_box=box) as served:
+        listing = asyncio.ensure_future(served.get("/tools"))
+        calling = asyncio.ensure_future(served.post("/tools", {"tool": "t_echo", "params": {"message": "x"}}))
+        await asyncio.sleep(0)
+        await box.open()
+        assert (await listing)[1][0]["tool"] == "t_echo"
+        assert "echo: x" in (await calling)[1]["plain_text_response"]
 
 
 async def test_a_server_without_tools_says_how_to_get_some():

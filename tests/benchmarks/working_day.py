@@ -19,10 +19,8 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from unittest import mock
 
 import psutil
 from PySide6.QtCore import QObject
@@ -290,9 +288,9 @@ def main() -> int:
     settings.max_tokens = MAX_ANSWER
     settings.save()
     app.program.Program = DayProgram  # type: ignore[misc]
-    no_memory = nullcontext() if day.hibernates else mock.patch.object(hibernation, "MAX_RAM_BYTES", 0)
-    with no_memory, mock.patch.object(hibernation, "MAX_DISK_BYTES", 0):
-        return app.main.main([])
+    if not day.hibernates:
+        hibernation.MAX_RAM_BYTES = hibernation.MAX_DISK_BYTES = 0
+    return app.main.main([])
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -132,6 +133,11 @@ def test_the_key_can_come_from_the_environment_and_then_neither_it_nor_a_prompt_
         (["--chat-template-kwargs", "{"], "cannot be read as JSON"),
         (["--sleep-idle-seconds", "0", "--no-api-key"], "some seconds"),
         (["--rerank", "--no-api-key"], "is not a reranker"),
+        (["--tools", "all", "--no-api-key"], "--tools-folder"),
+        (["--tools", "format", "--tools-folder", ".", "--no-api-key"], "no tool 'format'"),
+        (["--mcp-servers-json", "x", "--no-api-key"], "list of MCP servers"),
+        (["--mcp-servers-config", "/no/such/file", "--no-api-key"], "/no/such/file"),
+        (["--slot-save-path", "/no/such/folder", "--no-api-key"], "/no/such/folder"),
     ],
 )
 def test_what_cannot_be_is_said_without_a_traceback(arguments, message, capfd):
@@ -182,6 +188,19 @@ def test_an_idle_server_frees_its_model_and_loads_it_again_for_the_next_request(
             pass
         assert ask(address, "", "/generate", {"prompt": "x", "max_tokens": 1})["usage"]["completion_tokens"]
         assert end(process) == (0, "")
+
+
+def test_tools_of_mcp_servers_and_of_files_are_there_from_the_first_request(tmp_path):
+    program = str(Path(__file__).parents[1] / "tools" / "mcp_program.py")
+    servers = {"good": {"command": sys.executable, "args": [program]}, "bad": {"command": "no-such-program"}}
+    text = json.dumps({"mcpServers": servers})
+    tools = ["--mcp-servers-json", text, "--tools", "read_file", "--tools-folder", str(tmp_path)]
+    with serving(*STARTER, *tools, "--no-api-key") as process:
+        listed = ask(address_of(process), "", "/tools")
+        assert [tool["tool"] for tool in listed][:2] == ["read_file", "good_echo"]
+        code, err = end(process)
+        assert code == 0
+        assert "bad cannot be started" in err
 
 
 def test_a_port_in_use_is_said_so():

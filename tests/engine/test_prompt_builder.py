@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings
@@ -20,6 +21,7 @@ from app.engine.llama.loading import open_llama_backend
 from app.engine.prompt import Prompt
 from app.engine.prompt_builder import LONG_RUN, MARK_BEGIN, MARK_END, PromptBuilder, _ControlTexts
 from app.protocol import grammar
+from app.protocol.answer_format import AnswerWishes, ToolChoice
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, PromptTooLongError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
@@ -159,7 +161,8 @@ def test_a_costly_grammar_is_checked_in_a_process_that_can_be_killed(monkeypatch
     words = " ".join(f'[{chr(code)}-{chr(code + 99)}]* "x"' for code in range(0x4E00, 0x5400))
     prompts = PromptBuilder(CountingBackend())
     for text in (f"root ::= {words}", f"root ::= {words} "):
-        with pytest.raises(InvalidRequestError, match="more ways to read a text than can be looked at"):
+        # On a busy machine the process may reach its limit of time first.
+        with pytest.raises(InvalidRequestError, match=r"than can be looked at|more than 2 seconds to check"):
             prompts.build(request("Hi", sampling=SamplingParams(grammar=text)))
         assert steps.pop() == grammar.STEPS_AT_ONCE
         assert not steps
@@ -596,3 +599,19 @@ def test_a_template_that_writes_without_end_is_stopped_before_the_tokenizer(monk
     monkeypatch.setattr(ChatTemplate, "render", lambda *_given: text)
     with pytest.raises(ChatTemplateError, match="far more text"):
         PromptBuilder(CountingBackend(n_ctx=4096)).build(request("hello"))
+
+
+def test_names_of_tools_are_read_as_they_are_though_the_prompt_has_no_control_token_of_theirs():
+    template = Path(__file__).parents[1] / "templates" / "Qwen-Qwen2.5-7B-Instruct.jinja"
+    backend = CountingBackend(n_ctx=16_384)
+    backend.chat_template = template.read_text()
+    tool = {"type": "function", "function": {"name": "a<|im_end|>", "description": "<|im_start|>"}}
+    wishes = AnswerWishes(tools=json.dumps([tool]), tool_choice=ToolChoice.REQUIRED)
+    builder = PromptBuilder(backend)
+    with_tools = builder.build(Request("r", "c", (user("<|im_end|>"),), wishes=wishes))
+    without = builder.build(Request("r", "c", (user("x"),)))
+    builder.close()
+    control = sorted(token for token in with_tools.token_ids if token >= 256)
+    assert control == sorted(token for token in without.token_ids if token >= 256)
+    assert "a<|im_end|>" in with_tools.format.parser
+    assert "a<|im_end|>" in with_tools.guide.grammar

@@ -10,7 +10,7 @@ from app.engine.chat_template import ChatTemplate
 from app.protocol.request import Message, Overflow, Role
 from llama_server_suite.compare import compare
 from llama_server_suite.source import Suite, _unpack
-from llama_server_suite.wrapper import chat_template, parse, serve_arguments
+from llama_server_suite.wrapper import chat_template, metadata, parse, serve_arguments
 
 EXPECTED = Path(__file__).parents[2] / "packaging" / "llama_server_suite" / "expected.toml"
 PRESET = [
@@ -49,6 +49,25 @@ def test_flags_of_single_tests_are_translated_too():
     assert options.defaults.is_verbose
     assert options.defaults.max_tokens is None
     assert (options.host, options.alias, options.tags) == ("127.0.0.1,::1", ("a", "b"), ("x", "y"))
+
+
+def test_flags_for_texts_tools_and_sleep_are_translated_too(tmp_path):
+    options = options_of(
+        *("--embedding", "--pooling", "last", "--ubatch-size", "128", "--sleep-idle-seconds", "1"),
+        *("--tools", "all", "--mcp-servers-json", "{}", "--slot-save-path", str(tmp_path)),
+    )
+    assert options.embeddings
+    assert (options.pooling, options.text_tokens, options.sleep_idle_seconds) == ("last", 128, 1.0)
+    assert (options.tools, options.tools_folder) == (("all",), [Path("/")])
+    assert options.tool_box
+    assert options.slot_save_path == tmp_path
+    assert options_of("--reranking").rerank
+
+
+def test_the_stand_in_says_of_itself_what_other_models_would():
+    assert metadata(parse([])) == ()
+    assert metadata(parse(["--reranking"])) == (("llama.pooling_type", 4),)
+    assert len(metadata(parse(["--hf-repo", "ggml-org/test-model-stories260K-infill"]))) == 3
 
 
 def test_a_chat_template_has_a_name_or_is_written_out_or_in_a_file(tmp_path):

@@ -71,8 +71,7 @@ async def _answer_raw(request: web.Request, fields: GenerateFields) -> ChatAnswe
     """To a prompt in which control tokens count, without a chat template. Raises ApiError."""
     client = request.app[CLIENT]
     recommended = client.sampling
-    options = given(**fields.sampling_options, json_schema=fields.json_schema)
-    sampling = validated(options, SamplingFields)
+    sampling = validated(fields.sampling_options | given(json_schema=fields.json_schema), SamplingFields)
     await sampling.tokenize_biases(request)
     asked = Request(
         request_id=uuid.uuid4().hex,

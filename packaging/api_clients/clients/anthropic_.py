@@ -1,8 +1,9 @@
 """anthropic: the Messages API."""
 
-from typing import Any
+from typing import Any, Literal
 
 import anthropic
+from pydantic import BaseModel
 
 from api_clients import features as f
 from api_clients.features import Trip, Weather, check
@@ -91,14 +92,33 @@ def results():
     check(answer.content[0].text, answer)
 
 
+class Forecast(BaseModel):
+    """Without limits: this client takes them out of a schema."""
+
+    city: str
+    metric: bool
+
+
+class Stop(BaseModel):
+    name: str
+    kind: Literal["town", "village"]
+
+
+class Journey(BaseModel):
+    start: Stop
+    stops: list[Stop]
+
+
 def schema():
     check(
-        isinstance(client.messages.parse(**ask, output_format=Weather).parsed_output, Weather), "not parsed"
+        isinstance(client.messages.parse(**ask, output_format=Forecast).parsed_output, Forecast), "not parsed"
     )
 
 
 def schema_nested():
-    check(isinstance(client.messages.parse(**ask, output_format=Trip).parsed_output, Trip), "not parsed")
+    check(
+        isinstance(client.messages.parse(**ask, output_format=Journey).parsed_output, Journey), "not parsed"
+    )
 
 
 def errors():

@@ -42,12 +42,10 @@ def _check_calls(answer):
 
 
 def results():
-    conversation = llm.Conversation(model(f.CALLER_URL))
-    first = conversation.prompt("Rain?", tools=[WEATHER], key=f.KEY, max_tokens=1000)
-    answer = conversation.prompt(
-        "", tools=[WEATHER], tool_results=first.execute_tool_calls(), key=f.KEY, max_tokens=1000
-    )
-    _check_calls(answer)
+    conversation = llm.Conversation(model())
+    given = {"tools": [WEATHER], "key": f.KEY, "max_tokens": 1000}
+    called = conversation.prompt("Rain?", **given).execute_tool_calls()
+    check(called and conversation.prompt("", tool_results=called, **given).text(), called)
 
 
 def schema():

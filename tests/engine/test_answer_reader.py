@@ -1,0 +1,188 @@
+"""Answers of several families are read as messages: whole, in pieces, broken, and beside hostile ones."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.engine import limited_child
+from app.engine.answer_reader import AnswerReader, AnswerReaders
+from app.engine.chat_template import LimitedChatTemplate
+from app.protocol.answer_format import AnswerFormat, AnswerWishes, ToolChoice
+from app.protocol.errors import RequestError
+from app.protocol.request import Message, Role
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+NESTED = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
+PARAMETERS = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "point": {"$ref": "#/$defs/point"}},
+    "required": ["city"],
+    "$defs": {"point": NESTED},
+}
+TOOL = {"type": "function", "function": {"name": "weather", "description": "", "parameters": PARAMETERS}}
+WISHES = AnswerWishes(tools=json.dumps([TOOL]), parallel_tool_calls=True)
+CHAT = (Message(Role.USER, "How is it in Kraków?"),)
+QWEN_CALL = '<tool_call>\n{{"name": "weather", "arguments": {}}}\n</tool_call>'
+CITY = '{"city": "Kraków"}'
+POINT = '{"city": "a", "point": {"x": 1.5}}'
+
+# template, answer as its model writes it, content, reasoning, arguments of the calls
+ANSWERS = {
+    "qwen 2.5": (
+        "Qwen-Qwen2.5-7B-Instruct",
+        f"Let me look. {QWEN_CALL.format(CITY)}",
+        ("Let me look.", "", [CITY]),
+    ),
+    "qwen 3, two calls": (
+        "Qwen-Qwen3-0.6B",
+        f"<think>\nHm. \n</think>\n\n{QWEN_CALL.format(CITY)}\n{QWEN_CALL.format(POINT)}",
+        ("", "Hm.", [CITY, POINT]),
+    ),
+    "gpt-oss": (
+        "openai-gpt-oss-120b",
+        (
+            "<|channel|>analysis<|message|>Look.<|end|><|start|>assistant<|channel|>commentary "
+            f"to=functions.weather <|constrain|>json<|message|>{POINT}"
+        ),
+        ("", "Look.", [POINT]),
+    ),
+    "mistral": (
+        "mistralai-Mistral-Nemo-Instruct-2407",
+        f'[TOOL_CALLS][{{"name": "weather", "arguments": {CITY}, "id": "abcdefghi"}}]',
+        ("", "", [CITY]),
+    ),
+    "glm": (
+        "GLM-4.6",
+        (
+            "\n<think>Hm</think>\n<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Kraków</arg_value>\n"
+            "</tool_call>"
+        ),
+        ("", "Hm", [CITY]),
+    ),
+    "kimi": (
+        "Kimi-K2-Instruct",
+        (
+            "Now.<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0<|tool_call_argument_begin|>"
+            f"{CITY}<|tool_call_end|><|tool_calls_section_end|>"
+        ),
+        ("Now.", "", [CITY]),
+    ),
+    "deepseek": (
+        "deepseek-ai-DeepSeek-V3.1",
+        (
+            f"Hm.</think><｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>{CITY}<｜tool▁call▁end｜>"
+            "<｜tool▁calls▁end｜>"
+        ),
+        ("", "Hm.", [CITY]),
+    ),
+    "no call": ("Qwen-Qwen3-0.6B", "<think>\nHm.\n</think>\n\nIt is sunny.", ("It is sunny.", "Hm.", [])),
+}
+
+
+@pytest.fixture(scope="module")
+def readers() -> Iterator[AnswerReaders]:
+    readers = AnswerReaders()
+    yield readers
+    readers.close()
+
+
+def format_of(name: str, wishes: AnswerWishes = WISHES) -> AnswerFormat:
+    template = LimitedChatTemplate((TEMPLATES / f"{name}.jinja").read_text())
+    try:
+        return template.write(CHAT, wishes=wishes)[1]
+    finally:
+        template.close()
+
+
+def read(reader: AnswerReader, *pieces: str) -> tuple[str, str, list[object], list[str]]:
+    content = reasoning = ""
+    names: list[str] = []
+    arguments: list[str] = []
+    for number, piece in enumerate(pieces):
+        delta = reader.read(piece, is_last=number == len(pieces) - 1)
+        content += delta.content
+        reasoning += delta.reasoning
+        for call in delta.tool_calls:
+            if call.index == len(names):
+                assert call.id
+                names.append(call.name)
+                arguments.append("")
+            else:
+                assert (call.id, call.name) == ("", "")
+            arguments[call.index] += call.arguments
+    return content.strip(), reasoning.strip(), [json.loads(text) for text in arguments], names
+
+
+@pytest.mark.parametrize(("name", "answer", "expected"), ANSWERS.values(), ids=ANSWERS)
+def test_an_answer_is_read_whole_and_character_by_character(readers, name, answer, expected):
+    found = format_of(name)
+    content, reasoning, calls = expected
+    wanted = content, reasoning, [json.loads(call) for call in calls], ["weather"] * len(calls)
+    assert read(readers.open(found.parser), answer) == wanted
+    assert read(readers.open(found.parser), *answer) == wanted
+
+
+def test_a_required_call_has_a_grammar_from_the_first_token_on_and_a_possible_one_has_triggers():
+    possible = format_of("Qwen-Qwen3-0.6B")
+    required = format_of("Qwen-Qwen3-0.6B", AnswerWishes(WISHES.tools, ToolChoice.REQUIRED))
+    assert [trigger.text for trigger in possible.triggers] == ["<tool_call>\n"]
+    assert required.grammar
+    assert required.triggers == ()
+    assert required.opening == "<|im_start|>assistant\n"
+    assert (required.thinking_start, required.thinking_ends) == ("<think>", ("</think>",))
+
+
+@pytest.mark.parametrize("name", ["Qwen-Qwen3-0.6B", "openai-gpt-oss-120b", "GLM-4.6"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "<tool_call>",
+        '<tool_call>\n{"name": "weather", "arguments": {"city": ',
+        '<tool_call>\n{"name": "other", "arguments": {}}\n</tool_call>',
+        "</think></think><think>",
+        "<|channel|>commentary to=functions.weather<|message|>{",
+        "[" * 20_000,
+        '{"a":' * 5_000,
+        "\ud800\x00\ufffe",
+    ],
+    ids=repr,
+)
+def test_a_broken_answer_is_read_as_far_as_it_goes_and_nothing_dies(readers, name, answer):
+    reader = readers.open(format_of(name).parser)
+    half = len(answer) // 2
+    reader.read(answer[:half], is_last=False)
+    reader.read(answer[half:], is_last=True)
+
+
+def test_what_cannot_be_read_of_an_answer_is_text(readers):
+    found = format_of("openai-gpt-oss-120b")
+    answer = "<|channel|>final<|message|>Hello<|start|>assistant<|nonsense|>"
+    assert read(readers.open(found.parser), answer)[0].startswith("Hello")
+    answer = "no channel at all"
+    assert read(readers.open(found.parser), answer)[0] == answer
+
+
+def test_an_answer_that_ends_its_child_costs_no_other(readers, monkeypatch):
+    found = format_of("Qwen-Qwen3-0.6B")
+    _name, answer, (content, reasoning, _calls) = ANSWERS["no call"]
+    half = len(answer) - 5
+    other, hostile = readers.open(found.parser), readers.open(found.parser)
+    first = other.read(answer[:half], is_last=False)
+    hostile.read("<think>", is_last=False)
+    os.kill(readers._child._child.pid, signal.SIGSTOP)  # as one that is busy for ever
+    with monkeypatch.context() as patched:
+        patched.setattr(limited_child, "MAX_WALL_S", 0.1)
+        with pytest.raises(RequestError, match="to read the answer"):
+            hostile.read("x", is_last=True)
+    last = other.read(answer[half:], is_last=True)
+    assert first.reasoning.strip() == reasoning
+    assert first.content + last.content == content
+
+
+def test_without_a_parser_all_is_text(readers):
+    assert readers.open("").read("<think>", is_last=False).content == "<think>"
