@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
@@ -250,7 +250,7 @@ class EngineClient:
             raise unavailable(SERVER_STOPPED)
         self._check_room(len(requests))
         caller = CALLER.get(UNKNOWN)
-        complete = [replace(self.defaults.applied_to(one), caller=caller) for one in requests]
+        complete = [self.defaults.applied_to(one, caller=caller) for one in requests]
         named = [one if one.chat_id else self._conversations.begin(one, max_kept) for one in complete]
         answers = Answers(self, named, reports_progress)
         for request in named:

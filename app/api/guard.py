@@ -21,7 +21,7 @@ LOCAL_ORIGIN = re.compile(r"https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5
 HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(?::([0-9]{1,5}))?")
 PUBLIC_PATHS = frozenset({"/", "/health", "/v1/health"})
 
-ALLOWED_METHODS = "GET, POST, OPTIONS"
+ALLOWED_METHODS = "GET, POST, DELETE, OPTIONS"
 HEADER_NAMES = re.compile(r"[A-Za-z0-9-]{1,100}(?: *, *[A-Za-z0-9-]{1,100}){0,99}")
 USUAL_HEADERS = "Authorization, Content-Type, X-Api-Key"
 

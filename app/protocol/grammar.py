@@ -39,8 +39,7 @@ def check_grammar(text: str, what: str = said("grammar"), known: re.Pattern[str]
     `what` names what the user wrote, if not the grammar itself. Rules whose names fit `known` are ours, and
     read each text in one way. May compute for a second: not on an event loop.
     """
-    reason = fault_of(text) if known is None else _found(text, MAX_STEPS, known)
-    if reason:
+    if reason := fault_of(text, known):
         raise InvalidRequestError(
             said(
                 "The {what} cannot be used: {reason}. Correct or remove it.",
@@ -52,7 +51,7 @@ def check_grammar(text: str, what: str = said("grammar"), known: re.Pattern[str]
 
 def is_costly(text: str) -> bool:
     """Whether `check_grammar` would compute for over some 20 ms: better in a process that can be killed."""
-    if text not in _faults:
+    if (text, None) not in _faults:
         fault = _found(text, STEPS_AT_ONCE)
         if fault is None:
             return True
@@ -60,23 +59,24 @@ def is_costly(text: str) -> bool:
     return False
 
 
-def fault_of(text: str) -> str:
+def fault_of(text: str, known: re.Pattern[str] | None = None) -> str:
     """What is wrong with a grammar; empty if nothing is."""
-    fault = _faults.get(text)
+    fault = _faults.get((text, known))
     if fault is None:
-        fault = _found(text, MAX_STEPS) or ""
-        note_fault(text, fault)
+        fault = _found(text, MAX_STEPS, known) or ""
+        note_fault(text, fault, known)
     return fault
 
 
-def note_fault(text: str, fault: str) -> None:
+def note_fault(text: str, fault: str, known: re.Pattern[str] | None = None) -> None:
     """What `fault_of` has found, here or in another process."""
     while len(_faults) >= MAX_KEPT:
         _faults.pop(next(iter(_faults)), None)
-    _faults[text] = fault
+    _faults[text, known] = fault
 
 
-_faults: dict[str, str] = {}  # by grammar: each is checked once more when its answer begins
+# Each is checked once more when its answer begins.
+_faults: dict[tuple[str, re.Pattern[str] | None], str] = {}
 
 
 def _found(text: str, max_steps: int, known: re.Pattern[str] | None = None) -> str | None:

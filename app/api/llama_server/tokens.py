@@ -61,7 +61,7 @@ async def tokenize(request: web.Request) -> web.Response:
         token_ids += tokens
     listed = _with_pieces if fields.with_pieces else _alone
     texts = [text async for text in _in_parts(request, token_ids, listed)]
-    return web.Response(text=f'{{"tokens":[{",".join(texts)}]}}', content_type="application/json")
+    return web.Response(body=b'{"tokens":[%b]}' % b",".join(texts), content_type="application/json")
 
 
 async def detokenize(request: web.Request) -> web.Response:
@@ -92,13 +92,13 @@ async def apply_template(request: web.Request) -> web.Response:
     return json_response({"prompt": await client.use_prompts(lambda prompts: prompts.render(asked))})
 
 
-def _alone(_prompts: PromptBuilder, token_ids: list[int]) -> str:
-    return as_json(token_ids)[1:-1]
+def _alone(_prompts: PromptBuilder, token_ids: list[int]) -> bytes:
+    return as_json(token_ids)[1:-1].encode()
 
 
-def _with_pieces(prompts: PromptBuilder, token_ids: list[int]) -> str:
+def _with_pieces(prompts: PromptBuilder, token_ids: list[int]) -> bytes:
     pieces = zip(token_ids, prompts.written(token_ids), strict=True)
-    return as_json([{"id": token_id, "piece": _shown(piece)} for token_id, piece in pieces])[1:-1]
+    return as_json([{"id": token_id, "piece": _shown(piece)} for token_id, piece in pieces])[1:-1].encode()
 
 
 def _shown(piece: bytes) -> str | list[int]:
