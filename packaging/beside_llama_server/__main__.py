@@ -23,7 +23,7 @@ from api_clients.server import llama_server, running, skein
 from beside_llama_server.mcp_tools import mcp_tools
 from beside_llama_server.schemas import Outcome, named_schemas, outcome_of
 from beside_llama_server.servers import Server
-from beside_llama_server.templates import FAILS_THERE, KEY, MEANT, compare_template
+from beside_llama_server.templates import FAILS_THERE, KEY, MEANT, NO_TOOLS, compare_template
 from llama_server_suite.source import prepare
 
 CACHE = Path(platformdirs.user_cache_dir("skein"))
@@ -51,7 +51,7 @@ def _templates(program: Path, names: list[str]) -> int:
             except SystemExit as error:
                 print(f"{template.name}: not compared: {str(error).strip().splitlines()[-1]}", flush=True)
                 continue
-        counts = Counter(_kind(template.name, how) for how in outcomes.values())
+        counts = Counter(_kind(template.name, case, how) for case, how in outcomes.items())
         total += counts
         print(f"{template.name}: {_told(counts)}", flush=True)
         for case, how in outcomes.items():
@@ -63,11 +63,13 @@ def _templates(program: Path, names: list[str]) -> int:
     return 1 if total["different"] else 0
 
 
-def _kind(template: str, how: str) -> str:
+def _kind(template: str, case: str, how: str) -> str:
     if how.startswith(FAILS_THERE):
         return "fail on llama-server only"
-    if template in MEANT and "Skein Refused" in how:
+    if NO_TOOLS in how:
         return "refused on purpose"
+    if how and template in MEANT and case.startswith("prompt"):
+        return "meant"
     return "different" if how else "the same"
 
 

@@ -9,6 +9,7 @@ as Skein ends it. Exit code 0: nothing died of anything else.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import multiprocessing
 import os
@@ -28,6 +29,7 @@ from app.engine.chat_library import ChatLibrary, ChatLibraryError, library_path
 from app.engine.limited_child import MAX_CPU_S, MAX_MEMORY_BYTES
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
+ANSWERS_OF_A_SEED = 20
 Chat = Callable[..., dict[str, Any]]
 
 PARAMETERS = {
@@ -171,8 +173,8 @@ TYPES = (
 )
 
 
-def broken_answer(chat: Chat, templates: list[str], rng: random.Random) -> None:
-    """Read piece by piece, as it is written."""
+def broken_answers(chat: Chat, templates: list[str], rng: random.Random) -> None:
+    """Each is read piece by piece, as it is written."""
     chat("open", template=rng.choice(templates), bos="<s>", eos="</s>")
     asked = {"messages": [USER], "tools": TOOLS, "parallel_tool_calls": True}
     made = chat("apply", **asked, tool_choice=rng.choice(["auto", "required"]))
@@ -180,11 +182,13 @@ def broken_answer(chat: Chat, templates: list[str], rng: random.Random) -> None:
         written = chat("apply", **asked | {"messages": [USER, ANSWER]}, add_generation_prompt=False)["prompt"]
     except ChatLibraryError:
         written = json.dumps(ANSWER)
-    text = mutated(written[len(written) // 3 * rng.randrange(3) :], PIECES, rng)
-    chat("begin", reader="a", format=made["format"])
-    cuts = sorted(rng.randrange(len(text) + 1) for _ in range(rng.randrange(12)))
-    for begin, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
-        chat("read", reader="a", text=text[begin:end], is_last=end == len(text))
+    for _ in range(ANSWERS_OF_A_SEED):
+        text = mutated(written[len(written) // 3 * rng.randrange(3) :], PIECES, rng)
+        chat("begin", reader="a", format=made["format"])
+        cuts = sorted(rng.randrange(len(text) + 1) for _ in range(rng.randrange(12)))
+        with contextlib.suppress(ChatLibraryError):
+            for begin, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
+                chat("read", reader="a", text=text[begin:end], is_last=end == len(text))
 
 
 def hostile_template(chat: Chat, templates: list[str], rng: random.Random) -> None:
@@ -247,7 +251,7 @@ def mutated(text: str, pieces: tuple[str, ...], rng: random.Random) -> str:
     return text
 
 
-KINDS = (broken_answer, broken_answer, hostile_template, hostile_schema)
+KINDS = (broken_answers, *[hostile_template] * 2, *[hostile_schema] * 17)
 
 
 def work(connection: Connection, library: Path, templates: list[str]) -> None:
@@ -300,7 +304,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", type=int, default=20_000)
+    parser.add_argument("--seeds", type=int, default=10_500)
     parser.add_argument("--first", type=int, default=0, metavar="SEED")
     parser.add_argument("--templates", type=Path, default=TEMPLATES, metavar="FOLDER")
     parser.add_argument("--library", type=Path, default=library_path(), metavar="PATH")
