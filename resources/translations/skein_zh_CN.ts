@@ -3262,9 +3262,9 @@ rate</source>
         <translation>Hugging Face 镜像</translation>
     </message>
     <message>
-        <source>For networks that cannot reach huggingface.co.</source>
+        <source>For networks that cannot reach Hugging Face.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>用于无法访问 huggingface.co 的网络。</translation>
+        <translation>用于无法访问 Hugging Face 的网络。</translation>
     </message>
     <message>
         <source>Allowed web pages</source>
@@ -8031,9 +8031,9 @@ accepted</source>
         <translation>有些模型只提供给已接受其条款的人。请在网站的网页上，于 Settings 的 Access Tokens 下创建一个具有读取权限的令牌。它保存在这个系统的密钥环中，只发送给这个网站。</translation>
     </message>
     <message>
-        <source>For networks that cannot reach huggingface.co. Leave empty to use the hub itself.</source>
+        <source>For networks that cannot reach Hugging Face. Leave empty to use the hub itself.</source>
         <extracomment>app/ui/models/hub_access.py</extracomment>
-        <translation>用于无法访问 huggingface.co 的网络。留空则使用该网站本身。</translation>
+        <translation>用于无法访问 Hugging Face 的网络。留空则使用该网站本身。</translation>
     </message>
     <message>
         <source>Access to the hub</source>

@@ -79,7 +79,7 @@ def test_a_chat_is_stepped_run_until_something_and_forked_at_a_token(
     desktop.keys("ctrl+a")
     desktop.type(str(wanted))
     desktop.keys("Return")
-    until(lambda: f"holds position {wanted}" in skein.state()["paused"], "the position")
+    until(lambda: f"reached position {wanted}" in skein.state()["paused"], "the position")
     assert steps(skein)[-1] == [Computed(0, "decode", 1, wanted, wanted)]
     assert len(steps(skein)) == 6
     click(skein, "condition")

@@ -90,7 +90,6 @@ def test_a_file_that_passed_opens_without_a_child_from_then_on(tiny_gguf, monkey
     assert any(0 < done < probe.PROBE_SHARE for done in seen)
 
     monkeypatch.setattr("app.system.child_process.start", None)
-    monkeypatch.setattr("app.engine.chat_template.child_process.start", None)
     with open_probed_backend(params(tiny_gguf("qwen3"))):
         pass
 

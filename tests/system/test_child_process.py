@@ -33,14 +33,15 @@ def start():
         child_process.reap(child)
 
 
-def test_values_arrive_as_they_were_sent():
-    child = child_process.start("app.engine.chat_template")
-    child_process.send(child.stdin, ["{{ messages[0].content }}\n\udc80", "", ""])
-    child_process.send(child.stdin, [[["user", "ä\n", ""]], ""])
-    written = "ä\n\n\udc80".encode("utf-8", "surrogatepass")
-    assert child_process.receive(child.stdout) == {"num_bytes": len(written)}
-    assert child.stdout.read(len(written)) == written
-    child_process.reap(child)
+def test_values_arrive_as_they_were_sent(start):
+    echo = (
+        "import sys\nfrom app.system import child_process\nprint('ready', flush=True)\n"
+        "child_process.send(sys.stdout.buffer, child_process.receive(sys.stdin.buffer))"
+    )
+    child = start(echo)
+    value = {"text": "ä\n\udc80", "numbers": [1, 2.5, None, True]}
+    child_process.send(child.stdin, value)
+    assert child_process.receive(child.stdout) == value
 
 
 @pytest.mark.parametrize("busy", ["while True: pass", "import time; time.sleep(1000)"])

@@ -63,6 +63,10 @@ class FakeEngine(QObject):
     def can_sleep(self) -> bool:
         return bool(self.model) and not (self.is_loading or self.is_asleep)
 
+    @property
+    def takes_requests(self) -> bool:
+        return bool(self.model) or self.is_asleep or self.is_loading
+
     def cancel_load(self) -> None:
         self.num_cancels += 1
         self.is_loading = False

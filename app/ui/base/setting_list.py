@@ -155,7 +155,7 @@ PAGES = (
             Setting(
                 "hub_endpoint",
                 mark("Mirror of Hugging Face"),
-                mark("For networks that cannot reach huggingface.co."),
+                mark("For networks that cannot reach Hugging Face."),
                 word=DEFAULT_ENDPOINT,
                 check=why_no_hub,
             ),

@@ -140,10 +140,14 @@ def requests_text(num_requests: int) -> str:
 
 
 def example(address: str, key: str) -> str:
-    trust = f"--cacert {shlex.quote(str(paths.certificate_file()))} " if address.startswith("https") else ""
     return (
-        f"curl {trust}{address}/v1/chat/completions \\\n"
+        f"curl {_trust(address)}{address}/v1/chat/completions \\\n"
         f"  -H 'Authorization: Bearer {key}' \\\n"
         "  -H 'Content-Type: application/json' \\\n"
         """  -d '{"messages": [{"role": "user", "content": "What is 2 + 2?"}]}'"""
     )
+
+
+def _trust(address: str) -> str:
+    is_encrypted = address.startswith("https")
+    return f"--cacert {shlex.quote(str(paths.certificate_file()))} " if is_encrypted else ""

@@ -17,7 +17,7 @@ WHY_TOKEN = mark(
     "Some models require that you accept their terms. Create a read token on the hub's web page under "
     "Settings, Access Tokens. It is stored in the system's keyring and sent only to this hub."
 )
-WHY_MIRROR = mark("For networks that cannot reach huggingface.co. Leave empty to use the hub itself.")
+WHY_MIRROR = mark("For networks that cannot reach Hugging Face. Leave empty to use the hub itself.")
 
 
 class HubAccess(QDialog):
