@@ -21,7 +21,7 @@ SPACE, NEWLINE = "Ġ", "Ċ"  # in GPT-2's letters; a prompt ends with a newline
 NEVER = -20.0
 CALL = '<tool_call>\n{"name": "'
 
-# Two calls of one tool as Qwen writes them. No piece is there twice: each names the next one.
+# Two calls of one tool as Qwen writes them, in pieces. None is there twice: each names the next one.
 SCRIPT = """\
 <tool_call>|
 {"name": "get_wea|ther", "argu|ments": {"ci|ty": "Par|is", "da|ys": 3, "met|ric": tr|ue}}|
