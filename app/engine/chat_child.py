@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 from app.engine.chat_library import ChatLibrary, ChatLibraryError, library_path
@@ -166,6 +167,7 @@ def _grammar_of_schema(library: ChatLibrary | None, text: str) -> dict[str, Any]
     return {"grammar": grammar, "warnings": [packed(one) for one in _warnings([schema], made["notes"])]}
 
 
+@lru_cache(maxsize=64)  # the tools of a conversation stay the same, and checks take up to half a second
 def _checked(grammar: str, known: re.Pattern[str] | None = None) -> str:
     simpler = BLANKS_BETWEEN_CALLS.sub(r"space (\1 space)*", grammar)
     check_grammar(simpler, said("JSON schema"), known)

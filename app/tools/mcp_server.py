@@ -13,7 +13,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -30,6 +30,7 @@ MAX_LINE_BYTES = 4 << 20
 MAX_TOOLS = 1000
 MAX_NAME_CHARS = 64  # of a tool with its server
 MAX_TEXT_CHARS = 10_000  # of what is told of a tool
+START_S = 30.0
 END_S = 1.0
 OWN_VARIABLES = "SKEIN_"  # such as the API's key: none of a stranger's business
 
@@ -81,14 +82,15 @@ class McpServer:
 
     async def tools(self) -> list[Tool]:
         """Raises ToolError."""
-        result = await self._ask("tools/list", {})
+        result = await self._ask("tools/list", {}, self._patience_s)
         listed = result.get("tools")
         tools = [self._tool(one) for one in (listed if isinstance(listed, list) else [])[:MAX_TOOLS]]
         return [tool for tool in tools if tool]
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Raises ToolError."""
-        result = await self._ask("tools/call", {"name": name, "arguments": dict(arguments)})
+        question = {"name": name, "arguments": dict(arguments)}
+        result = await self._ask("tools/call", question, self.config.timeout_s)
         text = _text_of(result)
         if result.get("isError"):
             raise ToolError(text or "The tool failed without saying why.")
@@ -111,29 +113,33 @@ class McpServer:
         parameters = schema if isinstance(schema, dict) else {"type": "object", "properties": {}}
         return Tool(name, name, str(told.get("description", ""))[:MAX_TEXT_CHARS], parameters, call, "mcp")
 
-    async def _ask(self, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            async with asyncio.timeout(self.config.timeout_s):
-                session = await self._started()
-                return await session.ask(method, parameters)
-        except TimeoutError:
-            await self._give_up()
-            raise ToolError(
-                f"The MCP server {self.config.name} did not answer within {self.config.timeout_s:g} seconds."
-            ) from None
+    @property
+    def _patience_s(self) -> float:
+        """For all but calls: a program may take long to start."""
+        return max(self.config.timeout_s, START_S)
 
-    async def _started(self) -> _Session:
+    async def _ask(self, method: str, parameters: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
         async with self._turn:
             if self._session is None or self._session.is_over:
                 self._session = await _Session.start(self.config)
-                await self._session.greet()
-            return self._session
+                async with self._within(self._patience_s):
+                    await self._session.greet()
+            session = self._session
+        async with self._within(timeout_s):
+            return await session.ask(method, parameters)
 
-    async def _give_up(self) -> None:
-        """What hangs once would hang again."""
-        session, self._session = self._session, None
-        if session:
-            await session.end("The MCP server hung.")
+    @contextlib.asynccontextmanager
+    async def _within(self, seconds: float) -> AsyncIterator[None]:
+        """What hangs once would hang again: it is ended. Raises ToolError."""
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except TimeoutError:
+            session, self._session = self._session, None
+            if session:
+                await session.end("The MCP server hung.")
+            name = self.config.name
+            raise ToolError(f"The MCP server {name} did not answer within {seconds:g} seconds.") from None
 
 
 async def _call(server: McpServer, name: str, arguments: Mapping[str, Any], _where: Surroundings) -> Result:

@@ -16,11 +16,13 @@ Pair = tuple[int, int]
 # Numbers to calculate with. Wider than people ask at first, so that "add 5 to that" works for a while.
 LARGEST = 299
 SMALLEST = -99
+COUNTS_TO = 100
 
 _NUM_HELD_OUT_SUMS = 500
 _NUM_HELD_OUT_DIFFERENCES = 300
 _NUM_HELD_OUT_LARGER_SUMS = 100
 _NUM_HELD_OUT_COUNTS = 100
+_NUM_HELD_OUT_TOO_FAR = 60
 
 SUM_WORDINGS = (
     "What is {a} + {b}?",
@@ -167,7 +169,9 @@ _WORDS = [
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 ]  # fmt: skip
 
-TOO_HARD = "I can only add and subtract two numbers below 300; open a bigger GGUF with Ctrl+O for more."
+MORE = "For more, choose Get more models in the Model menu."
+TOO_HARD = f"I can only add and subtract two numbers below 300. {MORE}"
+TOO_FAR = f"I can only count up to {COUNTS_TO}. {MORE}"
 NO_RESULT_YET = "There is no result yet that I could work with."
 
 _TOO_HARD_WORDINGS = (
@@ -389,6 +393,53 @@ def count_turn(rng: random.Random) -> tuple[str, str]:
     return variation.dress(rng, asked) if rng.random() < 0.3 else asked, answer
 
 
+def held_out_too_far() -> list[tuple[str, str]]:
+    rng = random.Random("held-out too far wordings")
+    return [(_ask_too_far(rng, pair), TOO_FAR) for pair in sorted(_hidden_too_far())]
+
+
+@cache
+def _hidden_too_far() -> frozenset[Pair]:
+    rng = random.Random("held-out too far")
+    drawn: set[Pair] = {(100, 400), (10, 300)}
+    while len(drawn) < _NUM_HELD_OUT_TOO_FAR:
+        drawn.add(_draw_any_too_far(rng))
+    return frozenset(drawn)
+
+
+def too_far_turn(rng: random.Random) -> tuple[str, str]:
+    if rng.random() < 0.1:
+        asked = f"{rng.choice(('Count to', 'count to', 'Please count to'))} {rng.choice(_FAR_WORDS)}"
+        return asked, TOO_FAR
+    while (pair := _draw_any_too_far(rng)) in _hidden_too_far():
+        pass
+    asked = _ask_too_far(rng, pair)
+    return variation.dress(rng, asked) if rng.random() < 0.3 else asked, TOO_FAR
+
+
+def _draw_any_too_far(rng: random.Random) -> Pair:
+    """Where a count would begin and end, one of them above what it counts to."""
+    larger = rng.randint(COUNTS_TO + 1, rng.choice((150, 200, 500, 1000, 10_000, 1_000_000)))
+    kind = rng.random()
+    other = 1 if kind < 0.2 else rng.randint(0, COUNTS_TO if kind < 0.7 else larger - 1)
+    return (larger, other) if rng.random() < 0.2 else (other, larger)
+
+
+def _ask_too_far(rng: random.Random, pair: Pair) -> str:
+    first, last = pair
+    wordings = _COUNT_DOWN if first > last else _COUNT_TO if first == 1 else _COUNT_UP
+    asked = rng.choice(wordings).format(a=first, b=last)
+    if rng.random() < 0.2:
+        asked = asked.rstrip(".") + rng.choice(rng.choice(list(_COUNT_STEPS.values())))
+    return asked
+
+
+_FAR_WORDS = (
+    "a thousand", "one thousand", "a million", "one million", "a billion", "two hundred", "five hundred",
+    "infinity", "a hundred thousand", "three hundred",
+)  # fmt: skip
+
+
 def _ask_to_count(rng: random.Random, numbers: list[int]) -> tuple[str, str]:
     first, last, step = numbers[0], numbers[-1], numbers[1] - numbers[0]
     starts_plainly = first == step == abs(step)
@@ -402,7 +453,7 @@ def _ask_to_count(rng: random.Random, numbers: list[int]) -> tuple[str, str]:
         asked = asked.rstrip(".") + rng.choice(_COUNT_STEPS[abs(step)])
     if step > 1 and rng.random() < 0.2:
         # The steps need not hit the end: to 10 by twos from 1 stops at 9.
-        last += rng.randrange(step)
+        last = min(COUNTS_TO, last + rng.randrange(step))
     return asked.format(a=first, b=last), ", ".join(map(str, numbers))
 
 
@@ -445,7 +496,7 @@ def _draw_count(rng: random.Random, longest: int) -> list[int]:
 
 def _draw_any_count(rng: random.Random, shortest: int, longest: int) -> list[int]:
     step = rng.choice((1, 1, 1, 1, 1, 2, 2, 5, 10))
-    length = rng.randint(shortest, longest if step == 1 else min(longest, 20))
-    first = step if rng.random() < 0.25 else rng.randrange(100)
+    length = rng.randint(shortest, min(longest, COUNTS_TO // step))
+    first = step if rng.random() < 0.25 else rng.randint(0, COUNTS_TO - (length - 1) * step)
     numbers = [first + i * step for i in range(length)]
     return numbers[::-1] if rng.random() < 0.25 else numbers

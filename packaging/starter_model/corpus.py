@@ -88,8 +88,10 @@ def _next_turn(rng: random.Random, result: int | None, is_first: bool) -> tuple[
         return arithmetic.sum_turn(rng)
     if kind < 0.55:
         return arithmetic.difference_turn(rng)
-    if kind < 0.75:
+    if kind < 0.71:
         return *arithmetic.count_turn(rng), None
+    if kind < 0.75:
+        return *arithmetic.too_far_turn(rng), None
     if kind < 0.78:
         return *arithmetic.too_hard_turn(rng), None
     if kind < 0.83:
@@ -105,6 +107,7 @@ def held_out_sets() -> dict[str, list[tuple[str, str]]]:
         "larger sums": arithmetic.held_out_larger_sums(),
         "differences": held_out_differences(),
         "counts": arithmetic.held_out_counts(),
+        "too far": arithmetic.held_out_too_far(),
         "questions": held_out_questions(),
         "final questions": final_questions(),
         "off topic": small_talk.held_out_off_topic(),

@@ -117,10 +117,10 @@ def _add_tokenizer(writer: gguf.GGUFWriter, tokenizer: Tokenizer) -> None:
 
 def _tensors(model: StarterModel) -> Iterator[tuple[str, NDArray[Any]]]:
     for name, weight in model.state_dict().items():
-        yield _gguf_name(name), _as_stored(weight)
+        yield gguf_name(name), _as_stored(weight)
 
 
-def _gguf_name(name: str) -> str:
+def gguf_name(name: str) -> str:
     if name.startswith("blocks."):
         _, index, rest = name.removesuffix(".weight").split(".", 2)
         return f"blk.{index}.{_BLOCK_NAMES[rest]}.weight"

@@ -7,10 +7,11 @@ from functools import cache
 from pathlib import Path
 
 from starter_model import questions, variation
+from starter_model.arithmetic import MORE
 
 _MATERIAL_FILE = Path(__file__).with_name("off_topic.toml")
 
-OFF_TOPIC = "I am only a starter model; open a bigger GGUF with Ctrl+O."
+OFF_TOPIC = f"I am only a starter model. {MORE}"
 
 _POLITE: tuple[tuple[str, tuple[str, ...]], ...] = (
     (

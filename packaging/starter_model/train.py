@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional as F
 
-from starter_model import corpus
+from starter_model import corpus, read_gguf
 from starter_model.model import Shape, StarterModel
 from starter_model.tokenizer import (
     END_OF_TEXT,
@@ -35,7 +35,7 @@ NUM_TOKENS = 1536
 TOKENS_PER_STEP = 8192
 TOKENS_PER_TASK = 1024
 PEAK_RATE = 3e-3
-WARM_UP_STEPS = 60
+WARM_UP_STEPS, WARM_UP_AGAIN = 60, 10  # from nothing, and from a trained model
 FALL_FRACTION = 0.25
 EMA_DECAY = 0.995
 # The user's words are learned a little: it helps to tell wordings apart and costs no answer.
@@ -190,11 +190,11 @@ def phase_at(progress: float) -> Phase:
     return next(phase for phase in PHASES if progress < phase.until or phase is PHASES[-1])
 
 
-def rate_at(step: int, num_steps: int) -> float:
-    """Warm-up, a plateau, then a straight fall to almost nothing."""
-    rise = min(1.0, (step + 1) / WARM_UP_STEPS)
+def rate_at(step: int, num_steps: int, warm_up: int) -> float:
+    """A share of the peak: warm-up, a plateau, then a straight fall to almost nothing."""
+    rise = min(1.0, (step + 1) / warm_up)
     fall = min(1.0, (num_steps - step) / (num_steps * FALL_FRACTION))
-    return PEAK_RATE * rise * fall
+    return rise * fall
 
 
 def make_optimizers(model: StarterModel) -> list[torch.optim.Optimizer]:
@@ -249,16 +249,21 @@ def _batch_matches(model: StarterModel, encoded: list[tuple[list[int], list[floa
 class Training:
     """One run: its model, its optimizers, its average of weights, and where it stands."""
 
-    def __init__(self, folder: Path, seed: int, num_steps: int) -> None:
+    def __init__(self, folder: Path, seed: int, num_steps: int, rate: float, start: Path | None) -> None:
+        """`start`: a GGUF of this training whose weights it goes on from, with the last kinds of rows."""
         self.folder = folder
         self.seed = seed
         self.num_steps = num_steps
+        self.rate = rate
+        self.start = start
         self.step = 0
         self.seconds = 0.0
         torch.manual_seed(seed)
-        self.encoder = Encoder(prepare_tokenizer(folder, seed))
+        self.encoder = Encoder(prepare_tokenizer(folder, seed, start))
         self.shape = Shape(num_tokens=self.encoder.tokenizer.get_vocab_size())
         self.model = StarterModel(self.shape)
+        if start:
+            self.model.load_state_dict(read_gguf.weights(start, self.model))
         self.average = StarterModel(self.shape)
         self.average.load_state_dict(self.model.state_dict())
         self.optimizers = make_optimizers(self.model)
@@ -287,11 +292,13 @@ class Training:
         self._score()
 
     def _train(self, workers: Workers) -> float:
-        loss = workers.compute(self.step, phase_at(self.step / self.num_steps))
+        progress = self.step / self.num_steps
+        loss = workers.compute(self.step, phase_at(0.8 + 0.16 * progress if self.start else progress))
+        warm_up = WARM_UP_AGAIN if self.start else WARM_UP_STEPS
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
-                group["lr"] = rate_at(self.step, self.num_steps)
+                group["lr"] = self.rate * rate_at(self.step, self.num_steps, warm_up)
             optimizer.step()
         self.step += 1
         self._update_average()
@@ -342,10 +349,11 @@ class Training:
             optimizer.load_state_dict(saved)
 
 
-def prepare_tokenizer(folder: Path, seed: int) -> Tokenizer:
+def prepare_tokenizer(folder: Path, seed: int, start: Path | None) -> Tokenizer:
     path = folder / "tokenizer.json"
     if not path.exists():
-        tokenizer = train_tokenizer(sample_texts(random.Random(seed)), NUM_TOKENS)
+        texts = sample_texts(random.Random(seed))
+        tokenizer = read_gguf.tokenizer(start) if start else train_tokenizer(texts, NUM_TOKENS)
         tokenizer.save(str(path))
     return load_tokenizer(path)
 
@@ -362,14 +370,17 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where checkpoints, tokenizer and log go")
     parser.add_argument("--steps", type=int, default=2750)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=PEAK_RATE, help="the highest learning rate")
+    parser.add_argument("--start", type=Path, help="a GGUF of this training to go on from")
     parser.add_argument("--workers", type=int, default=2, help="one for each core")
     parser.add_argument("--compile", action="store_true", help="faster, but needs a C++ compiler")
     args = parser.parse_args()
     # An ordinary exit takes the workers along.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    torch.set_num_threads(args.workers)
+    torch.set_num_threads(1)  # threads that wait for each other would keep the workers from theirs
     args.folder.mkdir(parents=True, exist_ok=True)
-    Training(args.folder, args.seed, args.steps).run(args.workers, args.compile)
+    training = Training(args.folder, args.seed, args.steps, args.rate, args.start)
+    training.run(args.workers, args.compile)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from tests.e2e.desktop import Desktop, new_desktop, until
 from tests.e2e.skein import Skein
 
 WANTED_S = 2.0
-QUESTION = "Count from 1 to 300"
+QUESTION = "Count from 1 to 100"
 LOADING = "loaded meta data"  # as llama.cpp says it
 
 

@@ -28,7 +28,7 @@ def test_on_a_new_machine_without_a_network(skein: Skein, desktop: Desktop) -> N
     until(lambda: not any(skein.state()["busy"]), "the end of the answer")
     desktop.type("Write a poem about rain")
     desktop.keys("Return")
-    until(lambda: "I am only a starter model" in skein.state()["transcripts"][0], "what it says of itself")
+    until(lambda: "Get more models" in skein.state()["transcripts"][0], "the way to a larger model")
 
     # 4. The machine under it, and back.
     skein.show_inspector()

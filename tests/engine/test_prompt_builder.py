@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from app.engine.chat_template import CHATML, ChatTemplate
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
-from app.engine.prompt import Prompt
+from app.engine.prompt import Prompt, Reasoning
 from app.engine.prompt_builder import LONG_RUN, MARK_BEGIN, MARK_END, PromptBuilder, _ControlTexts
 from app.protocol import grammar
 from app.protocol.answer_format import AnswerWishes, ToolChoice
@@ -615,3 +615,22 @@ def test_names_of_tools_are_read_as_they_are_though_the_prompt_has_no_control_to
     assert control == sorted(token for token in without.token_ids if token >= 256)
     assert "a<|im_end|>" in with_tools.format.parser
     assert "a<|im_end|>" in with_tools.guide.grammar
+
+
+def test_a_budget_for_reasoning_is_given_in_tokens_and_named_where_it_has_no_effect():
+    templates = Path(__file__).parents[1] / "templates"
+    wishes = AnswerWishes(reasoning_budget=5, reasoning_end="Stop.")
+    guides, warnings = [], []
+    for name in ("Qwen-Qwen3-0.6B", "Qwen-Qwen2.5-7B-Instruct"):
+        backend = CountingBackend(n_ctx=4096)
+        backend.chat_template = (templates / f"{name}.jinja").read_text()
+        builder = PromptBuilder(backend)
+        prompt = builder.build(Request("r", "c", (user("x"),), wishes=wishes))
+        builder.close()
+        guides.append(prompt.guide)
+        warnings.append(prompt.format.warnings)
+    assert guides[0].reasoning == Reasoning(
+        tuple(b"<think>"), (tuple(b"</think>"),), 5, tuple(b"Stop.</think>")
+    )
+    assert guides[1].reasoning is None
+    assert [len(one) for one in warnings] == [0, 1]

@@ -7,7 +7,9 @@ import sys
 import pytest
 
 from app.system import paths
+from starter_model.arithmetic import TOO_FAR, TOO_HARD, held_out_too_far
 from starter_model.corpus import final_questions, held_out_questions, held_out_sums
+from starter_model.small_talk import OFF_TOPIC
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(600)]
 
@@ -48,6 +50,15 @@ def test_it_adds_numbers_it_was_never_shown_together(sums, batched_sums):
 def test_it_knows_skein_in_words_it_was_never_asked_in(questions):
     answers = skein_ask([wording for wording, _ in questions])
     assert_right(answers, [expected for _, expected in questions], at_least=0.90)
+
+
+def test_it_says_that_it_cannot_count_so_far():
+    answers = skein_ask([wording for wording, _ in held_out_too_far()])
+    assert_right(answers, [expected for _, expected in held_out_too_far()], at_least=0.95)
+
+
+def test_what_it_says_of_itself_leads_to_other_models_not_to_a_file():
+    assert all("Get more models" in text and "Ctrl+O" not in text for text in (OFF_TOPIC, TOO_HARD, TOO_FAR))
 
 
 def test_eight_at_once_answer_as_each_alone(sums, batched_sums):

@@ -53,7 +53,7 @@ def main() -> None:
         say(json.dumps({"method": "grandchild", "params": child.pid}))
     for line in sys.stdin:
         message = json.loads(line)
-        if "id" not in message:
+        if "id" not in message or MODE == "mute":
             continue
         if MODE == "noise":
             say("no JSON\n[]\n" + json.dumps({"method": "notifications/progress"}))

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from app.protocol.errors import InvalidRequestError
+from app.tools import mcp_server
 from app.tools.mcp_server import McpConfig, McpServer, read_mcp_config
 from app.tools.tool import Surroundings, ToolError
 from app.tools.tool_box import ToolBox
@@ -94,6 +95,18 @@ async def test_one_that_hangs_is_ended_and_started_again():
             await one.call("hang", HELLO)
         one.config = config()
         assert "hello" in (await one.call("echo", HELLO))["plain_text_response"]
+
+
+async def test_one_that_does_not_even_greet_is_given_up(monkeypatch):
+    monkeypatch.setattr(mcp_server, "START_S", 0.1)
+    async with server("mute", timeout_s=0.05) as one:
+        with pytest.raises(ToolError, match=r"did not answer within 0\.1 seconds"):
+            await one.tools()
+
+
+async def test_a_short_timeout_is_for_calls_and_not_for_the_start():
+    async with server(timeout_s=0.001) as one:
+        assert await one.tools()
 
 
 async def test_a_program_that_is_not_there_says_so():
