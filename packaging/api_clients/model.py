@@ -5,6 +5,7 @@ Embeddings are one-hot, layers add nothing, and the output matrix has the logits
 
 from __future__ import annotations
 
+import string
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,26 +21,15 @@ SPACE, NEWLINE = "Ġ", "Ċ"  # in GPT-2's letters; a prompt ends with a newline
 NEVER = -20.0
 CALL = '<tool_call>\n{"name": "'
 
-# Two calls of one tool as Qwen writes them. No piece is there twice: each names the next one.
-TWO_CALLS = (
-    *(
-        "<tool_call>",
-        '\n{"name": "get_wea',
-        'ther", "argu',
-        'ments": {"ci',
-        'ty": "Par',
-        'is", "da',
-        'ys": 3, ',
-    ),
-    *(
-        '"metric": tr',
-        "ue}}",
-        "\n</tool_call>\n",
-        '<tool_call>\n{"name": "get_',
-        'weather", "arguments": {"city',
-    ),
-    *('": "Ro', 'me", "days', '": 2, "met', 'ric": false}}\n', "</tool_call>"),
-)
+# Two calls of one tool as Qwen writes them, in pieces. None is there twice: each names the next one.
+SCRIPT = """\
+<tool_call>|
+{"name": "get_wea|ther", "argu|ments": {"ci|ty": "Par|is", "da|ys": 3, "met|ric": tr|ue}}|
+</tool_call>
+|<tool_call>
+{"name": "get_|weather", "arguments": {"city|": "Ro|me", "days|": 2, "me|tric": false}}
+|</tool_call>"""
+TWO_CALLS = SCRIPT.split("|")
 # ChatML, with tools as Hermes and Qwen 2.5 know them.
 CHAT_TEMPLATE = """\
 {%- if tools %}<|im_start|>system
@@ -73,18 +63,10 @@ def write_babbler(path: Path) -> None:
     """Answers in random letters without end. If a grammar lets it, it calls a tool and ends what it began."""
     tokens = [*WORDS, *CONTROL, CALL]
     logits = np.random.default_rng(0).standard_normal((len(tokens), len(tokens)))
-    more = {'"': 4, "}": 4, "]": 4, ",": -4, SPACE: -2, NEWLINE: -4} | dict.fromkeys(
-        [*CONTROL, ">", CALL], NEVER
-    )
-    for index, token in enumerate(tokens):
-        usual = (
-            2
-            if token.isascii() and token.isalnum()
-            else 0
-            if token.isascii() and token.isprintable()
-            else NEVER
-        )
-        logits[:, index] += more.get(token, usual)
+    more = dict.fromkeys(map(chr, range(ord("!"), ord("~"))), 0.0)
+    more |= dict.fromkeys(string.ascii_letters + string.digits, 2)
+    more |= {'"': 4, "}": 4, "]": 4, ",": -4, ">": NEVER, SPACE: -2, NEWLINE: -4}
+    logits += [more.get(token, NEVER) for token in tokens]
     logits[tokens.index(NEWLINE), tokens.index(CALL)] = -NEVER
     logits[tokens.index(">"), tokens.index(TURN_END)] = -NEVER  # after a call
     _write(path, [CALL], logits)
@@ -97,7 +79,7 @@ def write_caller(path: Path) -> None:
     logits[:, tokens.index(TURN_END)] = 1
     for last, following in pairwise([NEWLINE, *TWO_CALLS, TURN_END]):
         logits[tokens.index(last), tokens.index(following)] = -NEVER
-    _write(path, list(TWO_CALLS), logits)
+    _write(path, TWO_CALLS, logits)
 
 
 def _write(path: Path, pieces: list[str], logits: npt.NDArray[np.float64]) -> None:
