@@ -41,6 +41,7 @@ BLANKS_BETWEEN_CALLS = re.compile(r"\(([\w-]+)\? space\)\+")
 # Rules of llama.cpp itself, for text up to a mark and JSON. Those of a caller's schema have longer names.
 OWN_RULES = re.compile(r"until-[0-9]+(-[0-9]+)*|json-[a-z]+|string")
 SPECIAL = ("add_generation_prompt", "enable_thinking")  # variables that llama.cpp has its own way for
+DEFAULTS = {"preserve_reasoning": True}  # as llama-server has it: what was thought in earlier turns stays
 
 
 class _Template:
@@ -88,7 +89,9 @@ class _Template:
         known = names_of_families(shown or given.get("tools"))
         request: dict[str, Any] = {
             "messages": [_turn(message) for message in messages],
-            "variables": known | {name: value for name, value in given.items() if name not in SPECIAL},
+            "variables": DEFAULTS
+            | known
+            | {name: value for name, value in given.items() if name not in SPECIAL},
             "add_generation_prompt": given.get("add_generation_prompt") is not False,
             "reasoning_format": wishes.reasoning_format,
             **more,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 Schema = dict[str, Any]
+Ranges = list[tuple[int, int]]  # of code points, both ends included
 
 ANYWHERE = {"not", "if", "then", "else", "dependentSchemas", "dependentRequired", "dependencies"}
 OF_NUMBERS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
@@ -25,8 +26,23 @@ OF_OBJECTS = {"properties", "required", "additionalProperties", "patternProperti
 }
 COMBINED = {"allOf", "anyOf", "oneOf", "enum", "const"}
 ALL = ANYWHERE | OF_NUMBERS | OF_STRINGS | OF_ARRAYS | OF_OBJECTS | COMBINED | {"type"}
-ESCAPE = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
-CLASSES = {r"\d": "0-9", r"\w": "A-Za-z0-9_", r"\s": " "}  # of a text in JSON, other space is an escape
+# A part of a pattern: an escape, a class, or one of the characters that a text in JSON has otherwise.
+PART = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|[.\"]", re.DOTALL)
+IN_CLASS = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
+DIGITS, LETTERS = [(0x30, 0x39)], [(0x41, 0x5A), (0x61, 0x7A)]
+WORD = [*DIGITS, *LETTERS, (0x5F, 0x5F)]
+SPACE = [(0x20, 0x20)]  # other space is an escape in JSON
+CLASSES = {"d": DIGITS, "w": WORD, "s": SPACE}
+ESCAPED = [(0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C)]  # in JSON; a grammar writes them as they are
+ANY = [(0, 0x10FFFF)]
+CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
+LEAP = r"([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29"
+DATE = (
+    r"([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)"
+    rf"|02-(0[1-9]|1[0-9]|2[0-8]))|{LEAP})"
+)
+TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{3})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
+PATTERNS = {"date": f"^{DATE}$", "date-time": f"^{DATE}T{TIME}$"}  # llama.cpp's have a 31st in each month
 FORMATS = {"date", "time", "date-time", "uuid", *(f"uuid{number}" for number in range(1, 6))}
 
 
@@ -36,8 +52,8 @@ def unenforced(schema: object) -> list[str]:
 
 
 def simplified(value: Any) -> Any:
-    """The same schema, as llama.cpp reads more of it: an `allOf` of one schema is that schema, and a pattern
-    that may stand anywhere in a text says so.
+    """The same schema, as llama.cpp reads more of it: an `allOf` of one schema is that schema, dates are
+    those of a calendar, and a pattern says that it may stand anywhere in a text, and how JSON writes it.
     """
     if isinstance(value, list):
         return [simplified(one) for one in value]
@@ -49,25 +65,96 @@ def simplified(value: Any) -> Any:
         if not rest.keys() & (ALL - {"type"}) and rest.get("type") in (None, alone[0].get("type")):
             value = rest | alone[0]
     simpler = {name: simplified(one) for name, one in value.items()}
-    if isinstance(pattern := value.get("pattern"), str) and value.get("type", "string") == "string":
+    if value.get("type", "string") != "string":
+        return simpler
+    if isinstance(pattern := value.get("pattern"), str):
         simpler["pattern"] = _anchored(pattern)
+    elif value.get("format") in ("date", "date-time"):
+        simpler["pattern"] = PATTERNS[simpler.pop("format")]
     return simpler
 
 
 def _anchored(pattern: str) -> str:
     begins = pattern.startswith("^")
     ends = pattern.endswith("$") and (len(pattern) - len(pattern[:-1].rstrip("\\"))) % 2 == 1
-    middle = ESCAPE.sub(_class_written_out, pattern[begins : len(pattern) - ends])
+    middle = PART.sub(_in_json, pattern[begins : len(pattern) - ends])
     if begins and ends:
         return f"^{middle}$"
-    return f"^{'' if begins else '.*'}({middle}){'' if ends else '.*'}$"
+    anything = f"{_class(ANY)}*"
+    return f"^{'' if begins else anything}({middle}){'' if ends else anything}$"
 
 
-def _class_written_out(found: re.Match[str]) -> str:
-    r"""\d, \w and \s, also within brackets."""
-    if found[0].startswith("["):
-        return re.sub(r"\\[^\n]", lambda escape: CLASSES.get(escape[0], escape[0]), found[0])
-    return f"[{CLASSES[found[0]]}]" if found[0] in CLASSES else found[0]
+def _in_json(found: re.Match[str]) -> str:
+    """What fits a part of a pattern, as JSON writes it. Of classes, what JSON escapes is left out."""
+    part = found[0]
+    if part == ".":
+        return _class(ANY)
+    if part.startswith("["):
+        return _class(_ranges(part[1:-1])) if len(part) > 2 else part
+    name = part[-1]
+    if part.startswith("\\") and name.lower() in CLASSES:
+        ranges = CLASSES[name.lower()]
+        return _class(_without(ranges) if name.isupper() else ranges)
+    if part in ('"', '\\"'):
+        return r'(\\")'
+    if part == r"\\":
+        return r"(\\\\)"
+    return rf"(\\{name})" if part.startswith("\\") and name in "nrtf" else part
+
+
+def _ranges(inside: str) -> Ranges:
+    """The code points of a class, from what stands in its brackets."""
+    is_negated = inside.startswith("^")
+    parts = IN_CLASS.findall(inside.removeprefix("^"))
+    ranges: Ranges = []
+    while parts:
+        part = parts.pop(0)
+        if part[0] == "\\" and part[1].lower() in CLASSES:
+            inner = CLASSES[part[1].lower()]
+            ranges += _without(inner) if part[1].isupper() else inner
+            continue
+        low = high = _code_point(part)
+        if len(parts) > 1 and parts[0] == "-":
+            high = _code_point(parts[1])
+            del parts[:2]
+        ranges.append((low, high))
+    return _without(ranges) if is_negated else ranges
+
+
+def _code_point(part: str) -> int:
+    if part[0] != "\\" or len(part) == 1:
+        return ord(part)
+    if part[1] in "xu" and len(part) > 2:
+        return int(part[2:], 16)
+    return ord(CONTROLS.get(part[1], part[1]))
+
+
+def _without(ranges: Ranges, within: Ranges = ANY) -> Ranges:
+    left = within
+    for low, high in ranges:
+        left = [
+            piece
+            for begin, end in left
+            for piece in ((begin, min(end, low - 1)), (max(begin, high + 1), end))
+            if piece[0] <= piece[1]
+        ]
+    return left
+
+
+def _class(ranges: Ranges) -> str:
+    """Written by code points, which no reader takes for anything else."""
+    left = _without(ESCAPED, ranges)
+    if not left:
+        return r'(\\"|\\\\)'
+    pieces = (_written(low) + (f"-{_written(high)}" if high > low else "") for low, high in left)
+    return f"[{''.join(pieces)}]"
+
+
+def _written(code_point: int) -> str:
+    character = chr(code_point)
+    if character.isascii() and character.isalnum():
+        return character
+    return f"\\u{code_point:04X}" if code_point <= 0xFFFF else f"\\U{code_point:08X}"
 
 
 class _Reader:

@@ -47,6 +47,13 @@ def test_the_child_renders_the_same_text(limited):
     assert limited(CHATML).render(CHAT) == CHATML_TEXT
 
 
+@pytest.mark.native
+def test_what_was_thought_in_earlier_turns_stays_unless_the_caller_asks_otherwise(limited):
+    template = limited("{{ clear_thinking }}{% for one in messages %}{{ one.content }}{% endfor %}")
+    assert template.render(CHAT[:1]) == "FalseBe brief."
+    assert template.render(CHAT[:1], '{"preserve_reasoning": false}') == "TrueBe brief."
+
+
 def test_templates_know_the_words_that_hugging_face_gives_them(limited):
     source = (
         "{{ bos_token }}{% for m in messages %}{% if m.role == 'assistant' %}{% continue %}{% endif %}"

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from app.engine.chat_template import SchemaConverter
+from app.engine.schema_limits import simplified
 from app.protocol.answer_format import AnswerFormat
 from app.protocol.errors import InvalidRequestError
 from app.protocol.grammar import check_grammar
@@ -56,16 +57,44 @@ def test_an_integer_has_its_bounds(rule):
     assert rule({"type": "integer", "minimum": 1, "maximum": 10}, "root") == '([1-9] | "10")'
 
 
+ANY = r"[\u0020-\u0021\u0023-\u005B\u005D-\U0010FFFF]"  # all that stands in a text of JSON as it is
+
+
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [
-        (r"^\d\.[\w-]$", r'"\"" ([0-9] "." [A-Za-z0-9_-]) "\""'),
-        ("abc", r'"\"" (dot* ("abc") dot*) "\""'),
-        (r"^a\$", r'"\"" (("a$") dot*) "\""'),
+        (r"^\d\.[\w-]$", r'([0-9] "." [0-9A-Za-z\u005F\u002D])'),
+        ("abc", f'({ANY}* ("abc") {ANY}*)'),
+        (r"^a\$", f'(("a$") {ANY}*)'),
+        ("^a.$", f'("a" {ANY})'),
+        (r"^[^0-9]$", r"([\u0020-\u0021\u0023-\u002F\u003A-\u005B\u005D-\U0010FFFF])"),
+        (r"^\S$", r"([\u0021\u0023-\u005B\u005D-\U0010FFFF])"),
+        ("^[ -~]$", r"([\u0020-\u0021\u0023-\u005B\u005D-\u007E])"),
+        (r'^a"\\\n["\\]$', r'("a" ("\\\"") ("\\\\") ("\\n") ("\\\"" | "\\\\"))'),
     ],
 )
-def test_a_pattern_may_have_classes_and_stand_anywhere(rule, pattern, expected):
-    assert rule({"type": "string", "pattern": pattern}, "root") == expected
+def test_a_pattern_fits_what_json_writes_and_may_stand_anywhere(rule, pattern, expected):
+    assert rule({"type": "string", "pattern": pattern}, "root") == rf'"\"" {expected} "\""'
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("2024-02-29", True),
+        ("2000-02-29", True),
+        ("2023-02-29", False),
+        ("1900-02-29", False),
+        ("2023-04-30", True),
+        ("2023-04-31", False),
+        ("2023-12-31", True),
+        ("2023-13-01", False),
+    ],
+)
+def test_dates_are_those_of_a_calendar(text, fits):
+    pattern = simplified({"type": "string", "format": "date"})["pattern"]
+    assert bool(re.fullmatch(pattern, text)) is fits
+    at = simplified({"type": "string", "format": "date-time"})["pattern"]
+    assert bool(re.fullmatch(at, f"{text}T23:59:59Z")) is fits
 
 
 def test_a_reference_may_stand_alone_in_all_of(format_of):
@@ -88,7 +117,7 @@ def test_a_reference_may_stand_alone_in_all_of(format_of):
         ({"type": "integer", "multipleOf": 5}, "#: multipleOf"),
         ({"type": "string", "format": "email"}, "#: format 'email'"),
         ({"type": "string", "pattern": "^a+$", "maxLength": 3}, "#: maxLength"),
-        ({"type": "string", "pattern": "(?=a)b"}, "pattern ^.*((?=a)b).*$"),
+        ({"type": "string", "pattern": "(?=a)b"}, "((?=a)b)"),
         ({"type": "array", "items": STRING, "uniqueItems": True}, "#: uniqueItems"),
         ({"type": "object", "properties": {"a": {"not": STRING}}}, "#/properties/a: not"),
         ({"type": "object", "properties": {}, "required": ["x"]}, "'x'"),
