@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 
 import aiohttp
@@ -127,12 +128,15 @@ async def test_many_requests_wake_it_once():
 
 async def test_who_leaves_while_it_wakes_is_not_answered():
     loads = Loads()
+    has_left = threading.Event()
     async with serving(loads) as served:
         await until(lambda: served.client.is_asleep)
+        loads.before_load = has_left.wait
         leaving = asyncio.ensure_future(served.post("/generate", SHORT))
         await until(lambda: served.client.num_open == 1)
         leaving.cancel()
         await until(lambda: served.client.num_open == 0)
+        has_left.set()
         await until(lambda: loads.num_loaded == 2 and served.client.is_asleep)
         assert not served.client.metrics.num_generated_tokens
 
