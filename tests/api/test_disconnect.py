@@ -110,6 +110,7 @@ async def test_after_a_storm_of_short_visits_nothing_is_left():
             if number % 4 == 0:
                 await reader.read(200)
             leave(writer, with_reset=number % 3 == 0)
+        await until(lambda: not served.server._runner.server.connections)  # all have been read, to their end
         await until(lambda: served.client.num_open == 0)
         await until(served.is_idle)
         await until(lambda: not served.backend.cells)
