@@ -15,6 +15,7 @@ from typing import Any
 
 from app.chats.attachment import Attachment, with_attachments
 from app.chats.titles import NEW_CHAT, NEW_NOTEBOOK, title_of_copy
+from app.chats.tool_use import ToolRound
 from app.protocol.output import Usage
 from app.protocol.request import Message, Overflow, Role
 
@@ -48,6 +49,7 @@ class Turn:
     parent_id: str = FIRST
     attachments: tuple[Attachment, ...] = ()
     thinking_s: float = 0.0  # from its first token to the end of what it thought
+    rounds: list[ToolRound] = field(default_factory=list)  # its parts before `text`, ending in calls
 
     @property
     def message_text(self) -> str:
@@ -97,6 +99,7 @@ class Chat:
     queue: list[QueuedMessage] = field(default_factory=list)
     model_path: str = ""  # the file that answered last
     is_notebook: bool = False  # plain text that the model continues: its turns one behind the other
+    tools: tuple[str, ...] = ()  # offered to the model: "server/tool", or "server/*" for all of a server
 
     def __post_init__(self) -> None:
         for before, turn in pairwise(self.turns):
