@@ -474,7 +474,6 @@ class ChatSession(QObject):
         if offered := self._offered():
             answer.rounds = self._rounds(answer, offered)
             answer.rounds.begin_part(turn.text)
-        self._emit_changed(turn)
         self._submit(answer, answer_start)
 
     def _submit(self, answer: OpenAnswer, answer_start: str | tuple[int, ...] = ()) -> None:
@@ -488,6 +487,7 @@ class ChatSession(QObject):
         self._answers = {
             request.request_id if one is answer else key: one for key, one in self._answers.items()
         } | {request.request_id: answer}
+        self._emit_changed(turn)
         self.asked.emit(request)
 
     def _way_id(self, answer: OpenAnswer) -> str:
