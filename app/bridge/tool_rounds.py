@@ -35,11 +35,15 @@ LIMIT_REACHED = "The call was not run: the answer had reached its limit of round
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """`run` calls it, and raises ToolError. One of Skein's own parts needs no permission."""
+    """`run` calls it, and raises ToolError. One of Skein's own parts needs no permission.
+
+    `resolve` is of a tool that calls others: which one with which arguments, or ToolError.
+    """
 
     tool: Tool
     run: Callable[[dict[str, Any]], Coroutine[Any, Any, str]]
     needs_permission: bool = True
+    resolve: Callable[[dict[str, Any]], tuple["OfferedTool", dict[str, Any]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +199,8 @@ class ToolRounds:
             if offered is None:
                 raise ToolError(f"There is no tool {use.tool}. There are: {', '.join(self._offered)}.")
             arguments = read_arguments(use.arguments, offered.tool.parameters)
+            if offered.resolve:
+                offered, arguments = offered.resolve(arguments)
             if offered.needs_permission and not await self._is_allowed(use, offered.tool):
                 self._set(use, ToolState.REFUSED)
                 return
