@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
 
 from app.look.icons import icon
@@ -175,6 +175,13 @@ class SearchPopup(QFrame):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._field_icon.setIcon(icon("search"))
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Closed, it holds no chats; with its window it is hidden only for a while."""
+        super().hideEvent(event)
+        if self.isHidden():
+            self._known = Known((), {})
+            self.model.set_titles("", (), {})
 
     def event(self, event: QEvent) -> bool:
         return keeps_escape(event) or super().event(event)

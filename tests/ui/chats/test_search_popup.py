@@ -1,3 +1,4 @@
+import sys
 import time
 from collections.abc import Iterator
 
@@ -73,6 +74,16 @@ def test_messages_found_for_other_words_are_dropped(popup: SearchPopup, qtbot: Q
     popup.show_hits("cache", HITS)
     qtbot.keyClicks(popup.field, "s")
     assert "Messages" not in shown(popup)
+
+
+def test_a_closed_one_holds_no_chats(popup: SearchPopup) -> None:
+    chat = ChatSummary("3", "Memory", "", False, NOW, NOW, 1)
+    num_references = sys.getrefcount(chat)
+    popup.open(Known((chat,), {}))
+    popup.show_hits("", HITS)
+    popup.close_quietly()
+    assert sys.getrefcount(chat) == num_references
+    assert shown(popup) == []
 
 
 def test_enter_opens_the_best_title(popup: SearchPopup, qtbot: QtBot) -> None:
