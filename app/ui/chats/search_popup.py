@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
+from shiboken6 import isValid
 
 from app.look.icons import icon
 from app.look.layouts import vbox
@@ -85,9 +86,10 @@ class SearchPopup(QFrame):
 
     def close_quietly(self) -> None:
         """Closes and restores the focus."""
+        former = self._came_from
         self.hide()
-        if self._came_from and self._came_from.isVisible():
-            self._came_from.setFocus()
+        if former and isValid(former) and former.isVisible():
+            former.setFocus()
 
     def _lay_out(self) -> None:
         self.setObjectName("search")
@@ -180,7 +182,7 @@ class SearchPopup(QFrame):
         """Closed, it holds no chats; with its window it is hidden only for a while."""
         super().hideEvent(event)
         if self.isHidden():
-            self._known = Known((), {})
+            self._known, self._came_from = Known((), {}), None
             self.model.set_titles("", (), {})
 
     def event(self, event: QEvent) -> bool:
