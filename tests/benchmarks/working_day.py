@@ -23,12 +23,14 @@ import threading
 import time
 import traceback
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
 import app.main
@@ -121,6 +123,7 @@ class RandomDay(RandomUse):
         self._chats_per_action = chats_per_action
         self._models = models
         self._num_actions = 0
+        self._used_commands: set[str] = set()
         self.chat_ids: set[str] = set()  # of all chats there ever were
 
     def may(self, name: str) -> bool:
@@ -133,6 +136,13 @@ class RandomDay(RandomUse):
         ):
             return False
         return not name.startswith(self._day.left_out)
+
+    def chosen_command(self, actions: Sequence[QAction]) -> QAction:
+        """Each once before any again: windows are made when first asked for, all of them early in the day."""
+        unused = [action for action in actions if action.objectName() not in self._used_commands]
+        chosen = super().chosen_command(unused or actions)
+        self._used_commands.add(chosen.objectName())
+        return chosen
 
     def do_delete(self) -> None:
         self.library.delete([self.chance.choice(sorted(chat.id for chat in self.library.chats))])
