@@ -633,11 +633,10 @@ def test_a_grammar_that_is_slow_for_each_token_ends_the_answer_before_long(backe
     sampler = backend.new_sampler(SamplingParams(temperature=0.0, grammar="root ::= [a-z]*"), [])
     monkeypatch.setattr(time, "thread_time", lambda: clock[0])
     monkeypatch.setattr(sampler_module.lib, "llama_sampler_apply", apply_slowly)
+    logits[:] = 0.0
+    logits[backend.tokenize("a", parse_special=False)] = 9.0
     with pytest.raises(GrammarError, match=r"seconds for \d+ tokens"):
-        for _ in range(100):
-            logits[:] = 0.0
-            logits[backend.tokenize("a", parse_special=False)] = 9.0
-            sampler.sample(0)
+        list(map(sampler.sample, [0] * 100))
     sampler.close()
 
 

@@ -282,7 +282,8 @@ class _GrammarTime:
 def _too_slow(seconds: float, what: str) -> GrammarError:
     return GrammarError(
         said(
-            "The grammar took {seconds:.1f} seconds for {what}: it is too ambiguous. Simplify it, or remove it.",
+            "The grammar took {seconds:.1f} seconds for {what}: it is too ambiguous. Simplify it, or "
+            "remove it.",
             seconds=seconds,
             what=what,
         )
