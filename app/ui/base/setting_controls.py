@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QValidator
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QToolTip,
     QWidget,
 )
 
@@ -30,6 +31,7 @@ MAX_INT = 2**31 - 1
 COMBO_WIDTH = 220
 TEXT_HEIGHT = 96
 MAX_WRAPPED_RUN = 5_000  # wrapping a longer unbroken run takes Qt seconds
+MAX_SHOWN_CHARS = 100_000  # Qt lays out as many in some 20 ms
 
 
 class Control(Protocol):
@@ -309,27 +311,52 @@ class FolderControl(QPushButton):
 
 
 class LongText(QPlainTextEdit):
+    """Of a text that is too long for Qt, as a file may bring it, the beginning is shown; the rest stays."""
+
     value_chosen = Signal(object)
     is_wide = True
 
     def __init__(self, setting: Setting, parent: QWidget) -> None:
         super().__init__(parent)
+        self._rest = ""
         self.setFixedHeight(TEXT_HEIGHT)
         self.setTabChangesFocus(True)
         self.setPlaceholderText(tr(setting.word))
         self.textChanged.connect(self._on_text_changed)
 
     def show_value(self, value: str) -> None:
-        if value != self.toPlainText():
-            self.blockSignals(True)
-            self._wrap(value)
-            self.setPlainText(value)
-            self.blockSignals(False)
+        if value == self._value:
+            return
+        text, self._rest = value[:MAX_SHOWN_CHARS], value[MAX_SHOWN_CHARS:]
+        left_out = tr("{number} more characters are not shown.", number=locale().toString(len(self._rest)))
+        self.setToolTip(left_out if self._rest else "")
+        self.blockSignals(True)
+        self._wrap(text)
+        self.setPlainText(text)
+        self.blockSignals(False)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Pastes plain text, never formatting."""
+        text = source.text()
+        num_selected = len(self.textCursor().selectedText())
+        if self.document().characterCount() - num_selected + len(text) > MAX_SHOWN_CHARS:
+            limit = locale().toString(MAX_SHOWN_CHARS)
+            told = tr("Not pasted: at most {limit} characters have room here.", limit=limit)
+            QToolTip.showText(self.mapToGlobal(QPoint(0, self.height())), told, self)
+            return
+        self._wrap(text)  # before Qt tries
+        self.insertPlainText(text)
+        self.ensureCursorVisible()
+
+    @property
+    def _value(self) -> str:
+        """Who deletes all that is shown means the rest, too."""
+        text = self.toPlainText()
+        return text + self._rest if text else ""
 
     def _on_text_changed(self) -> None:
-        text = self.toPlainText()
-        self._wrap(text)
-        self.value_chosen.emit(text)
+        self._wrap(self.toPlainText())
+        self.value_chosen.emit(self._value)
 
     def _wrap(self, text: str) -> None:
         has_long_run = any(len(run) > MAX_WRAPPED_RUN for run in text.split())
