@@ -37,6 +37,7 @@ WANTED_LOOP_MS = 20.0  # of computing at one time
 NUM_AT_ONCE = 4
 NUM_USES = 60  # files of each kind, used again and again
 IDLE_S = 3.0
+NUM_WORST = 8
 STOP_S = 20.0
 PATIENCE_S = 120.0
 N_VOCAB = 4_000
@@ -67,6 +68,7 @@ def run(options: argparse.Namespace, verdict: Verdict) -> None:
 
 
 def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict) -> None:
+    hostile = phases[1:]  # the first is for comparison
     print(f"\nms late beside requests of a kind, and ms of computing at one time: {name}")
     for phase in phases:
         ticks = np.array(lateness.between(phase.begin, phase.end))
@@ -79,8 +81,9 @@ def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict)
             f"   {phase.end - phase.begin:.0f} s  {statuses}"
         )
     if lateness.uses:
-        print(f"  meanwhile: {', '.join(f'{count:,} x {kind}' for kind, count in lateness.uses.items())}")
-    hostile = phases[1:]  # the first is for comparison
+        uses = Counter(name.partition(" ")[0] for _began, name in lateness.uses)
+        print(f"  meanwhile: {', '.join(f'{count:,} x {kind}' for kind, count in uses.items())}")
+        _show_worst(lateness, hostile[0].begin)
     ticks = np.array(lateness.between(hostile[0].begin, hostile[-1].end))
     late_p99, _ = np.percentile(ticks, 99, axis=0)
     late, cpu = ticks.max(axis=0)
@@ -95,6 +98,13 @@ def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict)
         if status.startswith(("5", "no"))
     )
     verdict.equal(f"{name}: requests that failed through no fault of theirs", failures, 0)
+
+
+def _show_worst(lateness: Lateness, begin: float) -> None:
+    ticks = [tick for tick in lateness.ticks if tick[0] >= begin]
+    for began, late, cpu_s in sorted(ticks, key=lambda tick: -tick[2])[:NUM_WORST]:
+        before = [f"{name} {began - at:.2f} s ago" for at, name in lateness.uses if 0 < began - at < 1.0]
+        print(f"  {cpu_s * 1000:5.1f} ms of computing, {late * 1000:5.1f} late; {', '.join(before[-2:])}")
 
 
 # The two processes.

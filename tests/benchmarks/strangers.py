@@ -153,6 +153,10 @@ def grammar_of(draw: random.Random) -> str:
 USES = ("grammar", "schema", "prompt", "preset", "chats")
 
 
+def file_name(use: str) -> str:
+    return f"{use}.json"
+
+
 def text_of(kind: str, number: int) -> str:
     draw = random.Random(f"{kind} {number}")
     match kind:
@@ -196,7 +200,9 @@ class Lateness:
     """
 
     ticks: list[tuple[float, float, float]] = field(default_factory=list)
-    uses: dict[str, int] = field(default_factory=dict)  # of the window
+    uses: list[tuple[float, str]] = field(
+        default_factory=list
+    )  # of the window: when each began, its kind and number
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -234,7 +240,7 @@ def prepare(folder: Path, num_uses: int) -> Mapping[str, str]:
     for kind in USES:
         for number in range(num_uses):
             text = text_of(kind, number).encode("utf-8", "surrogatepass")
-            (folder / f"{kind}-{number}.json").write_bytes(text)
+            (folder / file_name(f"{kind} {number}")).write_bytes(text)
     return {FOLDER: str(folder)}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import sys
-from collections import Counter
+import time
 from contextlib import suppress
 from pathlib import Path
 from unittest import mock
@@ -24,7 +24,7 @@ from app.storage.errors import StorageError
 from app.ui.base.setting_controls import LongText
 from app.ui.frame import Frame
 from app.ui.main_window import MainWindow
-from tests.benchmarks.strangers import USES, Lateness, hostile_process
+from tests.benchmarks.strangers import USES, Lateness, file_name, hostile_process
 
 BEGIN = "begin"
 PAUSE_S = 0.05
@@ -33,7 +33,7 @@ WAIT_S = 0.05  # for a file to be read, as somebody would before he goes on
 
 class StrangersWindow(MainWindow):
     folder: Path
-    uses: Counter[str]
+    uses: list[tuple[float, str]]
 
     def __init__(self, frame: Frame, services: Services) -> None:
         super().__init__(frame, services)
@@ -41,15 +41,20 @@ class StrangersWindow(MainWindow):
         spawn(self._use())
 
     async def _use(self) -> None:
-        while not (await self._goes_on() and self.tabs.current):
+        while not self.tabs.current:
             await asyncio.sleep(PAUSE_S)
-        numbers = {kind: len(list(self.folder.glob(f"{kind}-*"))) for kind in USES}
+        for kind in USES:  # what is made and imported then
+            await self._do(kind, self.folder / file_name(f"{kind} 0"))
+        while not await self._goes_on():
+            await asyncio.sleep(PAUSE_S)
+        numbers = {kind: len(list(self.folder.glob(f"{kind} *"))) for kind in USES}
         for number in itertools.count():
             for kind in USES:
                 if not await self._goes_on():
                     return
-                await self._do(kind, self.folder / f"{kind}-{number % numbers[kind]}.json")
-                self.uses[kind] += 1
+                name = f"{kind} {number % numbers[kind]}"
+                self.uses.append((time.perf_counter(), name))
+                await self._do(kind, self.folder / file_name(name))
                 await asyncio.sleep(PAUSE_S)
 
     async def _goes_on(self) -> bool:
@@ -112,15 +117,14 @@ class StrangersWindow(MainWindow):
 
 def main() -> int:
     code: object = 0
-    lateness, uses = Lateness(), Counter[str]()
+    lateness = Lateness()
     with hostile_process(lateness) as folder:
-        StrangersWindow.folder, StrangersWindow.uses = folder, uses
+        StrangersWindow.folder, StrangersWindow.uses = folder, lateness.uses
         with mock.patch("app.ui.main_window.MainWindow", StrangersWindow), mock.patch("os._exit", sys.exit):
             try:
                 app.main.main()
             except SystemExit as end:  # the program ends the process
                 code = end.code
-    lateness.uses.update(uses)
     lateness.write()
     return int(str(code))
 

@@ -1,5 +1,6 @@
 """The control of a setting, made from its field: switch, number, choice, text, folder. GUI thread."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,7 +32,9 @@ MAX_INT = 2**31 - 1
 COMBO_WIDTH = 220
 TEXT_HEIGHT = 96
 MAX_WRAPPED_RUN = 5_000  # wrapping a longer unbroken run takes Qt seconds
-MAX_SHOWN_CHARS = 100_000  # Qt lays out as many in some 20 ms
+# Qt lays out as much in some 40 ms: a line at a time, and other scripts than Latin ten times as slowly.
+MAX_SHOWN_CHARS = 100_000
+LONG_LINE = re.compile(r"[^\n]{20001}")
 
 
 class Control(Protocol):
@@ -327,10 +330,12 @@ class LongText(QPlainTextEdit):
     def show_value(self, value: str) -> None:
         if value == self._value:
             return
-        text, self._rest = value[:MAX_SHOWN_CHARS], value[MAX_SHOWN_CHARS:]
+        text = _beginning(value)
+        self._rest = value[len(text) :]
         left_out = tr("{number} more characters are not shown.", number=locale().toString(len(self._rest)))
         self.setToolTip(left_out if self._rest else "")
         self.blockSignals(True)
+        self.clear()  # what was there must not be wrapped as the new text is
         self._wrap(text)
         self.setPlainText(text)
         self.blockSignals(False)
@@ -338,13 +343,13 @@ class LongText(QPlainTextEdit):
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Pastes plain text, never formatting."""
         text = source.text()
-        num_selected = len(self.textCursor().selectedText())
-        if self.document().characterCount() - num_selected + len(text) > MAX_SHOWN_CHARS:
-            limit = locale().toString(MAX_SHOWN_CHARS)
-            told = tr("Not pasted: at most {limit} characters have room here.", limit=limit)
+        num_kept = len(self.toPlainText()) - len(self.textCursor().selectedText())
+        if num_kept + len(text) > MAX_SHOWN_CHARS or _beginning(text) != text:
+            told = tr("Not pasted: it is too long, or has too long a line.")
             QToolTip.showText(self.mapToGlobal(QPoint(0, self.height())), told, self)
             return
-        self._wrap(text)  # before Qt tries
+        if _has_long_run(text):  # before Qt tries to wrap it
+            self.setLineWrapMode(self.LineWrapMode.NoWrap)
         self.insertPlainText(text)
         self.ensureCursorVisible()
 
@@ -359,10 +364,20 @@ class LongText(QPlainTextEdit):
         self.value_chosen.emit(self._value)
 
     def _wrap(self, text: str) -> None:
-        has_long_run = any(len(run) > MAX_WRAPPED_RUN for run in text.split())
-        mode = self.LineWrapMode.NoWrap if has_long_run else self.LineWrapMode.WidgetWidth
+        mode = self.LineWrapMode.NoWrap if _has_long_run(text) else self.LineWrapMode.WidgetWidth
         if self.lineWrapMode() != mode:
             self.setLineWrapMode(mode)
+
+
+def _has_long_run(text: str) -> bool:
+    return any(len(run) > MAX_WRAPPED_RUN for run in text.split())
+
+
+def _beginning(text: str) -> str:
+    """As much of it as Qt can show at once."""
+    text = text[:MAX_SHOWN_CHARS]
+    found = None if text.isascii() else LONG_LINE.search(text)
+    return text[: found.end() - 1] if found else text
 
 
 class _Calm(QObject):

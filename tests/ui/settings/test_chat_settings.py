@@ -292,19 +292,26 @@ def test_a_line_without_end_is_not_wrapped_when_it_is_pasted(
     assert modes == [LongText.LineWrapMode.NoWrap]
 
 
-def test_what_is_too_long_for_the_box_is_not_pasted(panel: ChatSettings, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("text", ["ab " * 40_000, "\u4e00" * 25_000], ids=["letters", "a line of Chinese"])
+def test_what_is_too_long_for_the_box_is_not_pasted(panel: ChatSettings, qtbot: QtBot, text: str) -> None:
     panel.prompt.setPlainText("Be brief.")
     with qtbot.assertNotEmitted(panel.changed):
-        panel.prompt.insertFromMimeData(pasted("ab " * 40_000))
+        panel.prompt.insertFromMimeData(pasted(text))
     assert panel.prompt.toPlainText() == "Be brief."
     panel.prompt.insertFromMimeData(pasted("x" * 1_000))
     assert len(panel.prompt.toPlainText()) == 1_009
 
 
-def test_of_a_prompt_that_is_too_long_to_be_shown_nothing_is_lost(panel: ChatSettings, qtbot: QtBot) -> None:
-    whole = "word " * 100_000
+@pytest.mark.parametrize(
+    ("whole", "num_shown"),
+    [("word " * 100_000, MAX_SHOWN_CHARS), ("word\n" + "\u4e00" * 30_000, 20_005)],
+    ids=["words", "a line of Chinese"],
+)
+def test_of_a_prompt_that_is_too_long_to_be_shown_nothing_is_lost(
+    panel: ChatSettings, qtbot: QtBot, whole: str, num_shown: int
+) -> None:
     panel.apply(ChatOptions(system_prompt=whole), INHERITED)
-    assert len(panel.prompt.toPlainText()) == MAX_SHOWN_CHARS
+    assert len(panel.prompt.toPlainText()) == num_shown
     with qtbot.waitSignal(panel.changed) as signal:
         panel.prompt.insertPlainText("Be brief. ")
     assert signal.args[0].system_prompt == "Be brief. " + whole
