@@ -10,6 +10,7 @@ from shiboken6 import isValid
 from app.bridge.parameters import Source
 from app.bridge.tasks import spawn
 from app.chats.sampling_json import BadSamplingError, from_json, to_json
+from app.engine.chat_template import SchemaConverter
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel
@@ -158,10 +159,15 @@ class _Line(QLineEdit):
 
 
 def _problem_of(grammar: str) -> str:
+    """In a child process where that takes long: the GUI would wait for the interpreter again and again."""
+    checks = SchemaConverter()
     try:
+        checks.check(grammar)
         check_grammar(grammar)
     except InvalidRequestError as error:
         return tr_said(str(error))
+    finally:
+        checks.close()
     return ""
 
 

@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -10,9 +10,11 @@ from app.bridge.parameters import Source, inherited_sampling
 from app.bridge.tasks import finish_all
 from app.bridge.token_counter import TokenCount
 from app.chats.options import ChatOptions
+from app.engine.limited_child import LimitedChild
 from app.protocol.request import Overflow
 from app.protocol.sampling import NEVER, SamplingParams
 from app.settings.settings import Settings
+from app.ui.base.setting_controls import MAX_SHOWN_CHARS, LongText
 from app.ui.composer.composer import ChatSettingsButton
 from app.ui.settings.chat_settings import ChatSettings, Inherited
 from tests.fakes import model_info
@@ -251,6 +253,71 @@ async def test_a_grammar_that_is_none_says_why(qloop: asyncio.AbstractEventLoop,
     row.control.setPlainText('root ::= "a"')
     await finish_all()
     assert row.error == ""
+
+
+async def test_a_grammar_that_takes_long_to_look_at_is_looked_at_elsewhere(
+    qloop: asyncio.AbstractEventLoop, panel: ChatSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def ask(_child: LimitedChild, question: dict[str, str]) -> tuple[dict[str, str], bytes]:
+        asked.append(question["do"])
+        return {"fault": "it is not liked"}, b""
+
+    monkeypatch.setattr(LimitedChild, "ask", ask)
+    panel.more.click()
+    row = panel.rows["grammar"]
+    costly = " | ".join(f'[^{chr(0x4E00 + number)}] "x"' for number in range(500))
+    row.control.setPlainText(f"root ::= {costly}")
+    await finish_all()
+    assert (asked, row.error) == (
+        ["check"],
+        "The grammar cannot be used: it is not liked. Correct or remove it.",
+    )
+
+
+def pasted(text: str) -> QMimeData:
+    data = QMimeData()
+    data.setText(text)
+    return data
+
+
+def test_a_line_without_end_is_not_wrapped_when_it_is_pasted(
+    panel: ChatSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Qt takes 43 s for a million letters."""
+    modes = []
+    monkeypatch.setattr(LongText, "insertPlainText", lambda box, _text: modes.append(box.lineWrapMode()))
+    panel.prompt.insertFromMimeData(pasted("a" * 50_000))
+    assert modes == [LongText.LineWrapMode.NoWrap]
+
+
+@pytest.mark.parametrize("text", ["ab " * 40_000, "\u4e00" * 25_000], ids=["letters", "a line of Chinese"])
+def test_what_is_too_long_for_the_box_is_not_pasted(panel: ChatSettings, qtbot: QtBot, text: str) -> None:
+    panel.prompt.setPlainText("Be brief.")
+    with qtbot.assertNotEmitted(panel.changed):
+        panel.prompt.insertFromMimeData(pasted(text))
+    assert panel.prompt.toPlainText() == "Be brief."
+    panel.prompt.insertFromMimeData(pasted("x" * 1_000))
+    assert len(panel.prompt.toPlainText()) == 1_009
+
+
+@pytest.mark.parametrize(
+    ("whole", "num_shown"),
+    [("word " * 100_000, MAX_SHOWN_CHARS), ("word\n" + "\u4e00" * 30_000, 20_005)],
+    ids=["words", "a line of Chinese"],
+)
+def test_of_a_prompt_that_is_too_long_to_be_shown_nothing_is_lost(
+    panel: ChatSettings, qtbot: QtBot, whole: str, num_shown: int
+) -> None:
+    panel.apply(ChatOptions(system_prompt=whole), INHERITED)
+    assert len(panel.prompt.toPlainText()) == num_shown
+    with qtbot.waitSignal(panel.changed) as signal:
+        panel.prompt.insertPlainText("Be brief. ")
+    assert signal.args[0].system_prompt == "Be brief. " + whole
+    with qtbot.waitSignal(panel.changed) as signal:
+        panel.prompt.clear()
+    assert signal.args[0].system_prompt == ""
 
 
 def test_a_schema_that_is_none_says_so(panel: ChatSettings, qtbot: QtBot) -> None:
