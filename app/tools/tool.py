@@ -12,6 +12,15 @@ Result = dict[str, Any]
 Call = Callable[[Mapping[str, Any], "Surroundings"], Awaitable[Result]]
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Of a call that goes on. `total` is None where the end is not known."""
+
+    done: float
+    total: float | None
+    message: str
+
+
 class ToolError(Exception):
     """The call failed; the model is told why."""
 
@@ -22,6 +31,7 @@ class Surroundings:
 
     folder: str = ""
     chat_id: str = ""
+    on_progress: Callable[[Progress], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
