@@ -204,7 +204,7 @@ class McpProcess:
             case {"started": pid}:
                 self._server_pid = pid
             case {"ended": sentence}:
-                return unpacked(sentence) or said("The server has ended the connection.")
+                return unpacked(sentence) or said("It has ended.")
         return ""
 
     def _settle(self, number: int, answer: Mapping[str, Any]) -> None:

@@ -3269,7 +3269,7 @@ rate</source>
     <message>
         <source>The server has ended the connection.</source>
         <extracomment>app/tools/mcp_process.py</extracomment>
-        <translation>服务器已断开连接。</translation>
+        <translation type="vanished">服务器已断开连接。</translation>
     </message>
     <message>
         <source>It was not ready within {seconds:.0f} seconds.</source>
@@ -3283,8 +3283,18 @@ rate</source>
     </message>
     <message>
         <source>It has ended.</source>
-        <extracomment>app/tools/mcp_server.py</extracomment>
+        <extracomment>app/tools/mcp_process.py</extracomment>
         <translation>它已结束。</translation>
+    </message>
+    <message>
+        <source>It has ended the connection.</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>它已断开连接。</translation>
+    </message>
+    <message>
+        <source>It has ended the connection: {words}</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>它已断开连接：{words}</translation>
     </message>
     <message>
         <source>Move this chat to the trash</source>
