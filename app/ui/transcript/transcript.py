@@ -18,6 +18,7 @@ from app.protocol.request import Role
 from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.message.slices import slices
 from app.ui.message.text_part import SelectedText, TextPart
+from app.ui.message.tool_words import Naming
 from app.ui.transcript.answer_view import FOOTER, AnswerView
 from app.ui.transcript.compare_view import CompareView
 from app.ui.transcript.edge_fade import EdgeFade
@@ -43,6 +44,9 @@ FRAME = 12_000  # in weights: so much new text is drawn at once
 FREE_AFTER_MS = 60_000  # a hidden chat needs no widgets
 
 
+def _no_name(_name: str) -> None: ...
+
+
 class Transcript(QAbstractScrollArea):
     acted = Signal(object, object)  # a TurnAction, the Turn
     ways_requested = Signal(int)  # so many more answers to the last message
@@ -50,11 +54,14 @@ class Transcript(QAbstractScrollArea):
     edited = Signal(object, str)  # the Turn, its new text
     kept = Signal(object)  # the Turn chosen of several side by side
     keep_going_requested = Signal()
+    decided = Signal(object, object)  # the ToolUse that asks, a Decision
     drawn = Signal()  # the views have changed or moved
 
-    def __init__(self, chat: Chat, parent: QWidget | None = None) -> None:
+    def __init__(self, chat: Chat, parent: QWidget | None = None, naming: Naming = _no_name) -> None:
+        """`naming`: what the tools are called whose calls are shown."""
         super().__init__(parent)
         self._chat = chat  # is read, never changed
+        self._naming = naming
         self._page = Page(2 * FOOTER)  # with the turns at the last drawing
         self.rows_in_sight = range(0)
         self._views = ViewPool(self._new_view, self)
@@ -392,6 +399,8 @@ class Transcript(QAbstractScrollArea):
         view.hide()
         view.set_zoom(self._zoom)
         view.set_plain(self._is_plain)
+        view.set_naming(self._naming)
+        view.decided.connect(self.decided)
         view.acted.connect(self.acted)
         view.ways_requested.connect(self.ways_requested)
         view.version_requested.connect(self._on_version_requested)
