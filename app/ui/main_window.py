@@ -129,6 +129,7 @@ class MainWindow(QObject):
             services.prompt_tokens,
             engine,
             preferences,
+            services.form_check,
             self.notices,
             self.undo,
             frame,

@@ -1,10 +1,11 @@
 """What a card says of a call of a tool. Pure functions."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from app.chats.chat import Chat
 from app.chats.tool_use import ToolState, ToolUse
 from app.look.figures import seconds
 from app.look.plain_text import one_line
@@ -35,6 +36,14 @@ class ToolLabel:
 
 # By the name that the model calls it. None: it is not there any more.
 Naming = Callable[[str], ToolLabel | None]
+
+
+def asking_uses(chat: Chat) -> Iterator[ToolUse]:
+    """Those of the answers that are being written, of several at once in the order of the versions."""
+    if chat.is_answering:
+        for turn in chat.versions_of(chat.turns[-1]):
+            uses = turn.rounds[-1].uses if turn.rounds else ()
+            yield from (use for use in uses if use.state is ToolState.ASKING)
 
 
 def label_of(name: str, naming: Naming) -> ToolLabel:

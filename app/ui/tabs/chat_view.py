@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication, QStackedLayout, QWidget
 from app.bridge.chat_session import ChatSession
 from app.bridge.notebook_session import NotebookSession
 from app.chats.chat import Turn
+from app.chats.tool_use import Decision, ToolUse
 from app.look.fonts import reading_font
 from app.look.layouts import Stretch, hbox, vbox
 from app.look.tokens import current
@@ -204,6 +205,7 @@ class ChatView(QWidget):
         self.turn_actions.selecting_requested.connect(self.picker.start)
         self.transcript.keep_going_requested.connect(self._on_keep_going_requested)
         self.transcript.edited.connect(self._on_edited)
+        self.transcript.decided.connect(self._on_decided)
         self.composer.edit_last_requested.connect(self._on_edit_last_requested)
         self.message_draft.sent.connect(self._on_sent)
         self.empty.sample_chosen.connect(self._on_sample_chosen)
@@ -253,6 +255,10 @@ class ChatView(QWidget):
     def _on_edited(self, _turn: Turn, _text: str) -> None:
         """The editor is gone with its turn: the focus goes to the composer."""
         self.composer.setFocus()
+
+    @Slot(object, object)
+    def _on_decided(self, use: ToolUse, decision: Decision) -> None:
+        self.session.decide(use, decision)
 
     @Slot()
     def _on_keep_going_requested(self) -> None:

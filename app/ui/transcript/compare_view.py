@@ -77,6 +77,8 @@ class CompareView(TurnView):
 
     def set_naming(self, naming: Naming) -> None:
         self._naming = naming
+        for column in self._columns:
+            column.rounds.naming = naming
 
     def text_parts(self) -> list[TextPart]:
         """One answer after the other."""

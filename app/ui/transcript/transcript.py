@@ -44,9 +44,6 @@ FRAME = 12_000  # in weights: so much new text is drawn at once
 FREE_AFTER_MS = 60_000  # a hidden chat needs no widgets
 
 
-def _no_name(_name: str) -> None: ...
-
-
 class Transcript(QAbstractScrollArea):
     acted = Signal(object, object)  # a TurnAction, the Turn
     ways_requested = Signal(int)  # so many more answers to the last message
@@ -57,11 +54,10 @@ class Transcript(QAbstractScrollArea):
     decided = Signal(object, object)  # the ToolUse that asks, a Decision
     drawn = Signal()  # the views have changed or moved
 
-    def __init__(self, chat: Chat, parent: QWidget | None = None, naming: Naming = _no_name) -> None:
-        """`naming`: what the tools are called whose calls are shown."""
+    def __init__(self, chat: Chat, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chat = chat  # is read, never changed
-        self._naming = naming
+        self._naming: Naming = lambda _name: None
         self._page = Page(2 * FOOTER)  # with the turns at the last drawing
         self.rows_in_sight = range(0)
         self._views = ViewPool(self._new_view, self)
@@ -143,6 +139,13 @@ class Transcript(QAbstractScrollArea):
         self._is_plain = is_plain
         for view in self._views:
             view.set_plain(is_plain)
+        self.mark_dirty()
+
+    def set_naming(self, naming: Naming) -> None:
+        """What the tools are called whose calls are shown."""
+        self._naming = naming
+        for view in self._views:
+            view.set_naming(naming)
         self.mark_dirty()
 
     def set_comparing(self, is_comparing: bool) -> None:
