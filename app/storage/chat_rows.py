@@ -36,7 +36,7 @@ class ChatChange:
     @classmethod
     def of_turns(cls, chat: Chat, turns: Iterable[Turn]) -> Self:
         """For a chat on disk: only these turns, whose text has grown."""
-        return cls(Chat(chat.id), "", turns=tuple(replace(turn) for turn in turns), is_chat_itself=False)
+        return cls(Chat(chat.id), "", turns=tuple(turn.copied() for turn in turns), is_chat_itself=False)
 
     @classmethod
     def of(
@@ -54,7 +54,7 @@ class ChatChange:
             leaf_id or (chat.turns[-1].id if chat.turns else ""),
             draft,
             draft_attachments,
-            tuple(replace(turn) for turn in (chat.all_turns() if turns is None else turns)),
+            tuple(turn.copied() for turn in (chat.all_turns() if turns is None else turns)),
             tuple(removed),
         )
 

@@ -2177,6 +2177,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>没有加载模型。请在对话上方选择一个，然后重试。</translation>
     </message>
     <message>
+        <source>The answer was stopped: it had called tools in as many rounds as the settings allow.</source>
+        <extracomment>app/bridge/tool_rounds.py</extracomment>
+        <translation>回答已停止：它调用工具的轮数已达到设置的上限。</translation>
+    </message>
+    <message>
         <source>It took more than {seconds} seconds to read the answer.</source>
         <extracomment>app/engine/answer_reader.py</extracomment>
         <translation>解析回答用了超过 {seconds} 秒。</translation>
