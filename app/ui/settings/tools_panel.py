@@ -110,7 +110,9 @@ class ToolsPanel(PagePanel):
     def open_above(self, widget: QWidget) -> None:
         self.search.clear()
         super().open_above(widget)
-        first = next((section.switch for section in self._sections if section.switch.isEnabled()), self.manage)
+        first = next(
+            (section.switch for section in self._sections if section.switch.isEnabled()), self.manage
+        )
         (first if self.search.isHidden() else self.search).setFocus()
 
     def wanted_height(self, _width: int) -> int:
