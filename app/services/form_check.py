@@ -1,4 +1,4 @@
-"""Whether answers can be held to a JSON schema or a grammar. GUI thread; the work is done in a child process."""
+"""Whether answers can be held to a JSON schema or a grammar. GUI thread; a child process does the work."""
 
 import asyncio
 from dataclasses import dataclass

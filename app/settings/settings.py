@@ -144,8 +144,6 @@ class Settings(BaseModel):
     min_p: Annotated[float, _sampled("min_p")] | None = None
     repeat_penalty: Annotated[float, _sampled("repeat_penalty")] | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None  # None: as long as the context allows
-    max_tool_rounds: Annotated[int, Field(ge=1, le=1000)] = 20  # of an answer
-    max_tool_result_tokens: Annotated[int, Field(ge=100, le=100_000)] = 4_000  # told at once
 
     _path: Path | None = PrivateAttr(default=None)
     # Value for this run, value that stays in the file.

@@ -47,7 +47,6 @@ class Tool:
     parameters: Mapping[str, Any]
     call: Call = field(repr=False)
     kind: str = "server"
-    server: str = ""  # "": none, or a built-in one
     writes: bool = False
     uses_folder: bool = False
     key: str = ""
@@ -55,11 +54,6 @@ class Tool:
     @property
     def server(self) -> str:
         return self.key.partition("/")[0]
-
-    @property
-    def key(self) -> str:
-        """What the user chooses and allows it by, also at the next start."""
-        return f"{self.server or 'skein'}/{self.name}"
 
     @property
     def definition(self) -> dict[str, Any]:

@@ -85,7 +85,8 @@ class ToolsPanel(PagePanel):
             spacing=6,
         )
         foot = hbox(self.manage, STRETCH, margins=(MARGIN - 8, 0, MARGIN, 0))
-        vbox(self._head, (scrolled(self._inner, self), 1), foot, on=self, margins=(1, 12, 1, 8), spacing=6)
+        self._scroll = scrolled(self._inner, self)
+        vbox(self._head, (self._scroll, 1), foot, on=self, margins=(1, 12, 1, 8), spacing=6)
         self.hide()
 
     @property
@@ -116,7 +117,7 @@ class ToolsPanel(PagePanel):
         (first if self.search.isHidden() else self.search).setFocus()
 
     def wanted_height(self, _width: int) -> int:
-        around = self.sizeHint().height() - self._inner.parentWidget().parentWidget().sizeHint().height()
+        around = self.sizeHint().height() - self._scroll.sizeHint().height()
         return min(MAX_HEIGHT, around + self._inner.sizeHint().height())
 
     def _make_sections(self, groups: Sequence[ToolGroup]) -> None:
