@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from app.engine.backend import Backend
     from app.engine.lane import Lanes
     from app.engine.sequence import Sequence
+    from app.engine.written_answers import NoteWritten
     from app.protocol.output import SampledToken
 
 
@@ -25,13 +26,19 @@ class Answers:
     """Outputs wait here for the next report."""
 
     def __init__(
-        self, backend: Backend, lanes: Lanes, build_shorter_prompt: Callable[[Request, int], None]
+        self,
+        backend: Backend,
+        lanes: Lanes,
+        build_shorter_prompt: Callable[[Request, int], None],
+        note_written: NoteWritten,
     ) -> None:
         """`build_shorter_prompt` builds it for so many generated tokens and calls `Engine.refit`.
 
-        An `EngineLoop` sets one that does it on another thread.
+        An `EngineLoop` sets one that does it on another thread. `note_written` is told the tokens of answers
+        that may have called tools.
         """
         self._backend, self._lanes = backend, lanes
+        self._note_written = note_written
         self.build_shorter_prompt = build_shorter_prompt
         self._outputs: list[Output] = []
 
@@ -99,6 +106,7 @@ class Answers:
         seq.sampler.close()
         if seq.is_ahead:
             return
+        self._note_tokens(seq, text)
         last = replace(
             _output(seq, text, logprobs),
             finish_reason=reason,
@@ -110,12 +118,21 @@ class Answers:
         )
         self._outputs.append(last)
 
+    def _note_tokens(self, seq: Sequence, last_text: str) -> None:
+        """Not of those that a stop string ended: more tokens belong to them than their text has."""
+        start = seq.request.answer_start
+        if seq.request.wishes.offers_tools and not seq.detokenizer.stopped and isinstance(start or "", str):
+            text = f"{start or ''}{''.join(seq.texts)}{last_text}"
+            self._note_written(text, seq.token_ids[seq.num_prompt_tokens - seq.num_start_tokens :])
+
     def context_full(self, request: Request) -> str:
         limit = context_limit(request, self._backend.model)
         cut = said("The answer was cut off: this chat's context of {limit:,} tokens is full.", limit=limit)
         return together(cut, longer_chats_need(request, self._backend.model))
 
     def _append_output(self, seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> None:
+        if text:
+            seq.texts.append(text)
         if text or logprobs:
             self._outputs.append(_output(seq, text, logprobs))
 

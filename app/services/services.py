@@ -5,6 +5,7 @@ from PySide6.QtCore import QObject
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
+from app.services.built_in_tools import BuiltInTools
 from app.services.cell_keeping import CellKeeping
 from app.services.chat_backups import ChatBackups
 from app.services.chat_library import ChatLibrary
@@ -19,6 +20,7 @@ from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
 from app.services.presets import Presets
 from app.services.self_test import SelfTest
+from app.services.tools import ToolService
 from app.storage.chat_store import ChatStore
 from app.system import paths
 
@@ -41,6 +43,9 @@ class Services:
         self.chat_library = ChatLibrary(store, workspace, parent)
         self.search = ChatSearch(store, parent)
         self.transfer = ChatTransfer(workspace, store, self.chat_library, parent)
+        self.tools = ToolService(
+            BuiltInTools(store, preferences), preferences, paths.mcp_servers_file(), parent
+        )
         self.presets = Presets(paths.presets_dir(), preferences, parent)
         self.prompt_tokens = TokenCounter(engine, parent)  # of system prompts
         self.form_check = FormCheck()
@@ -59,4 +64,5 @@ class Services:
         self.form_check.close()
         await self.downloads.close()
         await self.self_test.close()
+        await self.tools.close()
         await self.api.close()

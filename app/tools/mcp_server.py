@@ -24,6 +24,7 @@ from app.tools.tool import Progress, Result, Surroundings, Tool, ToolError
 log = logging.getLogger(__name__)
 
 START_S = 90.0  # npx and uvx may have to download the server
+SIGN_IN_S = 300.0
 MAX_LOG_LINES = 500
 MAX_RESTARTS = 5  # in a row
 FIRST_RESTART_S, LAST_RESTART_S = 1.0, 60.0
@@ -63,6 +64,7 @@ class McpServer(Hearer):
         self._ready: asyncio.Future[None] | None = None
         self._restart: asyncio.TimerHandle | None = None
         self._num_deaths, self._ready_at = 0, 0.0
+        self._start_clock: asyncio.Timeout | None = None
 
     def on_change(self) -> None:
         """Its state, its tools or its log."""
@@ -138,7 +140,7 @@ class McpServer(Hearer):
         self._ready = loop.create_future()
         process = self._process = McpProcess(self.config, self)
         try:
-            async with asyncio.timeout(START_S):
+            async with asyncio.timeout(START_S) as self._start_clock:
                 await process.start(await self.kept() if self.config.url else "")
                 await self._ready
         except asyncio.CancelledError:
@@ -168,6 +170,12 @@ class McpServer(Hearer):
     def on_log(self, lines: list[str]) -> None:
         self.log.extend(lines)
         self.on_change()
+
+    def on_browse(self, _url: str) -> None:
+        """The user has to sign in there, which takes time."""
+        if self._start_clock and self.status is Status.STARTING:
+            self._start_clock.reschedule(asyncio.get_running_loop().time() + SIGN_IN_S)
+        self._set(self.status, said("It waits until you have signed in, in your browser."))
 
     def on_end(self, process: McpProcess, sentence: str) -> None:
         if process is not self._process:

@@ -120,6 +120,14 @@ def read_mcp_json(text: str) -> list[ServerConfig]:
         raise InvalidRequestError(f"The list of MCP servers cannot be read: {error}.") from error
 
 
+def unique_name(name: str, taken: Iterable[str]) -> str:
+    names, number = set(taken), 2
+    unique = name
+    while unique in names:
+        unique, number = f"{name[: MAX_NAME_CHARS - 4]} {number}", number + 1
+    return unique
+
+
 def read_entry(name: str, entry: Mapping[str, Any], inputs: Sequence[Input] = ()) -> ServerConfig:
     """Raises ValueError, AttributeError or TypeError."""
     timeout_ms = entry.get("timeout_ms", entry.get("timeout", DEFAULT_TIMEOUT_MS))

@@ -50,6 +50,7 @@ class Tool:
     writes: bool = False
     uses_folder: bool = False
     key: str = ""
+    always_asks: bool = False  # whatever the user has allowed
 
     @property
     def server(self) -> str:
