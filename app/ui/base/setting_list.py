@@ -218,6 +218,24 @@ PAGES = (
         ),
     ),
     Page(
+        "tools",
+        mark("Tools"),
+        "wrench",
+        (
+            Setting(
+                "max_tool_rounds",
+                mark("Rounds of calls in an answer"),
+                mark("An answer that calls tools more often than this is stopped."),
+            ),
+            Setting(
+                "max_tool_result_tokens",
+                mark("Tokens of a result"),
+                mark("The model is told so much of a long result at once, and can read the rest in parts."),
+                step=500,
+            ),
+        ),
+    ),
+    Page(
         "engine",
         mark("Engine"),
         "cpu",

@@ -52,8 +52,6 @@ Source = Callable[[str], Sequence[Suggestion]]  # by the sign
 class Completion(QObject):
     """Takes the keys of the editor only while its list is open."""
 
-    opened = Signal(str)  # the sign: the source may have more in a moment, and `refresh`
-
     def __init__(self, editor: QPlainTextEdit, parent: QWidget) -> None:
         super().__init__(parent)
         self._editor = editor
@@ -65,6 +63,7 @@ class Completion(QObject):
         editor.installEventFilter(self)
 
     def set_source(self, source: Source) -> None:
+        """What it does not know yet it asks for, and calls `refresh`."""
         self._source = source
 
     @property
@@ -83,10 +82,7 @@ class Completion(QObject):
         if not found:
             self.close_up()
             return
-        was_open = self.is_open
         self._shown_list().show_above(found, self._editor)
-        if not was_open:
-            self.opened.emit(sign)
 
     def close_up(self) -> None:
         if self.list:

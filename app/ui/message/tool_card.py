@@ -159,10 +159,12 @@ class ToolCard(QWidget):
         self._show_result(is_open and bool(use.result))
         if is_asking and not self.buttons:
             self._make_question()
-        for button in self.buttons.values():
-            button.setVisible(is_asking and is_open)
+        for decision, button in self.buttons.items():
+            is_lasting = decision in (Decision.THIS_CHAT, Decision.ALWAYS)
+            button.setVisible(is_asking and is_open and not (is_lasting and self._label.always_asks))
         if self.warning:
-            self.warning.setVisible(is_asking and is_open and self._label.writes)
+            is_risky = self._label.writes and not self._label.always_asks
+            self.warning.setVisible(is_asking and is_open and is_risky)
         self.update()
 
     def _show_arguments(self, is_shown: bool) -> None:

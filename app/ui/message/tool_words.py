@@ -32,6 +32,7 @@ class ToolLabel:
     title: str
     server: str = ""
     writes: bool = False  # it may change something
+    always_asks: bool = False
 
 
 # By the name that the model calls it. None: it is not there any more.

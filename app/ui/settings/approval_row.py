@@ -33,9 +33,9 @@ class ApprovalRow(QWidget):
             label.setFont(small_font())
         self.choice = FlatCombo(self)
         self.choice.setFixedWidth(WIDTH)
-        for approval, words in CHOICES:
+        for approval, label_text in CHOICES:
             if not (tool.always_asks and approval is Approval.ALWAYS):
-                self.choice.addItem(tr(words), approval)
+                self.choice.addItem(tr(label_text), approval)
         self.choice.activated.connect(lambda index: self.chosen.emit(self._tool, self.choice.itemData(index)))
         self.choice.installEventFilter(self)
         words = vbox(self._title, self._description, self.warning, spacing=1)

@@ -55,7 +55,7 @@ class PasteDialog(QDialog):
         vbox(words, (self.text, 1), self.verdict, foot, on=self, margins=20, spacing=10)
         self.text.textChanged.connect(self._look)
         pasted = QGuiApplication.clipboard().text()
-        if len(pasted) < 100_000 and '"mcpServers"' in pasted or '"servers"' in pasted[:100_000]:
+        if (len(pasted) < 100_000 and '"mcpServers"' in pasted) or '"servers"' in pasted[:100_000]:
             self.text.setPlainText(pasted)
         self._look()
 

@@ -30,7 +30,9 @@ class ServerDialog(QDialog):
 
     given = Signal(object)  # ServerConfig
 
-    def __init__(self, parent: QWidget, known: ServerConfig | None = None, taken: Collection[str] = ()) -> None:
+    def __init__(
+        self, parent: QWidget, known: ServerConfig | None = None, taken: Collection[str] = ()
+    ) -> None:
         """`known`: the one to be changed. `taken`: the names of the others."""
         super().__init__(parent)
         self._known, self._taken = known, taken
@@ -54,7 +56,9 @@ class ServerDialog(QDialog):
         self._command_part, self._address_part = QWidget(self), QWidget(self)
         vbox(
             *_named(self.command, tr("As you would type it in a terminal."), self._command_part),
-            *_named(self.environment, tr("One variable on each line. Kept in a private file."), self._command_part),
+            *_named(
+                self.environment, tr("One variable on each line. Kept in a private file."), self._command_part
+            ),
             on=self._command_part,
             spacing=4,
         )
@@ -153,7 +157,9 @@ def _pairs(text: str, between: str) -> dict[str, str]:
         name, sign, value = line.partition(between)
         if not sign or not name.strip():
             example = f"NAME{between} …" if between == ":" else "NAME=…"
-            raise _UnusableError(tr("“{line}” is not of the form {form}.", line=line.strip()[:60], form=example))
+            raise _UnusableError(
+                tr("“{line}” is not of the form {form}.", line=line.strip()[:60], form=example)
+            )
         found[name.strip()] = value.strip() if between == ":" else value
     return found
 

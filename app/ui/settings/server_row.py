@@ -163,7 +163,7 @@ class TrustQuestion(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         words = PlainLabel(
-            tr("This command will run on this computer, with your rights. Start it only if you trust its maker."),
+            tr("This command will run on this computer, with your rights. Start it if you trust its maker."),
             self,
             tone="warning",
             wraps=True,
@@ -192,4 +192,3 @@ class TrustQuestion(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_rounded(QPainter(self), self.command.geometry(), 6, fill=current().raised)
-

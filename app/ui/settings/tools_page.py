@@ -126,7 +126,8 @@ class ToolsPage(QWidget):
         dialog.open()
 
     def _change(self, name: str) -> None:
-        dialog = ServerDialog(self, self._state(name).config, [other for other in self.servers if other != name])
+        others = [other for other in self.servers if other != name]
+        dialog = ServerDialog(self, self._state(name).config, others)
         dialog.given.connect(lambda config: self._service.change(name, config))
         dialog.open()
 
@@ -155,7 +156,7 @@ class ToolsPage(QWidget):
             self._take(configs)
 
     def _take(self, configs: Sequence[ServerConfig]) -> None:
-        """None of them starts before the user has seen its command line. Values that are missing are asked for."""
+        """None starts before the user has seen its command line. Values that are missing are asked for."""
         self._say("")
         unfilled = [config for config in configs if config.inputs]
         for config in configs:

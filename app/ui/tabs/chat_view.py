@@ -49,6 +49,7 @@ from app.ui.transcript.turn_view import Progress
 
 class ChatView(QWidget):
     changed = Signal(object)  # this view: title, busy or turns changed
+    settings_shown = Signal(object)  # this view: the chat has other settings
     fork_requested = Signal(object, int)  # this view, the number of turns to copy
     tokens_requested = Signal(object, object)  # the session, the Turn whose tokens to show
     undo_offered = Signal(str, object)  # what was done, and its undo function
@@ -132,6 +133,7 @@ class ChatView(QWidget):
         self.composer.settings.apply(chat.system_prompt, chat.overflow, limit)
         self._show_progress()
         self.message_draft.show_state()
+        self.settings_shown.emit(self)
 
     @property
     def is_editing(self) -> bool:
