@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 # Two code points that Unicode reserves for a program's own use and that no text may contain.
 MARK_BEGIN, MARK_END = "\ufdd0", "\ufdd1"
+NEXT = f"{MARK_BEGIN}{MARK_END}"  # in the place of a message's content
 MARK = re.compile(f"{MARK_BEGIN}([0-9]+){MARK_END}")
 MAX_CHARS_PER_TOKEN = 64  # of a context's tokens; a longer text is refused without tokenizing it
 # 500,000 characters of one kind in a row pass in a stack of 256 MiB (measured). A run is looked at from its
@@ -280,11 +281,23 @@ class PromptBuilder:
             text = plain if key is whole[0] else self._plain(marked, key.messages)
             number = marked.written[index]
             mark = number, f"{MARK_BEGIN}{number}{MARK_END}"
-            found = spliced(found, marked.messages[index], mark, text, self._ends, self._controls_in)
+            found = spliced(
+                *(found, marked.messages[index], mark, text, self._to_next(marked, index)),
+                *(self._ends, self._controls_in),
+            )
             self._kept_prompts.put(key, found)
             index = following
         marked.counting.update(found.counting)
         return found.text
+
+    def _to_next(self, marked: _Marked, index: int) -> str:
+        """The prompt up to the content of the message behind number `index`. Empty: it cannot be told."""
+        following = replace(marked.messages[index + 1], content=NEXT)
+        try:
+            text = self._plain(marked, (*marked.messages[: index + 1], following))
+        except ChatTemplateError:  # it looks into what it is given
+            return ""
+        return text.partition(NEXT)[0] if NEXT in text else ""
 
     def _written(self, messages: tuple[Message, ...], request: Request) -> Prompt:
         """The prompt with these messages, and what an answer to it must follow."""
