@@ -474,11 +474,12 @@ class ChatSession(QObject):
         if offered := self._offered():
             answer.rounds = self._rounds(answer, offered)
             answer.rounds.begin_part(turn.text)
+        request = self._opened(answer, answer_start)  # before it is told: from now on it is busy
         self._emit_changed(turn)
-        self._submit(answer, answer_start)
+        self.asked.emit(request)
 
-    def _submit(self, answer: OpenAnswer, answer_start: str | tuple[int, ...] = ()) -> None:
-        """For its next part, in the place of the one before."""
+    def _opened(self, answer: OpenAnswer, answer_start: str | tuple[int, ...] = ()) -> Request:
+        """What asks for its next part, in the place of the one before."""
         turn = answer.turn
         messages = (*self.chat.messages(len(self.chat.turns) - 1), *turn.round_messages)
         tools = answer.rounds.tools if answer.rounds else ()
@@ -488,7 +489,7 @@ class ChatSession(QObject):
         self._answers = {
             request.request_id if one is answer else key: one for key, one in self._answers.items()
         } | {request.request_id: answer}
-        self.asked.emit(request)
+        return request
 
     def _way_id(self, answer: OpenAnswer) -> str:
         return f"{self.chat.id} way {answer.way_number}"
@@ -507,7 +508,7 @@ class ChatSession(QObject):
 
     def _go_on_after_calls(self, answer: OpenAnswer) -> None:
         answer.begin_part()
-        self._submit(answer)
+        self.asked.emit(self._opened(answer))
 
     def _model_name(self) -> str:
         return self._engine.model.name if self._engine.model else ""
