@@ -49,6 +49,7 @@ class Services:
         self.presets = Presets(paths.presets_dir(), preferences, parent)
         self.prompt_tokens = TokenCounter(engine, parent)  # of system prompts
         self.form_check = FormCheck()
+        self.schema_tokens = TokenCounter(engine, parent)  # of tools
         self.cells = CellKeeping(engine, workspace, preferences, paths.kept_cells_dir(), parent)
         self.model_library = ModelLibrary(preferences, engine, parent)
         self.model_fits = ModelFits(preferences, engine, parent)

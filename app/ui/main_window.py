@@ -138,7 +138,7 @@ class MainWindow(QObject):
             frame,
         )
         self.chat_tools = ChatTools(
-            self.tabs, services.tools, engine, partial(self.show_settings, "tools"), frame
+            self.tabs, services.tools, services.schema_tokens, partial(self.show_settings, "tools"), frame
         )
         self.tool_extras = ToolExtras(self.tabs, services.tools, frame)
         self.model_commands = ModelCommands(

@@ -224,13 +224,13 @@ PAGES = (
         (
             Setting(
                 "max_tool_rounds",
-                mark("Rounds of calls in an answer"),
-                mark("An answer that calls tools more often than this is stopped."),
+                mark("Maximum tool rounds"),
+                mark("An answer stops after so many rounds of tool calls."),
             ),
             Setting(
                 "max_tool_result_tokens",
-                mark("Tokens of a result"),
-                mark("The model is told so much of a long result at once, and can read the rest in parts."),
+                mark("Maximum result length"),
+                mark("Tokens of a tool's result that the model gets at once; it can read the rest in parts."),
                 step=500,
             ),
         ),

@@ -1,6 +1,6 @@
 """A tool in the settings: what it does, and whether it may run without asking. GUI thread."""
 
-from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.look.flat_combo import FlatCombo
@@ -27,7 +27,7 @@ class ApprovalRow(QWidget):
         super().__init__(parent)
         self._tool = tool
         self._title = ElidedLabel(parent=self)
-        self._description = ElidedLabel(parent=self, tone="muted")
+        self._description = ElidedLabel(parent=self, tone="muted", elide=Qt.TextElideMode.ElideRight)
         self.warning = PlainLabel(parent=self, tone="warning", wraps=True)
         for label in (self._description, self.warning):
             label.setFont(small_font())

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QWidget
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.bridge.token_counter import TokenCounter
 from app.chats.tool_messages import READ_MORE
@@ -37,7 +36,7 @@ class ChatTools(QObject):
         self,
         tabs: ChatTabs,
         service: ToolService,
-        engine: ActiveEngine,
+        counter: TokenCounter,
         manage: Callable[[], object],
         parent: QWidget,
     ) -> None:
@@ -47,7 +46,7 @@ class ChatTools(QObject):
         self._manage = manage
         self._window = parent
         self._view: ChatView | None = None
-        self._counter = TokenCounter(engine, self)  # of schemas
+        self._counter = counter  # of schemas
         self._panel: ToolsPanel | None = None
         self._labels: dict[Keys, dict[str, ToolLabel]] = {}  # by the names that a chat's model calls
         tabs.installEventFilter(self)
@@ -70,14 +69,15 @@ class ChatTools(QObject):
         """A second call closes it. Servers that are on start, so that their tools are known."""
         if not view.session.is_loaded:
             return
-        if self._view is view and self.panel.isVisible():
-            self.panel.close_up()
+        panel = self.panel
+        if self._view is view and panel.isVisible():
+            panel.close_up()
             return
         self._view = view
         self._show()
         self._counter.count([_schema(tool) for tool in self._known()])
         spawn(self._service.prepare([key_of(state.name, ALL) for state in self._service.servers]))
-        self.panel.open_above(view.foot)
+        panel.open_above(view.foot)
 
     def palette_entries(self) -> Iterator[tuple[str, str, bool, Callable[[], object]]]:
         """Of each server: its name, its title, whether all of it is on in this chat, what switches that."""

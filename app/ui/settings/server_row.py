@@ -37,7 +37,7 @@ _STATES = {
 class ServerRow(QWidget):
     approval_chosen = Signal(object, object)  # the Tool, an Approval
     trusted = Signal()
-    switched = Signal(bool)
+    switched = Signal(object)  # whether it is on
     restart_requested = Signal()
     log_requested = Signal()
     change_requested = Signal()

@@ -149,12 +149,12 @@ class SettingsWindow(QDialog):
 
     def _section(self, page: Page, commands: dict[str, MenuCommand]) -> "_Section":
         section = _Section(tr(page.title), self)
+        if page.name == TOOLS:
+            section.add_first(self.tools)
         for row in page.rows:
             section.add(self._row(row, commands, section))
         if page.name == SHORTCUTS:
             section.add_rest(self.shortcuts)
-        if page.name == TOOLS:
-            section.add_rest(self.tools)
         return section
 
     def _row(
@@ -254,6 +254,9 @@ class _Section(QWidget):
         if row:
             self.rows.append(row)
             self._column.addWidget(row)
+
+    def add_first(self, widget: QWidget) -> None:
+        self._column.addWidget(widget)
 
     def add_rest(self, widget: QWidget) -> None:
         """It gets all the remaining room."""

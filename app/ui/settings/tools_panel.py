@@ -73,7 +73,7 @@ class ToolsPanel(PagePanel):
         self._column = vbox(on=self._inner, margins=(MARGIN - 8, 4, MARGIN - 8, 8), spacing=4)
         self._column.addStretch(1)
         note = PlainLabel(
-            tr("The model may call what is on. From the next message on."), self, tone="muted", wraps=True
+            tr("The model can call the tools that are on, from the next message on."),self,tone="muted",wraps=True
         )
         note.setFont(small_font())
         self._head = vbox(
@@ -250,7 +250,7 @@ class ToolRow(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._title = ElidedLabel(parent=self)
-        self._description = ElidedLabel(parent=self, tone="muted")
+        self._description = ElidedLabel(parent=self, tone="muted", elide=Qt.TextElideMode.ElideRight)
         self._cost = PlainLabel(parent=self, tone="muted")
         for label in (self._description, self._cost):
             label.setFont(tabular(small_font()))
