@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 from PySide6.QtCore import QTimer
 
@@ -38,7 +39,7 @@ class ScriptedEngine(ActiveEngine):
 
 
 class _Answer:
-    running: "dict[str, _Answer]" = {}
+    running: "ClassVar[dict[str, _Answer]]" = {}
 
     def __init__(self, engine: ScriptedEngine, request: Request) -> None:
         self._engine, self._request = engine, request

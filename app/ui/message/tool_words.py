@@ -7,7 +7,7 @@ from typing import Any
 
 from app.chats.chat import Chat
 from app.chats.tool_use import ToolState, ToolUse
-from app.look.figures import seconds
+from app.look.figures import milliseconds, seconds
 from app.look.plain_text import one_line
 from app.look.words import mark, tr, tr_said
 
@@ -62,8 +62,12 @@ def state_text(use: ToolUse, running_s: float = 0.0) -> str:
     if use.state is ToolState.RUNNING:
         time = tr("{number} s", number=int(running_s)) if running_s >= 1 else ""
     else:
-        time = seconds(use.seconds) if use.seconds else ""
+        time = _short(use.seconds) if use.seconds else ""
     return " · ".join(part for part in (word, time) if part)
+
+
+def _short(duration_s: float) -> str:
+    return seconds(duration_s) if duration_s >= 0.1 else milliseconds(duration_s * 1000)
 
 
 def spoken_state(use: ToolUse) -> str:

@@ -36,10 +36,13 @@ class ApprovalRow(QWidget):
         for approval, label_text in CHOICES:
             if not (tool.always_asks and approval is Approval.ALWAYS):
                 self.choice.addItem(tr(label_text), approval)
-        self.choice.activated.connect(lambda index: self.chosen.emit(self._tool, self.choice.itemData(index)))
+        self.choice.activated.connect(self._on_chosen)
         self.choice.installEventFilter(self)
         words = vbox(self._title, self._description, self.warning, spacing=1)
         hbox((words, 1), self.choice, on=self, margins=(0, 6, 0, 6), spacing=12)
+
+    def _on_chosen(self, index: int) -> None:
+        self.chosen.emit(self._tool, Approval(self.choice.itemData(index)))  # Qt keeps it as a text
 
     def apply(self, tool: Tool, approval: Approval) -> None:
         self._tool = tool

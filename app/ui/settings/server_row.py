@@ -124,7 +124,7 @@ class ServerRow(QWidget):
                 row.chosen.connect(self.approval_chosen)
                 self._tool_column.addWidget(row)
             self.rows[tool.key].apply(tool, self._approval(tool))
-        self.fold.setEnabled(bool(self._known))
+        self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._known else Qt.FocusPolicy.NoFocus)
         self._tools.setVisible(is_open)
         self._dress()
 
@@ -141,7 +141,9 @@ class ServerRow(QWidget):
         self.menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
 
     def _dress(self) -> None:
-        self.fold.setIcon(icon("chevron-down" if self.fold.isChecked() else "chevron-right"))
+        """Without tools nothing unfolds."""
+        name = "chevron-down" if self.fold.isChecked() else "chevron-right"
+        self.fold.setIcon(icon(name, None if self._known else current().window))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

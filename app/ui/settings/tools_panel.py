@@ -73,7 +73,10 @@ class ToolsPanel(PagePanel):
         self._column = vbox(on=self._inner, margins=(MARGIN - 8, 4, MARGIN - 8, 8), spacing=4)
         self._column.addStretch(1)
         note = PlainLabel(
-            tr("The model can call the tools that are on, from the next message on."),self,tone="muted",wraps=True
+            tr("The model can call the tools that are on, from the next message on."),
+            self,
+            tone="muted",
+            wraps=True,
         )
         note.setFont(small_font())
         self._head = vbox(

@@ -110,7 +110,7 @@ def tools_line(turn: Turn) -> str:
     """What its calls wait for, if they do."""
     states = {use.state for use in turn.rounds[-1].uses} if turn.rounds else set()
     if ToolState.ASKING in states:
-        return f"{marks.WAITING.glyph} {tr('waiting for your decision')}"
+        return tr("waiting for your decision")
     if ToolState.RUNNING in states:
         return f"{marks.COMPUTING.glyph} {tr('running tools')}"
     return ""
