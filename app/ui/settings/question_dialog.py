@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QCloseEvent, QDesktopServices
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QPushButton, QScrollArea, QWidget
 
 from app.look.buttons import dialog_button
@@ -46,13 +46,10 @@ class _Asking(QDialog):
         if not self._has_answered:
             self._has_answered = True
             self.answered.emit(content)
-            self.close()
+        self.accept()
 
     def reject(self) -> None:
-        self.close()
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        super().closeEvent(event)
+        """Also called when it is closed."""
         self._answer(None)
 
     def _add_foot(self, *buttons: QPushButton) -> None:

@@ -113,6 +113,7 @@ def test_a_question_is_a_form_that_says_who_asks(window: MainWindow, tools: Fake
     dialog.form.fields["width"].control.setText("7")  # type: ignore[attr-defined]
     dialog.send.click()
     assert answers == [{"width": 7}]
+    assert not dialog.isVisible()
     assert window.tool_extras.questions == ()
 
 
@@ -122,10 +123,14 @@ def test_closing_it_declines_and_it_goes_when_nobody_waits(
     answers: list[Any] = []
     answer = answers.append
     tools.elicitation.emit("git", "Which?", {}, answer)
-    window.tool_extras.questions[0].close()
+    dialog = window.tool_extras.questions[0]
+    dialog.close()
+    assert not dialog.isVisible()
     assert answers == [None]
     tools.elicitation.emit("git", "Which?", {}, answer)
+    dialog = window.tool_extras.questions[0]
     tools.elicitation_over.emit(answer)
+    assert not dialog.isVisible()
     assert window.tool_extras.questions == ()
     assert answers == [None]
 
