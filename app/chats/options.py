@@ -24,14 +24,8 @@ class ChatOptions:
     @classmethod
     def of(cls, chat: Chat) -> Self:
         sampling = {name: frozen(name, value) for name, value in chat.sampling.items()}
-        return cls(
-            chat.system_prompt,
-            sampling,
-            chat.max_tokens,
-            chat.overflow,
-            chat.max_context_tokens,
-            chat.tools,
-        )
+        limits = (chat.max_tokens, chat.overflow, chat.max_context_tokens)
+        return cls(chat.system_prompt, sampling, *limits, tools=chat.tools)
 
     def apply_to(self, chat: Chat) -> None:
         """From the next message on."""

@@ -79,6 +79,7 @@ class Sampling:
     def _draw(self, seq: Sequence, row: int) -> Sampled | None:
         """The next token of one sequence. None: no valid one, so the sequence was ended."""
         sampled: Sampled
+        was_waiting = seq.sampler.waits_for_trigger
         try:
             if seq.request.num_logprobs:
                 one = seq.sampler.sample_with_logprobs(row, seq.request.num_logprobs)
@@ -89,5 +90,7 @@ class Sampling:
             is_refused = isinstance(error, GrammarError)  # the request's own fault, not the model's
             self._answers.finish(seq, FinishReason.ERROR, str(error), is_refused=is_refused)
             return None
+        if was_waiting and not seq.sampler.waits_for_trigger:
+            self._answers.note_triggered(seq)
         self.sampled.append((seq, sampled[0]))
         return sampled
