@@ -23,7 +23,7 @@ async def _never(_arguments: Mapping[str, Any], _where: Surroundings) -> Result:
 def tool(name: str, *properties: str, server: str = "fake") -> Tool:
     known = {each: {"type": "string"} for each in properties}
     schema = {"type": "object", "properties": known, "required": list(properties)}
-    return Tool(name, name, f"Does {name}.", schema, _never, server=server)
+    return Tool(name, name, f"Does {name}.", schema, _never, key=f"{server}/{name}")
 
 
 class FakeKit:
