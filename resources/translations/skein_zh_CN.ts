@@ -3297,6 +3297,11 @@ rate</source>
         <translation>它已断开连接：{words}</translation>
     </message>
     <message>
+        <source>It did not answer within {seconds:.0f} seconds.</source>
+        <extracomment>app/tools/mcp_server.py</extracomment>
+        <translation>它未能在 {seconds:.0f} 秒内回答。</translation>
+    </message>
+    <message>
         <source>Move this chat to the trash</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>将此对话移到回收站</translation>
