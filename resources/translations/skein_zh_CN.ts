@@ -1837,22 +1837,22 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>The answer crashed llama.cpp&apos;s reader of answers.</source>
         <extracomment>app/engine/answer_reader.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>该回答使 llama.cpp 的回答读取程序崩溃。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template crashed llama.cpp&apos;s reader of templates, as endless recursion does. Try another GGUF of this model.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模型的对话模板使 llama.cpp 的模板读取程序崩溃，无限递归就会这样。请换用此模型的另一个 GGUF。</translation>
     </message>
     <message>
         <source>The JSON schema crashed llama.cpp&apos;s reader of schemas. Simplify it.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>该 JSON schema 使 llama.cpp 的 schema 读取程序崩溃。请将其简化。</translation>
     </message>
     <message>
         <source>{number:,} tokens</source>
         <extracomment>app/engine/llama/sampler.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number:,} 个词元</translation>
     </message>
     <message>
         <source>drafted</source>
@@ -3327,6 +3327,11 @@ rate</source>
         <translation>它已断开连接：{words}</translation>
     </message>
     <message>
+        <source>It did not answer within {seconds:.0f} seconds.</source>
+        <extracomment>app/tools/mcp_server.py</extracomment>
+        <translation>它未能在 {seconds:.0f} 秒内回答。</translation>
+    </message>
+    <message>
         <source>Resource</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation type="unfinished"></translation>
@@ -3424,12 +3429,12 @@ rate</source>
     <message>
         <source>{number} more characters are not shown.</source>
         <extracomment>app/ui/base/setting_controls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>另有 {number} 个字符未显示。</translation>
     </message>
     <message>
         <source>Not pasted: it is too long, or has too long a line.</source>
         <extracomment>app/ui/base/setting_controls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>未粘贴：内容过长，或其中一行过长。</translation>
     </message>
     <message>
         <source>Also changed with Ctrl+mouse wheel.</source>
