@@ -713,7 +713,7 @@
     </message>
     <message>
         <source>grammar</source>
-        <extracomment>app/protocol/grammar.py</extracomment>
+        <extracomment>app/inspector/event_list.py</extracomment>
         <translation>语法</translation>
     </message>
     <message>
@@ -2244,7 +2244,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>An answer with tools cannot follow a grammar. Leave one out.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
-        <translation>带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
+        <translation type="vanished">带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
     </message>
     <message>
         <source>Loading the model…</source>
@@ -2255,6 +2255,11 @@ High water: most cells used since the model was loaded.</source>
         <source>paused the answer in sequence {seq_id}: another program takes its turn</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>暂停了序列 {seq_id} 中的回答：轮到另一个程序</translation>
+    </message>
+    <message>
+        <source>the grammar of the answer in sequence {seq_id} holds from token {number} on</source>
+        <extracomment>app/inspector/event_words.py</extracomment>
+        <translation>序列 {seq_id} 中回答的语法从第 {number} 个词元起生效</translation>
     </message>
     <message>
         <source>Used cells</source>
@@ -3105,6 +3110,11 @@ rate</source>
         <source>Index in the batch</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>它在批次中的位置</translation>
+    </message>
+    <message>
+        <source>An answer with tools cannot follow a grammar or JSON schema of its own. Leave one out.</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation>带工具的回答不能同时遵循自己的语法或 JSON schema。请去掉其中一个。</translation>
     </message>
     <message>
         <source>Position in the sequence</source>
