@@ -44,7 +44,8 @@ MAX_NAME_CHARS, MAX_TEXT_CHARS, MAX_URI_CHARS = 128, 10_000, 2000
 MAX_SCHEMA_CHARS, MAX_SCHEMA_DEPTH = 1 << 16, 40
 MAX_TOLD_CHARS = 1 << 20  # of all tools together
 MAX_RESULT_CHARS = 1_000_000
-TELL_EVERY_S, LIST_EVERY_S = 0.1, 1.0
+MAX_QUESTIONS = 3  # to the user at once
+TELL_EVERY_S, LIST_EVERY_S, LISTEN_S = 0.1, 1.0, 5.0
 END_S = 5.0  # for all of the end
 NO_SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
 
@@ -55,7 +56,7 @@ class Host:
     def __init__(self, send: Send, config: Mapping[str, Any]) -> None:
         self._send, self._config = send, config
         self._closing = asyncio.Event()
-        self._lists_changed = asyncio.Event()
+        self._lists_changed, self._is_listening = asyncio.Event(), asyncio.Event()
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._num_questions = 0
@@ -106,24 +107,27 @@ class Host:
             using = asyncio.ensure_future(self._use(client))
             try:
                 await asyncio.wait([*ends, using], return_when=asyncio.FIRST_COMPLETED)
-                if using.done():
+                if using.done() and not (self._server and _is_closed(using.exception())):
                     using.result()  # raises, since it has no end of its own
+                sentence = self._why_ended()
             finally:
                 for task in [*ends, using, *self._tasks.values()]:
                     task.cancel()
                 await asyncio.wait([using], timeout=END_S)
                 if not using.cancelled() and using.done():
                     using.exception()
-        if self._closing.is_set() or not self._server:
-            return ""
-        return self._why_ended()
+        return sentence
 
     def _why_ended(self) -> str:
-        assert self._server
-        code = self._server.exit_code
-        if self._last_words:
-            return said("It ended with exit code {code}: {words}", code=code or 0, words=self._last_words)
-        return said("It ended with exit code {code}.", code=code or 0)
+        if self._closing.is_set() or not self._server:
+            return ""
+        code, words = self._server.exit_code, self._last_words
+        if code is None:
+            ended = said("It has ended the connection.")
+            return said("It has ended the connection: {words}", words=words) if words else ended
+        if words:
+            return said("It ended with exit code {code}: {words}", code=code, words=words)
+        return said("It ended with exit code {code}.", code=code)
 
     @contextlib.asynccontextmanager
     async def _transport(self) -> AsyncIterator[Any]:
@@ -146,6 +150,9 @@ class Host:
             capabilities = client.server_capabilities
             self._has_tools = capabilities.tools is not None
             info = client.server_info
+            listening = asyncio.ensure_future(self._listen(client))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._is_listening.wait(), LISTEN_S)
             tools = await self._tools(client)
             self._send(
                 {
@@ -160,7 +167,6 @@ class Host:
                 }
             )
             self._client = client
-            listening = asyncio.ensure_future(self._listen(client))
             try:
                 while True:
                     await self._lists_changed.wait()
@@ -173,10 +179,14 @@ class Host:
 
     async def _listen(self, client: Client) -> None:
         """Later versions of the protocol tell of changes on a stream that must be asked for."""
-        with contextlib.suppress(ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
-            async with client.listen(tools_list_changed=True) as changes:
-                async for _change in changes:
-                    self._lists_changed.set()
+        try:
+            with contextlib.suppress(ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
+                async with client.listen(tools_list_changed=True) as changes:
+                    self._is_listening.set()
+                    async for _change in changes:
+                        self._lists_changed.set()
+        finally:
+            self._is_listening.set()  # or cannot be
 
     async def _on_message(self, message: object) -> None:
         if isinstance(message, types.ToolListChangedNotification):
@@ -194,7 +204,8 @@ class Host:
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            self._send({"id": number, "error": str(_reason(error))})
+            if not (self._server and _is_closed(error)):  # else the reason follows
+                self._send({"id": number, "error": str(_reason(error))})
 
     async def _do(self, what: str, values: Mapping[str, Any], number: int) -> Any:
         match what:
@@ -305,6 +316,8 @@ class Host:
         context: ClientRequestContext,  # noqa: ARG002  # its name is part of the type
         params: types.ElicitRequestParams,
     ) -> types.ElicitResult | types.ErrorData:
+        if len(self._answers) >= MAX_QUESTIONS:
+            return types.ErrorData(code=types.INVALID_REQUEST, message="There are too many questions.")
         question: dict[str, Any] = {"message": plain(params.message, MAX_TEXT_CHARS)}
         if isinstance(params, types.ElicitRequestURLParams):
             question["url"] = params.url
@@ -467,10 +480,21 @@ def _cut(text: str) -> str:
     return valid_unicode(text[:MAX_RESULT_CHARS]) + f"\n[cut off: {len(text):,} characters]"
 
 
-def _reason(error: BaseException) -> str:
-    """One sentence of it; of a group, of its first."""
+def _first(error: BaseException | None) -> BaseException | None:
+    """Of a group."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def _is_closed(error: BaseException | None) -> bool:
+    error = _first(error)
+    return isinstance(error, MCPError) and error.error.code == types.CONNECTION_CLOSED
+
+
+def _reason(error: BaseException) -> str:
+    """One sentence of it; of a group, of its first."""
+    error = _first(error) or error
     if isinstance(error, MCPError):
         return plain_line(error.error.message, 2000) or "The server sent an error without a message."
     if isinstance(error, ValidationError):

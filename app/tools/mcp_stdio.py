@@ -27,11 +27,12 @@ log = logging.getLogger(__name__)
 
 MAX_LINE_BYTES, MAX_SKIPPED_BYTES = 16 << 20, 256 << 20
 MAX_LOG_CHARS = 2000
-# Of what was not asked for: more than this is read no faster.
-FLOOD_BYTES_A_SECOND, FLOOD_BYTES, MESSAGE_BYTES = 2 << 20, 8 << 20, 2000
-LOG_BYTES, LOG_EVERY_S = 1 << 16, 0.02
+PIECE_BYTES = 1 << 16
+# A flood is read no faster than this part of one processor can.
+FLOOD_SHARE, FLOOD_BURST_S, FLOOD_SLEEP_S = 0.25, 1.0, 0.5
+LOG_EVERY_S = 0.02
 ASK_S, TERM_S = 1.0, 1.0  # after its stdin is closed, and after SIGTERM
-POLL_S, LOOK_EVERY_S = 0.01, 0.3
+POLL_S, LOOK_EVERY_S = 0.01, 0.1
 MAX_MEMORY_BYTES = 2 << 30  # of this process; to parse 16 MiB of brackets takes 1 GiB
 _ENDS = 4096  # of a line that is too long: where its id is looked for
 _ID = re.compile(rb'"id"\s*:\s*(?:(\d{1,18})|"([\w-]{1,100})")')
@@ -104,16 +105,14 @@ class ServerProcess:
         self._on_log = on_log
         self._waiting: set[int | str] = set()  # requests without an answer
         self.ended = asyncio.Event()
+        self._is_asked_to_end = False
+        self.exit_code: int | None = None  # None: it has not ended by itself
         self._process: asyncio.subprocess.Process | None = None
 
     @property
     def pid(self) -> int:
         assert self._process
         return self._process.pid
-
-    @property
-    def exit_code(self) -> int | None:
-        return self._process.returncode if self._process else None
 
     async def start(self) -> None:
         """Raises OSError and ValueError."""
@@ -125,18 +124,21 @@ class ServerProcess:
             stderr=asyncio.subprocess.PIPE,
             cwd=self._folder,
             env=dict(self._environment),
-            limit=MAX_LINE_BYTES,
+            limit=PIECE_BYTES,
             start_new_session=True,
             preexec_fn=None if sys.platform == "win32" else lambda: _begin_child(parent),
         )
 
     async def end_of_it(self) -> None:
-        """Returns when it has ended, or ended the connection. A child of it may hold its pipes open."""
+        """Returns when it has ended, or ended the connection, unasked.
+
+        A child of it may hold its pipes open.
+        """
         assert self._process
-        while not self.ended.is_set() and self._process.returncode is None:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.ended.wait(), LOOK_EVERY_S)
+        while self._is_asked_to_end or (self._process.returncode is None and not self.ended.is_set()):
+            await asyncio.sleep(LOOK_EVERY_S)
         await self._has_ended(LOOK_EVERY_S)
+        self.exit_code = self._process.returncode
 
     @contextlib.asynccontextmanager
     async def streams(self) -> AsyncGenerator[Streams, None]:
@@ -160,34 +162,30 @@ class ServerProcess:
     async def _read(self, out: Any) -> None:
         assert self._process
         assert self._process.stdout
-        pace = _Pace()
+        lines = Lines(self._process.stdout)
         async with out:
             with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 while True:
                     try:
-                        line = await read_line(self._process.stdout)
+                        line = await lines.next()
                         if not line:
                             break
-                        message = _message(line) or self._error_for(_id_in(line, line), "It is no answer.")
+                        message = _message(line) or self._error_for(
+                            _id_in(line, line), "The answer of the server cannot be read."
+                        )
                     except TooLongError as error:
                         too_long = f"The result is longer than {MAX_LINE_BYTES >> 20} MiB."
                         message = self._error_for(error.id, too_long)
                         if message is None:
                             self._on_log([f"It wrote a line of over {MAX_LINE_BYTES >> 20} MiB."])
                             break
-                    is_asked_for = (
-                        isinstance(message, types.JSONRPCResponse | types.JSONRPCError)
-                        and message.id in self._waiting
-                    )
-                    if is_asked_for:
-                        self._waiting.discard(message.id)  # type: ignore[union-attr]
-                    else:
-                        await pace.wait(len(line) + MESSAGE_BYTES)
+                    if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+                        self._waiting.discard(message.id)
                     if message is not None:
                         await out.send(SessionMessage(message))
         self.ended.set()
         # So that it can write on, and end by itself.
-        while await self._process.stdout.read(1 << 16):
+        while await self._process.stdout.read(PIECE_BYTES):
             await asyncio.sleep(LOG_EVERY_S)
 
     def _error_for(self, number: int | str | None, why: str) -> types.JSONRPCMessage | None:
@@ -217,7 +215,7 @@ class ServerProcess:
         assert self._process
         assert self._process.stderr
         rest = b""
-        while piece := await self._process.stderr.read(LOG_BYTES):
+        while piece := await self._process.stderr.read(PIECE_BYTES):
             *lines, rest = (rest + piece).split(b"\n")
             rest = rest[-MAX_LOG_CHARS:]
             if lines:
@@ -228,9 +226,12 @@ class ServerProcess:
 
     async def _end(self) -> None:
         assert self._process
+        self._is_asked_to_end = True
         if self._process.stdin:
             self._process.stdin.close()
-        if not await self._has_ended(ASK_S) and sys.platform != "win32":
+        if await self._has_ended(ASK_S):
+            self.exit_code = self._process.returncode
+        elif sys.platform != "win32":
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGTERM)
             await self._has_ended(TERM_S)
@@ -249,24 +250,41 @@ class ServerProcess:
         return True
 
 
-async def read_line(stdout: asyncio.StreamReader) -> bytes:
-    """b"" at the end. Raises TooLongError when one was left out."""
-    head = tail = b""
-    num_skipped = 0
-    while num_skipped < MAX_SKIPPED_BYTES:
-        try:
-            line = await stdout.readuntil(b"\n")
-        except asyncio.IncompleteReadError as error:
-            line = error.partial
-        except asyncio.LimitOverrunError as error:
-            piece = await stdout.readexactly(max(error.consumed, 1))
-            head, tail = head or piece[:_ENDS], piece[-_ENDS:]
-            num_skipped += len(piece)
-            continue
+class Lines:
+    """Of a stream that may have too long ones, or no end of one. Reads no more ahead than a piece."""
+
+    def __init__(self, stream: asyncio.StreamReader) -> None:
+        self._stream = stream
+        self._read = bytearray()
+        self._num_searched = 0
+        self._pace = _Pace()
+
+    async def next(self) -> bytes:
+        """With its end; b"" at the end of all. Raises TooLongError when one was left out."""
+        head = b""
+        num_skipped = 0
+        while (end := self._read.find(b"\n", self._num_searched) + 1) == 0:
+            self._num_searched = len(self._read)
+            if len(self._read) > MAX_LINE_BYTES or (head and len(self._read) > _ENDS):
+                head = head or bytes(self._read[:_ENDS])
+                num_skipped += len(self._read) - _ENDS
+                self._take(len(self._read) - _ENDS)
+            await self._pace.wait()
+            piece = await self._stream.read(PIECE_BYTES)
+            if not piece or num_skipped > MAX_SKIPPED_BYTES:
+                end = len(self._read)
+                break
+            self._read += piece if self._read else piece.lstrip(b"\n")
+        line = self._take(end)
         if head:
-            raise TooLongError(_id_in(head, (tail + line)[-_ENDS:]))
+            raise TooLongError(_id_in(head, line) if line.endswith(b"\n") else None)
         return line
-    raise TooLongError(None)
+
+    def _take(self, num_bytes: int) -> bytes:
+        taken = bytes(self._read[:num_bytes])
+        del self._read[:num_bytes]
+        self._num_searched = max(self._num_searched - num_bytes, 0)
+        return taken
 
 
 def _id_in(head: bytes, tail: bytes) -> int | str | None:
@@ -288,14 +306,15 @@ def _message(line: bytes) -> types.JSONRPCMessage | None:
 
 
 class _Pace:
-    """Lets a burst pass, and then so many bytes a second."""
+    """Lets a burst pass, and then no more than a share of a processor can read."""
 
     def __init__(self) -> None:
-        self._left, self._at = float(FLOOD_BYTES), time.monotonic()
+        self._left, self._at, self._used = FLOOD_BURST_S, time.monotonic(), time.process_time()
 
-    async def wait(self, num_bytes: int) -> None:
-        now = time.monotonic()
-        self._left = min(FLOOD_BYTES, self._left + FLOOD_BYTES_A_SECOND * (now - self._at)) - num_bytes
-        self._at = now
+    async def wait(self) -> None:
+        now, used = time.monotonic(), time.process_time()
+        earned = FLOOD_SHARE * (now - self._at)
+        self._left = min(FLOOD_BURST_S, self._left + earned) - (used - self._used)
+        self._at, self._used = now, used
         if self._left < 0:
-            await asyncio.sleep(-self._left / FLOOD_BYTES_A_SECOND)
+            await asyncio.sleep(min(-self._left / FLOOD_SHARE, FLOOD_SLEEP_S))
