@@ -64,7 +64,10 @@ def test_a_server_is_confirmed_its_tools_are_turned_on_and_called(skein: Skein, 
     # 4. Another is refused by a key, and one that fails says so.
     desktop.type("Fail")
     desktop.keys("Return")
-    until(lambda: len(skein.state()["cards"]) == 2 and any("waiting" in card for card in cards(skein)), "a question")
+    until(
+        lambda: len(skein.state()["cards"]) == 2 and any("waiting" in card for card in cards(skein)),
+        "a question",
+    )
     desktop.keys("ctrl+shift+r")
     until(lambda: "Then I shall not." in transcript(skein), "the answer")
     assert "refused" in cards(skein)[1]
