@@ -15,7 +15,8 @@ class Sampler(Protocol):
     def sample(self, row: int) -> int:
         """Choose from the logits of batch row `row` of the last decode, and remember the choice.
 
-        Raises BadLogitsError if the logits are not numbers, GrammarError if the grammar allows no token.
+        Raises BadLogitsError if the logits are not numbers, GrammarError if the grammar allows no token or
+        takes too long, SamplingInterruptedError if the backend is interrupted meanwhile.
         """
 
     def sample_with_logprobs(self, row: int, num_logprobs: int) -> SampledToken:

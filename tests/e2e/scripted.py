@@ -4,6 +4,8 @@ Started as `python -m tests.e2e.scripted STATE.json [arguments of skein…]`. SK
 of a word in the last message and the answer to that, in which «tool {…}» is a call.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -39,7 +41,7 @@ class ScriptedEngine(ActiveEngine):
 
 
 class _Answer:
-    running: "ClassVar[dict[str, _Answer]]" = {}
+    running: ClassVar[dict[str, _Answer]] = {}
 
     def __init__(self, engine: ScriptedEngine, request: Request) -> None:
         self._engine, self._request = engine, request

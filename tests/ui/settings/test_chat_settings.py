@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -14,6 +14,7 @@ from app.protocol.request import Overflow
 from app.protocol.sampling import NEVER, SamplingParams
 from app.services.form_check import FormCheck
 from app.settings.settings import Settings
+from app.ui.base.setting_controls import MAX_SHOWN_CHARS, LongText
 from app.ui.composer.composer import ChatSettingsButton
 from app.ui.settings.chat_settings import ChatSettings, Inherited
 from tests.fakes import model_info
@@ -236,6 +237,50 @@ def test_values_that_do_not_go_together_say_so(panel: ChatSettings, qtbot: QtBot
     with qtbot.assertNotEmitted(panel.changed):
         panel.rows["temperature"].control.setValue(0.4)
     assert "must not be below the dynamic temperature range, 0.5" in panel.rows["temperature"].error
+
+
+def pasted(text: str) -> QMimeData:
+    data = QMimeData()
+    data.setText(text)
+    return data
+
+
+def test_a_line_without_end_is_not_wrapped_when_it_is_pasted(
+    panel: ChatSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Qt takes 43 s for a million letters."""
+    modes = []
+    monkeypatch.setattr(LongText, "insertPlainText", lambda box, _text: modes.append(box.lineWrapMode()))
+    panel.prompt.insertFromMimeData(pasted("a" * 50_000))
+    assert modes == [LongText.LineWrapMode.NoWrap]
+
+
+@pytest.mark.parametrize("text", ["ab " * 40_000, "\u4e00" * 25_000], ids=["letters", "a line of Chinese"])
+def test_what_is_too_long_for_the_box_is_not_pasted(panel: ChatSettings, qtbot: QtBot, text: str) -> None:
+    panel.prompt.setPlainText("Be brief.")
+    with qtbot.assertNotEmitted(panel.changed):
+        panel.prompt.insertFromMimeData(pasted(text))
+    assert panel.prompt.toPlainText() == "Be brief."
+    panel.prompt.insertFromMimeData(pasted("x" * 1_000))
+    assert len(panel.prompt.toPlainText()) == 1_009
+
+
+@pytest.mark.parametrize(
+    ("whole", "num_shown"),
+    [("word " * 100_000, MAX_SHOWN_CHARS), ("word\n" + "\u4e00" * 30_000, 20_005)],
+    ids=["words", "a line of Chinese"],
+)
+def test_of_a_prompt_that_is_too_long_to_be_shown_nothing_is_lost(
+    panel: ChatSettings, qtbot: QtBot, whole: str, num_shown: int
+) -> None:
+    panel.apply(ChatOptions(system_prompt=whole), INHERITED)
+    assert len(panel.prompt.toPlainText()) == num_shown
+    with qtbot.waitSignal(panel.changed) as signal:
+        panel.prompt.insertPlainText("Be brief. ")
+    assert signal.args[0].system_prompt == "Be brief. " + whole
+    with qtbot.waitSignal(panel.changed) as signal:
+        panel.prompt.clear()
+    assert signal.args[0].system_prompt == ""
 
 
 async def test_the_form_of_answers_is_a_choice_of_the_chat(
