@@ -3582,6 +3582,11 @@ rate</source>
         <translation>仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择省略中间部分。</translation>
     </message>
     <message>
+        <source>tokens of each prompt describe the tools</source>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Sent once a model is loaded.</source>
         <extracomment>app/ui/composer/message_draft.py</extracomment>
         <translation>模型加载后发送。</translation>
@@ -3842,6 +3847,16 @@ rate</source>
     </message>
     <message>
         <source>Read more of a result</source>
+        <extracomment>app/ui/settings/chat_tools.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Look up a tool</source>
+        <extracomment>app/ui/settings/chat_tools.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Call a tool</source>
         <extracomment>app/ui/settings/chat_tools.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
@@ -4273,6 +4288,16 @@ rate</source>
         <source>This model can be rolled back to checkpoints only.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个模型只能回到检查点。</translation>
+    </message>
+    <message>
+        <source>computed; tools took {time}</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Round {number}</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>waiting for your decision</source>

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.bridge.tasks import spawn
 from app.bridge.token_counter import TokenCounter
+from app.bridge.tool_list import CALL, DESCRIBE
 from app.chats.tool_messages import READ_MORE
 from app.look.plain_text import one_line
 from app.look.words import tr, tr_said
@@ -142,7 +143,11 @@ class ChatTools(QObject):
         """Those that are on have unique names; one that was on may still be known by its own."""
         known = self._known()
         chosen = with_unique_names([tool for tool in known if is_chosen(keys, tool.key)])
-        own = {READ_MORE: ToolLabel(tr("Read more of a result"), BUILT_IN)}
+        own = {
+            READ_MORE: ToolLabel(tr("Read more of a result"), BUILT_IN),
+            DESCRIBE: ToolLabel(tr("Look up a tool"), BUILT_IN),
+            CALL: ToolLabel(tr("Call a tool"), BUILT_IN, writes=True),
+        }
         return own | {tool.name: _label(tool) for tool in (*known, *chosen)}
 
     # What is chosen

@@ -20,6 +20,7 @@ from app.services.preferences import Preferences
 from app.services.tools import ServerState, ToolService
 from app.tools.server_config import ServerConfig
 from app.ui.base.notices import UNDO_FOR_MS
+from app.ui.base.reading_order import chain_down
 from app.ui.settings.approval_row import ApprovalRow
 from app.ui.settings.paste_dialog import InputsDialog, PasteDialog
 from app.ui.settings.server_dialog import ServerDialog
@@ -52,6 +53,11 @@ class ToolsPage(QWidget):
         self._lay_out()
         self._connect()
         self._show()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes down the page, whatever the order in which servers came."""
+        chain_down(self)
+        return super().focusNextPrevChild(forward)
 
     # What is there
 
