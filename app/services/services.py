@@ -46,7 +46,6 @@ class Services:
         self.tools = ToolService(
             BuiltInTools(store, preferences), preferences, paths.mcp_servers_file(), parent
         )
-        workspace.tools.kit = self.tools
         self.presets = Presets(paths.presets_dir(), preferences, parent)
         self.prompt_tokens = TokenCounter(engine, parent)  # of system prompts
         self.form_check = FormCheck()

@@ -198,7 +198,7 @@ class ToolCard(QWidget):
 
     def _make_question(self) -> None:
         self.warning = PlainLabel(
-            tr("This tool may change something. Once always allowed, it runs in every chat without asking."),
+            tr("This tool can make changes. If always allowed, it runs in every chat without asking."),
             self,
             tone="warning",
             wraps=True,
