@@ -18,6 +18,8 @@ from app.bridge.open_answer import NO_USAGE, OpenAnswer
 from app.bridge.parameters import context_cap, max_answer_tokens, sampling_params
 from app.bridge.token_counter import TokenCounter
 from app.bridge.tool_access import ToolAccess
+from app.bridge.tool_cost import ToolCost
+from app.bridge.tool_list import about_tokens, listed
 from app.bridge.tool_permits import ToolPermits
 from app.bridge.tool_results import num_told, read_more
 from app.bridge.tool_rounds import Listener, OfferedTool, ToolRounds
@@ -80,6 +82,8 @@ class ChatSession(QObject):
         self._answers: dict[str, OpenAnswer] = {}  # by request id, the last one while calls run
         self._tools = tools or ToolAccess()
         self._permits = ToolPermits(self._tools)
+        self._tool_cost = ToolCost(engine, self)
+        self._tool_cost.measured.connect(self.limits_changed)
         self.files = DraftFiles(self)
         self.files.read.connect(self._on_file_read)
         self.tokens = TokenCounter(engine, self)
@@ -371,8 +375,23 @@ class ChatSession(QObject):
             return []
         kit = self._tools.kit
         offered = [OfferedTool(tool, partial(self._run_tool, tool)) for tool in kit.offered(self.chat.tools)]
-        more = read_more(self.chat, self._engine, self._settings.max_tool_result_tokens)
-        return [*offered, more] if offered else []
+        if not offered:
+            return []
+        model = self._engine.model
+        room = self.context_limit(model.max_sequence_tokens) if model else 0
+        if room and about_tokens(offered) > room * self._settings.max_tool_share // 100:
+            offered = listed(offered)
+        return [*offered, read_more(self.chat, self._engine, self._settings.max_tool_result_tokens)]
+
+    def _definitions(self, tools: Iterable[Tool]) -> str:
+        """As a request has them. Empty without tools."""
+        definitions = [tool.definition for tool in tools]
+        return json.dumps(definitions) if definitions else ""
+
+    @property
+    def tool_tokens(self) -> int | None:
+        """What the tools that are offered now cost in each prompt. None: it is not known yet."""
+        return self._tool_cost.of(self._definitions(one.tool for one in self._offered()))
 
     async def _run_tool(self, tool: Tool, arguments: dict[str, Any]) -> str:
         return await self._tools.kit.call(tool, arguments, self.chat.id)
@@ -474,7 +493,6 @@ class ChatSession(QObject):
         if offered := self._offered():
             answer.rounds = self._rounds(answer, offered)
             answer.rounds.begin_part(turn.text)
-        self._emit_changed(turn)
         self._submit(answer, answer_start)
 
     def _submit(self, answer: OpenAnswer, answer_start: str | tuple[int, ...] = ()) -> None:
@@ -488,6 +506,7 @@ class ChatSession(QObject):
         self._answers = {
             request.request_id if one is answer else key: one for key, one in self._answers.items()
         } | {request.request_id: answer}
+        self._emit_changed(turn)
         self.asked.emit(request)
 
     def _way_id(self, answer: OpenAnswer) -> str:
@@ -532,7 +551,7 @@ class ChatSession(QObject):
     ) -> Request:
         """With the tools that are offered now, if none are given."""
         offered = [one.tool for one in self._offered()] if tools is None else tools
-        definitions = [tool.definition for tool in offered]
+        definitions = self._definitions(offered)
         return Request(
             request_id=uuid.uuid4().hex,
             chat_id=self.chat.id,
@@ -542,6 +561,6 @@ class ChatSession(QObject):
             overflow=self.chat.overflow,
             max_context_tokens=context_cap(self._settings, self.chat),
             answer_start=answer_start,
-            wishes=AnswerWishes(tools=json.dumps(definitions)) if definitions else NO_WISHES,
+            wishes=AnswerWishes(tools=definitions) if definitions else NO_WISHES,
             is_saved=True,
         )

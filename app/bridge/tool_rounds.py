@@ -26,6 +26,7 @@ from app.tools.tool_kit import Approval
 
 log = logging.getLogger(__name__)
 
+MAX_KEPT_CHARS = 250_000  # of a result; all of an answer is saved again with each of its words
 BROKEN_OFF = (FinishReason.ABORT, FinishReason.ERROR)
 # What the model is told.
 FORBIDDEN = "The user does not allow this tool."
@@ -35,11 +36,15 @@ LIMIT_REACHED = "The call was not run: the answer had reached its limit of round
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """`run` calls it, and raises ToolError. One of Skein's own parts needs no permission."""
+    """`run` calls it, and raises ToolError. One of Skein's own parts needs no permission.
+
+    `resolve` is of a tool that calls others: which one with which arguments, or ToolError.
+    """
 
     tool: Tool
     run: Callable[[dict[str, Any]], Coroutine[Any, Any, str]]
     needs_permission: bool = True
+    resolve: Callable[[dict[str, Any]], tuple["OfferedTool", dict[str, Any]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,7 @@ class ToolRounds:
         self._access, self._permits, self._listener = access, permits, listener
         self._num_left = max_rounds
         self._work: asyncio.Task[None] | None = None  # that reads, or runs calls
+        self._began: dict[int, float] = {}  # when each call was run
         self._is_over = False
         self._reader = access.readers.open()
         self.begin_part()
@@ -194,15 +200,15 @@ class ToolRounds:
             if offered is None:
                 raise ToolError(f"There is no tool {use.tool}. There are: {', '.join(self._offered)}.")
             arguments = read_arguments(use.arguments, offered.tool.parameters)
+            if offered.resolve:
+                offered, arguments = offered.resolve(arguments)
             if offered.needs_permission and not await self._is_allowed(use, offered.tool):
                 self._set(use, ToolState.REFUSED)
                 return
+            self._began[id(use)] = monotonic()
             self._set(use, ToolState.RUNNING)
-            began = monotonic()
-            try:
-                result = valid_unicode(await offered.run(arguments))
-            finally:
-                use.seconds = monotonic() - began
+            result = valid_unicode(await offered.run(arguments))[:MAX_KEPT_CHARS]
+            self._note_time(use)
             use.num_told = await self._listener.num_told(result)
             self._set(use, ToolState.DONE, result)
         except ToolError as error:
@@ -223,8 +229,13 @@ class ToolRounds:
 
     def _set(self, use: ToolUse, state: ToolState, result: str = "") -> None:
         if not self._is_over:  # a tool that goes on after it was cancelled is too late
+            self._note_time(use)
             use.state, use.result = state, result
             self._listener.changed()
+
+    def _note_time(self, use: ToolUse) -> None:
+        if use.state is ToolState.RUNNING and not use.seconds and not self._is_over:
+            use.seconds = monotonic() - self._began[id(use)]
 
     # The end
 
@@ -237,6 +248,8 @@ class ToolRounds:
         elif not self._round.is_whole:
             self._round.text = self._text
         if self._round:
+            for use in self._round.uses:
+                self._note_time(use)
             self._round.stop()
         self._end(last)
 

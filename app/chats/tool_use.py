@@ -16,7 +16,7 @@ class ToolState(StrEnum):
     STOPPED = "stopped"  # with the answer, or by the end of the program
 
 
-UNFINISHED = frozenset({ToolState.WRITING, ToolState.ASKING, ToolState.RUNNING})
+_UNFINISHED = frozenset({ToolState.WRITING, ToolState.ASKING, ToolState.RUNNING})
 
 
 class Decision(StrEnum):
@@ -41,6 +41,10 @@ class ToolUse:
     seconds: float = 0.0  # from the start of the call to its end
     num_told: int | None = None  # characters of the result that the model reads unasked; None: all
 
+    @property
+    def is_unfinished(self) -> bool:
+        return self.state in _UNFINISHED
+
 
 @dataclass(slots=True)
 class ToolRound:
@@ -60,7 +64,7 @@ class ToolRound:
     def stop(self) -> None:
         """Its calls are not run any more."""
         for use in self.uses:
-            if use.state in UNFINISHED:
+            if use.is_unfinished:
                 use.state = ToolState.STOPPED
 
     def copied(self) -> "ToolRound":

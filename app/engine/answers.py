@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.overflow import context_limit, longer_chats_need
 from app.protocol.errors import PromptTooLongError, RequestError
-from app.protocol.events import BrokenOff
+from app.protocol.events import BrokenOff, Triggered
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import Overflow, Request
 from app.system.said import said, together
@@ -82,6 +82,12 @@ class Answers:
             self._append_output(seq, text, logprobs)
             self._lanes.of(seq.request).scheduler.set_aside(seq)
             self.build_shorter_prompt(seq.request, seq.num_generated_tokens)
+
+    def note_triggered(self, seq: Sequence) -> None:
+        """Its next token, which is not in it yet, ends what its grammar waited for."""
+        seq_id = seq.slot.seq_id if seq.slot else None
+        event = Triggered(seq_id, seq.request.chat_id, seq.num_generated_tokens + 1)
+        self._lanes.shared.slots.event_log.add(event)
 
     def break_off(self, seq: Sequence, reason: FinishReason, notice: str = "") -> None:
         seq_id = seq.slot.seq_id if seq.slot else None

@@ -50,6 +50,7 @@ from app.protocol.errors import (
     NoKvCellsError,
     PositionMismatchError,
     RequestError,
+    SamplingInterruptedError,
 )
 from app.protocol.events import EventKind, Shortened, Told
 from app.protocol.output import FinishReason
@@ -122,6 +123,9 @@ class Engine:
             prompt = prompt or self.prompts.build(request)
             lane = self._lanes.opened_for(request)
             seq = self._new_sequence(request, prompt, lane)
+        except SamplingInterruptedError:
+            self.answers.refuse(request, FinishReason.ABORT)
+            return
         except RequestError as error:
             self.answers.refuse_for(request, error)
             return
@@ -136,7 +140,10 @@ class Engine:
         self.slots.hibernated.take_found()
         if self._lanes.sequences or self.stepping.pause or request.is_repeatable:
             return
-        seq = self._new_sequence(request, prompt, self._lanes.shared)
+        try:
+            seq = self._new_sequence(request, prompt, self._lanes.shared)
+        except RequestError:  # told when it is sent
+            return
         seq.is_ahead = True
         if self.slots.has_room_beside_all(seq):
             self._scheduler.add(seq)
@@ -195,7 +202,7 @@ class Engine:
             case Submit(request):
                 self.add_request(request)
             case ReadAhead(request):
-                with suppress(RequestError):  # told when it is sent
+                with suppress(RequestError):
                     self.read_ahead(request, self.prompts.build_ahead(request))
             case Abort(request_id):
                 self.abort(request_id)

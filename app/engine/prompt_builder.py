@@ -42,12 +42,14 @@ if TYPE_CHECKING:
 
 # Two code points that Unicode reserves for a program's own use and that no text may contain.
 MARK_BEGIN, MARK_END = "\ufdd0", "\ufdd1"
+NEXT = f"{MARK_BEGIN}{MARK_END}"  # in the place of a message's content
 MARK = re.compile(f"{MARK_BEGIN}([0-9]+){MARK_END}")
 MAX_CHARS_PER_TOKEN = 64  # of a context's tokens; a longer text is refused without tokenizing it
 # 500,000 characters of one kind in a row pass in a stack of 256 MiB (measured). A run is looked at from its
 # beginning only: from each of its characters, one that is just short enough would take a minute.
 LONG_RUN = re.compile(r"(?<!\w)\w{200001}|(?<!\s)\s{200001}|(?<![^\w\s])[^\w\s]{200001}")
 RUN_TOO_LONG = "The text has over 200,000 letters in a row without a space. Break it up and send again."
+TWO_FORMS = said("An answer with tools cannot follow a grammar or JSON schema of its own. Leave one out.")
 NOTHING_ASKED = said("The prompt is empty.")
 NOTHING_WRITTEN = said(
     "The model's chat template produced an empty prompt. Choose another model for this chat."
@@ -280,18 +282,30 @@ class PromptBuilder:
             text = plain if key is whole[0] else self._plain(marked, key.messages)
             number = marked.written[index]
             mark = number, f"{MARK_BEGIN}{number}{MARK_END}"
-            found = spliced(found, marked.messages[index], mark, text, self._ends, self._controls_in)
+            found = spliced(
+                *(found, marked.messages[index], mark, text, self._to_next(marked, index)),
+                *(self._ends, self._controls_in),
+            )
             self._kept_prompts.put(key, found)
             index = following
         marked.counting.update(found.counting)
         return found.text
 
+    def _to_next(self, marked: _Marked, index: int) -> str:
+        """The prompt up to the content of the message behind number `index`. Empty: it cannot be told."""
+        following = replace(marked.messages[index + 1], content=NEXT)
+        try:
+            text = self._plain(marked, (*marked.messages[: index + 1], following))
+        except ChatTemplateError:  # it looks into what it is given
+            return ""
+        return text.partition(NEXT)[0] if NEXT in text else ""
+
     def _written(self, messages: tuple[Message, ...], request: Request) -> Prompt:
         """The prompt with these messages, and what an answer to it must follow."""
         marked = self._marked(messages, request)
         sampling = request.sampling or self._backend.model.sampling
-        if sampling.grammar and request.wishes.offers_tools:
-            raise InvalidRequestError(said("An answer with tools cannot follow a grammar. Leave one out."))
+        if (sampling.grammar or sampling.json_schema) and request.wishes.offers_tools:
+            raise InvalidRequestError(TWO_FORMS)
         text, found = self._template.write(
             marked.messages, marked.variables, request.wishes, sampling.json_schema
         )

@@ -36,8 +36,11 @@ class Spliced:
 
 
 def indices_of(messages: Sequence[Message]) -> list[int]:
-    """Of those to be shown as they were written: the last of them, by the same border for many prompts."""
-    written = [index for index, message in enumerate(messages) if message.written]
+    """Of those to be shown as they were written: the last of them, by the same border for many prompts.
+
+    Not of one that nothing follows: that is the beginning of the answer.
+    """
+    written = [index for index, message in enumerate(messages[:-1]) if message.written]
     return written[(len(written) - 1) // MAX_WRITTEN * MAX_WRITTEN :] if written else []
 
 
@@ -46,23 +49,27 @@ def spliced(
     message: Message,
     mark: tuple[int, str],
     plain: str,
+    to_next: str,
     ends: Collection[str],
     controls_in: Callable[[str], Collection[str]],
 ) -> Spliced:
-    """`plain` is the prompt in which `message` follows what it answered, `before`.
+    """`plain` is a prompt in which `message` follows what it answered, `before`, and `to_next` its beginning
+    up to the content of the message behind that.
 
-    The answer stands where that ended, and what the template writes behind it from the token that ends it.
-    Without marks where the template has changed what stands before, or does not write that clearly.
+    The answer stands where what it answered ended, and then what the template writes from the token that ends
+    the answer. Without marks where the template has changed what stands before, or writes it in no clear way.
     """
     common = _common_length(before.plain, plain)
-    if any(end in before.plain[common:] for end in ends):
+    at = min((found for end in ends if (found := to_next.find(end, common)) >= 0), default=-1)
+    is_rewritten = any(end in before.plain[common:] for end in ends)
+    if is_rewritten or at < 0 or not plain.startswith(to_next):
         return Spliced(plain, plain)
-    at = min((found for end in ends if (found := plain.find(end, common)) >= 0), default=-1)
-    if at < 0 or not _is_all_of(message, plain[common:at]):
+    written, behind = to_next[common:at], to_next[at:]
+    if not _is_all_of(message, written, behind):
         return Spliced(plain, plain)
-    number, written = mark
-    counting = frozenset(controls_in(plain[common:at])) - frozenset(ends)
-    return Spliced(plain, before.text + written + plain[at:], {**before.counting, number: counting})
+    number, text = mark
+    counting = frozenset(controls_in(written)) - frozenset(ends)
+    return Spliced(plain, before.text + text + plain[at:], {**before.counting, number: counting})
 
 
 def _common_length(one: str, other: str) -> int:
@@ -72,13 +79,12 @@ def _common_length(one: str, other: str) -> int:
     return bisect_left(range(1, limit + 1), True, key=lambda length: one[:length] != other[:length])
 
 
-def _is_all_of(message: Message, written: str) -> bool:
+def _is_all_of(message: Message, written: str, behind: str) -> bool:
     """Nothing of it comes behind the first token that ends a turn."""
     calls = read_object(message.fields, "The fields of a message").get("tool_calls", ())
-    names = Counter(call["function"]["name"] for call in calls)
-    if any(written.count(name) < number for name, number in names.items()):
-        return False
-    return message.content[-END_CHARS:].strip() in written
+    parts = Counter(call["function"]["name"] for call in calls)
+    parts[message.content[-END_CHARS:].strip()] += 1
+    return all(written.count(part) >= number or part not in behind for part, number in parts.items())
 
 
 class KeptPrompts:

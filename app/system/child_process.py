@@ -89,6 +89,15 @@ def await_end(child: Child, patience_s: float) -> None:
         kill(child)
 
 
+def has_crashed(child: Child) -> bool:
+    """It has ended by an error of native code, and nobody has killed it."""
+    code = child.returncode
+    assert code is not None, "reap it before"
+    if sys.platform == "win32":
+        return code >= 0xC0000000  # an exception, such as an access violation
+    return -code in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
+
+
 def reap(child: Child) -> None:
     """Kill it, wait for its end and close its pipes."""
     kill(child)

@@ -13,6 +13,7 @@ from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.answer_format import AnswerFormat, AnswerWishes
 from app.protocol.answer_message import AnswerMessage
+from app.protocol.events import Triggered
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, PrefixEnd
 from app.protocol.request import Request, Role
@@ -33,6 +34,7 @@ WISHES = AnswerWishes(tools=json.dumps([TOOL]), parallel_tool_calls=False)
 WILD = SamplingParams(
     temperature=1.5, top_k=0, top_p=1.0, min_p=0.0, logit_bias=((ord("<"), -10.0),)
 )  # mostly one call
+NEWLINE_FIRST = replace(WILD, logit_bias=((ord("\n"), 100.0), (ord("<"), -10.0)))
 START = "Hm. <tool_call>\n"
 
 
@@ -94,6 +96,14 @@ def rounds(request, tmp_path):
         yield rounds
         rounds.readers.close()
         engine.close()
+
+
+@pytest.mark.parametrize("rounds", ["llama"], indirect=True)
+def test_the_trigger_of_the_grammar_is_told(rounds) -> None:
+    request = rounds.request(answer_start="Hm. <tool_call>", sampling=NEWLINE_FIRST)
+    reports = run(rounds.engine, request).reports
+    told = [event for report in reports for event in report.events if isinstance(event, Triggered)]
+    assert [(event.chat_id, event.num_tokens) for event in told] == [("chat", 1)]
 
 
 def test_many_rounds_and_the_next_turn_compute_only_new_tokens(rounds) -> None:
