@@ -45,6 +45,7 @@ NOT_LIGHT = {
     "psutil",
     "pydantic",
     "qasync",
+    "socket",
     "sqlite3",
     "subprocess",
     "app.protocol.report",

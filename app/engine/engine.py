@@ -93,7 +93,9 @@ class Engine:
         )
         shared = Lane(backend, self.slots, self._scheduler, self._inspection)
         self._lanes = Lanes(shared, partial(open_private, prompts=self.prompts, checks_each_step=verify))
-        self.answers = Answers(backend, self._lanes, self._build_shorter_prompt)
+        self.answers = Answers(
+            backend, self._lanes, self._build_shorter_prompt, self.prompts.written_tokens.note
+        )
         self._sampling = Sampling(self.answers)
         self.stepping = Stepping()
         self._return_code = 0  # of this step

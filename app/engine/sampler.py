@@ -8,6 +8,10 @@ from app.protocol.output import SampledToken
 class Sampler(Protocol):
     """Chooses the next tokens of one sequence and owns the native memory for that. Engine thread only."""
 
+    @property
+    def waits_for_trigger(self) -> bool:
+        """It has a grammar that does not hold yet."""
+
     def sample(self, row: int) -> int:
         """Choose from the logits of batch row `row` of the last decode, and remember the choice.
 

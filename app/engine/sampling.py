@@ -81,13 +81,17 @@ class Sampling:
 
     def _draw(self, lane: Lane, seq: Sequence, row: int) -> Sampled | None:
         """The next token of one sequence. None: no valid one, so the sequence was ended."""
+        was_waiting = seq.sampler.waits_for_trigger
         began = time.thread_time()
         sampled = self._drawn(seq, row)
         seconds = time.thread_time() - began
         if seconds > SLOW_S:
             lane.scheduler.note_slow(seq, seconds)
-        if sampled:
-            self.sampled.append((seq, sampled[0]))
+        if sampled is None:
+            return None
+        if was_waiting and not seq.sampler.waits_for_trigger:
+            self._answers.note_triggered(seq)
+        self.sampled.append((seq, sampled[0]))
         return sampled
 
     def _drawn(self, seq: Sequence, row: int) -> Sampled | None:

@@ -25,6 +25,7 @@ from app.storage.chat_rows import (
     adopt_orphans,
     delete_chats,
     index_anew,
+    index_messages,
     name_anew,
     read_chats,
     read_end,
@@ -405,9 +406,7 @@ def _tidy(connection: sqlite3.Connection) -> None:
     connection.execute(
         "DELETE FROM turns_found WHERE rowid IN (SELECT number FROM turns WHERE state = ?)", cut_off
     )
-    connection.execute(
-        "INSERT INTO turns_found (rowid, text) SELECT number, text FROM turns WHERE state = ?", cut_off
-    )
+    index_messages(connection, f"state = '{TurnState.STREAMING}'")
     connection.execute(
         "UPDATE turns SET state = ?, notice = ? WHERE state = ?",
         (TurnState.STOPPED, INTERRUPTED, TurnState.STREAMING),

@@ -4,6 +4,7 @@ A trigram index: it finds parts of words in any script, but nothing below three 
 searched for in the texts themselves, newest first, until enough is found: a piece of them at a time.
 """
 
+import json
 import re
 import sqlite3
 import time
@@ -11,7 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from app.chats.tool_json import rounds_of
+from app.storage.checksum import NO_ROUNDS
+
 MIN_INDEXED_CHARS = 3
+MAX_FOUND = 20_000  # characters of a tool's result
 MAX_WORDS, MAX_WORD_CHARS = 16, 200  # of a search: each is looked for in all texts, and others wait meanwhile
 PIECE_S = 0.02  # whoever needs the thread meanwhile waits about so long
 FIRST_PIECE = 64  # texts
@@ -19,7 +24,15 @@ FOUND_START, FOUND_END = "\x02", "\x03"
 _BEFORE, _AFTER = 40, 160  # characters of an excerpt around its first match
 _PHRASE_OR_WORD = re.compile(r'"([^"]*)"?|([^\s"]+)')
 _COLUMNS = (
-    "turns.chat_id, turns.id, CASE title WHEN '' THEN auto_title ELSE title END, turns.text, turns.created_at"
+    "turns.chat_id, turns.id, CASE title WHEN '' THEN auto_title ELSE title END, turns.text, turns.rounds, "
+    "turns.created_at"
+)
+
+
+# Bytes: a flipped bit may have made them no UTF-8, and Python would not get them then.
+SEARCHED = (
+    "CASE turns.rounds WHEN '[]' THEN turns.text "
+    "ELSE searched(CAST(turns.text AS BLOB), CAST(turns.rounds AS BLOB)) END"
 )
 
 
@@ -75,7 +88,8 @@ class Search:
         number = "turns_found.rowid" if self._indexed else "turns.number"
         conditions = ["chats.deleted_at IS NULL", "turns.state <> 'streaming'", f"{number} BETWEEN ? AND ?"]
         conditions += ["turns_found MATCH ?"] if self._indexed else []
-        conditions += ["instr(lower(turns.text), lower(?)) > 0"] * len(self._short)
+        conditions += [f"instr(lower({SEARCHED}), lower(?)) > 0"] * len(self._short)
+        add_function(connection)
         rows = connection.execute(
             f"SELECT {_COLUMNS} FROM {source} CROSS JOIN chats ON chats.id = turns.chat_id "
             f"WHERE {' AND '.join(conditions)} ORDER BY {number} DESC LIMIT ?",
@@ -87,9 +101,35 @@ class Search:
             ),
         )
         return [
-            SearchHit(chat_id, turn_id, title, excerpt(said, self._words), created_at)
-            for chat_id, turn_id, title, said, created_at in rows
+            SearchHit(chat_id, turn_id, title, excerpt(searched(said, rounds), self._words), created_at)
+            for chat_id, turn_id, title, said, rounds, created_at in rows
         ]
+
+
+def add_function(connection: sqlite3.Connection) -> None:
+    """What SEARCHED calls."""
+
+    def of_bytes(text: bytes, rounds: bytes) -> str:
+        return searched(text.decode("utf-8", "replace"), rounds.decode("utf-8", "replace"))
+
+    connection.create_function("searched", 2, of_bytes, deterministic=True)
+
+
+def searched(text: str, rounds: str) -> str:
+    """What is found of a message: its text, and its calls of tools with their results. `rounds` as stored."""
+    if rounds == NO_ROUNDS:
+        return text
+    try:
+        found = rounds_of(json.loads(rounds))
+    except (ValueError, RecursionError):  # damaged
+        return text
+    parts = [text] if text else []
+    for each in found:
+        parts += [
+            each.content,
+            *(f"{use.tool} {use.arguments}\n{use.result[:MAX_FOUND]}" for use in each.uses),
+        ]
+    return "\n".join(filter(None, parts))
 
 
 def words_of(text: str) -> list[str]:

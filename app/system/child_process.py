@@ -31,16 +31,24 @@ def start(
     Neither fork, which would copy llama.cpp's threads half-way, nor multiprocessing, which would import the
     parent's main module again.
     """
-    interpreter = [CHILD_OPTION] if getattr(sys, "frozen", False) else ["-P", "-m"]
     return subprocess.Popen(
-        [sys.executable, *interpreter, module, *arguments],
+        command(module, arguments),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,
-        # Without the second one, a native abort would fork a debugger.
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "GGML_NO_BACKTRACE": "1"},
+        env=environment(),
         start_new_session=leads_group,
     )
+
+
+def command(module: str, arguments: Sequence[str] = ()) -> list[str]:
+    interpreter = [CHILD_OPTION] if getattr(sys, "frozen", False) else ["-P", "-m"]
+    return [sys.executable, *interpreter, module, *arguments]
+
+
+def environment() -> dict[str, str]:
+    # Without the second one, a native abort would fork a debugger.
+    return os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "GGML_NO_BACKTRACE": "1"}
 
 
 def send(pipe: IO[bytes] | None, value: object) -> None:

@@ -2177,6 +2177,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>没有加载模型。请在对话上方选择一个，然后重试。</translation>
     </message>
     <message>
+        <source>The answer was stopped: it had called tools in as many rounds as the settings allow.</source>
+        <extracomment>app/bridge/tool_rounds.py</extracomment>
+        <translation>回答已停止：它调用工具的轮数已达到设置的上限。</translation>
+    </message>
+    <message>
         <source>It took more than {seconds} seconds to read the answer.</source>
         <extracomment>app/engine/answer_reader.py</extracomment>
         <translation>解析回答用了超过 {seconds} 秒。</translation>
@@ -3202,6 +3207,26 @@ rate</source>
         <translation>API 无法启动：{reason}。</translation>
     </message>
     <message>
+        <source>No MCP server is in this text.</source>
+        <extracomment>app/services/tools.py</extracomment>
+        <translation>这段文字中没有 MCP 服务器。</translation>
+    </message>
+    <message>
+        <source>The list of MCP servers could not be saved: {reason}.</source>
+        <extracomment>app/services/tools.py</extracomment>
+        <translation>无法保存 MCP 服务器列表：{reason}。</translation>
+    </message>
+    <message>
+        <source>This server cannot be used: {reason}.</source>
+        <extracomment>app/services/tools.py</extracomment>
+        <translation>无法使用此服务器：{reason}。</translation>
+    </message>
+    <message>
+        <source>Fill in all values first.</source>
+        <extracomment>app/services/tools.py</extracomment>
+        <translation>请先填写所有值。</translation>
+    </message>
+    <message>
         <source>{word} would be every website: name one, such as https://example.com.</source>
         <extracomment>app/settings/api_access.py</extracomment>
         <translation>{word} 会包含所有网站：请写明一个，例如 https://example.com。</translation>
@@ -3215,6 +3240,61 @@ rate</source>
         <source>{word} is no host name, such as host.docker.internal, *.lan or *.ts.net.</source>
         <extracomment>app/settings/api_access.py</extracomment>
         <translation>{word} 不是主机名，主机名例如 host.docker.internal、*.lan 或 *.ts.net。</translation>
+    </message>
+    <message>
+        <source>It ended with exit code {code}: {words}</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>它已结束，退出码 {code}：{words}</translation>
+    </message>
+    <message>
+        <source>It ended with exit code {code}.</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>它已结束，退出码 {code}。</translation>
+    </message>
+    <message>
+        <source>What the server sent does not follow the protocol.</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>服务器发送的内容不符合协议。</translation>
+    </message>
+    <message>
+        <source>It cannot be started: {reason}.</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>无法启动：{reason}。</translation>
+    </message>
+    <message>
+        <source>What the server sent does not fit into memory.</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>服务器发送的内容超出内存。</translation>
+    </message>
+    <message>
+        <source>The server has ended the connection.</source>
+        <extracomment>app/tools/mcp_process.py</extracomment>
+        <translation type="vanished">服务器已断开连接。</translation>
+    </message>
+    <message>
+        <source>It was not ready within {seconds:.0f} seconds.</source>
+        <extracomment>app/tools/mcp_server.py</extracomment>
+        <translation>它未能在 {seconds:.0f} 秒内就绪。</translation>
+    </message>
+    <message>
+        <source>It waits until you have signed in, in your browser.</source>
+        <extracomment>app/tools/mcp_server.py</extracomment>
+        <translation>正在等待您在浏览器中登录。</translation>
+    </message>
+    <message>
+        <source>It has ended.</source>
+        <extracomment>app/tools/mcp_process.py</extracomment>
+        <translation>它已结束。</translation>
+    </message>
+    <message>
+        <source>It has ended the connection.</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>它已断开连接。</translation>
+    </message>
+    <message>
+        <source>It has ended the connection: {words}</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>它已断开连接：{words}</translation>
     </message>
     <message>
         <source>Move this chat to the trash</source>

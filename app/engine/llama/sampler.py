@@ -89,6 +89,10 @@ class LlamaSampler:
         for token_id in start:
             self._note(token_id)
 
+    @property
+    def waits_for_trigger(self) -> bool:
+        return self._triggers is not None and self._grammar is None
+
     def sample(self, row: int) -> int:
         context = self._context(row)
         if self._grammar or (self._reasoning and self._reasoning.forced_token is not None):
