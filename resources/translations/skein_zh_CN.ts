@@ -713,7 +713,7 @@
     </message>
     <message>
         <source>grammar</source>
-        <extracomment>app/protocol/grammar.py</extracomment>
+        <extracomment>app/inspector/event_list.py</extracomment>
         <translation>语法</translation>
     </message>
     <message>
@@ -2182,6 +2182,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>回答已停止：它调用工具的轮数已达到设置的上限。</translation>
     </message>
     <message>
+        <source>The answer crashed llama.cpp&apos;s reader of answers.</source>
+        <extracomment>app/engine/answer_reader.py</extracomment>
+        <translation>该回答使 llama.cpp 的回答读取程序崩溃。</translation>
+    </message>
+    <message>
         <source>It took more than {seconds} seconds to read the answer.</source>
         <extracomment>app/engine/answer_reader.py</extracomment>
         <translation>解析回答用了超过 {seconds} 秒。</translation>
@@ -2202,6 +2207,16 @@ High water: most cells used since the model was loaded.</source>
         <translation>此 llama-cpp-python 缺少处理工具和 JSON 模式的部分。请用 packaging/run 重新安装 Skein。</translation>
     </message>
     <message>
+        <source>The model&apos;s chat template crashed llama.cpp&apos;s reader of templates, as endless recursion does. Try another GGUF of this model.</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation>模型的对话模板使 llama.cpp 的模板读取程序崩溃，无限递归就会这样。请换用此模型的另一个 GGUF。</translation>
+    </message>
+    <message>
+        <source>The JSON schema crashed llama.cpp&apos;s reader of schemas. Simplify it.</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation>该 JSON schema 使 llama.cpp 的 schema 读取程序崩溃。请将其简化。</translation>
+    </message>
+    <message>
         <source>The JSON schema took more than {seconds} seconds or {size} MiB. Simplify it.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
         <translation>处理 JSON 模式用了超过 {seconds} 秒或 {size} MiB。请简化它。</translation>
@@ -2215,6 +2230,11 @@ High water: most cells used since the model was loaded.</source>
         <source>{name} is not in {folder}.</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>{name} 不在 {folder} 中。</translation>
+    </message>
+    <message>
+        <source>{number:,} tokens</source>
+        <extracomment>app/engine/llama/sampler.py</extracomment>
+        <translation>{number:,} 个词元</translation>
     </message>
     <message>
         <source>This chat needs {tokens:,} tokens, but its own limit is {limit:,}: raise that in the chat settings, or shorten the text.</source>
@@ -2255,6 +2275,11 @@ High water: most cells used since the model was loaded.</source>
         <source>paused the answer in sequence {seq_id}: another program takes its turn</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>暂停了序列 {seq_id} 中的回答：轮到另一个程序</translation>
+    </message>
+    <message>
+        <source>the grammar of the answer in sequence {seq_id} holds from token {number} on</source>
+        <extracomment>app/inspector/event_words.py</extracomment>
+        <translation>序列 {seq_id} 中回答的语法从第 {number} 个词元起生效</translation>
     </message>
     <message>
         <source>Used cells</source>
@@ -3310,6 +3335,16 @@ rate</source>
         <source>Restore deleted chats, or delete them permanently</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>恢复已删除的对话，或永久删除</translation>
+    </message>
+    <message>
+        <source>{number} more characters are not shown.</source>
+        <extracomment>app/ui/base/setting_controls.py</extracomment>
+        <translation>另有 {number} 个字符未显示。</translation>
+    </message>
+    <message>
+        <source>Not pasted: it is too long, or has too long a line.</source>
+        <extracomment>app/ui/base/setting_controls.py</extracomment>
+        <translation>未粘贴：内容过长，或其中一行过长。</translation>
     </message>
     <message>
         <source>Also changed with Ctrl+mouse wheel.</source>
