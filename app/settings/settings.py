@@ -136,6 +136,7 @@ class Settings(BaseModel):
     tool_approvals: dict[str, Approval] = {}  # by "server/tool"; those that are not here ask
     tool_folders: list[Path] = []  # below which the built-in tools may read files
     max_tool_rounds: Annotated[int, Field(ge=1, le=1000)] = 20  # of calls within one answer
+    max_tool_share: Annotated[int, Field(ge=1, le=100)] = 25  # % of the context; more are listed by name only
     # Of one result, in tokens; the model fetches the rest in parts.
     max_tool_result_tokens: Annotated[int, Field(ge=100, le=2**20)] = 4000
     temperature: Annotated[float, _sampled("temperature")] | None = None
@@ -144,9 +145,6 @@ class Settings(BaseModel):
     min_p: Annotated[float, _sampled("min_p")] | None = None
     repeat_penalty: Annotated[float, _sampled("repeat_penalty")] | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None  # None: as long as the context allows
-    max_tool_rounds: Annotated[int, Field(ge=1, le=1000)] = 20  # of an answer
-    max_tool_share: Annotated[int, Field(ge=1, le=100)] = 25  # % of the context; more are listed by name only
-    max_tool_result_tokens: Annotated[int, Field(ge=100, le=100_000)] = 4_000  # told at once
 
     _path: Path | None = PrivateAttr(default=None)
     # Value for this run, value that stays in the file.

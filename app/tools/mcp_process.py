@@ -124,8 +124,13 @@ class McpProcess:
             if not answer.done() or answer.cancelled():
                 self._send({"cancel": number})
 
+    async def gone(self) -> None:
+        """Returns when all its processes have ended by themselves, or were killed."""
+        if self._reader:
+            await asyncio.wait([self._reader])
+
     async def end(self) -> None:
-        """Returns when all its processes have ended."""
+        """Ends them, and returns when they have ended."""
         if not self._process or not self._reader:
             return
         self._fail("The server is stopped.")
@@ -166,11 +171,11 @@ class McpProcess:
             self._fail(str(sentence) or "The server has ended.")
             for task in self._questions.values():
                 task.cancel()
+            self._hearer.on_end(self, sentence)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._process.wait(), END_S)
             if self._process.returncode != 0:  # else it has seen to all of them
                 self.kill()
-            self._hearer.on_end(self, sentence)
 
     def _take(self, message: dict[str, Any]) -> str:
         """The sentence with which it ends, else ""."""

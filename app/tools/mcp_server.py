@@ -60,6 +60,7 @@ class McpServer(Hearer):
         self.tools: tuple[Tool, ...] = ()  # as last listed, whether it runs or not
         self.log: deque[str] = deque(maxlen=MAX_LOG_LINES)
         self._process: McpProcess | None = None
+        self._last: McpProcess | None = None  # the one before, whose processes may just be ending
         self._starting: asyncio.Task[None] | None = None
         self._ready: asyncio.Future[None] | None = None
         self._restart: asyncio.TimerHandle | None = None
@@ -98,6 +99,8 @@ class McpServer(Hearer):
         self._set(Status.STOPPED)
         if process:
             await process.end()
+        if self._last:
+            await self._last.gone()
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], on_progress: Callable[[Progress], None] | None = None
@@ -129,6 +132,7 @@ class McpServer(Hearer):
             if process.heard_at < began:  # what hangs once would hang again
                 log.warning("The MCP server %s hangs and is ended.", self.config.name)
                 process.kill()
+                self.on_end(process, said("It did not answer within {seconds:.0f} seconds.", seconds=seconds))
             raise ToolError(
                 f"The MCP server {self.config.name} did not answer within {seconds:g} seconds."
             ) from None
@@ -136,6 +140,8 @@ class McpServer(Hearer):
     async def _start(self) -> None:
         self._forget_restart()
         self._set(Status.STARTING)
+        if self._last:
+            await self._last.gone()
         loop = asyncio.get_running_loop()
         self._ready = loop.create_future()
         process = self._process = McpProcess(self.config, self)
@@ -180,7 +186,7 @@ class McpServer(Hearer):
     def on_end(self, process: McpProcess, sentence: str) -> None:
         if process is not self._process:
             return
-        self._process = None
+        self._process, self._last = None, process
         sentence = sentence or said("It has ended.")
         if self.status is Status.STARTING:
             if self._ready and not self._ready.done():
