@@ -43,7 +43,6 @@ class Services:
         self.search = ChatSearch(store, parent)
         self.transfer = ChatTransfer(workspace, store, self.chat_library, parent)
         self.tools = ToolService(store, preferences, paths.mcp_servers_file(), parent)
-        workspace.tools.kit = self.tools
         self.presets = Presets(paths.presets_dir(), preferences, parent)
         self.prompt_tokens = TokenCounter(engine, parent)  # of system prompts
         self.form_check = FormCheck()
