@@ -63,9 +63,11 @@ class AnswerReader:
                     reply = self._ask("read", text="", is_last=False)
                 if is_last:
                     self._ask("end")
-        except LimitReachedError:
+        except LimitReachedError as error:
             raise RequestError(
-                said("It took more than {seconds} seconds to read the answer.", seconds=MAX_CPU_S)
+                said("The answer crashed llama.cpp's reader of answers.")
+                if error.has_crashed
+                else said("It took more than {seconds} seconds to read the answer.", seconds=MAX_CPU_S)
             ) from None
         delta = self._told(reply)
         return replace(delta, content=delta.content + self._rest()) if is_broken else delta

@@ -713,7 +713,7 @@
     </message>
     <message>
         <source>grammar</source>
-        <extracomment>app/protocol/grammar.py</extracomment>
+        <extracomment>app/inspector/event_list.py</extracomment>
         <translation>语法</translation>
     </message>
     <message>
@@ -1835,6 +1835,26 @@ High water: most cells used since the model was loaded.</source>
         <translation>请在那里重新启动它，或用 --workers 指定剩下的那些。</translation>
     </message>
     <message>
+        <source>The answer crashed llama.cpp&apos;s reader of answers.</source>
+        <extracomment>app/engine/answer_reader.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template crashed llama.cpp&apos;s reader of templates, as endless recursion does. Try another GGUF of this model.</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The JSON schema crashed llama.cpp&apos;s reader of schemas. Simplify it.</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number:,} tokens</source>
+        <extracomment>app/engine/llama/sampler.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>drafted</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
         <translation>推测</translation>
@@ -2177,6 +2197,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>没有加载模型。请在对话上方选择一个，然后重试。</translation>
     </message>
     <message>
+        <source>The answer was stopped: it had called tools in as many rounds as the settings allow.</source>
+        <extracomment>app/bridge/tool_rounds.py</extracomment>
+        <translation>回答已停止：它调用工具的轮数已达到设置的上限。</translation>
+    </message>
+    <message>
         <source>It took more than {seconds} seconds to read the answer.</source>
         <extracomment>app/engine/answer_reader.py</extracomment>
         <translation>解析回答用了超过 {seconds} 秒。</translation>
@@ -2239,7 +2264,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>An answer with tools cannot follow a grammar. Leave one out.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
-        <translation>带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
+        <translation type="vanished">带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
     </message>
     <message>
         <source>Loading the model…</source>
@@ -2250,6 +2275,11 @@ High water: most cells used since the model was loaded.</source>
         <source>paused the answer in sequence {seq_id}: another program takes its turn</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>暂停了序列 {seq_id} 中的回答：轮到另一个程序</translation>
+    </message>
+    <message>
+        <source>the grammar of the answer in sequence {seq_id} holds from token {number} on</source>
+        <extracomment>app/inspector/event_words.py</extracomment>
+        <translation>序列 {seq_id} 中回答的语法从第 {number} 个词元起生效</translation>
     </message>
     <message>
         <source>Used cells</source>
@@ -3102,6 +3132,11 @@ rate</source>
         <translation>它在批次中的位置</translation>
     </message>
     <message>
+        <source>An answer with tools cannot follow a grammar or JSON schema of its own. Leave one out.</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation>带工具的回答不能同时遵循自己的语法或 JSON schema。请去掉其中一个。</translation>
+    </message>
+    <message>
         <source>Position in the sequence</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>它在序列中的位置</translation>
@@ -3202,6 +3237,26 @@ rate</source>
         <translation>API 无法启动：{reason}。</translation>
     </message>
     <message>
+        <source>No MCP server is in this text.</source>
+        <extracomment>app/services/tools.py</extracomment>
+        <translation>这段文字中没有 MCP 服务器。</translation>
+    </message>
+    <message>
+        <source>The list of MCP servers could not be saved: {reason}.</source>
+        <extracomment>app/services/tools.py</extracomment>
+        <translation>无法保存 MCP 服务器列表：{reason}。</translation>
+    </message>
+    <message>
+        <source>This server cannot be used: {reason}.</source>
+        <extracomment>app/services/tools.py</extracomment>
+        <translation>无法使用此服务器：{reason}。</translation>
+    </message>
+    <message>
+        <source>Fill in all values first.</source>
+        <extracomment>app/services/tools.py</extracomment>
+        <translation>请先填写所有值。</translation>
+    </message>
+    <message>
         <source>{word} would be every website: name one, such as https://example.com.</source>
         <extracomment>app/settings/api_access.py</extracomment>
         <translation>{word} 会包含所有网站：请写明一个，例如 https://example.com。</translation>
@@ -3217,6 +3272,101 @@ rate</source>
         <translation>{word} 不是主机名，主机名例如 host.docker.internal、*.lan 或 *.ts.net。</translation>
     </message>
     <message>
+        <source>It ended with exit code {code}: {words}</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>它已结束，退出码 {code}：{words}</translation>
+    </message>
+    <message>
+        <source>It ended with exit code {code}.</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>它已结束，退出码 {code}。</translation>
+    </message>
+    <message>
+        <source>What the server sent does not follow the protocol.</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>服务器发送的内容不符合协议。</translation>
+    </message>
+    <message>
+        <source>It cannot be started: {reason}.</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>无法启动：{reason}。</translation>
+    </message>
+    <message>
+        <source>What the server sent does not fit into memory.</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>服务器发送的内容超出内存。</translation>
+    </message>
+    <message>
+        <source>The server has ended the connection.</source>
+        <extracomment>app/tools/mcp_process.py</extracomment>
+        <translation type="vanished">服务器已断开连接。</translation>
+    </message>
+    <message>
+        <source>It was not ready within {seconds:.0f} seconds.</source>
+        <extracomment>app/tools/mcp_server.py</extracomment>
+        <translation>它未能在 {seconds:.0f} 秒内就绪。</translation>
+    </message>
+    <message>
+        <source>It waits until you have signed in, in your browser.</source>
+        <extracomment>app/tools/mcp_server.py</extracomment>
+        <translation>正在等待您在浏览器中登录。</translation>
+    </message>
+    <message>
+        <source>It has ended.</source>
+        <extracomment>app/tools/mcp_process.py</extracomment>
+        <translation>它已结束。</translation>
+    </message>
+    <message>
+        <source>It has ended the connection.</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>它已断开连接。</translation>
+    </message>
+    <message>
+        <source>It has ended the connection: {words}</source>
+        <extracomment>app/tools/mcp_host.py</extracomment>
+        <translation>它已断开连接：{words}</translation>
+    </message>
+    <message>
+        <source>Resource</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>T&amp;ools of this chat…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tools the model may call in this chat</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Allow tool ca&amp;ll</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Run the call that waits for you, once</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No call of a tool waits for you in this tab.</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Refuse tool c&amp;all</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tell the model that you refused the call that waits for you</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Move this chat to the trash</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>将此对话移到回收站</translation>
@@ -3230,6 +3380,56 @@ rate</source>
         <source>Restore deleted chats, or delete them permanently</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>恢复已删除的对话，或永久删除</translation>
+    </message>
+    <message>
+        <source>Tools and &amp;MCP servers…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Built-in tools, MCP servers, and what they may do</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fill this in.</source>
+        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>At least {n} characters.</source>
+        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not a whole number.</source>
+        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not a number.</source>
+        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not below {number}.</source>
+        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not above {number}.</source>
+        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{number} more characters are not shown.</source>
+        <extracomment>app/ui/base/setting_controls.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not pasted: it is too long, or has too long a line.</source>
+        <extracomment>app/ui/base/setting_controls.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Also changed with Ctrl+mouse wheel.</source>
@@ -3265,6 +3465,31 @@ rate</source>
         <source>For networks that cannot reach Hugging Face.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>用于无法访问 Hugging Face 的网络。</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Maximum tool rounds</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An answer stops after so many rounds of tool calls.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Maximum result length</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens of a tool&apos;s result that the model gets at once; it can read the rest in parts.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Allowed web pages</source>
@@ -3327,6 +3552,21 @@ rate</source>
         <translation>回收站是空的。</translation>
     </message>
     <message>
+        <source>Tools: {server}</source>
+        <extracomment>app/ui/commands/palette_sources.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>On or off in this chat</source>
+        <extracomment>app/ui/commands/palette_sources.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Suggestions</source>
+        <extracomment>app/ui/composer/completion.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The middle of this message will be left out: about {draft} tokens, and {limit} fit.</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>这条消息的中间部分将被省略：约 {draft} 个词元，只能容纳 {limit} 个。</translation>
@@ -3340,6 +3580,28 @@ rate</source>
         <source>Sent once a model is loaded.</source>
         <extracomment>app/ui/composer/message_draft.py</extracomment>
         <translation>模型加载后发送。</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} tools are on</source>
+        <extracomment>app/ui/composer/tools_button.py</extracomment>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>none is on</source>
+        <extracomment>app/ui/composer/tools_button.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tools of this chat: {state}</source>
+        <extracomment>app/ui/composer/tools_button.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tools the model may call in this chat (Ctrl+Shift+O)</source>
+        <extracomment>app/ui/composer/tools_button.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Not encrypted</source>
@@ -3374,14 +3636,463 @@ rate</source>
         <translation>复制链接地址(&amp;C)</translation>
     </message>
     <message>
+        <source>The model was told</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Result so far</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Run this call</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Allow in this chat</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Run this tool in this chat without asking</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Always allow</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Run this tool in every chat without asking</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Refuse</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tell the model that you refused this call</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy arguments</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Arguments</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No arguments</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy result</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This tool may change something. Once always allowed, it runs in every chat without asking.</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tool {name}: {state}</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>writing…</source>
+        <extracomment>app/ui/message/tool_words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>waiting for you</source>
+        <extracomment>app/ui/message/tool_words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>refused</source>
+        <extracomment>app/ui/message/tool_words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>tool</source>
+        <extracomment>app/ui/message/tool_words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>built in</source>
+        <extracomment>app/ui/message/tool_words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>done</source>
+        <extracomment>app/ui/message/tool_words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A smaller model that proposes tokens for this one to check: answers as good, often faster.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一个较小的模型，由它推测词元，再由这个模型检验：回答同样好，往往更快。</translation>
     </message>
     <message>
+        <source>Free</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Grammar (GBNF)</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model writes what it likes.</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answers are JSON that matches this schema.</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answers match the rule “root” of this grammar.</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Schema or grammar</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Form of answers</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert an example</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>✓ Answers can follow it.</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not used: not valid JSON at line {line}, column {column}.</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not used: not valid JSON.</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ask</source>
+        <extracomment>app/ui/settings/approval_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Approval of {tool}</source>
+        <extracomment>app/ui/settings/approval_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It may change something, and runs in every chat without asking.</source>
+        <extracomment>app/ui/settings/approval_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose tools…</source>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Built in</source>
+        <extracomment>app/ui/settings/chat_tools.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Read more of a result</source>
+        <extracomment>app/ui/settings/chat_tools.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It starts once you have confirmed its command under Manage tools.</source>
+        <extracomment>app/ui/settings/chat_tools.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>starting…</source>
+        <extracomment>app/ui/settings/chat_tools.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not running</source>
+        <extracomment>app/ui/settings/chat_tools.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Paste mcp.json</source>
+        <extracomment>app/ui/settings/paste_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As Claude Desktop, LM Studio and VS Code write it. Nothing starts before you confirm it.</source>
+        <extracomment>app/ui/settings/paste_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>mcp.json</source>
+        <extracomment>app/ui/settings/paste_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} servers: {names}</source>
+        <extracomment>app/ui/settings/paste_dialog.py</extracomment>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Values for MCP servers</source>
+        <extracomment>app/ui/settings/paste_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Values for {names}</source>
+        <extracomment>app/ui/settings/paste_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Preset name</source>
         <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>预设名称</translation>
+    </message>
+    <message>
+        <source>Your answer goes to {server}. Give no passwords.</source>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{server} asks</source>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Decline</source>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{server} asks you to visit a page</source>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open in the browser</source>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A prompt of {server}</source>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Insert</source>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A program on this computer, started by Skein.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A server that runs already, here or on the network.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Change MCP server</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add MCP server</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Kind of server</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Command line</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Environment</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Headers</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As you would type it in a terminal.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One variable on each line. Kept in a private file.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One header on each line. Kept in a private file.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A quotation mark in the command line is not closed.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Enter the command that starts the server.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Enter the address of the server.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give the server a name.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is a server “{name}” already.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The address must begin with http:// or https://.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{line}” is not of the form {form}.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Log of {name}</source>
+        <extracomment>app/ui/settings/server_log.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It has written nothing.</source>
+        <extracomment>app/ui/settings/server_log.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>ready</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>will restart</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not confirmed yet</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} tools</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>MCP server {name}: {state}</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use {name}</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Start</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Restart</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Log…</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Change…</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Re&amp;move</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This command will run on this computer, with your rights. Start it if you trust its maker.</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Start it</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>For models whose terms must be accepted. Stored in the system&apos;s keyring.</source>
@@ -3397,6 +4108,131 @@ rate</source>
         <source>Forget</source>
         <extracomment>app/ui/settings/token_row.py</extracomment>
         <translation>移除</translation>
+    </message>
+    <message>
+        <source>all of {server}</source>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The prompt could not be read: {reason}</source>
+        <extracomment>app/ui/settings/tool_extras.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The resource could not be read: {reason}</source>
+        <extracomment>app/ui/settings/tool_extras.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>None yet. Add one, or paste the mcp.json of another program.</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add server…</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Paste mcp.json…</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import from file…</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Folder that tools may read</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import MCP servers</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>MCP servers (*.json)</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is too large.</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add folder…</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>MCP servers</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Programs and services that bring tools. A chat uses those that are on in it.</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Built-in tools</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Folders for the file tools</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tools may read files below these folders, and nothing else.</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tools of this chat</source>
+        <extracomment>app/ui/settings/tools_panel.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search tools</source>
+        <extracomment>app/ui/settings/tools_panel.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No tool matches.</source>
+        <extracomment>app/ui/settings/tools_panel.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Manage tools…</source>
+        <extracomment>app/ui/settings/tools_panel.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model can call the tools that are on, from the next message on.</source>
+        <extracomment>app/ui/settings/tools_panel.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All tools of {server}</source>
+        <extracomment>app/ui/settings/tools_panel.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All tools of {server}, also later ones</source>
+        <extracomment>app/ui/settings/tools_panel.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It may change something.</source>
+        <extracomment>app/ui/settings/tools_panel.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Write the beginning of a text. The model continues it.</source>
@@ -3432,6 +4268,16 @@ rate</source>
         <source>This model can be rolled back to checkpoints only.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个模型只能回到检查点。</translation>
+    </message>
+    <message>
+        <source>waiting for your decision</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>running tools</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Leave out the middle</source>
@@ -5649,7 +6495,7 @@ accepted</source>
     </message>
     <message>
         <source>Not used: not a JSON object.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
         <translation>未采用：这不是 JSON 对象。</translation>
     </message>
     <message>
@@ -9147,12 +9993,12 @@ Switch, load settings, eject</source>
     <message>
         <source>Grammar</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>语法</translation>
+        <translation type="vanished">语法</translation>
     </message>
     <message>
         <source>A GBNF grammar; the rule “root” matches the whole answer.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>GBNF 语法，其规则“root”是整个回答。</translation>
+        <translation type="vanished">GBNF 语法，其规则“root”是整个回答。</translation>
     </message>
     <message>
         <source>JSON schema</source>
@@ -9162,7 +10008,7 @@ Switch, load settings, eject</source>
     <message>
         <source>The answer is JSON that matches this schema.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>回答是这种形状的 JSON。</translation>
+        <translation type="vanished">回答是这种形状的 JSON。</translation>
     </message>
     <message>
         <source>Ignore end of text</source>
@@ -9227,7 +10073,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Not used: an answer can follow a grammar or a JSON schema, not both. Clear the other one.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>未采用：回答只能遵循语法或 JSON 模式之一。请清空另一个。</translation>
+        <translation type="vanished">未采用：回答只能遵循语法或 JSON 模式之一。请清空另一个。</translation>
     </message>
     <message>
         <source>Start</source>
@@ -9752,7 +10598,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>None</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <extracomment>app/ui/base/schema_form.py</extracomment>
         <translation>无</translation>
     </message>
     <message>
@@ -10017,7 +10863,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Command</source>
-        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
         <translation>命令</translation>
     </message>
     <message>
@@ -10416,7 +11262,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>More actions</source>
-        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
         <translation>更多操作</translation>
     </message>
     <message>

@@ -1,6 +1,7 @@
 """Texts under an answer: usage, progress, why it ended early. Pure functions."""
 
 from app.chats.chat import Turn, TurnState
+from app.chats.tool_use import ToolState
 from app.look import marks
 from app.look.figures import count, milliseconds, percent, prefill, rate, seconds
 from app.look.words import mark, tr, tr_said
@@ -105,8 +106,18 @@ def answer_ended_text(turn: Turn) -> str:
     return notice_line(turn)
 
 
+def tools_line(turn: Turn) -> str:
+    """What its calls wait for, if they do."""
+    states = {use.state for use in turn.rounds[-1].uses} if turn.rounds else set()
+    if ToolState.ASKING in states:
+        return tr("waiting for your decision")
+    if ToolState.RUNNING in states:
+        return f"{marks.COMPUTING.glyph} {tr('running tools')}"
+    return ""
+
+
 def can_continue(turn: Turn) -> bool:
-    return bool(turn.text) and turn.state is not TurnState.STREAMING
+    return bool(turn.text or turn.rounds) and turn.state is not TurnState.STREAMING
 
 
 def ended_early(turn: Turn) -> bool:
