@@ -26,6 +26,7 @@ from app.tools.tool_kit import Approval
 
 log = logging.getLogger(__name__)
 
+MAX_KEPT_CHARS = 250_000  # of a result; all of an answer is saved again with each of its words
 BROKEN_OFF = (FinishReason.ABORT, FinishReason.ERROR)
 # What the model is told.
 FORBIDDEN = "The user does not allow this tool."
@@ -206,7 +207,7 @@ class ToolRounds:
                 return
             self._began[id(use)] = monotonic()
             self._set(use, ToolState.RUNNING)
-            result = valid_unicode(await offered.run(arguments))
+            result = valid_unicode(await offered.run(arguments))[:MAX_KEPT_CHARS]
             self._note_time(use)
             use.num_told = await self._listener.num_told(result)
             self._set(use, ToolState.DONE, result)
