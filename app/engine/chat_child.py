@@ -40,6 +40,7 @@ WORD = 1  # the kind of a trigger that is no pattern
 # In the grammar of a call that is required: the rule where it begins, and what may be said before the call.
 BEGINNING = re.compile("^root ::= .*$", re.MULTILINE)
 TEXT_BEFORE = re.compile(r"\buntil-[0-9]+(?:-[0-9]+)*\?? (?=(?:space )?(?:[\w-]+-)?tool-calls?\b)")
+# A mark of calls that an answer in JSON may begin with, too.
 LIKE_JSON = re.compile(r'[\[{]\s*(["\[{]|$)')
 CALLS = '"tool-name"'  # in a parser that finds calls of tools
 # llama.cpp lets blanks stand between any two of them, so that a line of 64 could be read in millions of ways.
@@ -62,8 +63,10 @@ CALLING: Turn = {
 
 @dataclass(frozen=True, slots=True)
 class _Tools:
-    """What of tools is left to us: `how` a model is told to call them, if its template does not show them;
-    without `has_calls` also calls and results are none that it can write.
+    """What a template does not do with tools, so that we do it.
+
+    It does not show them: `how` tells the model to call them. Without `has_calls` it writes no calls and
+    results either.
     """
 
     how: str = ""
@@ -105,7 +108,10 @@ class _Template:
     def _made(
         self, messages: Sequence[Message], variables: str, wishes: AnswerWishes, json_schema: str
     ) -> dict[str, Any]:
-        """An answer that follows a schema, or calls tools, if both are asked for."""
+        """Where a schema and tools are asked for, the answer follows the schema or calls tools.
+
+        It follows the schema alone where llama.cpp's grammars for the two cannot be told apart.
+        """
         if not (json_schema and wishes.offers_tools):
             schema = json.dumps(simplified(json.loads(json_schema))) if json_schema else ""
             return self._applied(messages, variables, wishes, json_schema=schema)
