@@ -326,6 +326,8 @@ class CountingBackend:
 
 
 class CountingSampler:
+    waits_for_trigger = False
+
     def __init__(self, backend: CountingBackend, ignore_eos: bool) -> None:
         self._backend = backend
         self._ignore_eos = ignore_eos

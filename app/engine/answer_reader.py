@@ -60,9 +60,11 @@ class AnswerReader:
                 reply = self._ask("read", text=text, is_last=is_last)
                 if is_last:
                     self._ask("end")
-        except LimitReachedError:
+        except LimitReachedError as error:
             raise RequestError(
-                said("It took more than {seconds} seconds to read the answer.", seconds=MAX_CPU_S)
+                said("The answer crashed llama.cpp's reader of answers.")
+                if error.has_crashed
+                else said("It took more than {seconds} seconds to read the answer.", seconds=MAX_CPU_S)
             ) from None
         if "error" in reply:  # nothing, where the text cannot be read so far
             return MessageDelta()

@@ -19,12 +19,13 @@ from app.engine.chat_library import ChatLibrary, ChatLibraryError, library_path
 from app.engine.chat_template import (
     NO_CHAT_LAYER,
     ChatTemplate,
+    cpu_s,
     names_of_families,
     refusal,
     shortened,
 )
 from app.engine.grammar_choice import either
-from app.engine.limited_child import MAX_CPU_S, Reply, serve
+from app.engine.limited_child import Reply, serve
 from app.engine.schema_limits import simplified, unenforced
 from app.engine.tool_text import IN_ITS_FORMAT, IN_OUR_FORMAT, Turn, as_text, described
 from app.protocol.answer_format import AnswerFormat, AnswerWishes, ToolChoice, Trigger
@@ -35,7 +36,6 @@ from app.protocol.request import Message, Role
 from app.system.said import packed, said
 
 MAX_PROMPT_BYTES = 32 << 20  # far above what any context holds
-MESSAGES_PER_S, MAX_MORE_S = 50, 10  # Gemma 4's 400 messages take 3.7 s
 WORD = 1  # the kind of a trigger that is no pattern
 # In the grammar of a call that is required: the rule where it begins, and what may be said before the call.
 BEGINNING = re.compile("^root ::= .*$", re.MULTILINE)
@@ -359,10 +359,5 @@ def _bytes(text: str) -> bytes:
     return data
 
 
-def _cpu_s(question: dict[str, Any]) -> int:
-    """Some templates look at every message once more with each message."""
-    return MAX_CPU_S + min(len(question.get("messages", ())) // MESSAGES_PER_S, MAX_MORE_S)
-
-
 if __name__ == "__main__":
-    serve(_begin, _cpu_s)
+    serve(_begin, lambda question: cpu_s(len(question.get("messages", ()))))

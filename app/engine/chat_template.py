@@ -29,6 +29,7 @@ CHATML = (
 )
 MAX_SOURCE_CHARS = 1 << 20  # the longest take some 20,000
 MAX_REASON_CHARS = 500
+MESSAGES_PER_S, MAX_MORE_S = 50, 10  # Gemma 4's 400 messages take 3.7 s
 NO_CHAT_LAYER = said(
     "This llama-cpp-python has no part for tools and JSON schemas. Set Skein up again with packaging/run."
 )
@@ -150,12 +151,17 @@ class LimitedChatTemplate:
         question = {"do": do, "messages": turns, "variables": variables, "wishes": asdict(wishes)}
         try:
             reply, text = self._child.ask(question | {"json_schema": json_schema})
-        except LimitReachedError:
+        except LimitReachedError as error:
             raise ChatTemplateError(
                 said(
+                    "The model's chat template crashed llama.cpp's reader of templates, as endless recursion "
+                    "does. Try another GGUF of this model."
+                )
+                if error.has_crashed
+                else said(
                     "The model's chat template took more than {seconds} seconds or {size} MiB. Try "
                     "another GGUF of this model.",
-                    seconds=MAX_CPU_S,
+                    seconds=cpu_s(len(turns)),
                     size=MAX_MEMORY_BYTES >> 20,
                 )
             ) from None
@@ -205,9 +211,11 @@ class SchemaConverter:
         """Of an answer that is nothing but a value of `json_schema`. Raises InvalidRequestError."""
         try:
             reply, _data = self._child.ask({"do": "grammar", "schema": json_schema})
-        except LimitReachedError:
+        except LimitReachedError as error:
             raise InvalidRequestError(
-                said(
+                said("The JSON schema crashed llama.cpp's reader of schemas. Simplify it.")
+                if error.has_crashed
+                else said(
                     "The JSON schema took more than {seconds} seconds or {size} MiB. Simplify it.",
                     seconds=MAX_CPU_S,
                     size=MAX_MEMORY_BYTES >> 20,
@@ -231,6 +239,11 @@ class SchemaConverter:
     def close(self) -> None:
         """Also ends work that is under way."""
         self._child.close()
+
+
+def cpu_s(num_messages: int) -> int:
+    """How long a template may compute: some look at every message once more with each message."""
+    return MAX_CPU_S + min(num_messages // MESSAGES_PER_S, MAX_MORE_S)
 
 
 def raise_refusal(reply: dict[str, Any]) -> None:

@@ -238,10 +238,10 @@ async def test_a_key_that_is_wrong_is_told_in_anthropics_form():
 
 async def test_a_failure_on_the_way_is_an_event():
     steps = Steps()
+    steps.allow(2)
     async with serving(endless(before_decode=steps.wait)) as served:
         body = ASKED | {"stream": True}
         async with served.http.post(served.server.address + PATH, json=body) as response:
-            steps.allow(2)
             await response.content.readuntil(b"text_delta")
             served.client.fail_open("The model was unloaded.")
             steps.free()

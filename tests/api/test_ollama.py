@@ -237,9 +237,9 @@ async def test_what_is_not_offered_says_so(method, path):
 
 async def test_a_failure_on_the_way_is_a_line():
     steps = Steps()
+    steps.allow(2)
     async with serving(endless(before_decode=steps.wait)) as served:
         async with served.http.post(served.server.address + CHAT, json=ASKED) as response:
-            steps.allow(2)
             await response.content.readuntil(b"\n")
             served.client.fail_open("The model was unloaded.")
             steps.free()

@@ -259,9 +259,9 @@ async def test_the_tokens_of_an_input_are_counted():
 async def test_a_failure_on_the_way_is_an_event():
     steps = Steps()
     backend = endless(before_decode=steps.wait)
+    steps.allow(2)
     async with serving(backend) as served:
         async with served.http.post(served.server.address + PATH, json=ASKED | {"stream": True}) as response:
-            steps.allow(2)
             await response.content.readuntil(b"output_text.delta")
             served.client.fail_open("The model was unloaded.")
             steps.free()

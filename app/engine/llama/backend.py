@@ -153,7 +153,15 @@ class LlamaBackend(Vocabulary):
     ) -> LlamaSampler:
         self._check_thread()
         self.check_sampling(params)
-        return LlamaSampler(self, self.logits, params, prompt_token_ids, num_start_tokens, guide)
+        return LlamaSampler(
+            self,
+            self.logits,
+            params,
+            prompt_token_ids,
+            num_start_tokens,
+            guide,
+            lambda: self._abort_flag.is_set,
+        )
 
     def truncate(self, seq_id: int, num_tokens: int) -> bool:
         self._check_thread()
