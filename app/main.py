@@ -78,6 +78,8 @@ _OVERRIDES = {
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     """`overrides` has the settings for this run only, by their names in Settings."""
+    if not arguments:  # the first paint need not wait for a parser, which takes 3 ms to make
+        return argparse.Namespace(model=None, debug=False, overrides={})
     parser = argparse.ArgumentParser(
         prog="skein",
         description="Many chats with local language models in one llama.cpp context.",

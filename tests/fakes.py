@@ -58,6 +58,7 @@ class CountingBackend:
     """Counts cells and samplers; `batches` remembers what every decode was given."""
 
     chat_template: str | None = None
+    tool_template: str | None = None
     bos_text = ""
     eos_text = "<|im_end|>"
     fingerprint = "fake"
@@ -325,6 +326,8 @@ class CountingBackend:
 
 
 class CountingSampler:
+    waits_for_trigger = False
+
     def __init__(self, backend: CountingBackend, ignore_eos: bool) -> None:
         self._backend = backend
         self._ignore_eos = ignore_eos

@@ -81,7 +81,11 @@ def test_the_command_line_becomes_options() -> None:
     )
     assert options.overrides == {"theme": "dark", "n_ctx": 4096, "n_seq_max": 3, "n_threads": 2}
     assert options.model == Path("my model.gguf")
-    assert main._parse([]).overrides == {}
+
+
+def test_without_a_command_line_the_options_are_those_of_the_parser() -> None:
+    without, given = vars(main._parse([])), vars(main._parse(["--theme", "dark"]))
+    assert without == {name: given[name] for name in ("model", "debug")} | {"overrides": {}}
 
 
 @pytest.fixture

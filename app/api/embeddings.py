@@ -46,7 +46,7 @@ class TextPart(Body):
 
 
 class ContentObject(Body):
-    content: str | Annotated[list[TextPart], Field(max_length=MAX_PIECES, fail_fast=True)]
+    content: Annotated[list[TextPart], Field(max_length=MAX_PIECES, fail_fast=True)]
 
 
 class PromptObject(Body):
@@ -160,14 +160,10 @@ def _pieces(text: object) -> Sequence[Piece]:
                 raise invalid("This server takes text only: leave multimodal_data out.")
             return _pieces(text.prompt_string)
         case ContentObject():
-            return (text.content,) if isinstance(text.content, str) else (_written(text.content),)
+            return ("".join(part.text for part in text.content),)
         case list():
             return text
     return (str(text),)
-
-
-def _written(parts: list[TextPart]) -> str:
-    return "".join(part.text for part in parts)
 
 
 def normalised(vectors: Vectors, norm: int) -> Vectors:

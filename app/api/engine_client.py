@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
@@ -21,7 +21,7 @@ from app.api.errors import ApiError, invalid, unavailable
 from app.api.fair_queue import FairQueue
 from app.api.metrics import Metrics
 from app.api.progress import PromptProgress
-from app.engine.answer_reader import AnswerReaders
+from app.engine.message_reader import MessageReaders
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.callers import Caller
 from app.protocol.commands import Abort, Command, Forget, SlotCommand, Submit
@@ -176,8 +176,7 @@ class EngineClient:
         self._engine = engine
         self.defaults = defaults or Defaults()
         self.metrics = Metrics()
-        self.readers = AnswerReaders()
-        self.reading = ThreadPoolExecutor(1, "skein-reading")  # one child reads one answer at a time
+        self.reading = MessageReaders()
         self._num_spare_slots = num_spare_slots
         self._max_open = max_open
         self._open: dict[str, Answers] = {}  # by request id
@@ -317,8 +316,7 @@ class EngineClient:
         if self._engine.model:
             for chat_id in self.titles:
                 self._engine.post(Forget(chat_id))
-        self.readers.close()
-        self.reading.shutdown(wait=False, cancel_futures=True)
+        self.reading.close()
 
     def fail_open(self, reason: str) -> None:
         """Every answer that is being written ends with `reason`, and 503."""

@@ -3,27 +3,41 @@
 Knows neither widgets nor the database: the workspace keeps what changes, the widgets show it.
 """
 
+import json
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
+from shiboken6 import isValid
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.draft_files import DraftFiles
 from app.bridge.open_answer import NO_USAGE, OpenAnswer
 from app.bridge.parameters import context_cap, max_answer_tokens, sampling_params
+from app.bridge.tasks import spawn
 from app.bridge.token_counter import TokenCounter
+from app.bridge.tool_access import ToolAccess
+from app.bridge.tool_cost import ToolCost
+from app.bridge.tool_list import about_tokens, listed
+from app.bridge.tool_permits import ToolPermits
+from app.bridge.tool_results import num_told, read_more
+from app.bridge.tool_rounds import Listener, OfferedTool, ToolRounds
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.text import valid_unicode
 from app.chats.titles import title_from
+from app.chats.tool_use import Decision, ToolUse
+from app.protocol.answer_format import NO_WISHES, AnswerWishes
 from app.protocol.commands import Abort, Forget, Submit
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Overflow, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.settings.settings import Settings
 from app.system.said import said
+from app.tools.tool import Tool
 
 _STATE_AFTER = {
     FinishReason.STOP: TurnState.DONE,
@@ -36,8 +50,8 @@ MAX_WAYS = 8
 
 
 class ChatSession(QObject):
-    changed = Signal()  # title, busy, turns, versions or queue changed (never per token)
-    grew = Signal(object)  # the answer that has more text, and nothing else is new
+    changed = Signal()  # title, busy, turns, versions, calls or queue changed (never per token)
+    grew = Signal(object)  # the answer of which a text or a call's arguments grew, and nothing else is new
     finished = Signal(object)  # the Turn that just ended
     draft_changed = Signal()
     limits_changed = Signal()  # how long the chat may get, and what becomes of it then; its sampling
@@ -53,6 +67,7 @@ class ChatSession(QObject):
         draft: str = "",
         parent: QObject | None = None,
         *,
+        tools: ToolAccess | None = None,
         draft_attachments: tuple[Attachment, ...] = (),
         is_loaded: bool = True,
         leaf_id: str = "",
@@ -66,7 +81,11 @@ class ChatSession(QObject):
         # Its turns are here. Until then only its title, settings and draft are known.
         self.is_loaded = is_loaded
         self._kept_leaf_id = leaf_id  # the last turn that is shown, as long as it is not loaded
-        self._answers: dict[str, OpenAnswer] = {}  # by request id
+        self._answers: dict[str, OpenAnswer] = {}  # by request id, the last one while calls run
+        self._tools = tools or ToolAccess()
+        self._permits = ToolPermits(self._tools)
+        self._tool_cost = ToolCost(engine, self)
+        self._tool_cost.measured.connect(self.limits_changed)
         self.files = DraftFiles(self)
         self.files.read.connect(self._on_file_read)
         self.tokens = TokenCounter(engine, self)
@@ -266,8 +285,11 @@ class ChatSession(QObject):
     def continue_answer(self) -> None:
         """Continues the last answer, which ended early."""
         last = self.chat.turns[-1] if self.chat.turns else None
-        if last and last.role is Role.ASSISTANT and last.text:
-            self.go_on(last.text)
+        if last is None or last.role is not Role.ASSISTANT or last.is_empty or not self._can_ask_for(last):
+            return
+        if not last.text and not last.rounds[-1].is_whole:  # it was stopped while it wrote a call
+            last.text = last.rounds.pop().text
+        self._ask(last, last.text)
 
     # Versions: an edited or regenerated turn keeps its former text as another version
 
@@ -315,7 +337,8 @@ class ChatSession(QObject):
         if self._is_fixed:
             return
         self.chat.put_aside(self.chat.index_of(answer))
-        self._emit_changed(self._append(Turn(answer.role, valid_unicode(text), model=answer.model)))
+        edited = Turn(answer.role, valid_unicode(text), model=answer.model, rounds=answer.copied().rounds)
+        self._emit_changed(self._append(edited))
 
     def show_version(self, turn: Turn) -> None:
         """Shows another version, if it is still there, and what was said after it."""
@@ -337,13 +360,51 @@ class ChatSession(QObject):
             self.chat.restore(removed)
             self._emit_changed(*removed.turns, *removed.moved_up)
 
+    # Tools
+
+    def set_tools(self, keys: Iterable[str]) -> None:
+        """From the next message on."""
+        self.chat.tools = tuple(keys)
+        self.emit_settings_changed()
+
+    def decide(self, use: ToolUse, decision: Decision) -> None:
+        """On a call that asks. Nothing where it was stopped meanwhile."""
+        self._permits.decide(use, decision)
+
+    def _offered(self) -> list[OfferedTool]:
+        """What the chat's next request offers."""
+        if not self.chat.tools or self.chat.is_notebook:
+            return []
+        kit = self._tools.kit
+        offered = [OfferedTool(tool, partial(self._run_tool, tool)) for tool in kit.offered(self.chat.tools)]
+        if not offered:
+            return []
+        model = self._engine.model
+        room = self.context_limit(model.max_sequence_tokens) if model else 0
+        if room and about_tokens(offered) > room * self._settings.max_tool_share // 100:
+            offered = listed(offered)
+        return [*offered, read_more(self.chat, self._engine, self._settings.max_tool_result_tokens)]
+
+    def _definitions(self, tools: Iterable[Tool]) -> str:
+        """As a request has them. Empty without tools."""
+        definitions = [tool.definition for tool in tools]
+        return json.dumps(definitions) if definitions else ""
+
+    @property
+    def tool_tokens(self) -> int | None:
+        """What the tools that are offered now cost in each prompt. None: it is not known yet."""
+        return self._tool_cost.of(self._definitions(one.tool for one in self._offered()))
+
+    async def _run_tool(self, tool: Tool, arguments: dict[str, Any]) -> str:
+        return await self._tools.kit.call(tool, arguments, self.chat.id)
+
     # The engine
 
     def reading_of(self, answer: Turn) -> Request | None:
         """Has this answer computed again, with what stands before it, if anything does. Makes no token."""
         if not self.chat.has_messages_before(answer):
             return None
-        before = self.chat.messages(self.chat.index_of(answer))
+        before = (*self.chat.messages(self.chat.index_of(answer)), *answer.round_messages)
         return replace(self._request(before, answer.text), max_tokens=0)
 
     def reading_ahead(self) -> Request | None:
@@ -386,16 +447,22 @@ class ChatSession(QObject):
             return
         if answer.take(outputs, self._model_name()):
             self.grew.emit(answer.turn)
-        if last.finish_reason:
-            del self._answers[last.request_id]
-            self._finish(answer.turn, last.finish_reason, last)
+        if last.finish_reason and not answer.rounds:
+            self._end(answer, last)
+
+    def _end(self, answer: OpenAnswer, last: Output) -> None:
+        assert last.finish_reason
+        self._answers = {key: one for key, one in self._answers.items() if one is not answer}
+        if answer.way_number and answer.rounds:
+            self._engine.post(Forget(self._way_id(answer)))
+        self._finish(answer.turn, last.finish_reason, last)
 
     def _finish(self, answer: Turn, reason: FinishReason, last: Output) -> None:
         answer.state = _STATE_AFTER[reason]
         answer.notice = last.notice or (self._cut_notice() if reason is FinishReason.LENGTH else "")
         answer.overflowed = self.chat.overflow is Overflow.STOP and last.found_no_room
         answer.model = answer.model or self._model_name()
-        if answer.text and self._engine.model:
+        if not answer.is_empty and self._engine.model:
             self.chat.model_path = str(self._engine.model.path)
         self._emit_changed(answer)
         self.finished.emit(answer)
@@ -419,17 +486,63 @@ class ChatSession(QObject):
         """To the last turn."""
         self._ask(self._append(Turn(Role.ASSISTANT, "")))
 
-    def _ask(self, answer: Turn, answer_start: str | tuple[int, ...] = (), way_number: int = 0) -> None:
-        """For `answer`, which is at the end and has no text but that of its start."""
-        answer.state, answer.notice, answer.overflowed = TurnState.STREAMING, "", False
-        answer.model = self._model_name()
-        request = self._request(self.chat.messages(len(self.chat.turns) - 1), answer_start)
-        if way_number:  # beside the others, in a sequence of its own
-            request = replace(request, chat_id=f"{self.chat.id} way {way_number}", keep_cells=False)
-        before = answer.usage if answer_start else NO_USAGE
-        self._answers[request.request_id] = OpenAnswer(answer, before)
-        self._emit_changed(answer)
+    def _ask(self, turn: Turn, answer_start: str | tuple[int, ...] = (), way_number: int = 0) -> None:
+        """For `turn`, which is at the end and has no text but that of its start."""
+        turn.state, turn.notice, turn.overflowed = TurnState.STREAMING, "", False
+        turn.model = self._model_name()
+        before = turn.usage if answer_start else NO_USAGE
+        answer = OpenAnswer(turn, before, way_number=way_number)
+        if self._tools.kit.is_ready(self.chat.tools):
+            self._begin(answer, answer_start)
+        else:
+            self._answers[uuid.uuid4().hex] = answer  # from now on it can be stopped
+            self._emit_changed(turn)
+            spawn(self._begin_when_ready(answer, answer_start))
+
+    async def _begin_when_ready(self, answer: OpenAnswer, answer_start: str | tuple[int, ...]) -> None:
+        """Servers that were chosen are starting: without them the model would know nothing of their tools."""
+        await self._tools.kit.prepare(self.chat.tools)
+        if isValid(self) and any(one is answer for one in self._answers.values()):
+            self._begin(answer, answer_start)
+
+    def _begin(self, answer: OpenAnswer, answer_start: str | tuple[int, ...]) -> None:
+        if offered := self._offered():
+            answer.rounds = self._rounds(answer, offered)
+            answer.rounds.begin_part(answer.turn.text)
+        self._submit(answer, answer_start)
+
+    def _submit(self, answer: OpenAnswer, answer_start: str | tuple[int, ...] = ()) -> None:
+        """For its next part, in the place of the one before."""
+        turn = answer.turn
+        messages = (*self.chat.messages(len(self.chat.turns) - 1), *turn.round_messages)
+        tools = answer.rounds.tools if answer.rounds else ()
+        request = self._request(messages, answer_start, tools)
+        if answer.way_number:  # beside the others, in a sequence of its own
+            request = replace(request, chat_id=self._way_id(answer), keep_cells=bool(tools))
+        self._answers = {
+            request.request_id if one is answer else key: one for key, one in self._answers.items()
+        } | {request.request_id: answer}
+        self._emit_changed(turn)
         self.asked.emit(request)
+
+    def _way_id(self, answer: OpenAnswer) -> str:
+        return f"{self.chat.id} way {answer.way_number}"
+
+    def _rounds(self, answer: OpenAnswer, offered: list[OfferedTool]) -> ToolRounds:
+        turn, settings = answer.turn, self._settings
+        listener = Listener(
+            show=answer.show,
+            grew=partial(self.grew.emit, turn),
+            changed=partial(self._emit_changed, turn),
+            went_on=partial(self._go_on_after_calls, answer),
+            ended=partial(self._end, answer),
+            num_told=lambda result: num_told(self._engine, result, settings.max_tool_result_tokens),
+        )
+        return ToolRounds(turn, offered, self._tools, self._permits, settings.max_tool_rounds, listener)
+
+    def _go_on_after_calls(self, answer: OpenAnswer) -> None:
+        answer.begin_part()
+        self._submit(answer)
 
     def _model_name(self) -> str:
         return self._engine.model.name if self._engine.model else ""
@@ -446,7 +559,15 @@ class ChatSession(QObject):
         self.touched.emit(turns, ())
         self.changed.emit()
 
-    def _request(self, messages: tuple[Message, ...], answer_start: str | tuple[int, ...]) -> Request:
+    def _request(
+        self,
+        messages: tuple[Message, ...],
+        answer_start: str | tuple[int, ...],
+        tools: Iterable[Tool] | None = None,
+    ) -> Request:
+        """With the tools that are offered now, if none are given."""
+        offered = [one.tool for one in self._offered()] if tools is None else tools
+        definitions = self._definitions(offered)
         return Request(
             request_id=uuid.uuid4().hex,
             chat_id=self.chat.id,
@@ -456,5 +577,6 @@ class ChatSession(QObject):
             overflow=self.chat.overflow,
             max_context_tokens=context_cap(self._settings, self.chat),
             answer_start=answer_start,
+            wishes=AnswerWishes(tools=definitions) if definitions else NO_WISHES,
             is_saved=True,
         )

@@ -5,7 +5,6 @@ Knows no Qt and no database. `put` on the GUI thread; another one writes, which 
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from time import monotonic
 
 from app.chats.chat import Turn
@@ -30,7 +29,7 @@ class GrowingAnswers:
 
     def put(self, answer: Turn) -> None:
         """It has more text, or has ended."""
-        copy = replace(answer)
+        copy = answer.copied()
         with self._lock:
             if not self._unsaved:
                 self._since = monotonic()

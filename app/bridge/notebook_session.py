@@ -14,6 +14,7 @@ from app.chats.text import valid_unicode
 from app.chats.titles import title_from
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Request, Role
+from app.tools.tool import Tool
 
 CONTINUATION_TOKENS = 256  # a base model rarely ends by itself
 
@@ -71,7 +72,12 @@ class NotebookSession(ChatSession):
             self.touched.emit((), (answer.id,))
             self.changed.emit()
 
-    def _request(self, _messages: tuple[Message, ...], answer_start: str | tuple[int, ...]) -> Request:
+    def _request(
+        self,
+        _messages: tuple[Message, ...],
+        answer_start: str | tuple[int, ...],
+        _tools: Iterable[Tool] | None = None,
+    ) -> Request:
         """For the last turn, behind all others."""
         limit = max_answer_tokens(self._settings, self.chat) or CONTINUATION_TOKENS
         return self._continuation(_joined(self.chat.turns[:-1]), answer_start, limit)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from time import monotonic
 
+from app.bridge.tool_rounds import ToolRounds
 from app.chats.chat import Turn
 from app.chats.thinking import LONGEST_MARK, MARK_ENDS, split_thinking
 from app.protocol.output import Output, Usage
@@ -10,26 +11,41 @@ from app.protocol.output import Output, Usage
 NO_USAGE = Usage()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class OpenAnswer:
     turn: Turn
     usage_before: Usage = NO_USAGE  # of the part that it continues
-    is_submitted: bool = False  # the engine has been asked
+    is_submitted: bool = False  # the engine has been asked, and has not ended
     text_since: float = 0.0  # when its first text came
+    way_number: int = 0  # of several answers to one message
+    rounds: ToolRounds | None = None  # where tools are offered
 
     def take(self, outputs: tuple[Output, ...], model: str) -> bool:
-        """Adds the output of `model`. True if there is more text now."""
+        """Adds the output of `model`. True if there is more text now, and it is shown."""
         turn = self.turn
         usage = next((output.usage for output in reversed(outputs) if output.usage != NO_USAGE), None)
         if usage:  # the last output of an engine that is gone has no usage
             turn.usage = self.usage_before.followed_by(usage)
         text = "".join(output.text for output in outputs)
-        if not text:
-            return False
-        turn.model = turn.model if turn.text else model
-        turn.text += text
-        self._time_thinking(text)
-        return True
+        if text and turn.is_empty:
+            turn.model = model
+        if outputs[-1].finish_reason:
+            self.is_submitted = False
+        if self.rounds:
+            self.rounds.take(outputs)
+        elif text:
+            self.show(turn.text + text)
+        return bool(text) and not self.rounds
+
+    def show(self, text: str) -> None:
+        new_text, self.turn.text = text[len(self.turn.text) :], text
+        self._time_thinking(new_text)
+
+    def begin_part(self) -> None:
+        """After calls of tools."""
+        self.usage_before, self.text_since, self.is_submitted = NO_USAGE, 0.0, False
+        assert self.rounds
+        self.rounds.begin_part()
 
     def _time_thinking(self, new_text: str) -> None:
         """From its first text to the last thought. Some are known as such only when they have ended."""

@@ -17,6 +17,7 @@ from app.bridge.chat_session import ChatSession
 from app.bridge.notebook_session import NotebookSession
 from app.bridge.tab_row import TabRow
 from app.bridge.tasks import spawn
+from app.bridge.tool_access import ToolAccess
 from app.chats.chat import Chat, Turn
 from app.chats.options import ChatOptions
 from app.protocol.commands import Fork, SetFront
@@ -57,6 +58,7 @@ class Workspace(QObject):
         self._engine = engine
         self._store = store
         self._settings = settings
+        self.tools = ToolAccess()  # its kit is set by who knows one
         self._row: TabRow[ChatSession] = TabRow()
         self._by_chat_id: dict[str, ChatSession] = {}
         self._kept: dict[str, SavedChat] = {}  # by chat id: chats whose turns are still on disk
@@ -292,6 +294,7 @@ class Workspace(QObject):
         for session in self.sessions:
             session.close()
         await self.autosave.stop()
+        self.tools.close()
 
     async def shut_down(self) -> None:
         """Aborts open answers; returns when all is on disk, or `save_failed` was emitted."""
@@ -333,6 +336,7 @@ class Workspace(QObject):
             self._settings,
             kept.draft,
             self,
+            tools=self.tools,
             draft_attachments=kept.draft_attachments,
             is_loaded=is_loaded,
             leaf_id=kept.leaf_id,

@@ -10,11 +10,12 @@ import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import pairwise, takewhile, tee, zip_longest
+from itertools import chain, pairwise, takewhile, tee, zip_longest
 from typing import Any
 
 from app.chats.attachment import Attachment, with_attachments
 from app.chats.titles import NEW_CHAT, NEW_NOTEBOOK, title_of_copy
+from app.chats.tool_messages import messages_of
 from app.chats.tool_use import ToolRound
 from app.protocol.output import Usage
 from app.protocol.request import Message, Overflow, Role
@@ -55,6 +56,28 @@ class Turn:
     def message_text(self) -> str:
         """What the model reads."""
         return with_attachments(self.text, self.attachments) if self.attachments else self.text
+
+    @property
+    def is_empty(self) -> bool:
+        """The model reads nothing of it."""
+        return not (self.text or self.attachments or self.rounds)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """As the model reads it: calls and their results stand before its text."""
+        calls = self.round_messages
+        if not self.text and not self.attachments:
+            return calls
+        written = self.text if self.rounds else ""
+        return (*calls, Message(self.role, self.message_text, written=written))
+
+    @property
+    def round_messages(self) -> tuple[Message, ...]:
+        return tuple(chain.from_iterable(map(messages_of, self.rounds)))
+
+    def copied(self) -> "Turn":
+        """Nothing that happens to it from now on changes the copy."""
+        return replace(self, rounds=[round_.copied() for round_ in self.rounds])
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +155,7 @@ class Chat:
         """
         system = [Message(Role.SYSTEM, self.system_prompt)] if self.system_prompt else []
         shown = self._read_turns(self.turns[:num_turns])
-        return (*system, *(Message(turn.role, turn.message_text) for turn in shown))
+        return (*system, *(message for turn in shown for message in turn.messages))
 
     def has_messages_before(self, turn: Turn) -> bool:
         """Whether the model is shown anything when it is asked for `turn`."""
@@ -240,7 +263,7 @@ class Chat:
 
     def fork_at(self, answer: Turn, text: str) -> "Chat":
         """A new chat that is the same up to `answer`, which begins with `text` there."""
-        begun = Turn(answer.role, text, created_at=answer.created_at)
+        begun = Turn(answer.role, text, created_at=answer.created_at, rounds=answer.copied().rounds)
         return self._copy([*self.turns[: self.index_of(answer)], begun])
 
     def _copy(self, turns: list[Turn]) -> "Chat":
@@ -248,7 +271,7 @@ class Chat:
             self,
             id=uuid.uuid4().hex,
             title=title_of_copy(self.display_title),
-            turns=[replace(turn, id=uuid.uuid4().hex) for turn in turns],
+            turns=[replace(turn.copied(), id=uuid.uuid4().hex) for turn in turns],
             asides={},
             created_at=time.time(),
             is_pinned=False,
@@ -262,8 +285,8 @@ class Chat:
         turns, following = tee(turns)
         next(following, None)
         for turn, after in zip_longest(turns, following):
-            failed_at_once = after is not None and after.state is TurnState.FAILED and not after.text
-            if (turn.text or turn.attachments) and not failed_at_once:
+            failed_at_once = after is not None and after.state is TurnState.FAILED and after.is_empty
+            if not turn.is_empty and not failed_at_once:
                 yield turn
 
     def _shown_after(self, parent_id: str) -> Turn | None:

@@ -19,11 +19,13 @@ class ChatOptions:
     max_tokens: int | None = None
     overflow: Overflow = Overflow.STOP
     max_context_tokens: int = 0
+    tools: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, chat: Chat) -> Self:
         sampling = {name: frozen(name, value) for name, value in chat.sampling.items()}
-        return cls(chat.system_prompt, sampling, chat.max_tokens, chat.overflow, chat.max_context_tokens)
+        limits = (chat.max_tokens, chat.overflow, chat.max_context_tokens)
+        return cls(chat.system_prompt, sampling, *limits, tools=chat.tools)
 
     def apply_to(self, chat: Chat) -> None:
         """From the next message on."""
@@ -32,3 +34,4 @@ class ChatOptions:
         chat.max_tokens = self.max_tokens
         chat.overflow = self.overflow
         chat.max_context_tokens = self.max_context_tokens
+        chat.tools = self.tools

@@ -1,4 +1,4 @@
-"""Named sets of a system prompt, sampling and overflow choice: one JSON file each, to be shared by copying.
+"""Named sets of a chat's options: one JSON file each, to be shared by copying.
 
 Presets of LM Studio are read, too. Reads and writes small files; any thread, one at a time.
 """
@@ -17,6 +17,7 @@ from app.chats.imports.sketch import fields_of, items_of, name_of, text_of
 from app.chats.options import ChatOptions
 from app.chats.sampling_json import BadSamplingError, from_json, to_json
 from app.chats.text import valid_unicode
+from app.chats.tool_json import tools_of
 from app.protocol.json_object import check_size
 from app.protocol.request import Overflow
 from app.system.files import replacing
@@ -120,6 +121,7 @@ def as_object(preset: Preset) -> dict[str, Any]:
         "overflow": options.overflow,
         "max_tokens": options.max_tokens,
         "sampling": to_json(options.sampling),
+        "tools": list(options.tools),
     }
 
 
@@ -137,6 +139,7 @@ def _from_skein(stored: Mapping[str, Any], stem: str) -> Preset:
         from_json(fields_of(stored.get("sampling"))),
         _max_tokens(stored.get("max_tokens")),
         _overflow(text_of(stored.get("overflow"))),
+        tools=tools_of(stored.get("tools")),
     )
     return Preset(name_of(stored.get("name")) or stem, options)
 

@@ -26,7 +26,7 @@ from app.protocol.load import LoadParams
 from app.protocol.request import Overflow
 from app.settings.api_access import fault_of_hosts, fault_of_origins, words_of
 from app.tools.file_tools import FileTools
-from app.tools.mcp_server import read_mcp_config
+from app.tools.server_config import read_mcp_json
 from app.tools.tool_box import ToolBox
 
 DEFAULT_SLOTS = 4
@@ -218,7 +218,7 @@ def _add_tool_options(parser: argparse.ArgumentParser) -> None:
 def _tool_box(options: argparse.Namespace) -> ToolBox | None:
     """Raises ValueError, OSError and InvalidRequestError."""
     text, path = options.mcp_servers_json, options.mcp_servers_config
-    servers = read_mcp_config(path.read_text(encoding="utf-8") if path else text) if path or text else []
+    servers = read_mcp_json(path.read_text(encoding="utf-8") if path else text) if path or text else []
     if options.tools and not options.tools_folder:
         raise ValueError("--tools: name the folders that they may see with --tools-folder")
     built_in = FileTools(options.tools_folder).tools(options.tools) if options.tools else []

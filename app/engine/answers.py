@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.overflow import context_limit, longer_chats_need
 from app.protocol.errors import PromptTooLongError, RequestError
-from app.protocol.events import BrokenOff
+from app.protocol.events import BrokenOff, Triggered
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import Overflow, Request
 from app.system.said import said, together
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from app.engine.backend import Backend
     from app.engine.lane import Lanes
     from app.engine.sequence import Sequence
+    from app.engine.written_answers import NoteWritten
     from app.protocol.output import SampledToken
 
 
@@ -25,13 +26,19 @@ class Answers:
     """Outputs wait here for the next report."""
 
     def __init__(
-        self, backend: Backend, lanes: Lanes, build_shorter_prompt: Callable[[Request, int], None]
+        self,
+        backend: Backend,
+        lanes: Lanes,
+        build_shorter_prompt: Callable[[Request, int], None],
+        note_written: NoteWritten,
     ) -> None:
         """`build_shorter_prompt` builds it for so many generated tokens and calls `Engine.refit`.
 
-        An `EngineLoop` sets one that does it on another thread.
+        An `EngineLoop` sets one that does it on another thread. `note_written` is told the tokens of answers
+        that may have called tools.
         """
         self._backend, self._lanes = backend, lanes
+        self._note_written = note_written
         self.build_shorter_prompt = build_shorter_prompt
         self._outputs: list[Output] = []
 
@@ -76,6 +83,12 @@ class Answers:
             self._lanes.of(seq.request).scheduler.set_aside(seq)
             self.build_shorter_prompt(seq.request, seq.num_generated_tokens)
 
+    def note_triggered(self, seq: Sequence) -> None:
+        """Its next token, which is not in it yet, ends what its grammar waited for."""
+        seq_id = seq.slot.seq_id if seq.slot else None
+        event = Triggered(seq_id, seq.request.chat_id, seq.num_generated_tokens + 1)
+        self._lanes.shared.slots.event_log.add(event)
+
     def break_off(self, seq: Sequence, reason: FinishReason, notice: str = "") -> None:
         seq_id = seq.slot.seq_id if seq.slot else None
         event = BrokenOff(seq_id, seq.request.chat_id, seq.num_generated_tokens)
@@ -99,6 +112,7 @@ class Answers:
         seq.sampler.close()
         if seq.is_ahead:
             return
+        self._note_tokens(seq, text)
         last = replace(
             _output(seq, text, logprobs),
             finish_reason=reason,
@@ -110,12 +124,21 @@ class Answers:
         )
         self._outputs.append(last)
 
+    def _note_tokens(self, seq: Sequence, last_text: str) -> None:
+        """Not of those that a stop string ended: more tokens belong to them than their text has."""
+        start = seq.request.answer_start
+        if seq.request.wishes.offers_tools and not seq.detokenizer.stopped and isinstance(start or "", str):
+            text = f"{start or ''}{''.join(seq.texts)}{last_text}"
+            self._note_written(text, seq.token_ids[seq.num_prompt_tokens - seq.num_start_tokens :])
+
     def context_full(self, request: Request) -> str:
         limit = context_limit(request, self._backend.model)
         cut = said("The answer was cut off: this chat's context of {limit:,} tokens is full.", limit=limit)
         return together(cut, longer_chats_need(request, self._backend.model))
 
     def _append_output(self, seq: Sequence, text: str, logprobs: tuple[SampledToken, ...]) -> None:
+        if text:
+            seq.texts.append(text)
         if text or logprobs:
             self._outputs.append(_output(seq, text, logprobs))
 

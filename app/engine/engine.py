@@ -50,6 +50,7 @@ from app.protocol.errors import (
     NoKvCellsError,
     PositionMismatchError,
     RequestError,
+    SamplingInterruptedError,
 )
 from app.protocol.events import EventKind, Shortened, Told
 from app.protocol.output import FinishReason
@@ -92,7 +93,9 @@ class Engine:
         )
         shared = Lane(backend, self.slots, self._scheduler, self._inspection)
         self._lanes = Lanes(shared, partial(open_private, prompts=self.prompts, checks_each_step=verify))
-        self.answers = Answers(backend, self._lanes, self._build_shorter_prompt)
+        self.answers = Answers(
+            backend, self._lanes, self._build_shorter_prompt, self.prompts.written_tokens.note
+        )
         self._sampling = Sampling(self.answers)
         self.stepping = Stepping()
         self._return_code = 0  # of this step
@@ -120,6 +123,9 @@ class Engine:
             prompt = prompt or self.prompts.build(request)
             lane = self._lanes.opened_for(request)
             seq = self._new_sequence(request, prompt, lane)
+        except SamplingInterruptedError:
+            self.answers.refuse(request, FinishReason.ABORT)
+            return
         except RequestError as error:
             self.answers.refuse_for(request, error)
             return
@@ -134,7 +140,10 @@ class Engine:
         self.slots.hibernated.take_found()
         if self._lanes.sequences or self.stepping.pause or request.is_repeatable:
             return
-        seq = self._new_sequence(request, prompt, self._lanes.shared)
+        try:
+            seq = self._new_sequence(request, prompt, self._lanes.shared)
+        except RequestError:  # told when it is sent
+            return
         seq.is_ahead = True
         if self.slots.has_room_beside_all(seq):
             self._scheduler.add(seq)
@@ -193,7 +202,7 @@ class Engine:
             case Submit(request):
                 self.add_request(request)
             case ReadAhead(request):
-                with suppress(RequestError):  # told when it is sent
+                with suppress(RequestError):
                     self.read_ahead(request, self.prompts.build_ahead(request))
             case Abort(request_id):
                 self.abort(request_id)

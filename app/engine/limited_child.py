@@ -22,6 +22,10 @@ MAX_WALL_S = 30.0  # a busy machine may take long over two seconds of work
 class LimitReachedError(Exception):
     """The child was killed at one of its limits, or crashed; or it was closed."""
 
+    def __init__(self, *, has_crashed: bool = False) -> None:
+        super().__init__()
+        self.has_crashed = has_crashed
+
 
 class LimitedChild:
     """Any thread, one question at a time. A child that was killed is started again with the next question.
@@ -38,15 +42,12 @@ class LimitedChild:
 
     def start(self) -> None:
         """At once, since starting takes longer than most answers."""
-        with self._turn:
-            if not self._is_closed:
-                self._started()
+        with self._turn, contextlib.suppress(LimitReachedError):
+            self._started()
 
     def ask(self, question: object) -> tuple[dict[str, Any], bytes]:
         """The child's answer. Raises LimitReachedError."""
         with self._turn:
-            if self._is_closed:
-                raise LimitReachedError
             child = self._started()
             timer = threading.Timer(MAX_WALL_S, child.kill)
             timer.start()
@@ -55,7 +56,7 @@ class LimitedChild:
                 return _receive(child)
             except (EOFError, OSError):
                 child_process.reap(child)
-                raise LimitReachedError from None
+                raise LimitReachedError(has_crashed=child_process.has_crashed(child)) from None
             finally:
                 timer.cancel()
 
@@ -74,6 +75,18 @@ class LimitedChild:
                 child_process.reap(child)
 
     def _started(self) -> child_process.Child:
+        """Raises LimitReachedError if it is closed, which may happen while it starts."""
+        if not self._is_closed:
+            self._start_anew()
+        if self._is_closed:
+            if self._child:
+                child_process.reap(self._child)
+            raise LimitReachedError
+        assert self._child
+        return self._child
+
+    def _start_anew(self) -> None:
+        """Unless it runs."""
         if self._child and self._child.poll() is not None:
             child_process.reap(self._child)
             self._child = None
@@ -82,7 +95,6 @@ class LimitedChild:
             self.num_starts += 1
             with contextlib.suppress(OSError):
                 child_process.send(self._child.stdin, self._arguments)
-        return self._child
 
 
 def _receive(child: child_process.Child) -> tuple[dict[str, Any], bytes]:

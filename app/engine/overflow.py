@@ -280,9 +280,12 @@ def _cut_to_fit(
 
 
 def _cut(messages: Messages, length: int, count_tokens: CountTokens) -> Messages:
-    return tuple(
-        replace(message, content=_cut_text(message.content, length, count_tokens)) for message in messages
-    )
+    cut = (_cut_text(message.content, length, count_tokens) for message in messages)
+    return tuple(map(_with_content, messages, cut))
+
+
+def _with_content(message: Message, content: str) -> Message:
+    return message if content == message.content else replace(message, content=content, written="")
 
 
 def _cut_text(text: str, length: int, count_tokens: CountTokens) -> str:

@@ -9,16 +9,24 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from app.engine import overflow
 from app.engine.answer_guide import Tokenize, guide_of, shown_tokens
-from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate, SchemaConverter, Template
+from app.engine.chat_template import CHATML, ChatMl, LimitedChatTemplate, SchemaConverter, Template
 from app.engine.prompt import Guide, Prompt
+from app.engine.written_answers import (
+    KeptPrompts,
+    Spliced,
+    WrittenTokens,
+    indices_of,
+    spliced,
+    split_at,
+)
 from app.protocol.answer_format import UNLIMITED, AnswerFormat, AnswerWishes
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
 from app.protocol.json_object import map_strings, read_object
@@ -34,12 +42,14 @@ if TYPE_CHECKING:
 
 # Two code points that Unicode reserves for a program's own use and that no text may contain.
 MARK_BEGIN, MARK_END = "\ufdd0", "\ufdd1"
+NEXT = f"{MARK_BEGIN}{MARK_END}"  # in the place of a message's content
 MARK = re.compile(f"{MARK_BEGIN}([0-9]+){MARK_END}")
 MAX_CHARS_PER_TOKEN = 64  # of a context's tokens; a longer text is refused without tokenizing it
 # 500,000 characters of one kind in a row pass in a stack of 256 MiB (measured). A run is looked at from its
 # beginning only: from each of its characters, one that is just short enough would take a minute.
 LONG_RUN = re.compile(r"(?<!\w)\w{200001}|(?<!\s)\s{200001}|(?<![^\w\s])[^\w\s]{200001}")
 RUN_TOO_LONG = "The text has over 200,000 letters in a row without a space. Break it up and send again."
+TWO_FORMS = said("An answer with tools cannot follow a grammar or JSON schema of its own. Leave one out.")
 NOTHING_ASKED = said("The prompt is empty.")
 NOTHING_WRITTEN = said(
     "The model's chat template produced an empty prompt. Choose another model for this chat."
@@ -65,6 +75,10 @@ class PromptBuilder:
         self._schemas = SchemaConverter()
         texts = backend.control_texts()
         self._control = _ControlTexts(texts) if texts else None
+        ends = (backend.written_piece(token).decode("utf-8", "replace") for token in backend.end_tokens)
+        self._ends = texts & frozenset(ends)
+        self._kept_prompts = KeptPrompts()
+        self.written_tokens = WrittenTokens()
 
     @property
     def template_source(self) -> str:
@@ -133,8 +147,12 @@ class PromptBuilder:
         if refusal := self._refusal(request.messages, request):
             raise refusal
         marked = self._marked(request.messages, request)
-        rendered, _found = self._template.write(marked.messages, marked.variables, request.wishes)
+        sampling = request.sampling or self._backend.model.sampling
+        rendered, _found = self._template.write(
+            marked.messages, marked.variables, request.wishes, sampling.json_schema
+        )
         self._check_rendered(rendered)
+        rendered = self._with_written(marked, rendered)
         start = b"".join(map(self._backend.token_piece, self._answer_start(request)))
         written = "".join(piece for piece, _parse_special in _split_at_marks(rendered, marked.spelled_out))
         return written + start.decode("utf-8", "replace")
@@ -177,7 +195,7 @@ class PromptBuilder:
         @cache
         def tokenize(messages: tuple[Message, ...]) -> tuple[int, ...]:
             marked = self._marked(messages, request)
-            return self._tokenized(self._rendered(marked), marked.spelled_out)
+            return self._tokenized(self._rendered(marked), marked)
 
         def measure(messages: tuple[Message, ...]) -> int:
             return limit + 1 if self._refusal(messages, request) else len(tokenize(messages))
@@ -213,70 +231,133 @@ class PromptBuilder:
     def _marked(self, messages: Sequence[Message], request: Request) -> _Marked:
         """What the template is given, with marks."""
         spelled_out: list[str] = []
+        written: dict[int, int] = {}
 
         def mark(text: str) -> str:
             return self._mark(text, spelled_out)
+
+        def mark_message(index: int, message: Message) -> Message:
+            content, fields = mark(message.content), mark_json(message.fields)
+            if message.written:
+                written[index] = len(spelled_out)
+                spelled_out.append(message.written)
+            return replace(message, content=content, fields=fields)
 
         def mark_json(text: str) -> str:
             changed = map_strings(read_object(text, "JSON"), mark)
             return json.dumps(changed, ensure_ascii=False, separators=(",", ":")) if text else ""
 
-        marked = tuple(
-            replace(message, content=mark(message.content), fields=mark_json(message.fields))
-            for message in messages
-        )
+        marked = tuple(mark_message(index, message) for index, message in enumerate(messages))
         variables = request.template_variables
         if request.wishes.tools:  # as the model reads them; its calls are read with their real names
             given = read_object(variables, "template_variables")
             variables = json.dumps(given | {"tools": json.loads(request.wishes.tools)}, ensure_ascii=False)
-        return _Marked(marked, mark_json(variables), request.wishes, spelled_out)
+        return _Marked(marked, mark_json(variables), request.wishes, spelled_out, written)
 
     def _rendered(self, marked: _Marked) -> str:
         """The template's text with marks."""
-        rendered = self._template.render(marked.messages, marked.variables, marked.wishes)
+        return self._with_written(marked, self._plain(marked, marked.messages))
+
+    def _plain(self, marked: _Marked, messages: Sequence[Message]) -> str:
+        rendered = self._template.render(messages, marked.variables, marked.wishes)
         self._check_rendered(rendered)
         return rendered
+
+    def _with_written(self, marked: _Marked, plain: str) -> str:
+        """Puts answers as they were written in their places, and notes in `marked` what counts in them."""
+        indices = indices_of(marked.messages)
+        if not (indices and self._ends):
+            return plain
+        *prompts, whole = (
+            (_Key(marked.messages[:index], marked.variables, marked.wishes), index)
+            for index in (*indices, len(marked.messages))
+        )
+        known = len(prompts) - 1
+        while known > 0 and self._kept_prompts.get(prompts[known][0]) is None:
+            known -= 1
+        key, index = prompts[known]
+        found = self._kept_prompts.get(key)
+        if found is None:
+            first = self._plain(marked, key.messages)
+            found = Spliced(first, first)
+            self._kept_prompts.put(key, found)
+        for key, following in (*prompts[known + 1 :], whole):
+            text = plain if key is whole[0] else self._plain(marked, key.messages)
+            number = marked.written[index]
+            mark = number, f"{MARK_BEGIN}{number}{MARK_END}"
+            found = spliced(
+                *(found, marked.messages[index], mark, text, self._to_next(marked, index)),
+                *(self._ends, self._controls_in),
+            )
+            self._kept_prompts.put(key, found)
+            index = following
+        marked.counting.update(found.counting)
+        return found.text
+
+    def _to_next(self, marked: _Marked, index: int) -> str:
+        """The prompt up to the content of the message behind number `index`. Empty: it cannot be told."""
+        following = replace(marked.messages[index + 1], content=NEXT)
+        try:
+            text = self._plain(marked, (*marked.messages[: index + 1], following))
+        except ChatTemplateError:  # it looks into what it is given
+            return ""
+        return text.partition(NEXT)[0] if NEXT in text else ""
 
     def _written(self, messages: tuple[Message, ...], request: Request) -> Prompt:
         """The prompt with these messages, and what an answer to it must follow."""
         marked = self._marked(messages, request)
         sampling = request.sampling or self._backend.model.sampling
-        if sampling.grammar and request.wishes.offers_tools:
-            raise InvalidRequestError(said("An answer with tools cannot follow a grammar. Leave one out."))
+        if (sampling.grammar or sampling.json_schema) and request.wishes.offers_tools:
+            raise InvalidRequestError(TWO_FORMS)
         text, found = self._template.write(
             marked.messages, marked.variables, request.wishes, sampling.json_schema
         )
         self._check_rendered(text)
+        text = self._with_written(marked, text)
         has_own_grammar = bool(found.grammar)
         if sampling.json_schema and not has_own_grammar:
             schema = self._schemas.format_of(sampling.json_schema)
             found = replace(found, grammar=schema.grammar, warnings=schema.warnings)
         if sampling.grammar:
             found, has_own_grammar = replace(found, grammar=sampling.grammar, triggers=()), False
-        opening = self._tokens_at_marks(found.opening, marked.spelled_out, self._in_prompt)
+        opening = self._tokens_at_marks(found.opening, marked, self._in_prompt)
         guide = guide_of(found, request.wishes, opening, self._in_prompt, is_in_grammar=has_own_grammar)
         if request.wishes.reasoning_budget != UNLIMITED and not guide.reasoning:
             found = replace(found, warnings=(*found.warnings, NO_BUDGET))
         return Prompt(
-            self._tokenized(text, marked.spelled_out),
+            self._tokenized(text, marked),
             format=replace(found, parser=_without_marks(found.parser, marked.spelled_out)),
             guide=guide,
             shown_tokens=shown_tokens(found, self._backend),
         )
 
-    def _tokenized(self, rendered: str, spelled_out: list[str]) -> tuple[int, ...]:
+    def _tokenized(self, rendered: str, marked: _Marked) -> tuple[int, ...]:
         tokens = self._tokens_at_marks(
-            rendered, spelled_out, lambda piece: self._backend.tokenize(piece, parse_special=True)
+            rendered, marked, lambda piece: self._backend.tokenize(piece, parse_special=True)
         )
         return tuple(self._with_leading(tokens))
 
-    def _tokens_at_marks(self, text: str, spelled_out: list[str], tokenize: Tokenize) -> list[int]:
+    def _tokens_at_marks(self, text: str, marked: _Marked, tokenize: Tokenize) -> list[int]:
+        tokens: list[int] = []
+        for index, piece in enumerate(MARK.split(text)):
+            if index % 2 == 0:
+                tokens += tokenize(piece) if piece else ()
+            elif int(piece) in marked.counting:
+                tokens += self._of_written(marked.spelled_out[int(piece)], marked.counting[int(piece)])
+            else:
+                tokens += self._backend.tokenize(marked.spelled_out[int(piece)], parse_special=False)
+        return tokens
+
+    def _of_written(self, text: str, counting: Collection[str] = ()) -> list[int]:
+        """The tokens of an answer: those that the model wrote, if that is remembered."""
+        known = self.written_tokens.get(text)
+        if known is not None:
+            return known
         return [
             token
-            for piece, parse_special in _split_at_marks(text, spelled_out)
-            for token in (
-                tokenize(piece) if parse_special else self._backend.tokenize(piece, parse_special=False)
-            )
+            for index, piece in enumerate(split_at(counting, text))
+            if piece
+            for token in self._continued(piece, parse_special=index % 2 == 1)
         ]
 
     def _in_prompt(self, text: str) -> list[int]:
@@ -300,7 +381,8 @@ class PromptBuilder:
         limit = overflow.context_limit(request, self._backend.model)
         if len(messages) > limit:  # of at least one token each; to render them would take seconds
             return overflow.too_long(len(messages), request, self._backend.model)
-        return self._refusal_of([part for one in messages for part in (one.content, one.fields)], request)
+        texts = [part for one in messages for part in (one.content, one.fields, one.written)]
+        return self._refusal_of(texts, request)
 
     def _refusal_of(self, texts: list[str], request: Request) -> RequestError | None:
         limit = overflow.context_limit(request, self._backend.model)
@@ -341,7 +423,7 @@ class PromptBuilder:
         if not isinstance(start, str):
             return [self._known(token) for token in start]
         self._check_texts([start], request)
-        return self._continued(start) if start else []
+        return self._of_written(start) if start else []
 
     def _continued(self, text: str, *, parse_special: bool = False) -> list[int]:
         """Tokens of a text behind another. Some tokenizers put a space before every text they are given."""
@@ -366,6 +448,17 @@ class PromptBuilder:
         return token_id
 
     # Control tokens that are spelled out in a message.
+
+    def _controls_in(self, text: str) -> set[str]:
+        found: set[str] = set()
+
+        def note(control: str) -> str:
+            found.add(control)
+            return control
+
+        if self._control:
+            self._control.sub(note, text)
+        return found
 
     def _mark(self, content: str, spelled_out: list[str]) -> str:
         """`content` with a mark for each control token written out in it, which goes to `spelled_out`."""
@@ -416,12 +509,27 @@ class _Marked:
     variables: str
     wishes: AnswerWishes
     spelled_out: list[str]  # what the marks stand for
+    written: Mapping[int, int]  # by message: the mark that stands for all of it, as its model wrote it
+    counting: dict[int, frozenset[str]] = field(default_factory=dict)  # by such marks; see `Spliced`
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What the text of a prompt depends on."""
+
+    messages: tuple[Message, ...]
+    variables: str
+    wishes: AnswerWishes
 
 
 def _template_of(backend: Backend) -> Template:
     if backend.chat_template is None:
-        return ChatTemplate(CHATML, backend.bos_text, backend.eos_text)
-    return LimitedChatTemplate(backend.chat_template, backend.bos_text, backend.eos_text)
+        return ChatMl(backend.bos_text, backend.eos_text)
+    template = LimitedChatTemplate(
+        backend.chat_template, backend.bos_text, backend.eos_text, tool_source=backend.tool_template or ""
+    )
+    template.start()
+    return template
 
 
 def _without_marks(parser: str, spelled_out: list[str]) -> str:

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from app.protocol.errors import BadLogitsError, GrammarError
+from app.protocol.errors import BadLogitsError, GrammarError, SamplingInterruptedError
 from app.protocol.output import FinishReason
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from app.protocol.output import SampledToken
 
     Sampled = tuple[int, tuple[SampledToken, ...]]  # a token, with its log probabilities if requested
+
+
+SLOW_S = 0.1  # of computing for one token: no more than a grammar needs in a vocabulary of 256,000
 
 
 class Sampling:
@@ -35,12 +38,12 @@ class Sampling:
         """For every sequence whose last token was in the batch."""
         # First for all: a sampler works through so much memory that the next lines leave the caches.
         began = time.perf_counter()
-        drawn = [(span, self._first(span)) for span in lane.batch.spans if span.wants_logits]
+        drawn = [(span, self._first(lane, span)) for span in lane.batch.spans if span.wants_logits]
         self.sample_s = time.perf_counter() - began
         for span, sampled in drawn:
             self._advance(lane, span, sampled)
 
-    def _first(self, span: BatchSpan) -> Sampled | None:
+    def _first(self, lane: Lane, span: BatchSpan) -> Sampled | None:
         """The token after a sequence's newest one. None: it was ended."""
         seq = span.seq
         if seq.max_tokens == 0:  # only its prompt was wanted
@@ -48,7 +51,7 @@ class Sampling:
             return None
         if seq.drafter:
             seq.drafter.note_checked(span.num_drafted)
-        return self._draw(seq, span.last_row - span.num_drafted)
+        return self._draw(lane, seq, span.last_row - span.num_drafted)
 
     def _advance(self, lane: Lane, span: BatchSpan, sampled: Sampled | None) -> None:
         """Take the next token of one sequence and, as long as it equals the draft token, the one after it."""
@@ -61,7 +64,7 @@ class Sampling:
                 return
             row += 1
             began = time.perf_counter()
-            sampled = self._draw(seq, row)
+            sampled = self._draw(lane, seq, row)
             self.sample_s += time.perf_counter() - began
 
     def _check_draft_token(self, lane: Lane, span: BatchSpan, row: int, token: int) -> bool:
@@ -76,18 +79,30 @@ class Sampling:
             lane.slots.cut_back(slot, lane.batch.positions[row])
         return is_right
 
-    def _draw(self, seq: Sequence, row: int) -> Sampled | None:
+    def _draw(self, lane: Lane, seq: Sequence, row: int) -> Sampled | None:
         """The next token of one sequence. None: no valid one, so the sequence was ended."""
-        sampled: Sampled
+        was_waiting = seq.sampler.waits_for_trigger
+        began = time.thread_time()
+        sampled = self._drawn(seq, row)
+        seconds = time.thread_time() - began
+        if seconds > SLOW_S:
+            lane.scheduler.note_slow(seq, seconds)
+        if sampled is None:
+            return None
+        if was_waiting and not seq.sampler.waits_for_trigger:
+            self._answers.note_triggered(seq)
+        self.sampled.append((seq, sampled[0]))
+        return sampled
+
+    def _drawn(self, seq: Sequence, row: int) -> Sampled | None:
         try:
             if seq.request.num_logprobs:
                 one = seq.sampler.sample_with_logprobs(row, seq.request.num_logprobs)
-                sampled = one.chosen.token_id, (one,)
-            else:
-                sampled = seq.sampler.sample(row), ()
+                return one.chosen.token_id, (one,)
+            return seq.sampler.sample(row), ()
         except (BadLogitsError, GrammarError) as error:
             is_refused = isinstance(error, GrammarError)  # the request's own fault, not the model's
             self._answers.finish(seq, FinishReason.ERROR, str(error), is_refused=is_refused)
-            return None
-        self.sampled.append((seq, sampled[0]))
-        return sampled
+        except SamplingInterruptedError:
+            self._answers.break_off(seq, FinishReason.ABORT)
+        return None

@@ -44,6 +44,7 @@ class Scheduler:
         self.refitting: list[Sequence] = []  # waiting for a shorter prompt
         self._leaders: dict[Sequence, tuple[Sequence, int]] = {}
         self._is_crowded = False  # nobody is let in beside those who run, until one of them has ended
+        self._rests_until: dict[str, float] = {}  # by program
 
     @property
     def sequences(self) -> list[Sequence]:
@@ -92,10 +93,17 @@ class Scheduler:
         rows = self._rows()
         while self.running and not rows and self.make_room():
             rows = self._rows()
+        if self._rests_until:
+            rows = self._of_those_who_do_not_rest(rows)
         drafted = self._drafted(batch.capacity) if self._draft_planner.is_on else {}
         # Rows sorted by seq_id: separate streams and recurrent models need it to compute them together.
         for seq in sorted(rows, key=_seq_id):
             batch.add(seq, rows[seq], drafted.get(seq))
+
+    def note_slow(self, seq: Sequence, seconds: float) -> None:
+        """One token took its sampler so long that for as long, only other programs' answers go on."""
+        program, now = seq.request.caller.program, time.perf_counter()
+        self._rests_until[program] = max(now, self._rests_until.get(program, now)) + seconds
 
     def waiting_requests(self) -> tuple[WaitingRequest, ...]:
         """Every sequence without a slot, in the order of admission."""
@@ -275,6 +283,13 @@ class Scheduler:
         if self.running[0].is_ahead:  # the only one
             num_rows = self._budget.rows_ahead()
         return answer_rows | self._prompt_rows(prompts, num_rows, num_decoding=len(decoding))
+
+    def _of_those_who_do_not_rest(self, rows: dict[Sequence, int]) -> dict[Sequence, int]:
+        """All `rows` where nobody else has any."""
+        now = time.perf_counter()
+        self._rests_until = {program: until for program, until in self._rests_until.items() if until > now}
+        others = {seq: rows[seq] for seq in rows if seq.request.caller.program not in self._rests_until}
+        return others or rows
 
     def _drafted(self, capacity: int) -> dict[Sequence, list[int]]:
         """Draft tokens for free cells. None while a prompt runs: that uses the rest of the batch."""

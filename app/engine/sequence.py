@@ -38,6 +38,7 @@ class Sequence:
     num_start_tokens: int = 0  # the last ones of the prompt: the answer's beginning, given by the caller
     num_prefill_tokens: int = 0  # the prompt, and what had been generated when that was made anew
     num_reported_tokens: int = 0  # generated tokens that were reported in an output
+    texts: list[str] = field(default_factory=list)  # that were reported
     slot: Slot | None = None
     finish_reason: FinishReason | None = None
     notice: str = ""  # what was left out of the prompt, or why it ended early

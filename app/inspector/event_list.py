@@ -38,6 +38,7 @@ KINDS = {
     EventKind.RESUME: mark("resume"),
     EventKind.ABORT: mark("abort"),
     EventKind.OVERFLOW: mark("overflow"),
+    EventKind.GRAMMAR: mark("grammar"),
     EventKind.DRAFT: mark("draft model"),
     EventKind.VERIFY: mark("verify"),
     EventKind.NATIVE: mark("native log"),

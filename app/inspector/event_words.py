@@ -103,6 +103,12 @@ def words(event: Event) -> str:
             )
         case events.Shortened(_, _, notice):
             return said("shortened a prompt: {notice}", notice=notice)
+        case events.Triggered(_, _, num):
+            return said(
+                "the grammar of the answer in sequence {seq_id} holds from token {number} on",
+                seq_id=at,
+                number=num,
+            )
         case events.Verified(_, _, num):
             if num is None:
                 return said("llama.cpp agrees: compared positions; this model has no KV cells")

@@ -69,10 +69,17 @@ class PlainLabel(QLabel):
 
 
 class ElidedLabel(PlainLabel):
-    """A single line; a text that does not fit is elided in the middle and shown in full as a tooltip."""
+    """A single line; a text that does not fit is elided and shown in full as a tooltip."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None, tone: str = "") -> None:
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        tone: str = "",
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
+    ) -> None:
         super().__init__(text, parent, tone)
+        self._elide = elide
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -81,7 +88,7 @@ class ElidedLabel(PlainLabel):
         self.setToolTip(as_tooltip(self.text()) if is_cut else "")
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self.width())
+        text = self.fontMetrics().elidedText(self.text(), self._elide, self.width())
         QPainter(self).drawText(self.rect(), self.alignment(), text)
 
 

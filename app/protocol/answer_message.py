@@ -13,13 +13,6 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerMessage:
-    content: str = ""
-    reasoning: str = ""
-    tool_calls: tuple[ToolCall, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ToolCallDelta:
     """`id` and `name` come once, with the first delta of the call number `index`."""
 
@@ -36,3 +29,20 @@ class MessageDelta:
     content: str = ""
     reasoning: str = ""
     tool_calls: tuple[ToolCallDelta, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMessage:
+    content: str = ""
+    reasoning: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+
+    def grown(self, delta: MessageDelta) -> "AnswerMessage":
+        calls = list(self.tool_calls)
+        for one in delta.tool_calls:
+            if one.index == len(calls):
+                calls.append(ToolCall(one.id, one.name, one.arguments))
+            else:
+                call = calls[one.index]
+                calls[one.index] = ToolCall(call.id, call.name, call.arguments + one.arguments)
+        return AnswerMessage(self.content + delta.content, self.reasoning + delta.reasoning, tuple(calls))

@@ -84,4 +84,8 @@ class BadLogitsError(RequestError):
 
 
 class GrammarError(RequestError):
-    """The grammar of an answer allows no next token."""
+    """The grammar of an answer allows no next token, or takes too long to find one."""
+
+
+class SamplingInterruptedError(RequestError):
+    """A grammar was stopped by `Backend.interrupt`: the answer is to be aborted."""

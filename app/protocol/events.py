@@ -25,6 +25,7 @@ class EventKind(StrEnum):
     RESUME = "resume"
     ABORT = "abort"
     OVERFLOW = "overflow"
+    GRAMMAR = "grammar"
     DRAFT = "draft"  # of the draft model
     VERIFY = "verify"
     NATIVE = "native log"  # a warning or an error of llama.cpp
@@ -220,6 +221,15 @@ class Shortened(Happening):
 
 
 @dataclass(frozen=True, slots=True)
+class Triggered(Happening):
+    """The answer has written what its grammar waited for, such as the beginning of a call of a tool."""
+
+    kind = EventKind.GRAMMAR
+
+    num_tokens: int  # of the answer, up to there
+
+
+@dataclass(frozen=True, slots=True)
 class Verified(Happening):
     """All cells are compared with the library, or positions, where the model has no cells."""
 
@@ -257,6 +267,7 @@ Event = (
     | Paused
     | BrokenOff
     | Shortened
+    | Triggered
     | Verified
     | Disagreed
 )

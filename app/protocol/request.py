@@ -34,11 +34,14 @@ class Message:
     """One turn as the chat template sees it.
 
     `fields` is a JSON object with further fields: `tool_calls`, `tool_call_id`, `name`.
+    `written` is all of an answer as its model wrote it, if that is known: where the template allows it stands
+    in the prompt as it is, so that its cells can be used again.
     """
 
     role: Role
     content: str
     fields: str = ""
+    written: str = ""
 
     def __post_init__(self) -> None:
         if taken := read_object(self.fields, "The fields of a message").keys() & {"role", "content"}:

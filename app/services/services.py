@@ -11,6 +11,7 @@ from app.services.chat_library import ChatLibrary
 from app.services.chat_search import ChatSearch
 from app.services.chat_transfer import ChatTransfer
 from app.services.downloads import Downloads
+from app.services.form_check import FormCheck
 from app.services.local_api import LocalApi
 from app.services.model_fits import ModelFits
 from app.services.model_hub import ModelHub
@@ -18,6 +19,7 @@ from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
 from app.services.presets import Presets
 from app.services.self_test import SelfTest
+from app.services.tools import ToolService
 from app.storage.chat_store import ChatStore
 from app.system import paths
 
@@ -40,8 +42,11 @@ class Services:
         self.chat_library = ChatLibrary(store, workspace, parent)
         self.search = ChatSearch(store, parent)
         self.transfer = ChatTransfer(workspace, store, self.chat_library, parent)
+        self.tools = ToolService(store, preferences, paths.mcp_servers_file(), parent)
         self.presets = Presets(paths.presets_dir(), preferences, parent)
         self.prompt_tokens = TokenCounter(engine, parent)  # of system prompts
+        self.form_check = FormCheck()
+        self.schema_tokens = TokenCounter(engine, parent)  # of tools
         self.cells = CellKeeping(engine, workspace, preferences, paths.kept_cells_dir(), parent)
         self.model_library = ModelLibrary(preferences, engine, parent)
         self.model_fits = ModelFits(preferences, engine, parent)
@@ -54,6 +59,8 @@ class Services:
         self.model_library.close()
         self.model_fits.close()
         self.hub.close()
+        self.form_check.close()
         await self.downloads.close()
         await self.self_test.close()
+        await self.tools.close()
         await self.api.close()

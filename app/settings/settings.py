@@ -19,6 +19,7 @@ from app.system.private_files import private_dir
 Speed = Literal["responsive", "balanced", "throughput"]
 Overflow = Literal["stop", "rolling_window", "truncate_middle"]
 KvType = Literal["f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"]
+Approval = Literal["ask", "always", "never"]
 FlashAttention = Literal["auto", "on", "off"]
 RopeScaling = Literal["model", "none", "linear", "yarn"]
 NumTokens = Annotated[int, Field(ge=0, le=2**24)]
@@ -132,6 +133,12 @@ class Settings(BaseModel):
     api_hosts: str = ""  # names under which other machines and containers may call it
     api_encrypted: bool = False  # by a certificate of its own
     api_key: str = ""  # created when first needed; the file is readable by its owner only
+    tool_approvals: dict[str, Approval] = {}  # by "server/tool"; those that are not here ask
+    tool_folders: list[Path] = []  # below which the built-in tools may read files
+    max_tool_rounds: Annotated[int, Field(ge=1, le=1000)] = 20  # of calls within one answer
+    max_tool_share: Annotated[int, Field(ge=1, le=100)] = 25  # % of the context; more are listed by name only
+    # Of one result, in tokens; the model fetches the rest in parts.
+    max_tool_result_tokens: Annotated[int, Field(ge=100, le=2**20)] = 4000
     temperature: Annotated[float, _sampled("temperature")] | None = None
     top_k: Annotated[int, Field(ge=INTEGERS["top_k"][0], le=INTEGERS["top_k"][1])] | None = None
     top_p: Annotated[float, _sampled("top_p")] | None = None

@@ -10,9 +10,12 @@ from typing import Any, Self, TypeVar
 from app.chats.attachment import Attachment
 from app.chats.chat import FIRST, Chat, QueuedMessage, Turn, TurnState
 from app.chats.text import valid_unicode
+from app.chats.tool_json import as_text, rounds_of, tools_of
+from app.chats.tool_use import ToolRound
 from app.protocol.output import Usage
 from app.protocol.request import Overflow, Role
-from app.storage.checksum import checksum
+from app.storage.checksum import NO_ROUNDS, checksum
+from app.storage.search import SEARCHED, add_function, searched
 from app.system.said import from_text, said, to_text
 
 J = TypeVar("J")
@@ -36,7 +39,7 @@ class ChatChange:
     @classmethod
     def of_turns(cls, chat: Chat, turns: Iterable[Turn]) -> Self:
         """For a chat on disk: only these turns, whose text has grown."""
-        return cls(Chat(chat.id), "", turns=tuple(replace(turn) for turn in turns), is_chat_itself=False)
+        return cls(Chat(chat.id), "", turns=tuple(turn.copied() for turn in turns), is_chat_itself=False)
 
     @classmethod
     def of(
@@ -54,7 +57,7 @@ class ChatChange:
             leaf_id or (chat.turns[-1].id if chat.turns else ""),
             draft,
             draft_attachments,
-            tuple(replace(turn) for turn in (chat.all_turns() if turns is None else turns)),
+            tuple(turn.copied() for turn in (chat.all_turns() if turns is None else turns)),
             tuple(removed),
         )
 
@@ -80,26 +83,28 @@ class SavedTurns:
 
 _CHAT_COLUMNS = (
     "id, title, system_prompt, created_at, overflow, max_context_tokens, auto_title, folder, is_pinned, "
-    "sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook"
+    "sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook, tools"
 )
 _TURN_COLUMNS = (
-    "role, text, state, notice, model, usage, id, created_at, overflowed, parent_id, attachments, thinking_s"
+    "role, text, state, notice, model, usage, id, created_at, overflowed, parent_id, attachments, "
+    "thinking_s, rounds"
 )
 _UPSERT_CHAT = f"""
-    INSERT INTO chats ({_CHAT_COLUMNS}, updated_at) VALUES ({", ".join("?" * 18)})
+    INSERT INTO chats ({_CHAT_COLUMNS}, updated_at) VALUES ({", ".join("?" * 19)})
     ON CONFLICT (id) DO UPDATE SET title = excluded.title, system_prompt = excluded.system_prompt,
         overflow = excluded.overflow, max_context_tokens = excluded.max_context_tokens,
         auto_title = excluded.auto_title, folder = excluded.folder, is_pinned = excluded.is_pinned,
         sampling = excluded.sampling, max_tokens = excluded.max_tokens, queue = excluded.queue,
         draft = excluded.draft, draft_attachments = excluded.draft_attachments, leaf_id = excluded.leaf_id,
-        model_path = excluded.model_path, is_notebook = excluded.is_notebook,
+        model_path = excluded.model_path, is_notebook = excluded.is_notebook, tools = excluded.tools,
         updated_at = max(updated_at, excluded.updated_at)
 """
 _UPSERT_TURN = f"""
-    INSERT INTO turns ({_TURN_COLUMNS}, chat_id, checksum) VALUES ({", ".join("?" * 14)})
+    INSERT INTO turns ({_TURN_COLUMNS}, chat_id, checksum) VALUES ({", ".join("?" * 15)})
     ON CONFLICT (id) DO UPDATE SET text = excluded.text, state = excluded.state, notice = excluded.notice,
         model = excluded.model, usage = excluded.usage, overflowed = excluded.overflowed,
-        parent_id = excluded.parent_id, thinking_s = excluded.thinking_s, checksum = excluded.checksum
+        parent_id = excluded.parent_id, thinking_s = excluded.thinking_s, rounds = excluded.rounds,
+        checksum = excluded.checksum
     RETURNING number
 """
 
@@ -121,11 +126,25 @@ def write_grown(connection: sqlite3.Connection, answers: Iterable[Turn]) -> None
     """Answers that are on disk as being written. What was written meanwhile, and is newer, stays."""
     for turn in answers:
         known = connection.execute(
-            "SELECT chat_id FROM turns WHERE id = ? AND state = ? AND length(text) <= ?",
-            (turn.id, TurnState.STREAMING, len(turn.text)),
+            "SELECT chat_id, text, rounds FROM turns WHERE id = ? AND state = ?",
+            (turn.id, TurnState.STREAMING),
         ).fetchone()
-        if known:
+        if known and not _has_more(known[1], known[2], turn):
             _write_turn(connection, known[0], turn)
+
+
+def _has_more(text: str, rounds: str, turn: Turn) -> bool:
+    """What is on disk was written after `turn`."""
+    if rounds == as_text(turn.rounds):
+        return len(text) > len(turn.text)
+    return _progress(text, rounds_of(_from_json(rounds, []))) > _progress(turn.text, turn.rounds)
+
+
+def _progress(text: str, rounds: Sequence[ToolRound]) -> tuple[int, ...]:
+    """Of an answer; what was written later is never less."""
+    last = rounds[-1] if rounds else ToolRound()
+    size = sum(len(use.arguments) + len(use.result) for use in last.uses)
+    return len(rounds), len(last.text), size, len(text)
 
 
 def index_anew(connection: sqlite3.Connection) -> None:
@@ -133,8 +152,14 @@ def index_anew(connection: sqlite3.Connection) -> None:
     ((how,),) = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'turns_found'").fetchall()
     connection.execute("DROP TABLE turns_found")
     connection.execute(how)
+    index_messages(connection, "state <> 'streaming'")
+
+
+def index_messages(connection: sqlite3.Connection, where: str) -> None:
+    """Puts those that are not there into the search index."""
+    add_function(connection)
     connection.execute(
-        "INSERT INTO turns_found (rowid, text) SELECT number, text FROM turns WHERE state <> 'streaming'"
+        f"INSERT INTO turns_found (rowid, text) SELECT number, {SEARCHED} FROM turns WHERE {where}"
     )
 
 
@@ -241,12 +266,14 @@ def arrange(turns: Sequence[Turn], leaf_id: str) -> SavedTurns:
 def _write_turn(connection: sqlite3.Connection, chat_id: str, turn: Turn) -> None:
     """An answer that is being written is not indexed: doing that with every save would take too long."""
     row = _storable((*_turn_row(turn), chat_id))
-    role, text, attachments = row[0], row[1], row[10]
-    row = (*row, checksum(turn.id, turn.parent_id, role, text, attachments))
+    role, text, attachments, rounds = row[0], row[1], row[10], row[12]
+    row = (*row, checksum(turn.id, turn.parent_id, role, text, attachments, rounds))
     ((number,),) = connection.execute(_UPSERT_TURN, row).fetchall()
     if turn.state is not TurnState.STREAMING:
         connection.execute("DELETE FROM turns_found WHERE rowid = ?", (number,))
-        connection.execute("INSERT INTO turns_found (rowid, text) VALUES (?, ?)", (number, text))
+        connection.execute(
+            "INSERT INTO turns_found (rowid, text) VALUES (?, ?)", (number, searched(text, rounds))
+        )
 
 
 def _chat_row(change: ChatChange) -> tuple[object, ...]:
@@ -269,13 +296,14 @@ def _chat_row(change: ChatChange) -> tuple[object, ...]:
         change.leaf_id,
         chat.model_path,
         chat.is_notebook,
+        json.dumps(chat.tools),
     )
 
 
 def _saved_chat(row: Sequence[Any]) -> SavedChat:
     (chat_id, title, system_prompt, created_at, overflow, max_context_tokens, auto_title, folder, is_pinned,
      sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook,
-     num_turns) = row  # fmt: skip
+     tools, num_turns) = row  # fmt: skip
     chat = Chat(
         id=chat_id,
         title=title,
@@ -291,6 +319,7 @@ def _saved_chat(row: Sequence[Any]) -> SavedChat:
         queue=_queue(_from_json(queue, [])),
         model_path=model_path,
         is_notebook=bool(is_notebook),
+        tools=tools_of(_from_json(tools, [])),
     )
     return SavedChat(chat, draft, _draft_attachments(draft_attachments), leaf_id, num_turns)
 
@@ -315,7 +344,7 @@ def _turn_row(turn: Turn) -> tuple[object, ...]:
     attachments = _to_json(turn.attachments)
     return (
         turn.role, turn.text, *state, turn.id, turn.created_at, turn.overflowed, turn.parent_id, attachments,
-        turn.thinking_s,
+        turn.thinking_s, as_text(turn.rounds),
     )  # fmt: skip
 
 
@@ -327,7 +356,7 @@ def _read_turn(row: Sequence[Any]) -> Turn:
 
 
 def _what_is_left(row: Sequence[Any]) -> Turn:
-    role, text, state, _notice, _model, _usage, turn_id, created_at, _overflowed, parent_id, *_ = row
+    role, text, state, _notice, _model, _usage, turn_id, created_at, _overflowed, parent_id, *more = row
     return Turn(
         _ROLES.get(role, Role.ASSISTANT),
         str(text),
@@ -336,6 +365,7 @@ def _what_is_left(row: Sequence[Any]) -> Turn:
         id=turn_id,
         created_at=created_at,
         parent_id=parent_id,
+        rounds=rounds_of(_from_json(more[2], [])),
     )
 
 
@@ -353,9 +383,10 @@ def _turn(row: Sequence[Any]) -> Turn:
         parent_id,
         attachments,
         thinking_s,
+        rounds,
         expected,
     ) = row
-    if expected is not None and expected != checksum(turn_id, parent_id, role, text, attachments):
+    if expected is not None and expected != checksum(turn_id, parent_id, role, text, attachments, rounds):
         notice = DAMAGED
     return Turn(
         _ROLES[role],
@@ -370,6 +401,7 @@ def _turn(row: Sequence[Any]) -> Turn:
         parent_id,
         _attachments(json.loads(attachments)) if attachments != "[]" else (),
         thinking_s,
+        rounds_of(_from_json(rounds, [])) if rounds != NO_ROUNDS else [],
     )
 
 

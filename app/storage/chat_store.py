@@ -25,6 +25,7 @@ from app.storage.chat_rows import (
     adopt_orphans,
     delete_chats,
     index_anew,
+    index_messages,
     name_anew,
     read_chats,
     read_end,
@@ -46,7 +47,7 @@ from app.storage.list_rows import (
     write_folders,
 )
 from app.storage.repair import finish_repair, repair
-from app.storage.search import SearchHit, search
+from app.storage.search import Search, SearchHit
 from app.storage.tab_rows import SavedWorkspace, Tabs, read_workspace, write_tabs
 from app.system.said import said, together
 
@@ -108,7 +109,10 @@ class ChatStore:
 
     async def search(self, text: str, limit: int = 200) -> tuple[SearchHit, ...]:
         """Messages in which all words of `text` are, the newest first. Raises StorageError."""
-        return await self._call(self._read, lambda connection: search(connection, text, limit))
+        search = Search(text, limit)
+        while not search.is_done:
+            await self._call(self._read, search.look_further)
+        return tuple(search.hits)
 
     async def folders(self) -> tuple[str, ...]:
         """In the user's order. Raises StorageError."""
@@ -402,9 +406,7 @@ def _tidy(connection: sqlite3.Connection) -> None:
     connection.execute(
         "DELETE FROM turns_found WHERE rowid IN (SELECT number FROM turns WHERE state = ?)", cut_off
     )
-    connection.execute(
-        "INSERT INTO turns_found (rowid, text) SELECT number, text FROM turns WHERE state = ?", cut_off
-    )
+    index_messages(connection, f"state = '{TurnState.STREAMING}'")
     connection.execute(
         "UPDATE turns SET state = ?, notice = ? WHERE state = ?",
         (TurnState.STOPPED, INTERRUPTED, TurnState.STREAMING),

@@ -15,7 +15,8 @@ from app.storage.database import migrate, migrations, transaction
 from app.storage.pages import Pages, Row
 
 TABLES = ("chats", "turns")
-_CHECKED = ("id", "parent_id", "role", "text", "attachments")
+_SIZE = "length({0}.text) + length({0}.rounds)"
+_CHECKED = ("id", "parent_id", "role", "text", "attachments", "rounds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,9 @@ def _column(name: str, kind: str, is_required: int, default: str | None, key: in
 def _insert(connection: sqlite3.Connection, shape: _Shape, row: Row) -> None:
     """Of two rows of a message the one with more text wins: the other is from an old page."""
     names = [column.name for column in shape.columns[: len(row)]]
-    words = "text" if shape.table == "turns" else "draft"
-    is_longer = f"length(excluded.{words}) > length({shape.table}.{words})"
+    words = [name for name in ("text", "rounds", "draft") if name in names]
+    sizes = ((f"length(excluded.{name})", f"length({shape.table}.{name})") for name in words)
+    is_longer = " > ".join(map(" + ".join, zip(*sizes, strict=True)))
     columns, marks = ", ".join(names), ", ".join("?" * len(names))
     changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in ("id", "number"))
     try:
@@ -121,7 +123,7 @@ def _bring_over(rows: sqlite3.Connection, into: sqlite3.Connection) -> Salvaged:
         for turn in rows.execute("SELECT * FROM turns ORDER BY number"):
             is_whole = turn["checksum"] in (None, checksum(*(turn[part] for part in _CHECKED)))
             _ensure_chat(into, turn["chat_id"], turn["created_at"])
-            newer = "length(excluded.text) > length(turns.text)" if is_whole else "0"
+            newer = f"{_SIZE.format('excluded')} > {_SIZE.format('turns')}" if is_whole else "0"
             if _upsert(into, "turns", turn, newer, without=("number",)):
                 num_turns += 1
                 num_damaged += not is_whole

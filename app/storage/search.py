@@ -1,22 +1,38 @@
 """Full-text search in messages. The storage thread only; excerpts are pure functions.
 
 A trigram index: it finds parts of words in any script, but nothing below three characters. Shorter words are
-searched for in the texts themselves, newest first, until enough is found.
+searched for in the texts themselves, newest first, until enough is found: a piece of them at a time.
 """
 
+import json
 import re
 import sqlite3
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from app.chats.tool_json import rounds_of
+from app.storage.checksum import NO_ROUNDS
+
 MIN_INDEXED_CHARS = 3
+MAX_FOUND = 20_000  # characters of a tool's result
 MAX_WORDS, MAX_WORD_CHARS = 16, 200  # of a search: each is looked for in all texts, and others wait meanwhile
+PIECE_S = 0.02  # whoever needs the thread meanwhile waits about so long
+FIRST_PIECE = 64  # texts
 FOUND_START, FOUND_END = "\x02", "\x03"
 _BEFORE, _AFTER = 40, 160  # characters of an excerpt around its first match
 _PHRASE_OR_WORD = re.compile(r'"([^"]*)"?|([^\s"]+)')
 _COLUMNS = (
-    "turns.chat_id, turns.id, CASE title WHEN '' THEN auto_title ELSE title END, turns.text, turns.created_at"
+    "turns.chat_id, turns.id, CASE title WHEN '' THEN auto_title ELSE title END, turns.text, turns.rounds, "
+    "turns.created_at"
+)
+
+
+# Bytes: a flipped bit may have made them no UTF-8, and Python would not get them then.
+SEARCHED = (
+    "CASE turns.rounds WHEN '[]' THEN turns.text "
+    "ELSE searched(CAST(turns.text AS BLOB), CAST(turns.rounds AS BLOB)) END"
 )
 
 
@@ -29,32 +45,91 @@ class SearchHit:
     created_at: float
 
 
-def search(connection: sqlite3.Connection, text: str, limit: int) -> tuple[SearchHit, ...]:
-    """Messages with all words of `text`, newest first. Words in quotes must be adjacent.
+class Search:
+    """For messages with all words of a text. Words in quotes must be adjacent.
 
-    Of more than `limit`, those written to the database last: that is indexed, the date is not.
+    Of more than `limit`, those written to the database last are found: that is indexed, the date is not.
     """
-    words = words_of(text)
-    if not words:
-        return ()
-    indexed = [word for word in words if len(word) >= MIN_INDEXED_CHARS]
-    short = [word for word in words if len(word) < MIN_INDEXED_CHARS]
-    # By rowid: SQLite would have to read all matches to sort them otherwise.
-    source = "turns_found CROSS JOIN turns ON turns.number = turns_found.rowid" if indexed else "turns"
-    conditions = ["chats.deleted_at IS NULL", "turns.state <> 'streaming'"]
-    conditions += ["turns_found MATCH ?"] if indexed else []
-    conditions += ["instr(lower(turns.text), lower(?)) > 0"] * len(short)
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM {source} CROSS JOIN chats ON chats.id = turns.chat_id "
-        f"WHERE {' AND '.join(conditions)} "
-        f"ORDER BY {'turns_found.rowid' if indexed else 'turns.number'} DESC LIMIT ?",
-        (*([_match(indexed)] if indexed else []), *short, limit),
-    )
-    hits = [
-        SearchHit(chat_id, turn_id, title, excerpt(said, words), created_at)
-        for chat_id, turn_id, title, said, created_at in rows
-    ]
-    return tuple(sorted(hits, key=lambda hit: hit.created_at, reverse=True))
+
+    def __init__(self, text: str, limit: int) -> None:
+        self._words = words_of(text)
+        self._indexed = [word for word in self._words if len(word) >= MIN_INDEXED_CHARS]
+        self._short = [word for word in self._words if len(word) < MIN_INDEXED_CHARS]
+        self._limit = limit
+        self._below: int | None = None  # only texts with smaller numbers are still to be looked at
+        self._piece = FIRST_PIECE
+        self._hits: tuple[SearchHit, ...] = ()
+        self.is_done = not self._words
+
+    @property
+    def hits(self) -> list[SearchHit]:
+        """The newest first."""
+        return sorted(self._hits, key=lambda hit: hit.created_at, reverse=True)
+
+    def look_further(self, connection: sqlite3.Connection) -> None:
+        """Through all texts where the index tells which; else through some."""
+        began = time.perf_counter()
+        below = self._below
+        if below is None:
+            (newest,) = connection.execute("SELECT max(number) FROM turns").fetchone()
+            below = (newest or 0) + 1
+        first = max(0, below - self._piece) if self._short else 0
+        self._hits += tuple(self._found(connection, first, below))
+        self._below = first
+        self._piece = max(1, self._piece * 2 if time.perf_counter() - began < PIECE_S else self._piece // 2)
+        self.is_done = first == 0 or len(self._hits) >= self._limit
+
+    def _found(self, connection: sqlite3.Connection, first: int, below: int) -> list[SearchHit]:
+        """In texts with these numbers."""
+        # By rowid: SQLite would have to read all matches to sort them otherwise.
+        source = (
+            "turns_found CROSS JOIN turns ON turns.number = turns_found.rowid" if self._indexed else "turns"
+        )
+        number = "turns_found.rowid" if self._indexed else "turns.number"
+        conditions = ["chats.deleted_at IS NULL", "turns.state <> 'streaming'", f"{number} BETWEEN ? AND ?"]
+        conditions += ["turns_found MATCH ?"] if self._indexed else []
+        conditions += [f"instr(lower({SEARCHED}), lower(?)) > 0"] * len(self._short)
+        add_function(connection)
+        rows = connection.execute(
+            f"SELECT {_COLUMNS} FROM {source} CROSS JOIN chats ON chats.id = turns.chat_id "
+            f"WHERE {' AND '.join(conditions)} ORDER BY {number} DESC LIMIT ?",
+            (
+                *(first, below - 1),
+                *([_match(self._indexed)] if self._indexed else []),
+                *self._short,
+                self._limit - len(self._hits),
+            ),
+        )
+        return [
+            SearchHit(chat_id, turn_id, title, excerpt(searched(said, rounds), self._words), created_at)
+            for chat_id, turn_id, title, said, rounds, created_at in rows
+        ]
+
+
+def add_function(connection: sqlite3.Connection) -> None:
+    """What SEARCHED calls."""
+
+    def of_bytes(text: bytes, rounds: bytes) -> str:
+        return searched(text.decode("utf-8", "replace"), rounds.decode("utf-8", "replace"))
+
+    connection.create_function("searched", 2, of_bytes, deterministic=True)
+
+
+def searched(text: str, rounds: str) -> str:
+    """What is found of a message: its text, and its calls of tools with their results. `rounds` as stored."""
+    if rounds == NO_ROUNDS:
+        return text
+    try:
+        found = rounds_of(json.loads(rounds))
+    except (ValueError, RecursionError):  # damaged
+        return text
+    parts = [text] if text else []
+    for each in found:
+        parts += [
+            each.content,
+            *(f"{use.tool} {use.arguments}\n{use.result[:MAX_FOUND]}" for use in each.uses),
+        ]
+    return "\n".join(filter(None, parts))
 
 
 def words_of(text: str) -> list[str]:

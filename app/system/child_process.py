@@ -31,16 +31,24 @@ def start(
     Neither fork, which would copy llama.cpp's threads half-way, nor multiprocessing, which would import the
     parent's main module again.
     """
-    interpreter = [CHILD_OPTION] if getattr(sys, "frozen", False) else ["-P", "-m"]
     return subprocess.Popen(
-        [sys.executable, *interpreter, module, *arguments],
+        command(module, arguments),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,
-        # Without the second one, a native abort would fork a debugger.
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "GGML_NO_BACKTRACE": "1"},
+        env=environment(),
         start_new_session=leads_group,
     )
+
+
+def command(module: str, arguments: Sequence[str] = ()) -> list[str]:
+    interpreter = [CHILD_OPTION] if getattr(sys, "frozen", False) else ["-P", "-m"]
+    return [sys.executable, *interpreter, module, *arguments]
+
+
+def environment() -> dict[str, str]:
+    # Without the second one, a native abort would fork a debugger.
+    return os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "GGML_NO_BACKTRACE": "1"}
 
 
 def send(pipe: IO[bytes] | None, value: object) -> None:
@@ -79,6 +87,15 @@ def await_end(child: Child, patience_s: float) -> None:
         child.wait(patience_s)
     except subprocess.TimeoutExpired:
         kill(child)
+
+
+def has_crashed(child: Child) -> bool:
+    """It has ended by an error of native code, and nobody has killed it."""
+    code = child.returncode
+    assert code is not None, "reap it before"
+    if sys.platform == "win32":
+        return code >= 0xC0000000  # an exception, such as an access violation
+    return -code in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 
 
 def reap(child: Child) -> None:

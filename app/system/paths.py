@@ -74,6 +74,11 @@ def settings_file() -> Path:
     return config_dir() / "settings.json"
 
 
+def mcp_servers_file() -> Path:
+    """Its values may be secrets."""
+    return config_dir() / "mcp-servers.json"
+
+
 def window_state_file() -> Path:
     return config_dir() / "window.ini"
 

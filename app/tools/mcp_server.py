@@ -1,263 +1,258 @@
-"""One MCP server as a child process: its tools, and calls of them. JSON-RPC in lines over stdin and stdout.
+"""One MCP server, whatever becomes of its process: its state, tools, log, and calls.
 
-A server is a stranger's program. One that hangs, floods, lies or dies costs its calls; the next one starts it
-anew. Its process is the leader of a group that ends with it. Any asyncio loop.
+A server is a stranger's program. One that hangs, floods, lies or dies costs its calls; it is started anew,
+later each time, and in the end no more. Any asyncio loop.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
 import logging
-import os
-import signal
-import sys
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from app.protocol.errors import InvalidRequestError
-from app.protocol.json_object import check_size
-from app.tools.tool import Result, Surroundings, Tool, ToolError
+from app.system.said import said
+from app.tools.mcp_process import Hearer, McpProcess
+from app.tools.plain import told_name
+from app.tools.server_config import ServerConfig
+from app.tools.tool import Progress, Result, Surroundings, Tool, ToolError
 
 log = logging.getLogger(__name__)
 
-PROTOCOL_VERSION = "2025-06-18"
-DEFAULT_TIMEOUT_MS = 30_000
-MAX_LINE_BYTES = 4 << 20
-MAX_TOOLS = 1000
-MAX_NAME_CHARS = 64  # of a tool with its server
-MAX_TEXT_CHARS = 10_000  # of what is told of a tool
-START_S = 30.0
-END_S = 1.0
-OWN_VARIABLES = "SKEIN_"  # such as the API's key: none of a stranger's business
+START_S = 90.0  # npx and uvx may have to download the server
+SIGN_IN_S = 300.0
+MAX_LOG_LINES = 500
+MAX_RESTARTS = 5  # in a row
+FIRST_RESTART_S, LAST_RESTART_S = 1.0, 60.0
+STABLE_S = 60.0  # who lives so long may die again
+
+
+class Status(StrEnum):
+    STOPPED = "stopped"
+    STARTING = "starting"
+    READY = "ready"
+    WAITING = "waiting"  # until it is started again
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
-class McpConfig:
-    """How a server is started. As Claude Desktop, LM Studio and VS Code write it in `mcp.json`."""
+class ServerInfo:
+    """What a server says of itself."""
 
-    name: str
-    command: str
-    arguments: tuple[str, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
-    folder: str | None = None
-    timeout_s: float = DEFAULT_TIMEOUT_MS / 1000
-
-
-def read_mcp_config(text: str) -> list[McpConfig]:
-    """Entries without a command, such as remote servers, are left out. Raises InvalidRequestError."""
-    try:
-        check_size(text.encode())
-        whole = json.loads(text)
-        servers = whole.get("mcpServers", {})
-        return [_config(name, entry) for name, entry in servers.items() if "command" in entry]
-    except (ValueError, AttributeError, TypeError) as error:
-        raise InvalidRequestError(f"The list of MCP servers cannot be read: {error}.") from error
+    title: str = ""
+    version: str = ""
+    instructions: str = ""
+    has_resources: bool = False
+    has_prompts: bool = False
 
 
-def _config(name: str, entry: Mapping[str, Any]) -> McpConfig:
-    timeout_ms = entry.get("timeout_ms", DEFAULT_TIMEOUT_MS)
-    if not isinstance(timeout_ms, int) or timeout_ms < 1:
-        raise ValueError(f"timeout_ms of {name} is no number of milliseconds")
-    return McpConfig(
-        name=name,
-        command=str(entry["command"]),
-        arguments=tuple(map(str, entry.get("args") or ())),
-        environment={str(key): str(value) for key, value in (entry.get("env") or {}).items()},
-        folder=entry.get("cwd"),
-        timeout_s=timeout_ms / 1000,
-    )
+class McpServer(Hearer):
+    """Subclasses say what happens when it changes, and who answers its questions."""
 
-
-class McpServer:
-    """Started by the first call, and again by the first one after it has died."""
-
-    def __init__(self, config: McpConfig) -> None:
+    def __init__(self, config: ServerConfig) -> None:
         self.config = config
-        self._session: _Session | None = None
-        self._turn = asyncio.Lock()  # of starting
+        self.status, self.sentence = Status.STOPPED, ""  # why it failed or waits
+        self.info = ServerInfo()
+        self.tools: tuple[Tool, ...] = ()  # as last listed, whether it runs or not
+        self.log: deque[str] = deque(maxlen=MAX_LOG_LINES)
+        self._process: McpProcess | None = None
+        self._last: McpProcess | None = None  # the one before, whose processes may just be ending
+        self._starting: asyncio.Task[None] | None = None
+        self._ready: asyncio.Future[None] | None = None
+        self._restart: asyncio.TimerHandle | None = None
+        self._num_deaths, self._ready_at = 0, 0.0
+        self._start_clock: asyncio.Timeout | None = None
 
-    async def tools(self) -> list[Tool]:
-        """Raises ToolError."""
-        result = await self._ask("tools/list", {}, self._patience_s)
-        listed = result.get("tools")
-        tools = [self._tool(one) for one in (listed if isinstance(listed, list) else [])[:MAX_TOOLS]]
-        return [tool for tool in tools if tool]
+    def on_change(self) -> None:
+        """Its state, its tools or its log."""
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Raises ToolError."""
-        question = {"name": name, "arguments": dict(arguments)}
-        result = await self._ask("tools/call", question, self.config.timeout_s)
-        text = _text_of(result)
-        if result.get("isError"):
-            raise ToolError(text or "The tool failed without saying why.")
-        return {"plain_text_response": text}
+    async def kept(self) -> str:
+        """What `on_keep` was given last."""
+        return ""
+
+    async def start(self) -> None:
+        """Returns when it is ready. Raises ToolError."""
+        if self.status is Status.READY:
+            return
+        if self._starting is None or self._starting.done():
+            self._starting = asyncio.ensure_future(self._start())
+        await asyncio.shield(self._starting)
+
+    def start_soon(self) -> None:
+        """The same, for whoever does not wait."""
+        if self._starting is None or self._starting.done():
+            self._starting = asyncio.ensure_future(self._start())
+            self._starting.add_done_callback(_note_failure)
 
     async def close(self) -> None:
-        session, self._session = self._session, None
-        if session:
-            await session.end("The server is stopped.")
+        """Returns when all its processes have ended. It can be started again."""
+        self._forget_restart()
+        if self._starting and not self._starting.done():
+            self._starting.cancel()
+            await asyncio.wait([self._starting])
+        process, self._process = self._process, None
+        self._num_deaths = 0
+        self._set(Status.STOPPED)
+        if process:
+            await process.end()
+        if self._last:
+            await self._last.gone()
 
-    def _tool(self, told: object) -> Tool | None:
-        if not isinstance(told, dict) or not isinstance(told.get("name"), str):
-            return None
-        name = f"{self.config.name}_{told['name']}"
-        schema = told.get("inputSchema")
-        if len(name) > MAX_NAME_CHARS or not name.isprintable():
-            log.warning("A tool of the MCP server %s has an unusable name.", self.config.name)
-            return None
-        call = partial(_call, self, told["name"])
-        parameters = schema if isinstance(schema, dict) else {"type": "object", "properties": {}}
-        return Tool(name, name, str(told.get("description", ""))[:MAX_TEXT_CHARS], parameters, call, "mcp")
-
-    @property
-    def _patience_s(self) -> float:
-        """For all but calls: a program may take long to start."""
-        return max(self.config.timeout_s, START_S)
-
-    async def _ask(self, method: str, parameters: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        async with self._turn:
-            if self._session is None or self._session.is_over:
-                self._session = await _Session.start(self.config)
-                async with self._within(self._patience_s):
-                    await self._session.greet()
-            session = self._session
-        async with self._within(timeout_s):
-            return await session.ask(method, parameters)
-
-    @contextlib.asynccontextmanager
-    async def _within(self, seconds: float) -> AsyncIterator[None]:
-        """What hangs once would hang again: it is ended. Raises ToolError."""
-        try:
-            async with asyncio.timeout(seconds):
-                yield
-        except TimeoutError:
-            session, self._session = self._session, None
-            if session:
-                await session.end("The MCP server hung.")
-            name = self.config.name
-            raise ToolError(f"The MCP server {name} did not answer within {seconds:g} seconds.") from None
-
-
-async def _call(server: McpServer, name: str, arguments: Mapping[str, Any], _where: Surroundings) -> Result:
-    return await server.call(name, arguments)
-
-
-def _text_of(result: Mapping[str, Any]) -> str:
-    """The texts of it; of what is no text, its kind."""
-    content = result.get("content")
-    parts = [part for part in (content if isinstance(content, list) else []) if isinstance(part, dict)]
-    return "\n".join(str(part.get("text", f"[{part.get('type', 'something')}]")) for part in parts)
-
-
-class _Session:
-    """One run of the process."""
-
-    def __init__(self, config: McpConfig, process: asyncio.subprocess.Process) -> None:
-        self._config, self._process = config, process
-        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self._last_id = 0
-        self._reader = asyncio.ensure_future(self._read())
-
-    @classmethod
-    async def start(cls, config: McpConfig) -> _Session:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], on_progress: Callable[[Progress], None] | None = None
+    ) -> Result:
         """Raises ToolError."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(OWN_VARIABLES)}
+        result = await self._ask("call", {"name": name, "arguments": dict(arguments)}, on_progress)
+        if result["is_error"]:
+            raise ToolError(result["text"] or "The tool failed without saying why.")
+        return {"plain_text_response": result["text"]}
+
+    async def ask(self, what: str, **values: Any) -> Any:
+        """For resources and prompts. Raises ToolError."""
+        return await self._ask(what, values)
+
+    async def _ask(
+        self,
+        what: str,
+        values: Mapping[str, Any],
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Any:
+        await self.start()
+        process, began = self._process, asyncio.get_running_loop().time()
+        if process is None:
+            raise ToolError(f"The MCP server {self.config.name} has ended.")
         try:
-            process = await asyncio.create_subprocess_exec(
-                config.command,
-                *config.arguments,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                cwd=config.folder,
-                env=kept | dict(config.environment),
-                limit=MAX_LINE_BYTES,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            raise ToolError(f"The MCP server {config.name} cannot be started: {error}.") from error
-        return cls(config, process)
+            return await process.ask(what, values, self.config.timeout_s, on_progress)
+        except TimeoutError:
+            seconds = self.config.timeout_s
+            if process.heard_at < began:  # what hangs once would hang again
+                log.warning("The MCP server %s hangs and is ended.", self.config.name)
+                process.kill()
+                self.on_end(process, said("It did not answer within {seconds:.0f} seconds.", seconds=seconds))
+            raise ToolError(
+                f"The MCP server {self.config.name} did not answer within {seconds:g} seconds."
+            ) from None
 
-    @property
-    def is_over(self) -> bool:
-        return self._reader.done()
-
-    async def greet(self) -> None:
-        greeting = {
-            "protocolVersion": PROTOCOL_VERSION,
-            "capabilities": {},
-            "clientInfo": {"name": "skein", "version": "1"},
-        }
-        await self.ask("initialize", greeting)
-        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    async def ask(self, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The result. Raises ToolError."""
-        if self.is_over:
-            raise ToolError(f"The MCP server {self._config.name} has ended.")
-        self._last_id += 1
-        number = self._last_id
-        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = answer
+    async def _start(self) -> None:
+        self._forget_restart()
+        self._set(Status.STARTING)
+        if self._last:
+            await self._last.gone()
+        loop = asyncio.get_running_loop()
+        self._ready = loop.create_future()
+        process = self._process = McpProcess(self.config, self)
         try:
-            self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": dict(parameters)})
-            return await answer
-        finally:
-            self._waiting.pop(number, None)
+            async with asyncio.timeout(START_S) as self._start_clock:
+                await process.start(await self.kept() if self.config.url else "")
+                await self._ready
+        except asyncio.CancelledError:
+            process.kill()
+            raise
+        except TimeoutError:
+            self._fail(said("It was not ready within {seconds:.0f} seconds.", seconds=START_S))
+            process.kill()
+        except ToolError as error:
+            self._fail(error.args[0])
+        if self.status is not Status.READY:
+            raise ToolError(f"The MCP server {self.config.name} cannot be started. {self.sentence}")
 
-    async def end(self, reason: str) -> None:
-        """Of the process and of all that it has started."""
-        self._fail(reason)
-        self._kill()
-        self._reader.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._reader
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(END_S):
-                await self._process.wait()
+    # Hearer.
 
-    def _send(self, message: Mapping[str, Any]) -> None:
-        assert self._process.stdin
-        if not self._process.stdin.is_closing():
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+    def on_ready(self, told: Mapping[str, Any]) -> None:
+        self.info = ServerInfo(**told)
+        self._ready_at = asyncio.get_running_loop().time()
+        self._set(Status.READY)
+        if self._ready and not self._ready.done():
+            self._ready.set_result(None)
 
-    async def _read(self) -> None:
-        assert self._process.stdout
-        try:
-            while line := await self._process.stdout.readline():
-                self._take(line)
-        except ValueError:
-            log.warning("The MCP server %s wrote a line of over 4 MiB.", self._config.name)
-        finally:
-            self._kill()
-            self._fail(f"The MCP server {self._config.name} has ended.")
+    def on_tools(self, tools: list[dict[str, Any]]) -> None:
+        self.tools = tuple(map(self._tool, tools))
+        self.on_change()
 
-    def _take(self, line: bytes) -> None:
-        """What is no answer to a question of ours is left out."""
-        with contextlib.suppress(ValueError, TypeError, AttributeError, RecursionError):
-            message = json.loads(line)
-            answer = self._waiting.get(message.get("id"))
-            if answer is None or answer.done():
-                return
-            if isinstance(result := message.get("result"), dict):
-                answer.set_result(result)
-            else:
-                error = message.get("error")
-                reason = error.get("message") if isinstance(error, dict) else None
-                answer.set_exception(ToolError(str(reason or "The MCP server sent no result.")))
+    def on_log(self, lines: list[str]) -> None:
+        self.log.extend(lines)
+        self.on_change()
 
-    def _fail(self, reason: str) -> None:
-        for answer in self._waiting.values():
-            if not answer.done():
-                answer.set_exception(ToolError(reason))
+    def on_browse(self, _url: str) -> None:
+        """The user has to sign in there, which takes time."""
+        if self._start_clock and self.status is Status.STARTING:
+            self._start_clock.reschedule(asyncio.get_running_loop().time() + SIGN_IN_S)
+        self._set(self.status, said("It waits until you have signed in, in your browser."))
 
-    def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if sys.platform == "win32":
-                self._process.kill()
-            else:
-                os.killpg(self._process.pid, signal.SIGKILL)
+    def on_end(self, process: McpProcess, sentence: str) -> None:
+        if process is not self._process:
+            return
+        self._process, self._last = None, process
+        sentence = sentence or said("It has ended.")
+        if self.status is Status.STARTING:
+            if self._ready and not self._ready.done():
+                self._ready.set_exception(ToolError(sentence))
+        elif self.status is Status.READY:
+            self._start_again_later(sentence)
+
+    def _start_again_later(self, sentence: str) -> None:
+        loop = asyncio.get_running_loop()
+        if loop.time() - self._ready_at > STABLE_S:
+            self._num_deaths = 0
+        self._num_deaths += 1
+        if self._num_deaths > MAX_RESTARTS:
+            self._fail(sentence)
+            return
+        delay_s = min(FIRST_RESTART_S * 2 ** (self._num_deaths - 1), LAST_RESTART_S)
+        self._restart = loop.call_later(delay_s, self.start_soon)
+        self._set(Status.WAITING, sentence)
+
+    def _forget_restart(self) -> None:
+        if self._restart:
+            self._restart.cancel()
+            self._restart = None
+
+    def _fail(self, sentence: str) -> None:
+        self._set(Status.FAILED, sentence)
+
+    def _set(self, status: Status, sentence: str = "") -> None:
+        self.status, self.sentence = status, sentence
+        self.on_change()
+
+    def _tool(self, told: Mapping[str, Any]) -> Tool:
+        name = told["name"]
+        return Tool(
+            told_name(name),
+            told["title"],
+            told["description"],
+            told["schema"],
+            partial(_call, self, name),
+            "mcp",
+            writes=told["writes"],
+            key=f"{self.config.name}/{name}",
+        )
+
+
+async def _call(
+    server: McpServer, name: str, arguments: Mapping[str, Any], surroundings: Surroundings
+) -> Result:
+    return await server.call(name, arguments, surroundings.on_progress)
+
+
+def with_unique_names(tools: list[Tool]) -> tuple[Tool, ...]:
+    """A tool whose name another one has is told with its server's, and if need be with a number."""
+    taken: set[str] = set()
+    unique = []
+    for tool in tools:
+        name, number = tool.name, 1
+        while name in taken:
+            tail = "" if number == 1 else f"_{number}"
+            name = told_name(f"{tool.server}_{tool.name}")[: 64 - len(tail)] + tail
+            number += 1
+        taken.add(name)
+        unique.append(replace(tool, name=name))
+    return tuple(unique)
+
+
+def _note_failure(starting: asyncio.Task[None]) -> None:
+    if not starting.cancelled() and (error := starting.exception()):
+        log.info("%s", error)

@@ -40,6 +40,7 @@ from app.ui.commands.palette_sources import (
     open_chat_entries,
     saved_chat_entries,
     setting_entries,
+    tool_entries,
 )
 from app.ui.data.backups_menu import BackupsMenu
 from app.ui.data.chat_files import ChatFiles
@@ -56,9 +57,11 @@ from app.ui.models.greetings import Greetings
 from app.ui.models.model_commands import ModelCommands
 from app.ui.settings.appearance import Appearance
 from app.ui.settings.chat_options import ChatOptionsPanel
+from app.ui.settings.chat_tools import ChatTools
 from app.ui.settings.key_hints import KeyHints
 from app.ui.settings.languages import Languages
 from app.ui.settings.shortcuts import Shortcuts
+from app.ui.settings.tool_extras import ToolExtras
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.first_view import LINE
@@ -129,10 +132,15 @@ class MainWindow(QObject):
             services.prompt_tokens,
             engine,
             preferences,
+            services.form_check,
             self.notices,
             self.undo,
             frame,
         )
+        self.chat_tools = ChatTools(
+            self.tabs, services.tools, services.schema_tokens, partial(self.show_settings, "tools"), frame
+        )
+        self.tool_extras = ToolExtras(self.tabs, services.tools, frame)
         self.model_commands = ModelCommands(
             services, self.models, lambda path: self.load_settings.show_for(path), frame
         )
@@ -222,6 +230,7 @@ class MainWindow(QObject):
         library, palette = self._services.chat_library, self.command_palette
         palette.add_source(self._command_entries)
         palette.add_source(partial(open_chat_entries, self.tabs))
+        palette.add_source(partial(tool_entries, self.chat_tools.palette_entries))
         palette.add_source(partial(setting_entries, self.show_setting))
         titles = partial(chat_titles, library)
         palette.add_source(partial(saved_chat_entries, titles, self.tabs, library.open))
@@ -251,8 +260,10 @@ class MainWindow(QObject):
         """Made when it is first asked for."""
         from app.ui.settings.settings_window import SettingsWindow
 
-        hub = self._services.hub
-        return SettingsWindow(self.preferences, self.models, self.shortcuts, self._facts, hub, self.frame)
+        hub, tools = self._services.hub, self._services.tools
+        return SettingsWindow(
+            self.preferences, self.models, self.shortcuts, self._facts, hub, tools, self.frame
+        )
 
     def show_settings(self, page: str = "") -> None:
         if page:

@@ -148,7 +148,7 @@ class Steps:
     def wait(self, _batch: object) -> None:
         self.num_begun += 1
         if not self._is_free:
-            self._allowed.acquire(timeout=SOON)
+            assert self._allowed.acquire(timeout=SOON), "nobody has allowed this step"
 
     def allow(self, num_steps: int = 1) -> None:
         self._allowed.release(num_steps)

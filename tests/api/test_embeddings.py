@@ -113,7 +113,7 @@ async def test_a_vector_has_the_length_one_and_the_tokens_are_counted():
         ({"prompt_string": "a"}, [[START, *b"a", END]]),
         ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, [[START, *b"ab", END]]),
         (
-            ["a", {"prompt_string": ["b", 7]}, {"content": "c"}],
+            ["a", {"prompt_string": ["b", 7]}, {"content": [{"type": "text", "text": "c"}]}],
             [[START, *b"a", END], [START, *b"b", END, 7], [START, *b"c", END]],
         ),
     ],
@@ -141,6 +141,7 @@ async def test_texts_have_many_forms(given, tokens):
         ({"input": "a", "dimensions": 4}, "dimensions: this model's vectors have 3"),
         ({"input": "a", "embd_normalize": 99}, "embd_normalize"),
         ({"input": {"prompt_string": "a", "multimodal_data": ["x"]}}, "text only"),
+        ({"input": {"content": "a"}}, "input"),
         ({"input": {"content": [{"type": "image_url", "image_url": {"url": "x"}}]}}, "input"),
     ],
 )

@@ -175,7 +175,7 @@ async def test_the_model_goes_by_its_alias():
 async def test_too_many_connections_are_refused_and_places_become_free_again():
     async with serving(limits=Limits(num_connections=5, header_s=5)) as served:
         idle = [await served.raw(b"") for _ in range(5)]
-        await asyncio.sleep(0.02)
+        await until(lambda: len(served.server._runner.server.connections) == 5)
         status, answer = await served.answer_to(b"GET /health HTTP/1.1\r\n\r\n")
         assert status == 503
         assert b"Retry-After" in answer

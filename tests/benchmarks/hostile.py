@@ -35,8 +35,10 @@ from app.protocol.errors import ChatTemplateError
 from app.protocol.request import Message, Role
 from app.storage import chat_rows
 from app.system.said import from_text
+from tests.benchmarks import stalls
 from tests.benchmarks.figures import Verdict
 from tests.benchmarks.served import Served, load_stalls, serving, session
+from tests.benchmarks.strangers import GRAMMARS, LATIN, SCHEMAS, properties
 from tests.native.tiny_ggufs import CHAT_TEMPLATE, Shape, write_tiny_gguf
 
 WANTED_SILENCE_S = 0.5
@@ -47,13 +49,11 @@ WANTED_MEGABYTES = 100.0
 PATIENCE_S = 25.0  # who has not answered then never will
 POLL_S = 0.01
 N_VOCAB = 152_000
-CJK = "".join(chr(0x4E00 + 2 * number) for number in range(15_000))
-LATIN = "abcdefghijklmnop"
-STRING = {"type": "string"}
 JSON = {"Content-Type": "application/json"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    stalls.add_arguments(parser)
     parser.add_argument("--nestings", type=int, default=200)
     parser.add_argument("--model", type=Path, help="a GGUF for two callers (default: the starter model)")
     parser.add_argument("--seed", type=int, default=1)
@@ -75,42 +75,6 @@ def run(options: argparse.Namespace) -> int:
 # 1. Asked of a server.
 
 
-def _properties(names: list[str], **more: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": dict.fromkeys(names, STRING | more), "required": names}
-
-
-def _schema_of_references(count: int) -> dict[str, Any]:
-    names = [f"d{number}" for number in range(count)]
-    following = [*names[1:], names[0]]
-    defs = {
-        name: {"anyOf": [{"$ref": f"#/$defs/{after}"}, STRING]}
-        for name, after in zip(names, following, strict=True)
-    }
-    return {"$defs": defs, "$ref": "#/$defs/d0"}
-
-
-GRAMMARS = {
-    "3,000 characters": f"root ::= [{CJK[:3000]}]*",
-    "15,000 characters": f"root ::= [{CJK}]*",
-    "499 characters": f"root ::= [{CJK[:499]}]*",
-    "3,000 others": f"root ::= [^{CJK[:3000]}]*",
-    "8 characters that may come": "root ::= " + " ".join(f"[^{one}]?" for one in CJK[:8]),
-    "11 characters that may come": "root ::= " + " ".join(f"[^{one}]?" for one in CJK[:11]),
-    "16 letters that may come": "root ::= " + " ".join(f"[{LATIN}]?" for _ in LATIN) + ' "x"',
-    "500 others in 30 places": "root ::= "
-    + " ".join(f'[^{CJK[500 * n : 500 * n + 400]}]*"x"' for n in range(30)),
-    "500 ways": "root ::= " + " | ".join(f'[^{one}] "x"' for one in CJK[:500]),
-    "1,500 ranges in a row": "root ::= " + " ".join(f'[{one}-\\U0000FFFF]*"x"' for one in CJK[:1500]),
-    "500 groups in each other": "root ::= " + "(" * 500 + "[a-z]" + ")*" * 500,
-    "15,000 characters in a text": f'root ::= "{CJK}"',
-}
-SCHEMAS: dict[str, Any] = {
-    "2,400 names that are alike": _properties(list(CJK[:2400])),
-    "400 properties": _properties([f"p{number}" for number in range(400)]),
-    "600 references in a circle": _schema_of_references(600),
-    "a pattern of groups": STRING | {"pattern": "^" + "(a{0,9}){0,9}" * 100 + "$"},
-    "a pattern of characters": STRING | {"pattern": f"^[{CJK[:5000]}]*$"},
-}
 TEMPLATES = {
     "loops": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
     "50 MB of words": "{{ raise_exception('a' * 50000000) }}",
@@ -121,7 +85,7 @@ TEMPLATES = {
 CHAT = "/v1/chat/completions"
 HI = {"role": "user", "content": "Hi"}
 PARTS_OF_HI = {"role": "user", "content": [{"type": "text", "text": "Hi"}] * 900}
-TOOL = {"type": "function", "function": {"name": "f", "parameters": _properties(list(LATIN) * 10)}}
+TOOL = {"type": "function", "function": {"name": "f", "parameters": properties(list(LATIN) * 10)}}
 BODIES: dict[str, tuple[str, dict[str, Any]]] = {
     "100,000 messages": (CHAT, {"messages": [HI] * 100_000}),
     "200,000 parts": (CHAT, {"messages": [PARTS_OF_HI] * 220}),
@@ -463,6 +427,7 @@ NESTINGS: dict[str, Callable[[random.Random], tuple[int, Work]]] = {
 }
 PARTS: dict[str, Callable[[argparse.Namespace, Verdict], None]] = {
     "served": _ask_server,
+    "stalls": stalls.run,
     "fairness": _ask_beside_a_thousand,
     "nestings": _try_nestings,
 }

@@ -1,7 +1,9 @@
 """Thousands of random actions in the whole program: once all tabs are closed, its memory is what it was.
 
-Window, database and engine are real, only the screen is missing. Every 1,000 actions all tabs are closed, and
-what the process still holds is printed. The other days are controls: as many actions, some kinds left out.
+Window, database and engine are real, only the screen is missing. Chats are made at an even rate, and most
+are closed and deleted again. Every 1,000 actions all tabs are closed, and what the process still holds is
+printed: what malloc and Python have handed out, and the rest, which is stacks, data of libraries, and the
+unused parts of pages. The other days are controls: as many actions, some kinds left out.
 """
 
 from __future__ import annotations
@@ -12,18 +14,23 @@ import ctypes
 import gc
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
 import app.main
@@ -46,16 +53,23 @@ MAX_ANSWER = 64  # tokens
 PAUSES_S = (0.0, 0.0, 0.01, 0.03)  # after an action; the engine goes on meanwhile
 NUM_REOPENED = 10  # tabs, after the figures
 MIB = 2**20
+HEAP_BYTES = 64 * MIB  # of glibc, for threads other than the first; begins at a multiple of that
 HEADER = (
-    "actions    s chats tabs  MiB open | closed: anonymous  malloc   kept | threads files native    Qt   ours"
+    "actions    s chats kept tabs  MiB open | closed: anonymous  malloc Python  rest hibernated "
+    "| threads files native    Qt   ours"
 )
-LINE = "{:7,} {:4.0f} {:5,} {:4}  {:8.1f} | {:17.1f} {:7.1f} {:6.1f} | {:7} {:5} {:6} {:5,} {:6,}"
+LINE = (
+    "{:7,} {:4.0f} {:5,} {:4,} {:4}  {:8.1f} | {:17.1f} {:7.1f} {:6.1f} {:5.1f} {:10.1f} "
+    "| {:7} {:5} {:6} {:5,} {:6,}"
+)
+MOST_TOLD = 12  # kinds of objects of which there are more
 
 
 @dataclass(frozen=True)
 class Day:
     about: str
     max_chats: int = 1_000_000  # with as many, none is made
+    num_kept: int = 100  # with more, some are deleted
     left_out: tuple[str, ...] = ()  # actions and commands, by the beginnings of their names
     hibernates: bool = True
 
@@ -63,7 +77,7 @@ class Day:
 DAYS = {
     "usual": Day("all actions"),
     "ten-chats": Day("no more than ten chats", max_chats=10),
-    "hundreds": Day("no more than three hundred chats", max_chats=300),
+    "hundreds": Day("hundreds of chats are kept", num_kept=500),
     "one-model": Day("the model stays", left_out=("load", "sleep", "model.")),
     "no-hibernation": Day("no cells are saved", hibernates=False),
 }
@@ -72,6 +86,7 @@ MAKES_CHATS = ("new_chat", "fork", "chat.fork", "chat.new")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--actions", type=int, default=20_000)
+    parser.add_argument("--chats", type=int, default=1_000, help="that are made in all")
     parser.add_argument("--every", type=int, default=1_000, help="actions between two closings of all tabs")
     parser.add_argument("--seed", type=int, default=1)
     days = "; ".join(f"{name}: {day.about}" for name, day in DAYS.items())
@@ -85,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run_alone(name: str, options: argparse.Namespace) -> int:
-    numbers = map(str, (options.actions, options.every, options.seed))
+    numbers = map(str, (options.actions, options.chats, options.every, options.seed))
     with tempfile.TemporaryDirectory(prefix="skein-day-") as folder:
         homes = {f"XDG_{kind}_HOME": str(Path(folder, kind)) for kind in ("DATA", "CONFIG", "CACHE", "STATE")}
         environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ, **homes}
@@ -99,16 +114,40 @@ def _run_alone(name: str, options: argparse.Namespace) -> int:
 class RandomDay(RandomUse):
     """Uses the program; its engine answers by itself."""
 
-    def __init__(self, day: Day, seed: int, models: list[Path], program: app.program.Program) -> None:
+    def __init__(
+        self, day: Day, seed: int, chats_per_action: float, models: list[Path], program: app.program.Program
+    ) -> None:
         super().__init__(random.Random(seed), program._window, program._workspace, program._engine)
         self._garbage = program._garbage
         self._day = day
+        self._chats_per_action = chats_per_action
         self._models = models
+        self._num_actions = 0
+        self._used_commands: set[str] = set()
         self.chat_ids: set[str] = set()  # of all chats there ever were
 
     def may(self, name: str) -> bool:
-        makes_one_too_many = name in MAKES_CHATS and len(self.library.chats) >= self._day.max_chats
-        return not makes_one_too_many and not name.startswith(self._day.left_out)
+        num_chats = len(self.library.chats)
+        if name.startswith("delete"):
+            return num_chats > self._day.num_kept
+        if name in MAKES_CHATS and (
+            num_chats >= self._day.max_chats
+            or len(self.chat_ids) >= self._chats_per_action * self._num_actions
+        ):
+            return False
+        return not name.startswith(self._day.left_out)
+
+    def chosen_command(self, actions: Sequence[QAction]) -> QAction:
+        """Each once before any again: windows are made when first asked for, all of them early in the day."""
+        unused = [action for action in actions if action.objectName() not in self._used_commands]
+        chosen = super().chosen_command(unused or actions)
+        self._used_commands.add(chosen.objectName())
+        return chosen
+
+    def do_delete(self) -> None:
+        self.library.delete([self.chance.choice(sorted(chat.id for chat in self.library.chats))])
+
+    do_delete_again = do_delete_once_more = do_delete
 
     def do_load(self) -> None:
         """As the user asks for it; now and then the load is called off."""
@@ -119,6 +158,7 @@ class RandomDay(RandomUse):
 
     async def go_on(self, num_actions: int) -> None:
         for _ in range(num_actions):
+            self._num_actions += 1
             self.act()
             await asyncio.sleep(self.chance.choice(PAUSES_S))
             self.check()
@@ -128,6 +168,8 @@ class RandomDay(RandomUse):
     async def close_all(self) -> None:
         """Returns once nothing is left to do, and what was freed is given back. A model is loaded then."""
         self._close_menus()
+        self.window.command_palette.close_up()
+        self.window.navigation.popup.close_quietly()
         for dialog in self._open_dialogs():
             dialog.reject()
         self.workspace.end_split()
@@ -151,42 +193,39 @@ class RandomDay(RandomUse):
 
 @dataclass(frozen=True)
 class Figures:
-    """Of the process."""
+    """Of the process. Sizes in bytes."""
 
-    anonymous: int  # bytes
+    anonymous: int
     handed_out: int  # of them, by malloc
-    kept: int  # by malloc, for later
-    num_threads: int
-    num_files: int
+    python: int  # in the arenas for Python's small objects
+    hibernated: int  # in states of chats: part of what malloc has handed out
+    mappings: Counter[str]  # anonymous, by kind of mapping
+    threads: Counter[str]  # by name
+    files: Counter[str]  # by what is open
     native: dict[str, int]  # llama.cpp's objects by kind
-    qt: Counter[str]  # QObjects by class
-    num_ours: int  # Python objects of the program's classes
+    qt: Counter[str]  # QObjects by class, and by that of their parent
+    ours: Counter[str]  # Python objects of the program's classes
 
     @property
     def columns(self) -> tuple[float, ...]:
-        sizes = (size / MIB for size in (self.anonymous, self.handed_out, self.kept))
-        return (
-            *sizes,
-            self.num_threads,
-            self.num_files,
-            sum(self.native.values()),
-            self.qt.total(),
-            self.num_ours,
-        )
+        rest = self.anonymous - self.handed_out - self.python
+        sizes = (self.anonymous, self.handed_out, self.python, rest, self.hibernated)
+        counts = (self.threads, self.files, Counter(self.native), self.qt, self.ours)
+        return (*(size / MIB for size in sizes), *(count.total() for count in counts))
 
     @classmethod
-    def now(cls) -> Figures:
-        process = psutil.Process()
-        handed_out, kept = _malloc_bytes()
+    def now(cls, hibernated: int) -> Figures:
         return cls(
             workload.anonymous_bytes(),
-            handed_out,
-            kept,
-            process.num_threads(),
-            process.num_fds(),
+            _malloc_bytes(),
+            _python_bytes(),
+            hibernated,
+            _mappings(),
+            _thread_names(),
+            _files(),
             {kind: number for kind, number in native_objects.items() if number},
             _qt_objects(),
-            sum(type(one).__module__.startswith("app.") for one in gc.get_objects()),
+            Counter(name for one in gc.get_objects() if (name := _class_name(one)).startswith("app.")),
         )
 
 
@@ -202,21 +241,82 @@ class _MallInfo(ctypes.Structure):
     ]
 
 
-def _malloc_bytes() -> tuple[int, int]:
-    """What malloc has handed out, and what it keeps."""
+def _malloc_bytes() -> int:
     libc = ctypes.CDLL(None)
     if not hasattr(libc, "mallinfo2"):
-        return 0, 0
+        return 0
     libc.mallinfo2.restype = _MallInfo
     info = libc.mallinfo2()
-    return info.uordblks + info.hblkhd, info.fordblks
+    return int(info.uordblks + info.hblkhd)
+
+
+def _python_bytes() -> int:
+    """As the interpreter tells it on its standard error."""
+    with tempfile.TemporaryFile() as told:
+        usual = os.dup(2)
+        os.dup2(told.fileno(), 2)
+        sys._debugmallocstats()
+        os.dup2(usual, 2)
+        os.close(usual)
+        told.seek(0)
+        found = re.search(r"arenas \* \d+ bytes/arena *= *([\d,]+)", told.read().decode())
+    return int(found[1].replace(",", "")) if found else 0
+
+
+def _mappings() -> Counter[str]:
+    """Nothing where /proc does not tell."""
+    sizes: Counter[str] = Counter()
+    path, kind = Path("/proc/self/smaps"), ""
+    for line in path.read_text().splitlines() if path.exists() else ():
+        match line.split():
+            case ["Anonymous:", size, _]:
+                sizes[kind] += int(size) * 1024
+            case [span, _, _, _, _, *name] if "-" in span and not span.endswith(":"):
+                kind = _mapping_kind(int(span.partition("-")[0], 16), " ".join(name))
+    return sizes
+
+
+def _mapping_kind(begin: int, name: str) -> str:
+    if name.startswith("/"):
+        return "data of libraries"
+    return name or ("heap of threads" if begin % HEAP_BYTES == 0 else "other mappings")
+
+
+def _thread_names() -> Counter[str]:
+    """Of Python's own the names that they have there."""
+    ours = {one.native_id: one.name for one in threading.enumerate()}
+    tasks = Path("/proc/self/task")
+    if not tasks.exists():
+        return Counter(ours.values())
+    return Counter(ours.get(int(one.name)) or (one / "comm").read_text().strip() for one in tasks.iterdir())
+
+
+def _files() -> Counter[str]:
+    folder = Path("/proc/self/fd")
+    if not folder.exists():
+        return Counter(file=psutil.Process().num_fds())
+    names = Counter[str]()
+    for one in tuple(folder.iterdir()):
+        with suppress(OSError):  # that of the folder itself is closed by now
+            names[re.sub(r"\d{4,}", "…", str(one.readlink()))] += 1
+    return names
+
+
+def _class_name(one: object) -> str:
+    return f"{type(one).__module__}.{type(one).__qualname__}"
 
 
 def _qt_objects() -> Counter[str]:
     application = QApplication.instance()
     assert application
     roots = [application, *(one for one in QApplication.topLevelWidgets() if not one.parent())]
-    return Counter(one.metaObject().className() for root in roots for one in root.findChildren(QObject))
+    found = [one for root in roots for one in root.findChildren(QObject)]
+    return Counter(f"{one.metaObject().className()} of {_parent_name(one)}" for one in found)
+
+
+def _parent_name(one: QObject) -> str:
+    parent = one.parent()
+    return parent.metaObject().className() if parent else "none"
 
 
 class DayProgram(app.program.Program):
@@ -224,6 +324,7 @@ class DayProgram(app.program.Program):
 
     day: Day
     num_actions: int
+    num_chats: int
     every: int
     seed: int
     models: list[Path]
@@ -250,7 +351,8 @@ class DayProgram(app.program.Program):
         async with asyncio.timeout(PATIENCE_S):
             while not (self._engine.model and self._workspace.current):
                 await asyncio.sleep(0.05)
-        use = RandomDay(self.day, self.seed, self.models, self)
+        chats_per_action = self.num_chats / self.num_actions
+        use = RandomDay(self.day, self.seed, chats_per_action, self.models, self)
         figures: list[Figures] = []
         began = time.monotonic()
         print(HEADER, flush=True)
@@ -258,30 +360,45 @@ class DayProgram(app.program.Program):
             await use.go_on(self.every)
             num_open, opened = len(use.workspace.sessions), workload.anonymous_bytes()
             await use.close_all()
-            figures.append(Figures.now())
-            told = (num_actions, time.monotonic() - began, len(use.chat_ids), num_open, opened / MIB)
+            figures.append(Figures.now(self._hibernated_bytes()))
+            num_chats = (len(use.chat_ids), len(use.library.chats))
+            told = (num_actions, time.monotonic() - began, *num_chats, num_open, opened / MIB)
             print(LINE.format(*told, *figures[-1].columns), flush=True)
             for _ in range(NUM_REOPENED):
                 use.workspace.reopen()
         return _judged(figures[min(NUM_SETTLED // self.every, len(figures)) - 1], figures[-1])
+
+    def _hibernated_bytes(self) -> int:
+        report = self._window.inspector.recording.newest
+        return sum(chat.size_bytes for chat in report.hibernated if not chat.is_on_disk) if report else 0
 
 
 def _judged(settled: Figures, last: Figures) -> Verdict:
     verdict = Verdict()
     growth = last.anonymous / settled.anonymous
     verdict.at_most(f"anonymous memory at the end / after {NUM_SETTLED:,} actions", growth, WANTED_GROWTH)
-    verdict.at_most("more threads", last.num_threads - settled.num_threads, 0)
-    verdict.at_most("more files", last.num_files - settled.num_files, 0)
+    for kind, size in (last.mappings - settled.mappings).most_common():
+        print(f"     {size / MIB:+.1f} MiB {kind}")
+    verdict.at_most("more threads", last.threads.total() - settled.threads.total(), 0)
+    _tell_more(settled.threads, last.threads)
+    verdict.at_most("more files", last.files.total() - settled.files.total(), 0)
+    _tell_more(settled.files, last.files)
     verdict.equal("native objects", last.native, settled.native)
-    for name, number in (last.qt - settled.qt).most_common(20):
-        print(f"     {number:+,} {name}")
+    print("  more objects:")
+    _tell_more(settled.qt, last.qt)
+    _tell_more(settled.ours, last.ours)
     return verdict
+
+
+def _tell_more(settled: Counter[str], last: Counter[str]) -> None:
+    for name, number in (last - settled).most_common(MOST_TOLD):
+        print(f"     {number:+,} {name}")
 
 
 def main() -> int:
     name, *numbers, folder = sys.argv[1:]
     day = DayProgram.day = DAYS[name]
-    DayProgram.num_actions, DayProgram.every, DayProgram.seed = map(int, numbers)
+    DayProgram.num_actions, DayProgram.num_chats, DayProgram.every, DayProgram.seed = map(int, numbers)
     DayProgram.models = [paths.starter_model(), Path(shutil.copy(paths.starter_model(), folder))]
     print(f"===== {name}: {day.about}", flush=True)
     settings = Settings.load(paths.settings_file())

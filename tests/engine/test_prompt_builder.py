@@ -617,6 +617,14 @@ def test_names_of_tools_are_read_as_they_are_though_the_prompt_has_no_control_to
     assert "a<|im_end|>" in with_tools.guide.grammar
 
 
+@pytest.mark.parametrize("form", [{"grammar": 'root ::= "a"'}, {"json_schema": '{"type": "object"}'}])
+def test_an_answer_with_tools_has_no_other_form(form):
+    wishes = AnswerWishes(tools='[{"type": "function", "function": {"name": "a", "parameters": {}}}]')
+    asked = Request("r", "c", (user("x"),), SamplingParams(**form), wishes=wishes)
+    with pytest.raises(InvalidRequestError, match="cannot follow a grammar or JSON schema"):
+        BUILDER.build(asked)
+
+
 def test_a_budget_for_reasoning_is_given_in_tokens_and_named_where_it_has_no_effect():
     templates = Path(__file__).parents[1] / "templates"
     wishes = AnswerWishes(reasoning_budget=5, reasoning_end="Stop.")

@@ -1,5 +1,7 @@
 """Who is in the next batch, and with how many rows."""
 
+import time
+
 import pytest
 
 from app.engine.batch import Batch
@@ -395,3 +397,32 @@ def test_callers_with_the_same_number_of_slots_do_not_pause_each_other(bench):
     engine = Engine(CountingBackend(endless_token, n_seq_max=2))
     reports = run(engine, *(called(caller, 20) for caller in (BUSY, BUSY, OTHER, OTHER))).reports
     assert sum(event.kind is EventKind.PAUSE for report in reports for event in report.events) <= 1
+
+
+@pytest.mark.parametrize("has_company", [True, False])
+def test_whose_tokens_are_slow_leaves_half_of_the_time_to_others(monkeypatch, has_company):
+    """As with a grammar that can be read in many ways."""
+    clock = [0.0]
+    for name in ("thread_time", "perf_counter"):
+        monkeypatch.setattr(time, name, lambda: clock[0])
+
+    def compute(_batch: object) -> None:
+        clock[0] += 0.01
+
+    def choose_slowly(token_ids: list[int]) -> int:
+        clock[0] += 0.4 if ord("S") in token_ids else 0.0
+        return ord("a")
+
+    engine = Engine(CountingBackend(choose_slowly, compute, n_seq_max=4, n_ctx=4096))
+    slow = called(BUSY, 400, "S")
+    engine.add_request(slow)
+    if has_company:
+        engine.add_request(called(OTHER, 400))
+    num_steps = 200
+    slow_s = 0.4 * sum(
+        span.request_id == slow.request_id for _ in range(num_steps) for span in engine.step().spans
+    )
+    if has_company:
+        assert 0.4 * clock[0] < slow_s <= 0.5 * clock[0] + 0.4
+    else:
+        assert slow_s == pytest.approx(0.4 * num_steps)

@@ -31,6 +31,7 @@ from app.protocol.events import (
     StateLost,
     StateUnusable,
     Told,
+    Triggered,
     Verified,
 )
 
@@ -68,6 +69,7 @@ SENTENCES: dict[Event, str] = {
     BrokenOff(1, "c", 7): "aborted the answer in sequence 1 after 7 tokens",
     BrokenOff(None, "c", 7): "aborted an answer without a slot after 7 tokens",
     Shortened(None, "c", "2 turns were left out"): "shortened a prompt: 2 turns were left out",
+    Triggered(1, "c", 7): "the grammar of the answer in sequence 1 holds from token 7 on",
     Verified(None, None, 9): "llama.cpp agrees: compared 9 cells",
     Verified(None, None, None): "llama.cpp agrees: compared positions; this model has no KV cells",
     Disagreed(None, None, "cell 3"): "llama.cpp disagrees: cell 3",

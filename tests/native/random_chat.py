@@ -178,12 +178,9 @@ def broken_answers(chat: Chat, templates: list[str], rng: random.Random) -> None
     chat("open", template=rng.choice(templates), bos="<s>", eos="</s>")
     asked = {"messages": [USER], "tools": TOOLS, "parallel_tool_calls": True}
     made = chat("apply", **asked, tool_choice=rng.choice(["auto", "required"]))
-    try:
-        written = chat("apply", **asked | {"messages": [USER, ANSWER]}, add_generation_prompt=False)["prompt"]
-    except ChatLibraryError:
-        written = json.dumps(ANSWER)
+    written = as_written(chat)
     for _ in range(ANSWERS_OF_A_SEED):
-        text = mutated(written[len(written) // 3 * rng.randrange(3) :], PIECES, rng)
+        text = broken(written, rng)
         chat("begin", reader="a", format=made["format"])
         cuts = sorted(rng.randrange(len(text) + 1) for _ in range(rng.randrange(12)))
         with contextlib.suppress(ChatLibraryError):
@@ -191,26 +188,48 @@ def broken_answers(chat: Chat, templates: list[str], rng: random.Random) -> None
                 chat("read", reader="a", text=text[begin:end], is_last=end == len(text))
 
 
+def as_written(chat: Chat) -> str:
+    """A chat whose answer has reasoning and calls, by the template that is open."""
+    messages, tools = [USER, ANSWER], TOOLS
+    try:
+        made = chat(
+            "apply", messages=messages, tools=tools, parallel_tool_calls=True, add_generation_prompt=False
+        )
+    except ChatLibraryError:
+        return json.dumps(ANSWER)
+    return str(made["prompt"])
+
+
+def broken(written: str, rng: random.Random) -> str:
+    return mutated(written[len(written) // 3 * rng.randrange(3) :], PIECES, rng)
+
+
 def hostile_template(chat: Chat, templates: list[str], rng: random.Random) -> None:
+    chat("open", template=hostile_source(templates, rng), bos="", eos="")
+    chat("apply", messages=[USER, ANSWER, USER], tools=TOOLS)
+
+
+def hostile_source(templates: list[str], rng: random.Random) -> str:
     text = rng.choice(templates)
     if rng.random() < 0.7:  # between two blocks it can still be read
         ends = [0, *(match.end() for match in re.finditer("[%}]}", text))]
         at = rng.choice(ends)
-        text = text[:at] + rng.choice(TEMPLATE_PIECES) + text[at:]
-    else:
-        text = mutated(text, TEMPLATE_PIECES, rng)
-    chat("open", template=text, bos="", eos="")
-    chat("apply", messages=[USER, ANSWER, USER], tools=TOOLS)
+        return text[:at] + rng.choice(TEMPLATE_PIECES) + text[at:]
+    return mutated(text, TEMPLATE_PIECES, rng)
 
 
 def hostile_schema(chat: Chat, templates: list[str], rng: random.Random) -> None:
+    chat("grammar", schema=schema_text(rng))
+
+
+def schema_text(rng: random.Random) -> str:
     schema = json.dumps(any_schema(rng, rng.choice([2, 4, 6])))
     if rng.random() < 0.1:
         depth = rng.choice([10, 95])  # of more levels Skein reads none
         schema = '{"items": ' * depth + "{}" + "}" * depth
     if rng.random() < 0.2:
         schema = mutated(schema, PIECES, rng)
-    chat("grammar", schema=schema)
+    return schema
 
 
 def any_schema(rng: random.Random, depth: int) -> Any:

@@ -17,6 +17,7 @@ from app.engine.llama import sampler as sampler_module
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.native_library import native_objects
 from app.engine.prompt import Guide, Reasoning
+from app.protocol.commands import ReadAhead
 from app.protocol.errors import GrammarError, InvalidRequestError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
@@ -621,6 +622,50 @@ def test_a_grammar_that_becomes_slow_ends_the_answer(backend, logits, monkeypatc
     sampler.close()
 
 
+def test_a_grammar_that_is_slow_for_each_token_ends_the_answer_before_long(backend, logits, monkeypatch):
+    clock = [0.0]
+    apply = sampler_module.lib.llama_sampler_apply
+
+    def apply_slowly(sampler: object, array: object) -> None:
+        clock[0] += sampler_module.MAX_GRAMMAR_S / 2
+        apply(sampler, array)
+
+    sampler = backend.new_sampler(SamplingParams(temperature=0.0, grammar="root ::= [a-z]*"), [])
+    monkeypatch.setattr(time, "thread_time", lambda: clock[0])
+    monkeypatch.setattr(sampler_module.lib, "llama_sampler_apply", apply_slowly)
+    logits[:] = 0.0
+    logits[backend.tokenize("a", parse_special=False)] = 9.0
+    with pytest.raises(GrammarError, match=r"seconds for \d+ tokens"):
+        list(map(sampler.sample, [0] * 100))
+    sampler.close()
+
+
+def test_an_interrupt_ends_what_a_grammar_computes(backend, monkeypatch):
+    """Of a slow one that is half a second for each answer, and many times that on a busy machine."""
+    engine = Engine(backend)
+    engine.add_request(request("hello", sampling=SamplingParams(grammar='root ::= "qqqq"')))
+    apply = sampler_module.lib.llama_sampler_apply
+    asked = []
+
+    def apply_and_interrupt(sampler: object, array: object) -> None:
+        asked.append(array._obj.size)
+        if array._obj.size == 10:
+            backend.interrupt()
+        apply(sampler, array)
+
+    monkeypatch.setattr(sampler_module, "TOKENS_AT_ONCE", 10)
+    monkeypatch.setattr(sampler_module.lib, "llama_sampler_apply", apply_and_interrupt)
+    outputs = []
+    while not outputs:
+        outputs += engine.step().outputs
+    assert [output.finish_reason for output in outputs] == [FinishReason.ABORT]
+    assert asked.count(10) == 1
+    backend.resume()
+    monkeypatch.undo()
+    assert ask(engine, request("hello", sampling=SamplingParams(grammar='root ::= "b"'))).text == "b"
+    engine.close()
+
+
 @pytest.mark.parametrize("text", READABLE.values(), ids=READABLE)
 def test_readable_grammars_can_be_followed(backend, logits, text):
     (end,) = backend.tokenize("<|im_end|>", parse_special=True)
@@ -647,6 +692,16 @@ def test_a_grammar_that_only_llama_cpp_refuses_is_refused_with_a_reason(backend)
     assert answer.finish_reason is FinishReason.ERROR
     assert "llama.cpp rejected the grammar" in answer.notice
     assert dict(native_objects) == before
+
+
+def test_a_grammar_that_llama_cpp_refuses_does_not_end_the_engine_while_the_message_is_typed(backend):
+    engine = Engine(backend)
+    engine.obey(ReadAhead(request("hello", sampling=SamplingParams(grammar='root ::= a+\na ::= | "x"'))))
+    typed = request("hello", sampling=SamplingParams(grammar='root ::= a+\na ::= | "x"'))
+    engine.read_ahead(typed, engine.prompts.build_ahead(typed))
+    assert not engine.has_work
+    assert ask(engine, request("hello", sampling=SamplingParams(grammar='root ::= "b"'))).text == "b"
+    engine.close()
 
 
 def test_grammars_are_freed_with_their_answers(backend):

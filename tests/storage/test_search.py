@@ -1,4 +1,5 @@
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from app.chats.chat import Chat, Turn
 from app.protocol.request import Role
+from app.storage import search
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.search import FOUND_END, FOUND_START, MAX_WORD_CHARS, MAX_WORDS, excerpt, words_of
@@ -62,6 +64,27 @@ async def test_words_are_found_from_their_beginning_on_and_the_newest_first(tmp_
 async def test_short_words_narrow_what_the_index_finds(tmp_path) -> None:
     async with store_of(tmp_path, "the KV cache", "the other cache") as store:
         assert await found(store, "cache kv") == ["the KV cache"]
+
+
+async def test_short_words_are_found_however_far_back_they_stand(tmp_path) -> None:
+    texts = [f"{number} is kv{number}" for number in range(500)]
+    async with store_of(tmp_path, *texts) as store:
+        assert await found(store, "kv", limit=1_000) == texts[::-1]
+        assert await found(store, "k7 v", limit=7) == []
+        assert await found(store, "v7", limit=3) == [texts[number] for number in (79, 78, 77)]
+
+
+async def test_whoever_needs_the_thread_waits_for_a_piece_of_a_search_only(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(search, "PIECE_S", 0.0)  # of one text, after the first ones
+    async with store_of(tmp_path, *["nothing of that kind"] * 300) as store:
+        ended: list[str] = []
+
+        async def note(work: Awaitable[object], name: str) -> None:
+            await work
+            ended.append(name)
+
+        await asyncio.gather(note(store.search("zq"), "search"), note(store.folders(), "folders"))
+        assert ended == ["folders", "search"]
 
 
 @pytest.mark.parametrize("words", ["缓存", "键值缓存", "键 缓存", "КЭШ", "캐시"])

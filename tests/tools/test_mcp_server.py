@@ -1,4 +1,4 @@
-"""MCP servers that behave, and those that do not."""
+"""MCP servers as their makers meant them. Those that misbehave: test_hostile_servers.py."""
 
 from __future__ import annotations
 
@@ -6,31 +6,32 @@ import asyncio
 import contextlib
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from app.protocol.errors import InvalidRequestError
 from app.tools import mcp_server
-from app.tools.mcp_server import McpConfig, McpServer, read_mcp_config
-from app.tools.tool import Surroundings, ToolError
+from app.tools.mcp_process import Elicitation
+from app.tools.mcp_server import McpServer, Status, with_unique_names
+from app.tools.server_config import ServerConfig
+from app.tools.tool import Progress, Surroundings, Tool, ToolError
 from app.tools.tool_box import ToolBox
 
-PROGRAM = str(Path(__file__).with_name("mcp_program.py"))
+PROGRAM = str(Path(__file__).with_name("sdk_server.py"))
 HELLO = {"message": "hello"}
 
 
-def config(mode: str = "", name: str = "t", **more: Any) -> McpConfig:
-    return McpConfig(name, sys.executable, (PROGRAM, mode), **({"timeout_s": 60.0} | more))
+def config(name: str = "t", **more: Any) -> ServerConfig:
+    return ServerConfig(name, sys.executable, (PROGRAM,), **more)
 
 
 @contextlib.asynccontextmanager
-async def server(mode: str = "", **more: Any) -> AsyncIterator[McpServer]:
+async def server(one: McpServer | None = None, **more: Any) -> AsyncIterator[McpServer]:
     before = children()
-    one = McpServer(config(mode, **more))
+    one = one or McpServer(config(**more))
     try:
         yield one
     finally:
@@ -38,113 +39,171 @@ async def server(mode: str = "", **more: Any) -> AsyncIterator[McpServer]:
     assert children() == before
 
 
+@contextlib.asynccontextmanager
+async def http_address(kind: str = "http") -> AsyncIterator[str]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, PROGRAM, kind, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    assert process.stdout
+    try:
+        yield f"http://127.0.0.1:{int(await process.stdout.readline())}/{'sse' if kind == 'sse' else 'mcp'}"
+    finally:
+        process.kill()
+        await process.wait()
+
+
 def children() -> set[int]:
-    return {child.pid for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE}
+    found = psutil.Process().children(recursive=True)
+    return {child.pid for child in found if child.is_running() and child.status() != psutil.STATUS_ZOMBIE}
 
 
 async def test_tools_are_listed_and_called():
     async with server() as one:
-        tools = await one.tools()
-        assert [tool.name for tool in tools] == ["t_echo", "t_die", "t_hang", "t_fail"]
-        definition = tools[0].definition
-        assert (definition["type"], definition["function"]["name"]) == ("function", "t_echo")
-        assert definition["function"]["parameters"]["required"] == ["message"]
-        answer = await tools[0].call(HELLO, Surroundings())
-        assert answer == {"plain_text_response": "echo: hello\n[image]"}
+        await one.start()
+        assert (one.info.title, one.info.version, one.info.instructions) == ("sdk", "1.2", "Ask me anything.")
+        tool, *others = one.tools
+        assert (tool.key, tool.title, tool.writes) == ("t/echo", "Say it again", False)
+        assert all(other.writes for other in others)  # since they do not say that they only read
+        assert tool.definition["function"]["parameters"]["required"] == ["message"]
+        assert await tool.call(HELLO, Surroundings()) == {"plain_text_response": "echo: hello"}
+
+
+async def test_a_server_over_http_does_the_same():
+    async with http_address() as url, server(McpServer(ServerConfig("t", url=url))) as one:
+        assert await one.call("echo", HELLO) == {"plain_text_response": "echo: hello"}
+        assert len(one.tools) == 7
+
+
+async def test_a_server_over_the_older_http_does_the_same():
+    async with http_address("sse") as url:
+        async with server(McpServer(ServerConfig("t", url=url, uses_sse=True))) as one:
+            assert await one.call("echo", HELLO) == {"plain_text_response": "echo: hello"}
 
 
 async def test_many_calls_at_once_get_their_own_answers():
     async with server() as one:
         answers = await asyncio.gather(*(one.call("echo", {"message": str(number)}) for number in range(20)))
     assert [answer["plain_text_response"] for answer in answers] == [
-        f"echo: {number}\n[image]" for number in range(20)
+        f"echo: {number}" for number in range(20)
     ]
 
 
-async def test_noise_between_answers_is_left_out():
-    async with server("noise") as one:
-        assert "hello" in (await one.call("echo", HELLO))["plain_text_response"]
-
-
-async def test_tools_without_a_usable_name_are_left_out():
-    async with server("strange") as one:
-        assert [tool.name for tool in await one.tools()][4:] == ["t_bare"]
-
-
-@pytest.mark.parametrize(
-    ("mode", "tool", "reason"),
-    [
-        ("", "fail", "no luck"),
-        ("", "die", "has ended"),
-        ("refuse", "echo", "not today"),
-        ("flood", "echo", "has ended"),
-    ],
-)
-async def test_what_fails_costs_its_call_and_the_next_one_works(mode, tool, reason):
-    async with server(mode) as one:
-        with pytest.raises(ToolError, match=reason):
-            await one.call(tool, HELLO)
-        assert await one.tools()
-
-
-async def test_one_that_hangs_is_ended_and_started_again():
+async def test_an_error_of_a_tool_is_told():
     async with server() as one:
-        await one.tools()
-        one.config = config(timeout_s=0.1)
-        with pytest.raises(ToolError, match=r"did not answer within 0\.1 seconds"):
-            await one.call("hang", HELLO)
-        one.config = config()
-        assert "hello" in (await one.call("echo", HELLO))["plain_text_response"]
+        with pytest.raises(ToolError, match="no luck"):
+            await one.call("fail", {})
+        with pytest.raises(ToolError, match="nothing"):
+            await one.call("nothing", {})
 
 
-async def test_one_that_does_not_even_greet_is_given_up(monkeypatch):
-    monkeypatch.setattr(mcp_server, "START_S", 0.1)
-    async with server("mute", timeout_s=0.05) as one:
-        with pytest.raises(ToolError, match=r"did not answer within 0\.1 seconds"):
-            await one.tools()
+async def test_progress_is_heard():
+    heard: list[Progress] = []
+    async with server() as one:
+        await one.call("count", {}, heard.append)
+    assert heard[0] == Progress(1, 3, "step 1")
 
 
-async def test_a_short_timeout_is_for_calls_and_not_for_the_start():
-    async with server(timeout_s=0.001) as one:
-        assert await one.tools()
+async def test_cancelling_a_call_cancels_it_in_the_server(tmp_path):
+    mark = tmp_path / "mark"
+    async with server() as one:
+        calling = asyncio.ensure_future(one.call("wait", {"mark": str(mark)}))
+        while not mark.exists() or not mark.read_text():
+            await asyncio.sleep(0.02)
+        calling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await calling
+        while mark.read_text() != "cancelled":
+            await asyncio.sleep(0.02)
+        assert await one.call("echo", HELLO)
+
+
+async def test_a_tool_that_comes_later_is_listed():
+    async with server() as one:
+        await one.call("grow", {})
+        while one.tools[-1].key != "t/grown":
+            await asyncio.sleep(0.02)
+
+
+async def test_resources_and_prompts_are_listed_and_read():
+    async with server() as one:
+        (resource,) = await one.ask("resources")
+        assert (resource["uri"], resource["name"], resource["mime"]) == (
+            "notes://today",
+            "Today",
+            "text/plain",
+        )
+        assert await one.ask("read_resource", uri="notes://today") == "Nothing."
+        (prompt,) = await one.ask("prompts")
+        assert (prompt["title"], prompt["arguments"][0]["name"]) == ("Praise", "thing")
+        got = await one.ask("get_prompt", name="praise", arguments={"thing": "tea"})
+        assert got == [{"role": "user", "text": "Praise tea."}]
+
+
+class Answering(McpServer):
+    can_elicit = True
+    asked: Elicitation | None = None
+
+    async def on_elicit(self, question: Elicitation) -> Mapping[str, Any]:
+        self.asked = question
+        return {"action": "accept", "content": {"width": 3, "is_round": True}}
+
+
+async def test_a_question_of_the_server_is_answered():
+    one = Answering(config())
+    async with server(one):
+        assert await one.call("ask", {}) == {"plain_text_response": "3 True"}
+    assert one.asked
+    assert one.asked.message == "Which size?"
+    assert one.asked.schema
+    assert one.asked.schema["properties"].keys() == {"width", "is_round"}
+
+
+async def test_where_nobody_can_be_asked_the_call_fails():
+    async with server() as one:
+        with pytest.raises(ToolError, match="elicitation"):
+            await one.call("ask", {})
 
 
 async def test_a_program_that_is_not_there_says_so():
-    async with server() as one:
-        one.config = McpConfig("t", "no-such-program-here")
+    async with server(McpServer(ServerConfig("t", "no-such-program-here"))) as one:
         with pytest.raises(ToolError, match="cannot be started"):
-            await one.tools()
+            await one.start()
+        assert one.status is Status.FAILED
 
 
-async def test_what_it_has_started_ends_with_it():
-    async with server("grandchild") as one:
-        await one.tools()
-        started = psutil.Process().children(recursive=True)
-        assert len(started) >= 2
-    _gone, left = psutil.wait_procs(started, timeout=30)
-    assert not left
+async def test_an_address_where_nobody_listens_says_so():
+    async with server(McpServer(ServerConfig("t", url="http://127.0.0.1:9/mcp"))) as one:
+        with pytest.raises(ToolError, match="cannot be started"):
+            await one.start()
 
 
-async def test_closing_ends_a_call_at_once():
+async def test_one_that_was_killed_is_started_again(monkeypatch):
+    monkeypatch.setattr(mcp_server, "FIRST_RESTART_S", 0.01)
     async with server() as one:
-        await one.tools()
-        calling = asyncio.ensure_future(one.call("hang", HELLO))
-        await asyncio.sleep(0)
-        await one.close()
-        with pytest.raises(ToolError, match="is stopped"):
-            await calling
+        await one.start()
+        for pid in children():
+            with contextlib.suppress(psutil.Error):
+                psutil.Process(pid).kill()
+        while one.status is Status.READY:
+            await asyncio.sleep(0.02)
+        while one.status is not Status.READY:
+            await asyncio.sleep(0.02)
+        assert await one.call("echo", HELLO)
 
 
 async def test_our_own_secrets_are_not_its(monkeypatch):
     monkeypatch.setenv("SKEIN_API_KEY", "canary")
-    async with server("environment", environment={"TOKEN": "theirs"}) as one:
-        told = json.loads((await one.call("echo", HELLO))["plain_text_response"])
-    assert told["TOKEN"] == "theirs"
+    monkeypatch.setenv("HF_TOKEN", "canary")
+    monkeypatch.setenv("FROM_OUTSIDE", "mine")
+    environment = {"TOKEN": "theirs", "OTHER": "${env:FROM_OUTSIDE}"}
+    async with server(environment=environment) as one:
+        told = json.loads((await one.call("environment", {}))["plain_text_response"])
+    assert (told["TOKEN"], told["OTHER"]) == ("theirs", "mine")
     assert "canary" not in told.values()
 
 
 async def test_one_broken_server_leaves_the_others():
-    box = ToolBox(servers=[config(name="good"), McpConfig("bad", "no-such-program-here")])
+    box = ToolBox(servers=[config(name="good"), ServerConfig("bad", "no-such-program-here")])
     (problem,) = await box.open()
     assert "bad cannot be started" in problem
     assert next(iter(await box.tools())).name == "good_echo"
@@ -152,29 +211,10 @@ async def test_one_broken_server_leaves_the_others():
     await box.close()
 
 
-def test_the_list_is_that_of_other_programs():
-    text = json.dumps(
-        {
-            "mcpServers": {
-                "files": {
-                    "command": "npx",
-                    "args": ["-y", "x"],
-                    "env": {"A": "1"},
-                    "cwd": "/tmp",
-                    "timeout_ms": 500,
-                },
-                "remote": {"url": "https://example.com"},
-            }
-        }
-    )
-    assert read_mcp_config(text) == [McpConfig("files", "npx", ("-y", "x"), {"A": "1"}, "/tmp", 0.5)]
-    assert read_mcp_config("{}") == []
+def test_tools_of_the_same_name_are_told_apart():
+    async def call(_arguments: Mapping[str, Any], _where: Surroundings) -> dict[str, Any]:
+        return {}
 
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "not json", "[]", '{"mcpServers": 5}', '{"mcpServers": {"a": {"command": "x", "timeout_ms": 0}}}'],
-)
-def test_a_list_that_cannot_be_read_is_refused(text):
-    with pytest.raises(InvalidRequestError, match="list of MCP servers"):
-        read_mcp_config(text)
+    keys = ["a/read", "b/read", "b c/read", "b_c/read"]
+    tools = [Tool("read", "", "", {}, call, key=key) for key in keys]
+    assert [tool.name for tool in with_unique_names(tools)] == ["read", "b_read", "b_c_read", "b_c_read_2"]

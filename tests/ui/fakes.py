@@ -13,6 +13,7 @@ from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.chats.presets import Preset
 from app.chats.titles import title_from
+from app.chats.tool_use import Decision, ToolUse
 from app.protocol.commands import Abort, AbortAll, Command, SetSpeed, Submit
 from app.protocol.load import LoadParams, Speed
 from app.protocol.model import ModelInfo
@@ -120,6 +121,8 @@ class FakeSession(QObject):
         self.sent: list[str] = []
         self.regenerated: list[Turn | None] = []
         self.edited: list[tuple[Turn, str]] = []
+        self.tool_tokens: int | None = 0
+        self.decided: list[tuple[ToolUse, Decision]] = []
         self.num_stops = 0
         self.num_keep_goings = 0
         self.num_kept_models = 0
@@ -184,6 +187,13 @@ class FakeSession(QObject):
     def show_version(self, turn: Turn) -> None:
         self.chat.show_version(turn)
         self.changed.emit()
+
+    def set_tools(self, keys: Iterable[str]) -> None:
+        self.chat.tools = tuple(keys)
+        self.emit_settings_changed()
+
+    def decide(self, use: ToolUse, decision: Decision) -> None:
+        self.decided.append((use, decision))
 
     def keep_model(self) -> None:
         self.num_kept_models += 1

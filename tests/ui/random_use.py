@@ -13,7 +13,7 @@ import random
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -348,9 +348,12 @@ class RandomUse:
     def do_command(self) -> None:
         self.window.menus.show_chat_state()
         actions = [a for a in _commands(self.window) if a.isEnabled() and self.may(a.objectName())]
-        action = self.chance.choice(actions)
+        action = self.chosen_command(actions)
         self.done[-1] += f" {action.objectName()}"
         action.trigger()
+
+    def chosen_command(self, actions: Sequence[QAction]) -> QAction:
+        return self.chance.choice(actions)
 
     do_command_again = do_command
 

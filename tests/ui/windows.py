@@ -29,6 +29,7 @@ def scripted_window(
         "workspace": workspace,
         "presets": FakePresets(),
         "prompt_tokens": FakeTokenCounter(frame),
+        "schema_tokens": FakeTokenCounter(frame),
     }
     for name, service in (scripted | others).items():
         assert hasattr(services, name)

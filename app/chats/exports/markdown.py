@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from app.chats.attachment import fenced
 from app.chats.chat import Chat
-from app.chats.exports.spoken import Spoken, date_of, spoken, title_of
+from app.chats.exports.spoken import Spoken, call_title, date_of, outcome, spoken, title_of
 from app.chats.exports.words import Words
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
@@ -34,6 +34,13 @@ def _turn(each: Spoken, words: Words) -> Iterator[str]:
     yield f"## {said_by}"
     for attachment in each.attachments:
         yield _folded(f"{words.attachment}: {attachment.name}", fenced(attachment.text))
+    for round_ in each.rounds:
+        if round_.reasoning:
+            yield _folded(words.thinking, round_.reasoning)
+        if round_.content:
+            yield round_.content
+        for use in round_.uses:
+            yield _folded(call_title(use, words), f"{fenced(use.arguments)}\n\n{fenced(outcome(use))}")
     if each.thinking:
         yield _folded(words.thinking, each.thinking)
     if each.text:

@@ -12,6 +12,7 @@ from typing import Any
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.sampling_json import to_json
 from app.chats.text import valid_unicode
+from app.chats.tool_json import as_objects
 from app.protocol.output import Usage
 
 FORMAT = "skein-chat"
@@ -38,6 +39,7 @@ def as_object(chat: Chat) -> dict[str, Any]:
         "max_context_tokens": chat.max_context_tokens,
         "max_tokens": chat.max_tokens,
         "sampling": to_json(chat.sampling),
+        "tools": list(chat.tools),
         "shown": chat.turns[-1].id if chat.turns else "",
         "turns": list(_turns(chat)),
     }
@@ -60,6 +62,7 @@ def _fields(turn: Turn) -> dict[str, Any]:
         "created_at": turn.created_at,
         "overflowed": turn.overflowed,
         "thinking_s": turn.thinking_s,
+        "rounds": as_objects(turn.rounds),
         "attachments": [asdict(attachment) for attachment in turn.attachments],
         "usage": asdict(turn.usage) if turn.usage != Usage() else {},
     }

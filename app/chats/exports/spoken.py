@@ -8,6 +8,8 @@ from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn
 from app.chats.exports.words import Words
 from app.chats.thinking import split_thinking
+from app.chats.tool_messages import told_result
+from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.request import Role
 
 
@@ -21,6 +23,7 @@ class Spoken:
     text: str
     notice: str
     attachments: tuple[Attachment, ...]
+    rounds: tuple[ToolRound, ...] = ()
 
 
 def spoken(chat: Chat, words: Words) -> Iterator[Spoken]:
@@ -32,7 +35,7 @@ def spoken(chat: Chat, words: Words) -> Iterator[Spoken]:
         Role.TOOL: words.tool,
     }
     for turn in chat.turns:
-        if turn.text or turn.attachments or turn.notice:
+        if turn.notice or not turn.is_empty:
             yield _spoken(turn, speakers[turn.role])
 
 
@@ -56,4 +59,14 @@ def _spoken(turn: Turn, speaker: str) -> Spoken:
         split.answer if split else turn.text,
         turn.notice,
         turn.attachments,
+        tuple(turn.rounds),
     )
+
+
+def call_title(use: ToolUse, words: Words) -> str:
+    return f"{words.tool}: {use.tool} ({use.seconds:.1f} s)" if use.seconds else f"{words.tool}: {use.tool}"
+
+
+def outcome(use: ToolUse) -> str:
+    """All of the result, or why there is none."""
+    return use.result or ("" if use.state is ToolState.DONE else told_result(use))

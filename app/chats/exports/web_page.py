@@ -13,8 +13,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from app.chats.chat import Chat
-from app.chats.exports.spoken import Spoken, date_of, spoken, title_of
+from app.chats.exports.spoken import Spoken, call_title, date_of, outcome, spoken, title_of
 from app.chats.exports.words import Words
+from app.chats.tool_use import ToolRound
 
 MAX_RENDERED_CHARS = 500_000  # of one message; a longer one is shown as it was written
 _SAFE_SCHEMES = ("http://", "https://", "mailto:", "#")
@@ -43,6 +44,8 @@ def _turn(each: Spoken, words: Words) -> str:
     parts += [
         _folded(f"{words.attachment}: {file.name}", _as_written(file.text)) for file in each.attachments
     ]
+    for round_ in each.rounds:
+        parts += _round(round_, words)
     if each.thinking:
         parts.append(_folded(words.thinking, _rendered(each.thinking)))
     if each.text:
@@ -50,6 +53,15 @@ def _turn(each: Spoken, words: Words) -> str:
     if each.notice:
         parts.append(f'<p class="meta">{html.escape(each.notice)}</p>')
     return f'<article class="{each.role}">\n' + "\n".join(parts) + "\n</article>"
+
+
+def _round(round_: ToolRound, words: Words) -> Iterator[str]:
+    if round_.reasoning:
+        yield _folded(words.thinking, _rendered(round_.reasoning))
+    if round_.content:
+        yield _rendered(round_.content)
+    for use in round_.uses:
+        yield _folded(call_title(use, words), _as_written(use.arguments) + _as_written(outcome(use)))
 
 
 def _folded(summary: str, inner: str) -> str:

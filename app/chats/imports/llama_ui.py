@@ -19,6 +19,7 @@ from app.chats.imports.sketch import (
     seconds_of,
     text_of,
 )
+from app.chats.imports.tool_calls import join_results, take_calls
 from app.protocol.request import Role
 
 NAME = "llama.cpp"
@@ -44,8 +45,13 @@ def sketch(entry: dict[str, Any]) -> Sketch:
     if not any("parent" in message for message in stored):
         result.nodes = in_a_row(result.nodes)
         result.current = ""
+    call_ids: dict[str, str] = {}
     for node, message in zip(result.nodes, stored, strict=True):
+        take_calls(node, message.get("toolCalls") or message.get("tool_calls"))
+        if node.role == Role.TOOL:
+            call_ids[node.id] = id_of(message.get("toolCallId") or message.get("tool_call_id"))
         result.num_left_out += len(items_of(message.get("extra"))) - len(node.attachments)
+    join_results(result.nodes, call_ids)
     _take_system_prompt(result)
     return result
 

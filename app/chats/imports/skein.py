@@ -23,6 +23,7 @@ from app.chats.imports.sketch import (
 from app.chats.imports.tree import arrange, id_from, in_tree_order, role_of
 from app.chats.sampling_json import BadSamplingError, from_json
 from app.chats.titles import MAX_TITLE_CHARS
+from app.chats.tool_json import rounds_of, tools_of
 from app.protocol.output import Usage
 from app.protocol.request import Overflow
 from app.system.said import said
@@ -63,6 +64,7 @@ def chat_of(entry: dict[str, Any]) -> Chat:
         is_notebook=entry.get("is_notebook") is True,
         sampling=_sampling(entry.get("sampling")),
         max_tokens=_count("max_tokens", entry.get("max_tokens"), 1),
+        tools=tools_of(entry.get("tools")),
     )
     known = {id_of(turn.get("id")) for turn in stored}
     shown = id_of(entry.get("shown"))
@@ -86,6 +88,7 @@ def _turn(stored: dict[str, Any], chat: Chat, known: set[str]) -> Turn:
         parent_id=id_from(chat.id, parent) if parent in known else FIRST,
         attachments=tuple(_attachment(fields_of(each)) for each in items_of(stored.get("attachments"))),
         thinking_s=duration_of(stored.get("thinking_s")),
+        rounds=rounds_of(stored.get("rounds")),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.chats.attachment import Attachment
 from app.chats.text import valid_unicode
+from app.chats.tool_use import ToolRound
 
 MAX_NAME_CHARS = 200  # of titles, models, files
 _MILLISECONDS_FROM = 1e11  # as seconds that is the year 5138
@@ -28,6 +29,7 @@ class Node:
     thinking_s: float = 0.0
     attachments: tuple[Attachment, ...] = ()
     is_message: bool = True
+    rounds: tuple[ToolRound, ...] = ()  # calls of tools before `text`
 
 
 @dataclass(slots=True)

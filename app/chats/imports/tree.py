@@ -123,7 +123,7 @@ def _without_silent(nodes: list[Node], current: str) -> tuple[list[Node], str]:
     kept: list[Node] = []
     for node in nodes:
         parent = stands_for.get(node.parent, FIRST)
-        if node.is_message and (node.text or node.thinking or node.attachments):
+        if node.is_message and (node.text or node.thinking or node.attachments or node.rounds):
             kept.append(replace(node, parent=parent))
             stands_for[node.id] = node.id
         else:
@@ -169,6 +169,7 @@ def _continued(before: Node, node: Node) -> Node:
         created_at=before.created_at or node.created_at,
         thinking_s=before.thinking_s + node.thinking_s,
         attachments=(*before.attachments, *node.attachments),
+        rounds=(*before.rounds, *node.rounds),
     )
 
 
@@ -189,6 +190,7 @@ def _turns(nodes: list[Node], chat: Chat) -> Iterator[Turn]:
             parent_id=id_from(chat.id, node.parent) if node.parent else FIRST,
             attachments=node.attachments,
             thinking_s=node.thinking_s,
+            rounds=list(node.rounds),
         )
 
 

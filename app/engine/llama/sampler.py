@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import llama_cpp as lib
@@ -15,7 +15,13 @@ from app.engine.llama.native_library import Native
 from app.engine.prompt import NO_GUIDE, Guide
 from app.engine.reasoning import ReasoningWatch
 from app.engine.trigger_watch import Found, TriggerWatch
-from app.protocol.errors import EngineError, GrammarError, InvalidRequestError, RequestError
+from app.protocol.errors import (
+    EngineError,
+    GrammarError,
+    InvalidRequestError,
+    RequestError,
+    SamplingInterruptedError,
+)
 from app.protocol.grammar import ROOT, check_grammar
 from app.protocol.output import SampledToken, TokenLogprob
 from app.protocol.sampling import GREEDY_BELOW, NEVER, SamplingParams
@@ -30,6 +36,8 @@ FULL_TOP_K = 1000  # "off" for top_k: sorting a whole vocabulary of 152,000 cost
 IMPOSSIBLE_P = 1e-30  # of the likeliest token's; its logarithm is still a number
 MIROSTAT_TOKENS = 100  # llama-server's m
 MAX_GRAMMAR_S = 0.5  # of computing for one token, which takes 0.06 s in a vocabulary of 152,000
+# And for all tokens of an answer: of most, a grammar only looks at the one that was drawn.
+GRAMMAR_START_S, GRAMMAR_S_PER_TOKEN = 5.0, 0.1
 TRIGGERED = "triggered"  # where a grammar begins whose first token has more before it
 TOKENS_AT_ONCE = 256  # that a grammar is asked about: nothing can interrupt it meanwhile
 
@@ -49,8 +57,10 @@ class LlamaSampler:
         prompt_token_ids: Sequence[int],
         num_start_tokens: int = 0,
         guide: Guide = NO_GUIDE,
+        is_interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
         self._vocabulary, self._logits = vocabulary, logits
+        self._grammar_time = _GrammarTime(is_interrupted)
         self._is_greedy = params.is_greedy
         self._has_sampled = False
         self._unwanted_ends = _unwanted_ends(params, vocabulary)
@@ -78,6 +88,10 @@ class LlamaSampler:
                 self._reasoning.accept(token_id)
         for token_id in start:
             self._note(token_id)
+
+    @property
+    def waits_for_trigger(self) -> bool:
+        return self._triggers is not None and self._grammar is None
 
     def sample(self, row: int) -> int:
         context = self._context(row)
@@ -133,12 +147,12 @@ class LlamaSampler:
         else:
             candidates.keep_only(forced)
         if self._grammar:
-            started = time.thread_time()
+            self._grammar_time.begin()
             if forced is None and not self._fits(candidates.selected):
-                self._draw_by_grammar(candidates, logits, started)
+                self._draw_by_grammar(candidates, logits)
             # llama.cpp aborts the process when a grammar accepts a token that it does not allow.
             lib.llama_sampler_accept(self._grammar.pointer, candidates.selected)
-            _check_time(started)
+            self._grammar_time.end()
         if self._is_greedy:
             candidates.keep_only(candidates.selected)
         lib.llama_sampler_accept(self._chain.pointer, candidates.selected)
@@ -197,7 +211,7 @@ class LlamaSampler:
         """Advance the grammar over the beginning of the answer. Closes the sampler if that fails."""
         if not self._grammar or not token_ids:
             return
-        started = time.thread_time()
+        self._grammar_time.begin()
         try:
             for token_id in token_ids:
                 if not self._fits(token_id):  # accepting it would abort the process
@@ -205,7 +219,7 @@ class LlamaSampler:
                         "The answer's beginning does not follow the grammar. Correct one of them."
                     )
                 lib.llama_sampler_accept(self._grammar.pointer, token_id)
-                _check_time(started, said("the beginning of the answer"))
+                self._grammar_time.check(said("the beginning of the answer"))
         except RequestError:
             self.close()
             raise
@@ -214,13 +228,11 @@ class LlamaSampler:
         assert self._grammar
         return _fits(self._grammar, token_id)
 
-    def _draw_by_grammar(
-        self, candidates: Candidates, logits: npt.NDArray[np.float32], started: float
-    ) -> None:
+    def _draw_by_grammar(self, candidates: Candidates, logits: npt.NDArray[np.float32]) -> None:
         assert self._grammar
         candidates.fill(logits)
         for _ in candidates.apply_in_parts(self._grammar.pointer, TOKENS_AT_ONCE):
-            _check_time(started)
+            self._grammar_time.check()
         allowed = candidates.left["logit"] != -np.inf
         can_end = [token_id for token_id in self._unwanted_ends if allowed[token_id]]
         allowed[self._banned_tokens] = False
@@ -237,6 +249,49 @@ class LlamaSampler:
         candidates.apply(self._chain.pointer)
         if not allowed[candidates.selected]:  # penalties can leave nothing of the few that are allowed
             candidates.keep_only(int(np.where(allowed, logits, -np.inf).argmax()))
+
+
+class _GrammarTime:
+    """What the grammar of one answer computes, by this thread's clock: a busy machine is not its fault.
+
+    What can be read in many ways takes longer with every character.
+    """
+
+    def __init__(self, is_interrupted: Callable[[], bool]) -> None:
+        self._is_interrupted = is_interrupted
+        self._started = self._seconds = 0.0
+        self._num_tokens = 0
+
+    def begin(self) -> None:
+        """Of one token, or of the beginning of the answer."""
+        self._started = time.thread_time()
+
+    def check(self, what: str = said("one token")) -> float:
+        """The seconds since it began. Raises GrammarError and SamplingInterruptedError."""
+        seconds = time.thread_time() - self._started
+        if self._is_interrupted():
+            raise SamplingInterruptedError
+        if seconds > MAX_GRAMMAR_S:
+            raise _too_slow(seconds, what)
+        return seconds
+
+    def end(self) -> None:
+        """Of one token. Raises GrammarError and SamplingInterruptedError."""
+        self._seconds += self.check()
+        self._num_tokens += 1
+        if self._seconds > GRAMMAR_START_S + GRAMMAR_S_PER_TOKEN * self._num_tokens:
+            raise _too_slow(self._seconds, said("{number:,} tokens", number=self._num_tokens))
+
+
+def _too_slow(seconds: float, what: str) -> GrammarError:
+    return GrammarError(
+        said(
+            "The grammar took {seconds:.1f} seconds for {what}: it is too ambiguous. Simplify it, or "
+            "remove it.",
+            seconds=seconds,
+            what=what,
+        )
+    )
 
 
 def grammar_of(params: SamplingParams) -> str:
@@ -269,20 +324,6 @@ def _fits(grammar: Native, token_id: int) -> bool:
 
 def _literal(text: str) -> str:
     return '"' + "".join(f"\\U{ord(character):08x}" for character in text) + '"'
-
-
-def _check_time(started: float, what: str = said("one token")) -> None:
-    """What can be read in many ways takes longer with every character. `started` by this thread's clock."""
-    seconds = time.thread_time() - started
-    if seconds > MAX_GRAMMAR_S:
-        raise GrammarError(
-            said(
-                "The grammar took {seconds:.1f} seconds for {what}: it is too ambiguous. Simplify it, or "
-                "remove it.",
-                seconds=seconds,
-                what=what,
-            )
-        )
 
 
 def _highest(logits: npt.NDArray[np.float32], number: int) -> list[int]:

@@ -22,6 +22,7 @@ _KINDS = {
     "odt": mark("OpenDocument"),
     "ods": mark("OpenDocument"),
     "odp": mark("OpenDocument"),
+    "resource": mark("Resource"),
 }
 _TABLES = ("csv", "xlsx", "ods")
 _REFUSALS = {

@@ -97,6 +97,19 @@ COMMANDS = {
     "chat.settings": Words(
         "Chat s&ettings…", "System prompt, sampling and context of this chat", "Ctrl+Shift+L"
     ),
+    "chat.tools": Words("T&ools of this chat…", "Tools the model may call in this chat", "Ctrl+Shift+O"),
+    "chat.allow-tool": Words(
+        "Allow tool ca&ll",
+        "Run the call that waits for you, once",
+        "Ctrl+Shift+Y",
+        "No call of a tool waits for you in this tab.",
+    ),
+    "chat.refuse-tool": Words(
+        "Refuse tool c&all",
+        "Tell the model that you refused the call that waits for you",
+        "Ctrl+Shift+R",
+        "No call of a tool waits for you in this tab.",
+    ),
     "tab.next": Words("&Next tab", "Show the next tab", ("Ctrl+Tab", "Ctrl+PgDown")),
     "tab.previous": Words("&Previous tab", "Show the previous tab", ("Ctrl+Shift+Tab", "Ctrl+PgUp")),
     "tab.move-right": Words("Move tab &right", "Move this tab one place to the right", "Ctrl+Shift+PgDown"),
@@ -150,6 +163,7 @@ COMMANDS = {
         needs="The key is created when the local API is first turned on.",
     ),
     "api.open": Words("Local API s&ettings…", "Port, address and key"),
+    "tools.settings": Words("Tools and &MCP servers…", "Built-in tools, MCP servers, and what they may do"),
     "tools.backups": Words("&Backups…", "Back up all chats, or restore a backup"),
     "tools.self-test": Words(
         "&Self-test…", "Check that chats do not affect each other's answers, with this model on this computer"

@@ -1,10 +1,11 @@
 """The control of a setting, made from its field: switch, number, choice, text, folder. GUI thread."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QValidator
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QToolTip,
     QWidget,
 )
 
@@ -30,6 +32,9 @@ MAX_INT = 2**31 - 1
 COMBO_WIDTH = 220
 TEXT_HEIGHT = 96
 MAX_WRAPPED_RUN = 5_000  # wrapping a longer unbroken run takes Qt seconds
+# Qt lays out as much in some 40 ms: a line at a time, and other scripts than Latin ten times as slowly.
+MAX_SHOWN_CHARS = 100_000
+LONG_LINE = re.compile(r"[^\n]{20001}")
 
 
 class Control(Protocol):
@@ -309,33 +314,70 @@ class FolderControl(QPushButton):
 
 
 class LongText(QPlainTextEdit):
+    """Of a text that is too long for Qt, as a file may bring it, the beginning is shown; the rest stays."""
+
     value_chosen = Signal(object)
     is_wide = True
 
     def __init__(self, setting: Setting, parent: QWidget) -> None:
         super().__init__(parent)
+        self._rest = ""
         self.setFixedHeight(TEXT_HEIGHT)
         self.setTabChangesFocus(True)
         self.setPlaceholderText(tr(setting.word))
         self.textChanged.connect(self._on_text_changed)
 
     def show_value(self, value: str) -> None:
-        if value != self.toPlainText():
-            self.blockSignals(True)
-            self._wrap(value)
-            self.setPlainText(value)
-            self.blockSignals(False)
+        if value == self._value:
+            return
+        text = _beginning(value)
+        self._rest = value[len(text) :]
+        left_out = tr("{number} more characters are not shown.", number=locale().toString(len(self._rest)))
+        self.setToolTip(left_out if self._rest else "")
+        self.blockSignals(True)
+        self.clear()  # what was there must not be wrapped as the new text is
+        self._wrap(text)
+        self.setPlainText(text)
+        self.blockSignals(False)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Pastes plain text, never formatting."""
+        text = source.text()
+        num_kept = len(self.toPlainText()) - len(self.textCursor().selectedText())
+        if num_kept + len(text) > MAX_SHOWN_CHARS or _beginning(text) != text:
+            told = tr("Not pasted: it is too long, or has too long a line.")
+            QToolTip.showText(self.mapToGlobal(QPoint(0, self.height())), told, self)
+            return
+        if _has_long_run(text):  # before Qt tries to wrap it
+            self.setLineWrapMode(self.LineWrapMode.NoWrap)
+        self.insertPlainText(text)
+        self.ensureCursorVisible()
+
+    @property
+    def _value(self) -> str:
+        """Who deletes all that is shown means the rest, too."""
+        text = self.toPlainText()
+        return text + self._rest if text else ""
 
     def _on_text_changed(self) -> None:
-        text = self.toPlainText()
-        self._wrap(text)
-        self.value_chosen.emit(text)
+        self._wrap(self.toPlainText())
+        self.value_chosen.emit(self._value)
 
     def _wrap(self, text: str) -> None:
-        has_long_run = any(len(run) > MAX_WRAPPED_RUN for run in text.split())
-        mode = self.LineWrapMode.NoWrap if has_long_run else self.LineWrapMode.WidgetWidth
+        mode = self.LineWrapMode.NoWrap if _has_long_run(text) else self.LineWrapMode.WidgetWidth
         if self.lineWrapMode() != mode:
             self.setLineWrapMode(mode)
+
+
+def _has_long_run(text: str) -> bool:
+    return any(len(run) > MAX_WRAPPED_RUN for run in text.split())
+
+
+def _beginning(text: str) -> str:
+    """As much of it as Qt can show at once."""
+    text = text[:MAX_SHOWN_CHARS]
+    found = None if text.isascii() else LONG_LINE.search(text)
+    return text[: found.end() - 1] if found else text
 
 
 class _Calm(QObject):

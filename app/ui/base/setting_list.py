@@ -218,6 +218,24 @@ PAGES = (
         ),
     ),
     Page(
+        "tools",
+        mark("Tools"),
+        "wrench",
+        (
+            Setting(
+                "max_tool_rounds",
+                mark("Maximum tool rounds"),
+                mark("The most rounds of tool calls an answer may have."),
+            ),
+            Setting(
+                "max_tool_result_tokens",
+                mark("Maximum result length"),
+                mark("Tokens of a tool's result that the model gets at once; it can read the rest in parts."),
+                step=500,
+            ),
+        ),
+    ),
+    Page(
         "engine",
         mark("Engine"),
         "cpu",

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
+from shiboken6 import isValid
 
 from app.look.icons import icon
 from app.look.layouts import vbox
@@ -85,9 +86,10 @@ class SearchPopup(QFrame):
 
     def close_quietly(self) -> None:
         """Closes and restores the focus."""
+        former = self._came_from
         self.hide()
-        if self._came_from and self._came_from.isVisible():
-            self._came_from.setFocus()
+        if former and isValid(former) and former.isVisible():
+            former.setFocus()
 
     def _lay_out(self) -> None:
         self.setObjectName("search")
@@ -175,6 +177,13 @@ class SearchPopup(QFrame):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._field_icon.setIcon(icon("search"))
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Closed, it holds no chats; with its window it is hidden only for a while."""
+        super().hideEvent(event)
+        if self.isHidden():
+            self._known, self._came_from = Known((), {}), None
+            self.model.set_titles("", (), {})
 
     def event(self, event: QEvent) -> bool:
         return keeps_escape(event) or super().event(event)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QPlainTextEdit
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.workspace import Workspace
+from app.chats.tool_use import Decision
 from app.inspector.docks import InspectorDocks
 from app.inspector.sequences import SequencesPanel
 from app.look.words import tr
@@ -215,6 +216,10 @@ class Menus(QObject):
         self.stop = new("chat.stop", self._stop)
         self.copy_answer = new("chat.copy-answer", parts.chats.copy_last_answer)
         self.tokens = new("chat.tokens", parts.chats.show_tokens)
+        self.decide_tool = (
+            new("chat.allow-tool", partial(parts.chats.decide_tool, Decision.ONCE)),
+            new("chat.refuse-tool", partial(parts.chats.decide_tool, Decision.REFUSE)),
+        )
         self._add(
             tr(menu_titles.CHAT),
             self.stop,
@@ -225,6 +230,8 @@ class Menus(QObject):
             new("chat.attach", parts.chats.attach),
             new("chat.fork", partial(tabs.on_current, tabs.fork)),
             new("chat.settings", partial(tabs.on_current, tabs.open_settings)),
+            new("chat.tools", partial(tabs.on_current, tabs.open_tools)),
+            *self.decide_tool,
             None,
             tabs_menu(parts.tabs, tabs, self._window),
             None,
@@ -244,6 +251,8 @@ class Menus(QObject):
         is_loading = self._parts.engine.is_loading
         self.stop.setEnabled(self._parts.chats.is_busy or is_loading)
         self.cancel_load.setEnabled(is_loading)
+        for action in self.decide_tool:
+            action.setEnabled(self._parts.chats.asking_tool is not None)
         for action in (self.copy_answer, self.tokens):
             action.setEnabled(self._parts.chats.has_turns)
         for action in (self.find, *self.find_again):
@@ -292,7 +301,13 @@ class Menus(QObject):
     def _make_tools_menu(self) -> None:
         parts = self._parts
         self.tools = self._add(
-            tr(menu_titles.TOOLS), *parts.api.actions, parts.backups.open, None, parts.self_test.open
+            tr(menu_titles.TOOLS),
+            self._new("tools.settings", partial(parts.show_settings, "tools")),
+            None,
+            *parts.api.actions,
+            parts.backups.open,
+            None,
+            parts.self_test.open,
         )
 
     def _make_help_menu(self) -> None:

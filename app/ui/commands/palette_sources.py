@@ -18,7 +18,7 @@ from app.ui.tabs.chat_tabs import ChatTabs
 if TYPE_CHECKING:
     from app.ui.base.setting_kinds import Page, Setting
 
-COMMAND, CHAT, SAVED, SETTING = "command", "chat", "saved", "setting"
+COMMAND, CHAT, SAVED, SETTING, TOOLS = "command", "chat", "saved", "setting", "tools"
 MAX_SAVED = 2_000  # so many can be searched between two keystrokes
 
 SavedChats = Callable[[], Iterable[tuple[str, str]]]  # chat_id and title of each, the newest first
@@ -68,6 +68,21 @@ def saved_chat_entries(saved: SavedChats, tabs: ChatTabs, open_chat: Callable[[s
         )
         for chat_id, title in islice(saved(), MAX_SAVED)
         if chat_id not in open_ids
+    ]
+
+
+def tool_entries(servers: Callable[[], Iterable[tuple[str, str, bool, Callable[[], object]]]]) -> list[Entry]:
+    """Of each server: its name, its title, whether its tools are on in this chat, what switches that."""
+    return [
+        Entry(
+            name=f"{TOOLS} {server}",
+            text=tr("Tools: {server}", server=one_line(title)),
+            run=switch,
+            detail=tr("On or off in this chat"),
+            is_on=is_on,
+            only_when_asked=True,
+        )
+        for server, title, is_on, switch in servers()
     ]
 
 

@@ -24,11 +24,13 @@ from app.ui.base.choices import overflow_label
 from app.ui.base.proportions import ABOVE_BUTTONS, COMPOSER_TOP, TEXT_INSET
 from app.ui.base.proportions import COMPOSER_PADDING as PADDING
 from app.ui.composer.attachment_chips import AttachmentChip, AttachmentChips
+from app.ui.composer.completion import Completion
 from app.ui.composer.composer_notice import ComposerNotice
 from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.frame import paint_frame
 from app.ui.composer.message_editor import MAX_CHARS, MessageEditor
 from app.ui.composer.send_buttons import SendButton, SendMenuButton, StopButton
+from app.ui.composer.tools_button import ToolsButton
 
 SIDE = 28
 MAX_PROMPT, PROMPT_WIDTH = 200, 220  # what the settings button shows of a system prompt: characters, pixels
@@ -58,8 +60,10 @@ class Composer(QWidget):
         self.preview = AttachmentPreview(self)
         self.editor = editor or MessageEditor(self)
         self.editor.leaves_files = True
+        self.completion = Completion(self.editor, self)
         self.forecast = PlainLabel(parent=self, tone="warning", wraps=True)
         self.attach = IconButton("paperclip", tr("Attach files"), SIDE, self)
+        self.tools = ToolsButton(self)
         self.settings = ChatSettingsButton(self)
         self.meter = ContextMeter(self)
         self.more = SendMenuButton(self)
@@ -236,7 +240,16 @@ class Composer(QWidget):
         self.forecast.setFont(small_font())
         self.forecast.hide()
         self._foot = foot = hbox(
-            self.attach, self.settings, STRETCH, self.meter, 8, self.more, self.stop, self.button, spacing=4
+            self.attach,
+            self.tools,
+            self.settings,
+            STRETCH,
+            self.meter,
+            8,
+            self.more,
+            self.stop,
+            self.button,
+            spacing=4,
         )
         vbox(
             self.waiting,

@@ -39,6 +39,14 @@ class AnswerBody(QWidget):
         self._show_thinking(split, False, thinking_s)
         self.column.show_whole(split.answer)
 
+    def show_read(self, thinking: str, answer: str, is_growing: bool) -> None:
+        """What was split by who knows how the model writes."""
+        self._show_thinking(Split(thinking, answer), is_growing and bool(thinking) and not answer, 0.0)
+        if is_growing:
+            self.column.show_growing(answer)
+        else:
+            self.column.show_whole(answer)
+
     def _show_thinking(self, split: Split, is_thinking: bool, thinking_s: float) -> None:
         has_thought = bool(split.thinking) or is_thinking
         self.thinking.setVisible(has_thought)

@@ -1,6 +1,6 @@
 """Messages as text for other programs: as written, or as rendered. GUI thread."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from app.chats.chat import Turn
 from app.chats.thinking import split_thinking
@@ -9,8 +9,23 @@ from app.protocol.request import Role
 
 
 def written_text(turn: Turn) -> str:
-    """As the user or the model wrote it, without the thinking."""
-    return turn.text if turn.role is Role.USER else split_thinking(turn.text).answer
+    """As the user or the model wrote it, without the thinking and the calls of tools."""
+    if turn.role is Role.USER:
+        return turn.text
+    parts = [each.content for each in turn.rounds if each.content.strip()]
+    answer = split_thinking(turn.text).answer
+    return "\n\n".join([*parts, answer]) if parts else answer
+
+
+def searched_texts(turn: Turn) -> Iterator[str]:
+    """All that a search looks at, in reading order."""
+    for each in turn.rounds:
+        yield each.reasoning
+        yield each.content
+        for use in each.uses:
+            yield use.arguments
+            yield use.result
+    yield turn.text
 
 
 def plain_text(turn: Turn) -> str:

@@ -5,6 +5,7 @@ One panel for all tabs. GUI thread.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from app.chats.options import ChatOptions
 from app.chats.presets import Preset
 from app.look.plain_text import one_line
 from app.look.words import mark, tr
+from app.services.form_check import FormCheck
 from app.services.preferences import Preferences
 from app.services.presets import Presets
 from app.ui.base.notices import Notices, UndoToast
@@ -41,6 +43,7 @@ class ChatOptionsPanel(QObject):
         counter: TokenCounter,
         engine: ActiveEngine,
         preferences: Preferences,
+        check: FormCheck,
         notices: Notices,
         undo: UndoToast,
         parent: QWidget,
@@ -56,6 +59,7 @@ class ChatOptionsPanel(QObject):
         self._followed: dict[str, str] = {}  # by chat id: the preset applied last
         self._folder = Path.home()
         self._counter = counter
+        self._check = check
         self._panel: ChatSettings | None = None
         tabs.installEventFilter(self)
         self._connect(preferences, notices)
@@ -75,13 +79,14 @@ class ChatOptionsPanel(QObject):
         if self._panel is None:
             from app.ui.settings.chat_settings import ChatSettings
 
-            self._panel = ChatSettings(self._window)
+            self._panel = ChatSettings(self._check, self._window)
             self._connect_panel(self._panel)
         return self._panel
 
     def _connect_panel(self, panel: ChatSettings) -> None:
         panel.changed.connect(self._on_changed)
         panel.closed.connect(self._on_closed)
+        panel.tools_requested.connect(self._on_tools_requested)
         bar = panel.presets
         bar.chosen.connect(self._on_preset_chosen)
         bar.save_requested.connect(self._on_save_requested)
@@ -206,6 +211,11 @@ class ChatOptionsPanel(QObject):
         if self._panel and self._tabs.current is not self._view:
             self._panel.close_up()
 
+    def _on_tools_requested(self) -> None:
+        if view := self._view:
+            self.panel.close_up()
+            view.composer.tools.open_tools()
+
     def _on_closed(self) -> None:
         view, self._view = self._view, None
         if view is not None and view is self._tabs.current:
@@ -219,6 +229,4 @@ class ChatOptionsPanel(QObject):
 
 def _preset(name: str, session: ChatSession) -> Preset:
     options = ChatOptions.of(session.chat)
-    return Preset(
-        name, ChatOptions(options.system_prompt, options.sampling, options.max_tokens, options.overflow)
-    )
+    return Preset(name, replace(options, max_context_tokens=0))

@@ -4,17 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent, QTextCursor
-from PySide6.QtWidgets import (
-    QAbstractSpinBox,
-    QApplication,
-    QFrame,
-    QScrollArea,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QHideEvent, QTextCursor
+from PySide6.QtWidgets import QAbstractSpinBox, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.bridge.parameters import Source
 from app.bridge.token_counter import TokenCount
@@ -24,24 +16,25 @@ from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.layouts import STRETCH, Part, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
-from app.look.popups import stand_out
 from app.look.words import mark, sentences, tr
 from app.protocol.request import Overflow
+from app.services.form_check import Form, FormCheck
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.choices import OVERFLOWS
-from app.ui.base.escape import keeps_escape
+from app.ui.base.page_panel import PagePanel, scrolled
 from app.ui.base.setting_controls import LongText, WholeNumber, control_for
 from app.ui.base.setting_fields import Field
 from app.ui.base.setting_kinds import Setting
 from app.ui.base.setting_list import words_of
+from app.ui.settings.answer_form import AnswerForm
 from app.ui.settings.preset_bar import PresetBar
 from app.ui.settings.sampling_row import RESET, SPACE, SamplingRow
 from app.ui.settings.sampling_words import COMMON, MORE, clash, without_effect
+from app.ui.settings.tool_choice import chosen_text
 
 WIDTH = 460
 MAX_HEIGHT = 640
 MARGIN = 16
-GAP = 6
 MAX_TOKENS = 2**24
 PROMPT = Setting(
     "system_prompt",
@@ -57,6 +50,7 @@ MAX_CONTEXT = Setting(
     word=mark("Default"),
     step=256,
 )
+FORM_NAMES = {str(Form.JSON_SCHEMA), str(Form.GRAMMAR)}
 MAX_ANSWER = words_of("max_tokens", word=mark("Default"))
 
 
@@ -70,21 +64,14 @@ class Inherited:
     limit: int = 0  # tokens this chat can have; 0: no model
 
 
-class ChatSettings(QFrame):
-    """Choices apply from the next message on. Escape and a click elsewhere close it.
-
-    A child of the window, no window of its own: input methods do not reach popups.
-    """
+class ChatSettings(PagePanel):
+    """Choices apply from the next message on."""
 
     changed = Signal(object)  # ChatOptions
-    closed = Signal()
+    tools_requested = Signal()
 
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("popover")
-        self.setAccessibleName(tr("Chat settings"))
-        stand_out(self)
-        self._host = parent
+    def __init__(self, check: FormCheck, parent: QWidget) -> None:
+        super().__init__(tr("Chat settings"), (WIDTH, MAX_HEIGHT), parent)
         self._options = ChatOptions()
         self._inherited = Inherited()
         self.presets = PresetBar(self)
@@ -92,6 +79,12 @@ class ChatSettings(QFrame):
         self.prompt.setAccessibleName(tr(PROMPT.label))
         self.prompt.value_chosen.connect(lambda text: self._take(system_prompt=text))
         self.prompt_tokens = PlainLabel(parent=self, tone="muted")
+        self.tools = PlainLabel(parent=self, tone="muted")
+        self.choose_tools = QPushButton(tr("Choose tools…"), self)
+        self.choose_tools.setAutoDefault(False)
+        self.choose_tools.clicked.connect(self.tools_requested)
+        self.form = AnswerForm(check, self)
+        self.form.chosen.connect(self._on_form_chosen)
         self.overflow = ChoiceList(tr("When this chat is full"), OVERFLOWS, is_narrow=True, parent=self)
         self.overflow.chosen.connect(lambda value: self._take(overflow=Overflow(value)))
         self.max_context = self._number(MAX_CONTEXT)
@@ -104,9 +97,6 @@ class ChatSettings(QFrame):
         self.more = QToolButton(self)
         self._more_part: QWidget | None = None
         self._lay_out()
-        application = QApplication.instance()
-        assert isinstance(application, QApplication)
-        application.focusChanged.connect(self._on_focus_changed)
         self.hide()
 
     def apply(self, options: ChatOptions, inherited: Inherited) -> None:
@@ -119,6 +109,8 @@ class ChatSettings(QFrame):
         most = options.max_tokens or inherited.max_tokens or 0
         self._answer_limit.setText(sentences(tr(MAX_ANSWER.sentence), now_text(most)))
         self._show_rows()
+        self.form.apply(options.sampling)
+        self.tools.setText(chosen_text(options.tools))
         if has_more(options) and not self.more.isChecked():
             self.more.setChecked(True)
 
@@ -126,36 +118,9 @@ class ChatSettings(QFrame):
         self.prompt_tokens.setText(tokens(counted.number) if counted and counted.number else "")
 
     def open_above(self, widget: QWidget) -> None:
-        """As high as its page; where that is narrow, over what is beside it."""
-        self.place_above(widget)
-        self.show()
-        self.raise_()
+        super().open_above(widget)
         self.prompt.moveCursor(QTextCursor.MoveOperation.End)
         self.prompt.setFocus()
-
-    def place_above(self, widget: QWidget) -> None:
-        page = widget.parentWidget() or widget
-        top_left = page.mapTo(self._host, QPoint(0, 0))
-        corner = widget.mapTo(self._host, QPoint(0, 0))
-        width = min(WIDTH, self._host.width() - 2 * GAP)
-        height = min(MAX_HEIGHT, corner.y() - top_left.y() - 2 * GAP)
-        left = min(corner.x(), self._host.width() - width - GAP)
-        self.setGeometry(QRect(left, corner.y() - GAP - height, width, height))
-
-    def close_up(self) -> None:
-        if self.isVisible():
-            self.hide()
-            self.closed.emit()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.close_up()
-        else:
-            super().keyPressEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        """Escape closes this before it stops an answer."""
-        return keeps_escape(event) or super().event(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Commits what was typed last."""
@@ -163,14 +128,8 @@ class ChatSettings(QFrame):
             box.interpretText()
         for row in self.rows.values():
             row.forget_bad_text()
+        self.form.forget()
         super().hideEvent(event)
-
-    def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        """There is no focus widget while a menu or another program is active."""
-        if new is None or not self.isVisible() or new.window() is not self.window():
-            return
-        if new is not self and not self.isAncestorOf(new):
-            self.close_up()
 
     # Changes
 
@@ -191,6 +150,11 @@ class ChatSettings(QFrame):
             self.rows[name].show_error(problem)
         else:
             self._take(sampling=sampling)
+
+    def _on_form_chosen(self, chosen: dict[str, str]) -> None:
+        free = {name: value for name, value in self._options.sampling.items() if name not in FORM_NAMES}
+        if {**free, **chosen} != dict(self._options.sampling):
+            self._take(sampling={**free, **chosen})
 
     def _in_force(self, own: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, (value, _source) in self._inherited.sampling.items()} | dict(own)
@@ -238,7 +202,16 @@ class ChatSettings(QFrame):
     def _lay_out(self) -> None:
         inner = QWidget(self)
         head, rows = heading(tr("Sampling"), self), [self.rows[setting.name] for setting in COMMON]
-        parts: tuple[Part, ...] = (self._prompt_part(), self._context_part(), head, *rows, self.more, STRETCH)
+        parts: tuple[Part, ...] = (
+            self._prompt_part(),
+            self._tools_part(),
+            self.form,
+            self._context_part(),
+            head,
+            *rows,
+            self.more,
+            STRETCH,
+        )
         self._column = vbox(*parts, on=inner, margins=(MARGIN, 4, MARGIN, MARGIN), spacing=12)
         self.more.setText(tr("More"))
         self.more.setCheckable(True)
@@ -246,13 +219,7 @@ class ChatSettings(QFrame):
         self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.more.setIcon(icon("chevron-right"))
         self.more.toggled.connect(self._on_more_toggled)
-        scroll = QScrollArea(self)
-        scroll.setWidgetResizable(True)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(inner)
-        for page in (inner, scroll.viewport()):
-            page.setAutoFillBackground(False)  # the panel's own shows through
+        scroll = scrolled(inner, self)
         vbox(self._head(), (scroll, 1), on=self, margins=(1, 12, 1, 1))
 
     def _head(self) -> QVBoxLayout:
@@ -265,6 +232,9 @@ class ChatSettings(QFrame):
     def _prompt_part(self) -> QVBoxLayout:
         row = hbox(heading(tr(PROMPT.label), self), STRETCH, self.prompt_tokens, spacing=None)
         return vbox(row, self.prompt, spacing=6)
+
+    def _tools_part(self) -> QVBoxLayout:
+        return vbox(heading(tr("Tools"), self), hbox((self.tools, 1), self.choose_tools), spacing=6)
 
     def _context_part(self) -> QVBoxLayout:
         context = self._number_line(self.max_context, self.limit)
@@ -291,4 +261,4 @@ def now_text(num_tokens: int) -> str:
 
 def has_more(options: ChatOptions) -> bool:
     """Whether a setting under More is set."""
-    return bool(options.sampling.keys() - {setting.name for setting in COMMON})
+    return bool(options.sampling.keys() - {setting.name for setting in COMMON} - FORM_NAMES)

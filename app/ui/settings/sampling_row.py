@@ -1,21 +1,16 @@
 """One sampling setting of a chat: its control, explanation, and the source of its value. GUI thread."""
 
-import asyncio
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QToolButton, QWidget
-from shiboken6 import isValid
 
 from app.bridge.parameters import Source
-from app.bridge.tasks import spawn
 from app.chats.sampling_json import BadSamplingError, from_json, to_json
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
 from app.look.plain_text import PlainLabel
 from app.look.words import sentences, tr, tr_said
-from app.protocol.errors import InvalidRequestError
-from app.protocol.grammar import check_grammar
 from app.ui.base.number_field import HEIGHT, WIDTH
 from app.ui.base.setting_controls import control_for
 from app.ui.base.setting_kinds import Setting
@@ -33,7 +28,6 @@ class SamplingRow(QWidget):
         self.name = setting.name
         self._setting = setting
         self._holds_bad_text = False  # invalid text stays in the field to be corrected
-        self._check: asyncio.Task[None] | None = None  # of the grammar
         self.control = _control(setting, self)
         self.control.value_chosen.connect(self._on_chosen)  # type: ignore[attr-defined]
         self.button = QToolButton(self)
@@ -90,17 +84,6 @@ class SamplingRow(QWidget):
         self._holds_bad_text = bool(problem)
         if not problem:
             self.chosen.emit(self.name, meant)
-            if self.name == "grammar" and (self._check is None or self._check.done()):
-                self._check = spawn(self._check_grammar())
-
-    async def _check_grammar(self) -> None:
-        """It counts at once, and what is wrong with it is told later: looking at it may take a second."""
-        checked = ""
-        while isValid(self) and (grammar := self.control.toPlainText()) != checked:  # type: ignore[attr-defined]
-            problem = await asyncio.to_thread(_problem_of, grammar) if grammar else ""
-            checked = grammar
-            if isValid(self) and self.control.toPlainText() == checked:  # type: ignore[attr-defined]
-                self.show_error(problem)
 
     def forget_bad_text(self) -> None:
         """The panel was closed: discards invalid text."""
@@ -115,12 +98,8 @@ class SamplingRow(QWidget):
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(0, 1)
         grid.addWidget(label, 0, 0)
-        if self._setting.is_long:
-            grid.addWidget(self.button, 0, 2)
-            grid.addWidget(self.control, 1, 0, 1, 3)
-        else:
-            grid.addWidget(self.control, 0, 1, Qt.AlignmentFlag.AlignRight)
-            grid.addWidget(self.button, 0, 2)
+        grid.addWidget(self.control, 0, 1, Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(self.button, 0, 2)
         grid.addWidget(self._note, 2, 0, 1, 3)
         grid.addWidget(self._error, 3, 0, 1, 3)
 
@@ -155,14 +134,6 @@ class _Line(QLineEdit):
         if self.text() != self._shown:
             self._shown = self.text()
             self.value_chosen.emit(self.text())
-
-
-def _problem_of(grammar: str) -> str:
-    try:
-        check_grammar(grammar)
-    except InvalidRequestError as error:
-        return tr_said(str(error))
-    return ""
 
 
 def _control(setting: Setting, parent: QWidget) -> QWidget:

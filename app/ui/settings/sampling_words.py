@@ -172,20 +172,6 @@ MORE = (
         mark("Constraints"),
         (
             Setting(
-                "grammar",
-                mark("Grammar"),
-                mark("A GBNF grammar; the rule “root” matches the whole answer."),
-                word=mark("None"),
-                is_long=True,
-            ),
-            Setting(
-                "json_schema",
-                mark("JSON schema"),
-                mark("The answer is JSON that matches this schema."),
-                word=mark("None"),
-                is_long=True,
-            ),
-            Setting(
                 "ignore_eos",
                 mark("Ignore end of text"),
                 mark("Generates until the length limit (ignore_eos)."),
@@ -259,8 +245,6 @@ def read(name: str, text: str) -> tuple[Any, str]:
     if name in _JSON_LISTS:
         value = _parsed(text or "[]")
         return value, "" if isinstance(value, list) else tr("Not used: not a JSON list.")
-    if name == "json_schema" and text.strip() and not isinstance(_parsed(text), dict):
-        return None, tr("Not used: not a JSON object.")
     return text, ""
 
 
@@ -311,8 +295,6 @@ def clash(name: str, values: dict[str, Any]) -> str:
             "Not used: must not exceed the temperature, {value}.",
             value=shown("temperature", values["temperature"]),
         )
-    if values["grammar"] and values["json_schema"]:
-        return tr("Not used: an answer can follow a grammar or a JSON schema, not both. Clear the other one.")
     return ""
 
 

@@ -18,6 +18,7 @@ from app.look.windows import come_up, resize_to_fit
 from app.look.words import tr
 from app.services.model_hub import ModelHub
 from app.services.preferences import Preferences
+from app.services.tools import ToolService
 from app.ui.base.fuzzy import fold
 from app.ui.base.menu_commands import MenuCommand
 from app.ui.base.setting_kinds import CommandRow, Facts, HubToken, Page, Remark, Setting
@@ -27,10 +28,11 @@ from app.ui.engine.model_loading import ModelLoading
 from app.ui.settings.shortcut_table import ShortcutTable
 from app.ui.settings.shortcuts import Shortcuts
 from app.ui.settings.token_row import TokenRow
+from app.ui.settings.tools_page import ToolsPage
 
 SIZE, MIN_SIZE = QSize(900, 680), QSize(640, 420)
 NAV_WIDTH, PAGE_WIDTH, MARGIN = 190, 640, 24
-SHORTCUTS = "shortcuts"
+SHORTCUTS, TOOLS = "shortcuts", "tools"
 
 
 class SettingsWindow(QDialog):
@@ -41,6 +43,7 @@ class SettingsWindow(QDialog):
         shortcuts: Shortcuts,
         facts: Callable[[], Facts],
         hub: ModelHub,
+        tools: ToolService,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
@@ -52,6 +55,7 @@ class SettingsWindow(QDialog):
         self.search = search_field(tr("Search settings"), self)
         self.nav = QListWidget(self)
         self.shortcuts = ShortcutTable(shortcuts, self)
+        self.tools = ToolsPage(tools, preferences, self)
         commands = {command.name: command for command in shortcuts.commands()}
         self.sections = {page.name: self._section(page, commands) for page in PAGES}
         self.reload = _ReloadStrip(self)
@@ -121,6 +125,7 @@ class SettingsWindow(QDialog):
             section.search(())
             section.setVisible(name == chosen)
         self.shortcuts.filter("")
+        self.tools.show()
         self._scroll.verticalScrollBar().setValue(0)
 
     @Slot()
@@ -135,6 +140,7 @@ class SettingsWindow(QDialog):
         found = [section.search(words) for section in self.sections.values()]
         for section, is_found in zip(self.sections.values(), found, strict=True):
             section.setVisible(is_found)
+        self.tools.setVisible(self.sections[TOOLS].is_called(words))
         is_page = self.sections[SHORTCUTS].is_called(words)
         if self.shortcuts.filter("" if is_page else self.search.text()):
             self.sections[SHORTCUTS].show()
@@ -143,6 +149,8 @@ class SettingsWindow(QDialog):
 
     def _section(self, page: Page, commands: dict[str, MenuCommand]) -> "_Section":
         section = _Section(tr(page.title), self)
+        if page.name == TOOLS:
+            section.add_first(self.tools)
         for row in page.rows:
             section.add(self._row(row, commands, section))
         if page.name == SHORTCUTS:
@@ -246,6 +254,9 @@ class _Section(QWidget):
         if row:
             self.rows.append(row)
             self._column.addWidget(row)
+
+    def add_first(self, widget: QWidget) -> None:
+        self._column.addWidget(widget)
 
     def add_rest(self, widget: QWidget) -> None:
         """It gets all the remaining room."""

@@ -11,8 +11,10 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
 from app.chats.chat import Turn
+from app.chats.tool_use import Decision, ToolUse
 from app.protocol.request import Role
 from app.ui.message.message_text import written_text
+from app.ui.message.tool_words import asking_uses
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.transcript.answer_inspection import AnswerInspection
 from app.ui.transcript.turn_actions import Place, TurnAction, is_possible, offered
@@ -55,11 +57,21 @@ class ChatCommands(QObject):
         if self._tabs.current:
             self._tabs.current.session.stop()
 
+    @property
+    def asking_tool(self) -> ToolUse | None:
+        """The first call of the current chat that waits for the user."""
+        view = self._tabs.current
+        return next(asking_uses(view.session.chat), None) if view else None
+
+    def decide_tool(self, decision: Decision) -> None:
+        if self._tabs.current and (use := self.asking_tool):
+            self._tabs.current.session.decide(use, decision)
+
     def copy_last_answer(self) -> None:
         turns = self._tabs.current.session.chat.turns if self._tabs.current else []
-        answer = next((turn for turn in reversed(turns) if turn.role is Role.ASSISTANT and turn.text), None)
-        if answer:
-            QGuiApplication.clipboard().setText(written_text(answer))
+        answers = (turn for turn in reversed(turns) if turn.role is Role.ASSISTANT)
+        if text := next(filter(None, map(written_text, answers)), ""):
+            QGuiApplication.clipboard().setText(text)
 
     def show_tokens(self) -> None:
         if self._tabs.current:

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication, QStackedLayout, QWidget
 from app.bridge.chat_session import ChatSession
 from app.bridge.notebook_session import NotebookSession
 from app.chats.chat import Turn
+from app.chats.tool_use import Decision, ToolUse
 from app.look.fonts import reading_font
 from app.look.layouts import Stretch, hbox, vbox
 from app.look.tokens import current
@@ -48,6 +49,7 @@ from app.ui.transcript.turn_view import Progress
 
 class ChatView(QWidget):
     changed = Signal(object)  # this view: title, busy or turns changed
+    settings_shown = Signal(object)  # this view: the chat has other settings
     fork_requested = Signal(object, int)  # this view, the number of turns to copy
     tokens_requested = Signal(object, object)  # the session, the Turn whose tokens to show
     undo_offered = Signal(str, object)  # what was done, and its undo function
@@ -131,6 +133,7 @@ class ChatView(QWidget):
         self.composer.settings.apply(chat.system_prompt, chat.overflow, limit)
         self._show_progress()
         self.message_draft.show_state()
+        self.settings_shown.emit(self)
 
     @property
     def is_editing(self) -> bool:
@@ -204,6 +207,7 @@ class ChatView(QWidget):
         self.turn_actions.selecting_requested.connect(self.picker.start)
         self.transcript.keep_going_requested.connect(self._on_keep_going_requested)
         self.transcript.edited.connect(self._on_edited)
+        self.transcript.decided.connect(self._on_decided)
         self.composer.edit_last_requested.connect(self._on_edit_last_requested)
         self.message_draft.sent.connect(self._on_sent)
         self.empty.sample_chosen.connect(self._on_sample_chosen)
@@ -253,6 +257,10 @@ class ChatView(QWidget):
     def _on_edited(self, _turn: Turn, _text: str) -> None:
         """The editor is gone with its turn: the focus goes to the composer."""
         self.composer.setFocus()
+
+    @Slot(object, object)
+    def _on_decided(self, use: ToolUse, decision: Decision) -> None:
+        self.session.decide(use, decision)
 
     @Slot()
     def _on_keep_going_requested(self) -> None:

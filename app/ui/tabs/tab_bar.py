@@ -22,6 +22,7 @@ MIN_TAB, MAX_TAB, PINNED_TAB = 128, 220, 60
 SQUEEZED_TAB = 88  # what a tab keeps where there are many; then the bar scrolls
 _AROUND_TITLE = 68  # mark, × and the spaces between, as the style sheet has them
 _CROSS = 14
+MAX_SPARE_WIDTHS = 100  # of titles that no tab may have any more
 _PULLED_OUT = 24  # so far below the tabs the mouse carries one away
 
 
@@ -115,6 +116,11 @@ class TabBar(QTabBar):
             width = self.fontMetrics().horizontalAdvance(beginning) + _AROUND_TITLE
             self._widths[title] = max(MIN_TAB, min(MAX_TAB, width))
         return self._widths[title]
+
+    def tabRemoved(self, index: int) -> None:
+        super().tabRemoved(index)
+        if len(self._widths) > 2 * self.count() + MAX_SPARE_WIDTHS:
+            self._widths.clear()  # most of the titles are those of closed tabs
 
     def tabLayoutChange(self) -> None:
         """Where there is little room, the × stands on the selected tab alone, and the title has its place."""

@@ -66,6 +66,12 @@ class TabCommands(QObject):
         if self._tabs.current:
             self._tabs.current.composer.settings.open_settings()
 
+    def open_tools(self, tab: Tab) -> None:
+        self._workspace.set_current(tab.session)
+        view = self._tabs.current
+        if view and not view.notebook:
+            view.composer.tools.open_tools()
+
     def close(self, tab: Tab) -> None:
         if self._can_close(tab):
             self._workspace.close(tab.session)

@@ -1,12 +1,14 @@
 """Texts under an answer: usage, progress, why it ended early. Pure functions."""
 
 from app.chats.chat import Turn, TurnState
+from app.chats.tool_use import ToolState
 from app.look import marks
 from app.look.figures import count, milliseconds, percent, prefill, rate, seconds
 from app.look.words import mark, tr, tr_said
 from app.protocol.output import PrefixEnd, Usage
 from app.protocol.report import SlotSnapshot, SlotState
 
+MAX_ROUND_ROWS = 20
 _WHY_PREFIX_ENDED = {
     PrefixEnd.NEW_CHAT: mark("Nothing of this chat was cached."),
     PrefixEnd.NEW_TEXT: mark("Everything cached was reused; the rest is new."),
@@ -76,6 +78,17 @@ def usage_rows(usage: Usage) -> tuple[tuple[str, str, str], ...]:
     return tuple(rows)
 
 
+def round_rows(turn: Turn) -> tuple[tuple[str, str, str], ...]:
+    """For each round of calls: the tokens of its prompt that were computed, and how long its tools took."""
+    rows = []
+    for number, each in enumerate(turn.rounds[:MAX_ROUND_ROWS], 1):
+        computed = max(0, each.usage.num_prompt_tokens - each.usage.num_cached_tokens)
+        took = max((use.seconds for use in each.uses), default=0.0)
+        told = tr("computed; tools took {time}", time=_short(took)) if took else tr("computed")
+        rows.append((tr("Round {number}", number=number), count(computed), told))
+    return tuple(rows)
+
+
 def usage_times(usage: Usage) -> str:
     first = usage.time_to_first_token_s
     if not first:
@@ -105,8 +118,18 @@ def answer_ended_text(turn: Turn) -> str:
     return notice_line(turn)
 
 
+def tools_line(turn: Turn) -> str:
+    """What its calls wait for, if they do."""
+    states = {use.state for use in turn.rounds[-1].uses} if turn.rounds else set()
+    if ToolState.ASKING in states:
+        return tr("waiting for your decision")
+    if ToolState.RUNNING in states:
+        return f"{marks.COMPUTING.glyph} {tr('running tools')}"
+    return ""
+
+
 def can_continue(turn: Turn) -> bool:
-    return bool(turn.text) and turn.state is not TurnState.STREAMING
+    return bool(turn.text or turn.rounds) and turn.state is not TurnState.STREAMING
 
 
 def ended_early(turn: Turn) -> bool:

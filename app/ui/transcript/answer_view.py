@@ -9,6 +9,9 @@ from app.look.plain_text import PlainLabel, as_table, one_line
 from app.look.words import mark, tr
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.text_part import TextPart
+from app.ui.message.tool_rounds import GAP as ROUNDS_GAP
+from app.ui.message.tool_rounds import ToolRounds
+from app.ui.message.tool_words import Naming
 from app.ui.transcript.answer_text import (
     activity_line,
     can_continue,
@@ -16,7 +19,9 @@ from app.ui.transcript.answer_text import (
     finish_text,
     notice_line,
     prefix_end_text,
+    round_rows,
     stats_line,
+    tools_line,
     usage_rows,
     usage_times,
 )
@@ -49,6 +54,9 @@ class AnswerView(TurnView):
         super().__init__(turn, parent)
         self._shown: tuple[Turn, int, TurnState, str] | None = None
         self._stats = ""
+        self.rounds = ToolRounds(self)
+        self.rounds.height_changed.connect(self._emit_height_changed)
+        self.rounds.decided.connect(self.decided)
         self.body = AnswerBody(self)
         self.body.height_changed.connect(self._emit_height_changed)
         self.notice = PlainLabel(parent=self, tone="muted", wraps=True)
@@ -69,6 +77,8 @@ class AnswerView(TurnView):
         if text != self._shown:
             self._shown = text
             self._show_turn()
+            self.changed()
+        if self.rounds.apply(turn.rounds, turn.state is TurnState.STREAMING):
             self.changed()
         self._show_offers(progress)
         self.buttons.apply(turn, place)
@@ -112,20 +122,31 @@ class AnswerView(TurnView):
 
     def _show_footer(self, progress: Progress) -> None:
         is_streaming = self.turn.state is TurnState.STREAMING
-        line = activity_line(progress.slot, progress.is_paused) if is_streaming else stats_line(self.turn)
+        if is_streaming:
+            line = tools_line(self.turn) or activity_line(progress.slot, progress.is_paused)
+        else:
+            line = stats_line(self.turn)
         self._stats = one_line(line)
         tip = "" if is_streaming else details_tooltip(self.turn)
         if tip != self.footer.toolTip():
             self.footer.setToolTip(tip)
 
     def text_parts(self) -> list[TextPart]:
-        return self.body.text_parts()
+        rounds = (part.under(0) for part in self.rounds.text_parts())
+        return [*rounds, *(part.under(1) for part in self.body.text_parts())]
 
     def finish(self) -> None:
+        self.rounds.finish()
         self.body.column.finish()
 
     def plain_text(self) -> str:
-        return self.body.plain_text()
+        return "\n".join(text for part in (self.rounds, self.body) if (text := part.plain_text()))
+
+    def set_naming(self, naming: Naming) -> None:
+        self.rounds.naming = naming
+
+    def show_match(self, query: str, _number: int) -> None:
+        self.rounds.show_match(query)
 
     def show_details(self) -> None:
         button = self.buttons.button(TurnAction.DETAILS)
@@ -133,15 +154,21 @@ class AnswerView(TurnView):
 
     def set_plain(self, is_plain: bool) -> None:
         self._shown = None
+        self.rounds.set_plain(is_plain)
         self.body.set_plain(is_plain)
 
     def set_zoom(self, zoom: int) -> None:
+        self.rounds.set_zoom(zoom)
         self.body.set_zoom(zoom)
         self.notice.setFont(reading_font(zoom))
         super().set_zoom(zoom)
 
     def _arrange_text(self, width: int) -> int:
-        y = self.body.arrange(width)
+        y = self.rounds.arrange(width)
+        height = self.body.arrange(width)
+        y += ROUNDS_GAP if y and height else 0
+        self.body.move(0, y)
+        y += height
         has_notice = bool(self.notice.text())
         self.notice.setVisible(has_notice)
         if has_notice:
@@ -185,7 +212,7 @@ class AnswerView(TurnView):
 
     def _show_text(self, is_shown: bool) -> None:
         super()._show_text(is_shown)
-        for part in (self.body, self.footer):
+        for part in (self.rounds, self.body, self.footer):
             part.setVisible(is_shown)
         self.notice.setVisible(is_shown and bool(self.notice.text()))
         for offer in (self.go_on, self.keep_going):
@@ -197,7 +224,7 @@ def details_tooltip(turn: Turn) -> str:
     if not usage_rows(usage):
         return ""
     below = (prefix_end_text(usage.prefix_end), usage_times(usage), finish_text(turn))
-    return as_table(usage_rows(usage), below)
+    return as_table((*round_rows(turn), *usage_rows(usage)), below)
 
 
 def _offer(text: str, tip: str, parent: QWidget) -> QPushButton:

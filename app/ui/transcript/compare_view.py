@@ -16,7 +16,10 @@ from app.ui.message.answer_body import AnswerBody
 from app.ui.message.markdown_column import discard
 from app.ui.message.message_text import written_text
 from app.ui.message.text_part import TextPart
-from app.ui.transcript.answer_text import activity_line, notice_line, stats_line
+from app.ui.message.tool_rounds import GAP as ROUNDS_GAP
+from app.ui.message.tool_rounds import ToolRounds
+from app.ui.message.tool_words import Naming
+from app.ui.transcript.answer_text import activity_line, notice_line, stats_line, tools_line
 from app.ui.transcript.turn_actions import Place
 from app.ui.transcript.turn_view import NO_PROGRESS, Progress, TurnView
 
@@ -40,6 +43,7 @@ class CompareView(TurnView):
         super().__init__(turn, parent)
         self._columns: list[AnswerColumn] = []
         self._is_plain = False
+        self._naming: Naming = lambda _name: None
         self.buttons.hide()
         self.versions.hide()
         self.setAccessibleName(tr("Answers side by side"))
@@ -69,28 +73,35 @@ class CompareView(TurnView):
     def set_zoom(self, zoom: int) -> None:
         super().set_zoom(zoom)
         for column in self._columns:
-            column.body.set_zoom(zoom)
+            column.set_zoom(zoom)
+
+    def set_naming(self, naming: Naming) -> None:
+        self._naming = naming
+        for column in self._columns:
+            column.rounds.naming = naming
 
     def text_parts(self) -> list[TextPart]:
         """One answer after the other."""
         return [
-            part.under(number)
-            for number, column in enumerate(self._columns)
-            for part in column.body.text_parts()
+            part.under(number) for number, column in enumerate(self._columns) for part in column.text_parts()
         ]
 
     def finish(self) -> None:
         for column in self._columns:
-            column.body.column.finish()
+            column.finish()
 
     def _make_columns(self, versions: tuple[Turn, ...]) -> None:
         for column in self._columns:
             discard(column)
         self._columns = [AnswerColumn(version, self) for version in versions]
         for column in self._columns:
-            column.body.set_zoom(self._zoom)
+            column.set_zoom(self._zoom)
+            column.rounds.set_plain(self._is_plain)
             column.body.set_plain(self._is_plain)
+            column.rounds.naming = self._naming
             column.kept.connect(self.kept)
+            column.rounds.decided.connect(self.decided)
+            column.rounds.height_changed.connect(self._emit_height_changed)
             column.body.height_changed.connect(self._emit_height_changed)
             column.show()
 
@@ -125,6 +136,7 @@ class AnswerColumn(QWidget):
         self.keep = QPushButton(tr("Keep this one"), self)
         self.keep.clicked.connect(lambda: self.kept.emit(self.turn))
         self.copy = CopyButton(tr("Copy answer"), lambda: written_text(self.turn), self)
+        self.rounds = ToolRounds(self)
         self.body = AnswerBody(self)
         self._notice = PlainLabel(parent=self, tone="muted", wraps=True)
         self._footer = PlainLabel(parent=self, tone="muted")
@@ -138,9 +150,10 @@ class AnswerColumn(QWidget):
         self.setAccessibleName(self._head.text())
         self.keep.setAccessibleName(tr("Keep answer {number}", number=number))
         self.keep.setEnabled(not place.is_busy)
+        has_changed = self.rounds.apply(turn.rounds, turn.state is TurnState.STREAMING)
         shown = (len(turn.text), turn.state, turn.notice)
         if shown == self._shown:
-            return False
+            return has_changed
         self._shown = shown
         if turn.state is TurnState.STREAMING:
             self.body.show_growing(turn.text, turn.thinking_s)
@@ -154,6 +167,8 @@ class AnswerColumn(QWidget):
         turn = self.turn
         if turn.state is not TurnState.STREAMING:
             line = stats_line(turn)
+        elif waits := tools_line(turn):
+            line = waits
         elif turn.text and progress.slot is None:  # only the first one's slot is known here
             line = marks.COMPUTING.text
         else:
@@ -170,7 +185,27 @@ class AnswerColumn(QWidget):
     def height_for(self, width: int) -> int:
         inner = width - 2 * PADDING
         notice = self._notice.heightForWidth(inner) + 4 if self._notice.text() else 0
-        return HEAD + self.body.arrange(inner) + 4 + notice + FOOT + 4
+        return HEAD + self._arrange_text(inner) + 4 + notice + FOOT + 4
+
+    def _arrange_text(self, inner: int) -> int:
+        height = self.rounds.arrange(inner)
+        self.rounds.move(PADDING, HEAD)
+        below = self.body.arrange(inner)
+        height += ROUNDS_GAP if height and below else 0
+        self.body.move(PADDING, HEAD + height)
+        return height + below
+
+    def text_parts(self) -> list[TextPart]:
+        rounds = (part.under(0) for part in self.rounds.text_parts())
+        return [*rounds, *(part.under(1) for part in self.body.text_parts())]
+
+    def finish(self) -> None:
+        self.rounds.finish()
+        self.body.column.finish()
+
+    def set_zoom(self, zoom: int) -> None:
+        self.rounds.set_zoom(zoom)
+        self.body.set_zoom(zoom)
 
     def arrange(self, width: int, height: int) -> None:
         """The statistics are at the foot of the row, however short the answer is."""
@@ -182,9 +217,8 @@ class AnswerColumn(QWidget):
         x -= self.copy.width() + 4
         self.copy.move(x, (HEAD - self.copy.height()) // 2)
         self._head.setGeometry(PADDING, 0, x - PADDING - 4, HEAD)
-        self.body.move(PADDING, HEAD)
         self._notice.setVisible(bool(self._notice.text()))
-        y = HEAD + self.body.height() + 4
+        y = self.body.y() + self.body.height() + 4
         self._notice.setGeometry(PADDING, y, inner, self._notice.heightForWidth(inner))
         self._footer.setGeometry(PADDING, height - FOOT - 2, inner, FOOT)
         self._elide_stats()

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from app.chats.chat import Chat, Turn
 from app.look.tokens import current
 from app.look.words import tr
+from app.ui.message.message_text import searched_texts
 from app.ui.message.text_part import SelectedText, coloured
 from app.ui.transcript.find_bar import FindBar
 from app.ui.transcript.transcript import Transcript
@@ -36,11 +37,13 @@ def matches_in(chat: Chat, query: str, matches_case: bool) -> Iterator[Match | N
     """All matches in order. Yields None after each turn, as a point to pause."""
     wanted = query if matches_case else query.lower()
     for row, turn in enumerate(list(chat.turns)):
-        text = turn.text if matches_case else turn.text.lower()
-        at, number = text.find(wanted), 0
-        while at >= 0:
-            yield Match(row, turn, number)
-            at, number = text.find(wanted, at + len(wanted)), number + 1
+        number = 0
+        for text in searched_texts(turn):
+            text = text if matches_case else text.lower()
+            at = text.find(wanted)
+            while at >= 0:
+                yield Match(row, turn, number)
+                at, number = text.find(wanted, at + len(wanted)), number + 1
         yield None
 
 

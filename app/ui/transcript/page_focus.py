@@ -5,6 +5,7 @@ from itertools import pairwise
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
 
 from app.look.tokens import current
 from app.ui.transcript.turn_view import TurnView
@@ -78,6 +79,8 @@ class FocusLine(QWidget):
         pane.installEventFilter(self)
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if not isValid(self._pane):  # it is being deleted, and so loses the focus
+            return False
         if isinstance(event, QFocusEvent):
             self.setGeometry(0, 0, LINE_WIDTH, self._pane.height())
             self.setVisible(event.gotFocus() and event.reason() in _BY_KEYS)

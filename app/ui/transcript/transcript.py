@@ -18,6 +18,7 @@ from app.protocol.request import Role
 from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.message.slices import slices
 from app.ui.message.text_part import SelectedText, TextPart
+from app.ui.message.tool_words import Naming
 from app.ui.transcript.answer_view import FOOTER, AnswerView
 from app.ui.transcript.compare_view import CompareView
 from app.ui.transcript.edge_fade import EdgeFade
@@ -50,11 +51,13 @@ class Transcript(QAbstractScrollArea):
     edited = Signal(object, str)  # the Turn, its new text
     kept = Signal(object)  # the Turn chosen of several side by side
     keep_going_requested = Signal()
+    decided = Signal(object, object)  # the ToolUse that asks, a Decision
     drawn = Signal()  # the views have changed or moved
 
     def __init__(self, chat: Chat, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chat = chat  # is read, never changed
+        self._naming: Naming = lambda _name: None
         self._page = Page(2 * FOOTER)  # with the turns at the last drawing
         self.rows_in_sight = range(0)
         self._views = ViewPool(self._new_view, self)
@@ -136,6 +139,13 @@ class Transcript(QAbstractScrollArea):
         self._is_plain = is_plain
         for view in self._views:
             view.set_plain(is_plain)
+        self.mark_dirty()
+
+    def set_naming(self, naming: Naming) -> None:
+        """What the tools are called whose calls are shown."""
+        self._naming = naming
+        for view in self._views:
+            view.set_naming(naming)
         self.mark_dirty()
 
     def set_comparing(self, is_comparing: bool) -> None:
@@ -392,6 +402,8 @@ class Transcript(QAbstractScrollArea):
         view.hide()
         view.set_zoom(self._zoom)
         view.set_plain(self._is_plain)
+        view.set_naming(self._naming)
+        view.decided.connect(self.decided)
         view.acted.connect(self.acted)
         view.ways_requested.connect(self.ways_requested)
         view.version_requested.connect(self._on_version_requested)

@@ -132,12 +132,14 @@ def offered(turn: Turn, place: Place) -> frozenset[TurnAction]:
 
 def _offered_for_answer(turn: Turn, place: Place) -> set[TurnAction]:
     actions = {TurnAction.SELECT}
+    if turn.text or turn.rounds:
+        actions |= {TurnAction.COPY, TurnAction.COPY_PLAIN}
     if turn.text:
-        actions |= {TurnAction.COPY, TurnAction.COPY_PLAIN, TurnAction.TOKENS}
+        actions.add(TurnAction.TOKENS)
     if turn.state is TurnState.STREAMING:
         return actions
     actions |= {TurnAction.REGENERATE, TurnAction.DELETE}
-    if turn.text:
+    if turn.text or turn.rounds:
         actions |= {TurnAction.EDIT, TurnAction.FORK}
     if usage_rows(turn.usage):
         actions.add(TurnAction.DETAILS)

@@ -9,6 +9,7 @@ from app.chats.chat import Chat, Turn, TurnState
 from app.chats.exports.files import ExportError, FileExport, FolderExport, Form, file_name, free_name
 from app.chats.exports.words import Words
 from app.chats.imports.read import read
+from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.output import Usage
 from app.protocol.request import Overflow, Role
 from app.protocol.sampling import NEVER
@@ -27,6 +28,7 @@ def full_chat() -> Chat:
         is_pinned=True,
         sampling={"temperature": 0.25, "seed": 7, "logit_bias": ((15043, NEVER), (5, 1.5)), "grammar": ""},
         max_tokens=99,
+        tools=("skein/time", "files/*"),
     )
     question = Turn(Role.USER, "34 + 21?", created_at=1.0, attachments=(Attachment("a.txt", "34", "text"),))
     first = Turn(Role.ASSISTANT, "54", TurnState.FAILED, "Out of room.", "starter", created_at=2.0)
@@ -37,6 +39,10 @@ def full_chat() -> Chat:
         Turn(Role.ASSISTANT, "<think>\nhm\n</think>\n\n55", model="starter", usage=usage, created_at=4.0)
     )
     chat.turns[-1].thinking_s = 1.5
+    use = ToolUse("c1", "look", '{"city": "Krak\u00f3w"}', ToolState.DONE, "Rain.\n" * 9, 1.25, num_told=12)
+    refused = ToolUse("c2", "look<b>", "{}", ToolState.REFUSED)
+    called = ToolRound("Hm. «look»", "Let me *look*.", "Hm.", [use, refused], is_whole=True, usage=usage)
+    chat.turns[-1].rounds = [called, ToolRound("cut «lo", "cut")]
     chat.put_aside(0)
     chat.add(Turn(Role.USER, "<script>alert(1)</script>", overflowed=True, created_at=5.0))
     chat.show_version(question)
@@ -76,6 +82,8 @@ def test_json_comes_back_as_it_was(tmp_path: Path) -> None:
     assert told(back) == told(chat)
     assert back.id == chat.id
     assert back.sampling == chat.sampling
+    assert back.tools == chat.tools
+    assert back.turns[1].rounds == chat.turns[1].rounds
     assert [turn.text for turn in back.versions_of(back.turns[1])] == ["54", chat.turns[1].text]
     assert [turn.text for turn in back.turns] == [turn.text for turn in chat.turns]
 
@@ -116,6 +124,10 @@ def test_markdown_reads_well_and_folds_what_was_thought(tmp_path: Path) -> None:
     assert "<details>\n<summary>Thinking</summary>\n\nhm\n\n</details>\n\n55\n" in text
     assert any(part.startswith("## Assistant · starter · 1970-01-01") for part in parts)
     assert "54" not in text, "only the shown version"
+    called = text[text.index("Let me *look*.") : text.index("55")]
+    assert '<summary>Tool: look (1.2 s)</summary>\n\n```\n{"city": "Kraków"}\n```' in called
+    assert called.count("Rain.") == 9
+    assert "did not allow" in called[called.index("look\\<b\\>") :]
 
 
 def test_a_page_needs_and_runs_nothing(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn
 from app.chats.imports.read import Findings, Found, read
+from app.chats.tool_use import ToolState
 from app.protocol.request import Role
 from tests.chats.imports import shapes
 
@@ -99,6 +100,32 @@ def test_the_first_llama_ui_and_lists_of_messages(tmp_path: Path) -> None:
     parts = [{"type": "text", "text": "hello"}, {"type": "image_url", "image_url": {"url": "x"}}]
     chat = only(read_json(tmp_path, {"messages": [{"role": "user", "content": parts}]}), "llama.cpp").chat
     assert said(chat.turns) == [("user", "hello")]
+
+
+def test_calls_of_tools_in_lists_of_messages(tmp_path: Path) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"city": "A"}'}}
+    other = {"id": "c2", "type": "function", "function": {"name": "look", "arguments": {"city": "B"}}}
+    messages = [
+        {"role": "user", "content": "How is it?"},
+        {"role": "assistant", "content": "Let me look.", "tool_calls": [call, other]},
+        {"role": "tool", "tool_call_id": "c2", "content": "Sun."},
+        {"role": "tool", "tool_call_id": "c1", "content": "Rain."},
+        {"role": "assistant", "content": "", "toolCalls": json.dumps([call | {"id": "c3"}])},
+        {"role": "assistant", "content": "It rains."},
+        {"role": "user", "content": "Thanks"},
+        {"role": "tool", "tool_call_id": "c9", "content": "Nobody asked."},
+    ]
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps({"id": "x", "messages": messages}))
+    (found,) = read([path]).chats
+    _question, answer, thanks, alone = found.chat.turns
+    assert (answer.text, [one.content for one in answer.rounds]) == ("It rains.", ["Let me look.", ""])
+    assert [(use.arguments, use.state, use.result) for use in answer.rounds[0].uses] == [
+        ('{"city": "A"}', ToolState.DONE, "Rain."),
+        ('{"city": "B"}', ToolState.DONE, "Sun."),
+    ]
+    assert [use.state for use in answer.rounds[1].uses] == [ToolState.STOPPED]
+    assert (thanks.text, alone.role) == ("Thanks", Role.TOOL)
 
 
 @pytest.mark.parametrize("chosen", ["thread.json", "messages.jsonl", "."])

@@ -1,3 +1,4 @@
+import sys
 import time
 from collections.abc import Iterator
 
@@ -6,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
 from app.look import marks
 from app.storage.list_rows import ChatSummary
@@ -73,6 +75,26 @@ def test_messages_found_for_other_words_are_dropped(popup: SearchPopup, qtbot: Q
     popup.show_hits("cache", HITS)
     qtbot.keyClicks(popup.field, "s")
     assert "Messages" not in shown(popup)
+
+
+def test_a_closed_one_holds_no_chats(popup: SearchPopup) -> None:
+    chat = ChatSummary("3", "Memory", "", False, NOW, NOW, 1)
+    num_references = sys.getrefcount(chat)
+    popup.open(Known((chat,), {}))
+    popup.show_hits("", HITS)
+    popup.close_quietly()
+    assert sys.getrefcount(chat) == num_references
+    assert shown(popup) == []
+
+
+def test_what_had_the_focus_may_be_gone_when_it_closes(ground: QWidget, popup: SearchPopup) -> None:
+    popup.close_quietly()
+    [field] = [one for one in ground.children() if type(one) is QLineEdit]
+    assert field.hasFocus()
+    popup.open(Known(CHATS, {}))
+    delete(field)
+    popup.close_quietly()
+    assert not popup.isVisible()
 
 
 def test_enter_opens_the_best_title(popup: SearchPopup, qtbot: QtBot) -> None:

@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -12,7 +12,9 @@ from app.bridge.token_counter import TokenCount
 from app.chats.options import ChatOptions
 from app.protocol.request import Overflow
 from app.protocol.sampling import NEVER, SamplingParams
+from app.services.form_check import FormCheck
 from app.settings.settings import Settings
+from app.ui.base.setting_controls import MAX_SHOWN_CHARS, LongText
 from app.ui.composer.composer import ChatSettingsButton
 from app.ui.settings.chat_settings import ChatSettings, Inherited
 from tests.fakes import model_info
@@ -43,7 +45,7 @@ def panel(qtbot: QtBot) -> Iterator[ChatSettings]:
     page.setGeometry(0, 30, 600, 570)
     composer = QLineEdit(page)
     composer.setGeometry(20, 500, 560, 40)
-    panel = ChatSettings(window)
+    panel = ChatSettings(FormCheck(), window)
     panel.changed.connect(lambda options: panel.apply(options, INHERITED))
     panel.apply(ChatOptions(), INHERITED)
     window.resize(600, 600)
@@ -163,7 +165,8 @@ def test_a_value_is_the_chats_own_until_it_is_reset(panel: ChatSettings, qtbot: 
 def test_all_other_samplers_are_under_more_and_made_when_wanted(panel: ChatSettings) -> None:
     assert "mirostat" not in panel.rows
     panel.more.click()
-    assert panel.rows.keys() == INHERITED.sampling.keys() == {*SamplingParams.__dataclass_fields__}
+    forms = {"grammar", "json_schema"}
+    assert panel.rows.keys() | forms == INHERITED.sampling.keys() == {*SamplingParams.__dataclass_fields__}
     for row in panel.rows.values():
         assert row.note
     panel.more.click()
@@ -234,36 +237,72 @@ def test_values_that_do_not_go_together_say_so(panel: ChatSettings, qtbot: QtBot
     with qtbot.assertNotEmitted(panel.changed):
         panel.rows["temperature"].control.setValue(0.4)
     assert "must not be below the dynamic temperature range, 0.5" in panel.rows["temperature"].error
-    panel.apply(ChatOptions(sampling={"grammar": 'root ::= "a"'}), INHERITED)
+
+
+def pasted(text: str) -> QMimeData:
+    data = QMimeData()
+    data.setText(text)
+    return data
+
+
+def test_a_line_without_end_is_not_wrapped_when_it_is_pasted(
+    panel: ChatSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Qt takes 43 s for a million letters."""
+    modes = []
+    monkeypatch.setattr(LongText, "insertPlainText", lambda box, _text: modes.append(box.lineWrapMode()))
+    panel.prompt.insertFromMimeData(pasted("a" * 50_000))
+    assert modes == [LongText.LineWrapMode.NoWrap]
+
+
+@pytest.mark.parametrize("text", ["ab " * 40_000, "\u4e00" * 25_000], ids=["letters", "a line of Chinese"])
+def test_what_is_too_long_for_the_box_is_not_pasted(panel: ChatSettings, qtbot: QtBot, text: str) -> None:
+    panel.prompt.setPlainText("Be brief.")
     with qtbot.assertNotEmitted(panel.changed):
-        panel.rows["json_schema"].control.setPlainText("{}")
-    assert "not both" in panel.rows["json_schema"].error
+        panel.prompt.insertFromMimeData(pasted(text))
+    assert panel.prompt.toPlainText() == "Be brief."
+    panel.prompt.insertFromMimeData(pasted("x" * 1_000))
+    assert len(panel.prompt.toPlainText()) == 1_009
 
 
-async def test_a_grammar_that_is_none_says_why(qloop: asyncio.AbstractEventLoop, panel: ChatSettings) -> None:
-    panel.more.click()
-    row = panel.rows["grammar"]
-    row.control.setPlainText("root ::= (")
-    assert row.error == "", "looking at it may take a second"
-    await finish_all()
-    assert row.error.startswith("The grammar cannot be used: line 1: a ) is missing")
-    row.control.setPlainText("root ::= missing")
-    row.control.setPlainText('root ::= "a"')
-    await finish_all()
-    assert row.error == ""
+@pytest.mark.parametrize(
+    ("whole", "num_shown"),
+    [("word " * 100_000, MAX_SHOWN_CHARS), ("word\n" + "\u4e00" * 30_000, 20_005)],
+    ids=["words", "a line of Chinese"],
+)
+def test_of_a_prompt_that_is_too_long_to_be_shown_nothing_is_lost(
+    panel: ChatSettings, qtbot: QtBot, whole: str, num_shown: int
+) -> None:
+    panel.apply(ChatOptions(system_prompt=whole), INHERITED)
+    assert len(panel.prompt.toPlainText()) == num_shown
+    with qtbot.waitSignal(panel.changed) as signal:
+        panel.prompt.insertPlainText("Be brief. ")
+    assert signal.args[0].system_prompt == "Be brief. " + whole
+    with qtbot.waitSignal(panel.changed) as signal:
+        panel.prompt.clear()
+    assert signal.args[0].system_prompt == ""
 
 
-def test_a_schema_that_is_none_says_so(panel: ChatSettings, qtbot: QtBot) -> None:
-    panel.more.click()
-    row = panel.rows["json_schema"]
-    for text in ("{", "[1]", '{"a": NaN}', "[" * 100_000):
-        with qtbot.assertNotEmitted(panel.changed):
-            row.control.setPlainText(text)
-        assert row.error == "Not used: not a JSON object."
+async def test_the_form_of_answers_is_a_choice_of_the_chat(
+    qloop: asyncio.AbstractEventLoop, panel: ChatSettings, qtbot: QtBot
+) -> None:
+    panel.apply(ChatOptions(sampling={"temperature": 0.2, "grammar": "root ::= x"}), INHERITED)
+    assert panel.form.text.toPlainText() == "root ::= x"
+    assert not panel.more.isChecked()
     with qtbot.waitSignal(panel.changed) as changed:
-        row.control.setPlainText('{"type": "object"}')
-    assert changed.args[0].sampling == {"json_schema": '{"type": "object"}'}
-    assert row.error == ""
+        panel.form.chosen.emit({"json_schema": "{}"})
+    assert changed.args[0].sampling == {"temperature": 0.2, "json_schema": "{}"}
+    with qtbot.waitSignal(panel.changed) as changed:
+        panel.form.chosen.emit({})
+    assert changed.args[0].sampling == {"temperature": 0.2}
+    await finish_all()
+
+
+def test_tools_of_the_chat_are_told_and_can_be_chosen(panel: ChatSettings, qtbot: QtBot) -> None:
+    panel.apply(ChatOptions(tools=("skein/time", "files/*")), INHERITED)
+    assert panel.tools.text() == "all of files, 1 tool"
+    with qtbot.waitSignal(panel.tools_requested):
+        panel.choose_tools.click()
 
 
 def test_what_is_half_typed_in_one_field_survives_a_choice_in_another(panel: ChatSettings) -> None:

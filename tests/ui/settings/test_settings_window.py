@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
@@ -21,6 +22,7 @@ from app.ui.settings.token_row import TokenRow
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine
 from tests.ui.models.hub_fakes import FakeModelHub
+from tests.ui.tool_fakes import FakeToolService
 
 NONE = Qt.KeyboardModifier.NoModifier
 
@@ -55,9 +57,9 @@ def window(qtbot: QtBot, parent, preferences, engine) -> Iterator[SettingsWindow
     parent.hub = hub
     shortcuts = Shortcuts(parent.menuBar(), preferences, parent)
     shortcuts.apply()
-    window = SettingsWindow(
-        preferences, models, shortcuts, lambda: Facts(preferences.settings, engine.model, 4), hub, parent
-    )
+    facts = Facts(preferences.settings, engine.model, 4)
+    tools: Any = FakeToolService()
+    window = SettingsWindow(preferences, models, shortcuts, lambda: facts, hub, tools, parent)
     window.come_up()
     qtbot.waitExposed(window)
     yield window

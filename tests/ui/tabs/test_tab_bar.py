@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.ui.base.title_edit import TitleEdit
-from app.ui.tabs.tab_bar import TabBar
+from app.ui.tabs.tab_bar import MAX_SPARE_WIDTHS, TabBar
 from tests.conftest import QT_PATIENCE_MS
 
 LEFT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
@@ -146,3 +146,11 @@ def drag(bar: TabBar, place: QPoint) -> None:
         Qt.KeyboardModifier.NoModifier,
     )
     QApplication.sendEvent(bar, event)
+
+
+def test_widths_of_closed_tabs_are_not_kept_for_long(bar: TabBar) -> None:
+    for number in range(2 * MAX_SPARE_WIDTHS):
+        bar.insert(0, f"Chat {number}")
+        bar.tabSizeHint(0)
+        bar.removeTab(0)
+    assert len(bar._widths) <= 2 * bar.count() + MAX_SPARE_WIDTHS

@@ -1,0 +1,259 @@
+"""The rounds of one answer: calls of tools appear while they are written, and are checked, allowed and run.
+
+Knows no engine and no chat: the session asks for the next part once the results are there. GUI thread.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any
+
+from app.bridge.tasks import spawn
+from app.bridge.tool_access import ToolAccess
+from app.bridge.tool_permits import ToolPermits
+from app.chats.chat import Turn
+from app.chats.text import valid_unicode
+from app.chats.tool_use import ToolRound, ToolState, ToolUse
+from app.protocol.answer_message import AnswerMessage, MessageDelta
+from app.protocol.errors import RequestError
+from app.protocol.output import FinishReason, Output
+from app.system.said import said
+from app.tools.tool import Tool, ToolError
+from app.tools.tool_arguments import read_arguments
+from app.tools.tool_kit import Approval
+
+log = logging.getLogger(__name__)
+
+MAX_KEPT_CHARS = 250_000  # of a result; all of an answer is saved again with each of its words
+BROKEN_OFF = (FinishReason.ABORT, FinishReason.ERROR)
+# What the model is told.
+FORBIDDEN = "The user does not allow this tool."
+FAILED = "The tool failed."
+LIMIT_REACHED = "The call was not run: the answer had reached its limit of rounds."
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """`run` calls it, and raises ToolError. One of Skein's own parts needs no permission.
+
+    `resolve` is of a tool that calls others: which one with which arguments, or ToolError.
+    """
+
+    tool: Tool
+    run: Callable[[dict[str, Any]], Coroutine[Any, Any, str]]
+    needs_permission: bool = True
+    resolve: Callable[[dict[str, Any]], tuple["OfferedTool", dict[str, Any]]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """What the session does with what it is told."""
+
+    show: Callable[[str], object]  # all the text so far of the part that is being written
+    grew: Callable[[], object]
+    changed: Callable[[], object]
+    went_on: Callable[[], object]  # all results are there: ask for the next part, and call `begin_part`
+    ended: Callable[[Output], object]  # no other part follows
+    num_told: Callable[[str], Awaitable[int | None]]  # characters of a result that are told; None: all
+
+
+class ToolRounds:
+    def __init__(
+        self,
+        turn: Turn,
+        offered: Sequence[OfferedTool],
+        access: ToolAccess,
+        permits: ToolPermits,
+        max_rounds: int,
+        listener: Listener,
+    ) -> None:
+        self._turn = turn
+        self._offered = {one.tool.name: one for one in offered}
+        self._access, self._permits, self._listener = access, permits, listener
+        self._num_left = max_rounds
+        self._work: asyncio.Task[None] | None = None  # that reads, or runs calls
+        self._began: dict[int, float] = {}  # when each call was run
+        self._is_over = False
+        self._reader = access.readers.open()
+        self.begin_part()
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The same for all parts: a change would have the whole prompt computed again."""
+        return tuple(one.tool for one in self._offered.values())
+
+    def begin_part(self, start: str = "") -> None:
+        """A part is asked for, which begins with the text `start`."""
+        self._reader.close()
+        self._reader = self._access.readers.open()
+        self._message = AnswerMessage()
+        self._text, self._num_read = start, 0
+        self._last: Output | None = None
+        self._round: ToolRound | None = None  # that this part has become with its first call
+
+    # The model writes
+
+    def take(self, outputs: tuple[Output, ...]) -> None:
+        """What was written is read on another thread. An answer that is broken off ends at once."""
+        if self._is_over:
+            return
+        for output in outputs:
+            if output.format and not self._reader.has_format:
+                self._reader.note_format(output.format)
+            self._text += output.text
+        last = outputs[-1]
+        if last.finish_reason in BROKEN_OFF:
+            self._break_off(last)
+            return
+        if last.finish_reason:
+            self._last = last
+        if self._work is None:
+            self._work = spawn(self._read())
+
+    async def _read(self) -> None:
+        while self._num_read < len(self._text) or self._last:
+            text, last = self._text, self._last
+            new, self._num_read = text[self._num_read :], len(text)
+            try:
+                delta = await self._reader.read(new, is_last=last is not None)
+            except RequestError as error:
+                log.warning("The rest of an answer is shown as it was written: %s", error)
+                delta, self._reader = MessageDelta(text), self._access.readers.open()
+            if self._is_over:
+                return
+            self._show(delta, text)
+            if last:
+                self._end_part(last)
+                return
+        self._work = None
+
+    def _show(self, delta: MessageDelta, text: str) -> None:
+        """`text` is what was read so far. Its end, which may become a call, is not shown yet."""
+        self._message = self._message.grown(delta)
+        if self._message.tool_calls:
+            self._show_calls(text)
+        elif told := delta.content or delta.reasoning:
+            at = text.rfind(told)
+            shown = text[: at + len(told)] if at >= 0 else text
+            if len(shown) > len(self._turn.text):
+                self._listener.show(shown)
+                self._listener.grew()
+
+    def _show_calls(self, text: str) -> None:
+        is_new = self._round is None or len(self._round.uses) < len(self._message.tool_calls)
+        if self._round is None:
+            self._round = ToolRound(thinking_s=self._turn.thinking_s)
+            self._turn.rounds.append(self._round)
+            self._turn.text, self._turn.thinking_s = "", 0.0
+        round_ = self._round
+        round_.text = text
+        round_.content = valid_unicode(self._message.content)
+        round_.reasoning = valid_unicode(self._message.reasoning)
+        for index, call in enumerate(self._message.tool_calls):
+            if index == len(round_.uses):
+                round_.uses.append(ToolUse(valid_unicode(call.id), valid_unicode(call.name)))
+            round_.uses[index].arguments = valid_unicode(call.arguments)
+        if is_new:
+            self._listener.changed()
+        else:
+            self._listener.grew()
+
+    def _end_part(self, last: Output) -> None:
+        round_ = self._round
+        if round_ is None:
+            self._listener.show(self._text)
+            self._end(last)
+            return
+        round_.text, round_.usage = self._text, self._turn.usage
+        round_.is_whole = last.finish_reason is FinishReason.STOP
+        if round_.is_whole:
+            self._work = spawn(self._run(round_))
+        else:  # at a limit, perhaps within a call
+            round_.stop()
+            self._end(last)
+
+    # Its calls
+
+    async def _run(self, round_: ToolRound) -> None:
+        if self._num_left == 0:
+            self._end_at_limit(round_)
+            return
+        self._num_left -= 1
+        await asyncio.gather(*map(self._call, round_.uses))
+        if not self._is_over:
+            self._work = None
+            self._listener.went_on()
+
+    def _end_at_limit(self, round_: ToolRound) -> None:
+        for use in round_.uses:
+            use.state, use.result = ToolState.FAILED, LIMIT_REACHED
+        notice = said("The answer was stopped: it had called tools in as many rounds as the settings allow.")
+        assert self._last
+        self._end(replace(self._last, text="", finish_reason=FinishReason.ABORT, notice=notice))
+
+    async def _call(self, use: ToolUse) -> None:
+        """Nothing that a tool does ends more than its call."""
+        try:
+            offered = self._offered.get(use.tool)
+            if offered is None:
+                raise ToolError(f"There is no tool {use.tool}. There are: {', '.join(self._offered)}.")
+            arguments = read_arguments(use.arguments, offered.tool.parameters)
+            if offered.resolve:
+                offered, arguments = offered.resolve(arguments)
+            if offered.needs_permission and not await self._is_allowed(use, offered.tool):
+                self._set(use, ToolState.REFUSED)
+                return
+            self._began[id(use)] = monotonic()
+            self._set(use, ToolState.RUNNING)
+            result = valid_unicode(await offered.run(arguments))[:MAX_KEPT_CHARS]
+            self._note_time(use)
+            use.num_told = await self._listener.num_told(result)
+            self._set(use, ToolState.DONE, result)
+        except ToolError as error:
+            self._set(use, ToolState.FAILED, valid_unicode(str(error)))
+        except Exception:  # of a tool; the answer goes on
+            log.exception("The tool %s failed.", use.tool)
+            self._set(use, ToolState.FAILED, FAILED)
+
+    async def _is_allowed(self, use: ToolUse, tool: Tool) -> bool:
+        match self._permits.of(tool):
+            case Approval.ALWAYS:
+                return True
+            case Approval.NEVER:
+                raise ToolError(FORBIDDEN)
+            case Approval.ASK:
+                self._set(use, ToolState.ASKING)
+                return await self._permits.ask(use, tool)
+
+    def _set(self, use: ToolUse, state: ToolState, result: str = "") -> None:
+        if not self._is_over:  # a tool that goes on after it was cancelled is too late
+            self._note_time(use)
+            use.state, use.result = state, result
+            self._listener.changed()
+
+    def _note_time(self, use: ToolUse) -> None:
+        if use.state is ToolState.RUNNING and not use.seconds and not self._is_over:
+            use.seconds = monotonic() - self._began[id(use)]
+
+    # The end
+
+    def _break_off(self, last: Output) -> None:
+        """By the user, or because the engine failed: while it was written, or while calls run."""
+        if self._work:
+            self._work.cancel()
+        if self._round is None:
+            self._listener.show(self._text)
+        elif not self._round.is_whole:
+            self._round.text = self._text
+        if self._round:
+            for use in self._round.uses:
+                self._note_time(use)
+            self._round.stop()
+        self._end(last)
+
+    def _end(self, last: Output) -> None:
+        self._is_over = True
+        self._reader.close()
+        self._listener.ended(last)

@@ -1,0 +1,215 @@
+"""The tools of the current chat: its button, its panel, what its cards call tools, entries of the palette.
+
+One panel for all tabs. GUI thread.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QWidget
+
+from app.bridge.tasks import spawn
+from app.bridge.token_counter import TokenCounter
+from app.bridge.tool_list import CALL, DESCRIBE
+from app.chats.tool_messages import READ_MORE
+from app.look.plain_text import one_line
+from app.look.words import tr, tr_said
+from app.services.tools import ServerState, ToolService
+from app.tools.mcp_server import Status, with_unique_names
+from app.tools.server_config import BUILT_IN
+from app.tools.tool import Tool
+from app.ui.base.tool_texts import sentence_of, title_of
+from app.ui.message.tool_words import ToolLabel
+from app.ui.settings.tool_choice import ALL, Keys, is_chosen, key_of, server_of
+from app.ui.settings.tools_panel import ToolGroup, ToolLine, ToolsPanel
+from app.ui.tabs.chat_tabs import ChatTabs
+
+if TYPE_CHECKING:
+    from app.ui.tabs.chat_view import ChatView
+
+
+class ChatTools(QObject):
+    def __init__(
+        self,
+        tabs: ChatTabs,
+        service: ToolService,
+        counter: TokenCounter,
+        manage: Callable[[], object],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._tabs = tabs
+        self._service = service
+        self._manage = manage
+        self._window = parent
+        self._view: ChatView | None = None
+        self._counter = counter  # of schemas
+        self._panel: ToolsPanel | None = None
+        self._labels: dict[Keys, dict[str, ToolLabel]] = {}  # by the names that a chat's model calls
+        tabs.installEventFilter(self)
+        tabs.view_made.connect(self._on_view_made)
+        tabs.current_state_changed.connect(self._on_current_changed)
+        service.changed.connect(self._on_service_changed)
+        self._counter.counted.connect(self._show)
+
+    @property
+    def panel(self) -> ToolsPanel:
+        """Created on first use."""
+        if self._panel is None:
+            self._panel = ToolsPanel(self._window)
+            self._panel.chosen.connect(self._on_chosen)
+            self._panel.closed.connect(self._on_closed)
+            self._panel.manage_requested.connect(self._on_manage)
+        return self._panel
+
+    def open_for(self, view: ChatView) -> None:
+        """A second call closes it. Servers that are on start, so that their tools are known."""
+        if not view.session.is_loaded:
+            return
+        panel = self.panel
+        if self._view is view and panel.isVisible():
+            panel.close_up()
+            return
+        self._view = view
+        self._show()
+        self._counter.count([_schema(tool) for tool in self._known()])
+        spawn(self._service.prepare([key_of(state.name, ALL) for state in self._service.servers]))
+        panel.open_above(view.foot)
+
+    def palette_entries(self) -> Iterator[tuple[str, str, bool, Callable[[], object]]]:
+        """Of each server: its name, its title, whether all of it is on in this chat, what switches that."""
+        view = self._tabs.current
+        if view is None or view.notebook or not view.session.is_loaded:
+            return
+        keys = view.session.chat.tools
+        for group in self._groups():
+            is_on = key_of(group.server, ALL) in keys
+            others = tuple(key for key in keys if server_of(key) != group.server)
+            wanted = others if is_on else (*others, key_of(group.server, ALL))
+            yield group.server, group.title, is_on, partial(view.session.set_tools, wanted)
+
+    # What is shown
+
+    def _show(self) -> None:
+        if self._view and self._panel:
+            keys = self._view.session.chat.tools
+            chosen = [tool for tool in self._known() if is_chosen(keys, tool.key)]
+            self._panel.apply(self._groups(), keys, self._cost(chosen))
+            if self._panel.isVisible():
+                self._panel.place_above(self._view.foot)
+
+    def _groups(self) -> list[ToolGroup]:
+        own = ToolGroup(BUILT_IN, tr("Built in"), tuple(map(self._line, self._service.built_in)))
+        servers = (state for state in self._service.servers if state.is_enabled)
+        return [own, *(self._group(state) for state in servers)]
+
+    def _group(self, state: ServerState) -> ToolGroup:
+        tools = tuple(map(self._line, state.tools))
+        has_failed = state.status is Status.FAILED
+        return ToolGroup(state.name, one_line(state.name), tools, _state_text(state), has_failed)
+
+    def _line(self, tool: Tool) -> ToolLine:
+        counted = self._counter.num_tokens(_schema(tool))
+        number = counted.number if counted else None
+        return ToolLine(tool.key, title_of(tool), sentence_of(tool), tool.writes, number)
+
+    def _cost(self, tools: list[Tool]) -> int | None:
+        counts = [self._counter.num_tokens(_schema(tool)) for tool in tools]
+        return sum(count.number for count in counts if count) if all(counts) else None
+
+    def _known(self) -> list[Tool]:
+        servers = (state for state in self._service.servers if state.is_enabled)
+        return [*self._service.built_in, *(tool for state in servers for tool in state.tools)]
+
+    def _show_count(self, view: ChatView) -> None:
+        """Of a server that has not told its tools yet, each key counts."""
+        keys, known = view.session.chat.tools, self._known()
+        servers = {tool.server for tool in known}
+        num_on = sum(is_chosen(keys, tool.key) for tool in known)
+        view.composer.tools.apply(num_on + sum(server_of(key) not in servers for key in keys))
+
+    def _name(self, view: ChatView, name: str) -> ToolLabel | None:
+        """What a tool is called that the model of this chat calls `name`."""
+        keys = view.session.chat.tools
+        if keys not in self._labels:
+            self._labels[keys] = self._labels_for(keys)
+        return self._labels[keys].get(name)
+
+    def _labels_for(self, keys: Keys) -> dict[str, ToolLabel]:
+        """Those that are on have unique names; one that was on may still be known by its own."""
+        known = self._known()
+        chosen = with_unique_names([tool for tool in known if is_chosen(keys, tool.key)])
+        own = {
+            READ_MORE: ToolLabel(tr("Read more of a result"), BUILT_IN),
+            DESCRIBE: ToolLabel(tr("Look up a tool"), BUILT_IN),
+            CALL: ToolLabel(tr("Call a tool"), BUILT_IN, writes=True),
+        }
+        return own | {tool.name: _label(tool) for tool in (*known, *chosen)}
+
+    # What is chosen
+
+    def _on_chosen(self, keys: Keys) -> None:
+        if self._view:
+            self._view.session.set_tools(keys)
+            self._show()
+
+    def _on_manage(self) -> None:
+        self.panel.close_up()
+        self._manage()
+
+    def _on_service_changed(self) -> None:
+        self._labels.clear()
+        if self._panel and self._panel.isVisible():
+            self._counter.count([_schema(tool) for tool in self._known()])
+        self._show()
+        for view in self._tabs.views:
+            self._show_count(view)
+
+    # Views
+
+    def _on_view_made(self, view: ChatView) -> None:
+        view.composer.tools.requested.connect(partial(self.open_for, view))
+        view.transcript.set_naming(partial(self._name, view))
+        view.settings_shown.connect(self._show_count)
+        self._show_count(view)
+
+    def _on_current_changed(self) -> None:
+        if self._panel and self._tabs.current is not self._view:
+            self._panel.close_up()
+
+    def _on_closed(self) -> None:
+        view, self._view = self._view, None
+        if view is not None and view is self._tabs.current:
+            view.setFocus()
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and self._view and self.panel.isVisible():
+            self.panel.place_above(self._view.foot)
+        return False
+
+
+def _schema(tool: Tool) -> str:
+    return json.dumps(tool.definition, ensure_ascii=False)
+
+
+def _label(tool: Tool) -> ToolLabel:
+    return ToolLabel(title_of(tool), tool.server, tool.writes, tool.always_asks)
+
+
+def _state_text(state: ServerState) -> str:
+    """Empty for one that works."""
+    if not state.is_trusted:
+        return tr("Confirm its command under Manage tools to start it.")
+    match state.status:
+        case Status.STARTING:
+            return tr("starting…")
+        case Status.FAILED | Status.WAITING:
+            return tr_said(state.sentence)
+        case Status.STOPPED if not state.tools:
+            return tr("not running")
+    return ""

@@ -1,0 +1,196 @@
+"""Where an MCP server is added or changed: a command with its environment, or an address. GUI thread."""
+
+import shlex
+from collections.abc import Collection
+from dataclasses import replace
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QPushButton, QWidget
+
+from app.look.buttons import dialog_button
+from app.look.fonts import code_font, small_font
+from app.look.layouts import STRETCH, hbox, vbox
+from app.look.plain_text import PlainLabel
+from app.look.words import mark, tr
+from app.tools.server_config import ServerConfig, check, checked_name
+from app.ui.base.choice_list import ChoiceList
+from app.ui.base.choices import Choice
+
+WIDTH = 520
+TEXT_HEIGHT = 76
+COMMAND, ADDRESS = "command", "address"
+KINDS = (
+    Choice(COMMAND, mark("Command"), mark("A program on this computer, started by Skein.")),
+    Choice(ADDRESS, mark("Address"), mark("A server that is already running, here or on the network.")),
+)
+
+
+class ServerDialog(QDialog):
+    """Not modal. Tells a config once it can be used."""
+
+    given = Signal(object)  # ServerConfig
+
+    def __init__(
+        self, parent: QWidget, known: ServerConfig | None = None, taken: Collection[str] = ()
+    ) -> None:
+        """`known`: the one to be changed. `taken`: the names of the others."""
+        super().__init__(parent)
+        self._known, self._taken = known, taken
+        self.setWindowTitle(tr("Change MCP server") if known else tr("Add MCP server"))
+        self.name = _line("", tr("Name"), self)
+        self.kind = ChoiceList(tr("Kind of server"), KINDS, parent=self)
+        self.kind.chosen.connect(self._show_kind)
+        self.command = _line("npx -y @modelcontextprotocol/server-everything", tr("Command line"), self)
+        self.environment = _text("API_KEY=…", tr("Environment"), self)
+        self.url = _line("https://example.org/mcp", tr("Address"), self)
+        self.headers = _text("Authorization: Bearer …", tr("Headers"), self)
+        self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
+        self.problem.hide()
+        self.add = QPushButton(tr("Save") if known else tr("Add"), self)
+        self.add.setDefault(True)
+        self.add.clicked.connect(self._on_add)
+        self._lay_out()
+        self._fill(known or ServerConfig(""))
+
+    def _lay_out(self) -> None:
+        self._command_part, self._address_part = QWidget(self), QWidget(self)
+        vbox(
+            *_named(self.command, tr("As you would type it in a terminal."), self._command_part),
+            *_named(
+                self.environment, tr("One variable on each line. Kept in a private file."), self._command_part
+            ),
+            on=self._command_part,
+            spacing=4,
+        )
+        vbox(
+            *_named(self.url, "", self._address_part),
+            *_named(self.headers, tr("One header on each line. Kept in a private file."), self._address_part),
+            on=self._address_part,
+            spacing=4,
+        )
+        foot = hbox(STRETCH, dialog_button(tr("Cancel"), self.reject, self), self.add)
+        vbox(
+            *_named(self.name, "", self),
+            4,
+            self.kind,
+            self._command_part,
+            self._address_part,
+            self.problem,
+            8,
+            foot,
+            on=self,
+            margins=20,
+            spacing=6,
+        )
+        self.setFixedWidth(WIDTH)
+
+    def _fill(self, config: ServerConfig) -> None:
+        self.name.setText(config.name)
+        self.kind.choose(ADDRESS if config.url else COMMAND)
+        self.command.setText(config.command_line if config.command else "")
+        self.environment.setPlainText(_lines(config.environment.items(), "="))
+        self.url.setText(config.url)
+        self.headers.setPlainText(_lines(config.headers.items(), ": "))
+        self._show_kind(self.kind.value)
+        self.name.setFocus()
+
+    def _show_kind(self, kind: str) -> None:
+        self._command_part.setVisible(kind == COMMAND)
+        self._address_part.setVisible(kind == ADDRESS)
+        self.problem.hide()
+        self.adjustSize()
+
+    def _on_add(self) -> None:
+        try:
+            config = self._config()
+        except _UnusableError as error:
+            self.problem.setText(error.args[0])
+            self.problem.show()
+            self.adjustSize()
+            return
+        self.given.emit(config)
+        self.accept()
+
+    def _config(self) -> ServerConfig:
+        """Raises _UnusableError, with a sentence."""
+        known = self._known or ServerConfig("")
+        is_command = self.kind.value == COMMAND
+        try:
+            words = shlex.split(self.command.text()) if is_command else []
+        except ValueError:
+            raise _UnusableError(tr("A quotation mark in the command line is not closed.")) from None
+        if is_command and not words:
+            raise _UnusableError(tr("Enter the command that starts the server."))
+        if not is_command and not self.url.text().strip():
+            raise _UnusableError(tr("Enter the address of the server."))
+        suggestion = words[-1].rsplit("/", 1)[-1] if words else self.url.text().split("//")[-1].split("/")[0]
+        try:
+            name = checked_name(self.name.text().strip() or suggestion)
+        except ValueError:
+            raise _UnusableError(tr("Give the server a name.")) from None
+        if name in self._taken:
+            raise _UnusableError(tr("There is a server “{name}” already.", name=name))
+        config = replace(
+            known,
+            name=name,
+            command=words[0] if words else "",
+            arguments=tuple(words[1:]),
+            environment=_pairs(self.environment.toPlainText(), "=") if is_command else {},
+            url="" if is_command else self.url.text().strip(),
+            headers={} if is_command else _pairs(self.headers.toPlainText(), ":"),
+        )
+        try:
+            check(config)
+        except ValueError:
+            raise _UnusableError(tr("The address must begin with http:// or https://.")) from None
+        return config
+
+
+class _UnusableError(Exception):
+    pass
+
+
+def _pairs(text: str, between: str) -> dict[str, str]:
+    """Raises _UnusableError."""
+    found: dict[str, str] = {}
+    for line in filter(str.strip, text.splitlines()):
+        name, sign, value = line.partition(between)
+        if not sign or not name.strip():
+            example = f"NAME{between} …" if between == ":" else "NAME=…"
+            raise _UnusableError(
+                tr("“{line}” is not of the form {form}.", line=line.strip()[:60], form=example)
+            )
+        found[name.strip()] = value.strip() if between == ":" else value
+    return found
+
+
+def _lines(pairs: Collection[tuple[str, str]], between: str) -> str:
+    return "\n".join(f"{name}{between}{value}" for name, value in pairs)
+
+
+def _named(control: QWidget, sentence: str, parent: QWidget) -> tuple[QWidget, ...]:
+    label = PlainLabel(control.accessibleName(), parent)
+    label.setBuddy(control)
+    label.setContentsMargins(0, 6, 0, 0)
+    if not sentence:
+        return label, control
+    note = PlainLabel(sentence, parent, tone="muted", wraps=True)
+    note.setFont(small_font())
+    return label, control, note
+
+
+def _line(placeholder: str, name: str, parent: QWidget) -> QLineEdit:
+    line = QLineEdit(parent)
+    line.setPlaceholderText(placeholder)
+    line.setAccessibleName(name)
+    return line
+
+
+def _text(placeholder: str, name: str, parent: QWidget) -> QPlainTextEdit:
+    text = QPlainTextEdit(parent)
+    text.setFont(code_font(-1))
+    text.setFixedHeight(TEXT_HEIGHT)
+    text.setTabChangesFocus(True)
+    text.setPlaceholderText(placeholder)
+    text.setAccessibleName(name)
+    return text

@@ -1,0 +1,196 @@
+"""An MCP server in the settings: its state, its tools, the question before its command runs. GUI thread."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+
+from app.look.buttons import IconButton, IconLabel
+from app.look.fonts import code_font, small_font
+from app.look.icons import icon
+from app.look.layouts import STRETCH, hbox, vbox
+from app.look.painted import paint_rounded
+from app.look.plain_text import ElidedLabel, PlainLabel, one_line
+from app.look.popups import Menu
+from app.look.tokens import current
+from app.look.words import mark, tr, tr_n, tr_said
+from app.services.tools import ServerState
+from app.tools.mcp_server import Status
+from app.tools.tool import Tool
+from app.tools.tool_kit import Approval
+from app.ui.base.hidden_characters import mark_hidden
+from app.ui.base.setting_controls import Switch
+from app.ui.settings.approval_row import ApprovalRow
+
+SIDE = 28
+PADDING = 12
+_STATES = {
+    Status.STOPPED: (mark("not running"), "stop", "muted"),
+    Status.STARTING: (mark("starting…"), "hourglass", "accent"),
+    Status.READY: (mark("ready"), "circle-check", "ok"),
+    Status.WAITING: (mark("will restart"), "hourglass", "warning"),
+    Status.FAILED: (mark("failed"), "triangle-alert", "danger"),
+}
+
+
+class ServerRow(QWidget):
+    approval_chosen = Signal(object, object)  # the Tool, an Approval
+    trusted = Signal()
+    switched = Signal(object)  # whether it is on
+    restart_requested = Signal()
+    log_requested = Signal()
+    change_requested = Signal()
+    removed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.rows: dict[str, ApprovalRow] = {}
+        self._known: tuple[Tool, ...] = ()
+        self._approval: Callable[[Tool], Approval] = lambda _tool: Approval.ASK
+        self._state_icon = IconLabel(16, self, "stop", "muted")
+        self.fold = QToolButton(self)
+        self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.fold.setIconSize(QSize(14, 14))
+        self.fold.setCheckable(True)
+        self.fold.setStyleSheet("QToolButton:checked { background: transparent; }")
+        font = self.fold.font()
+        font.setWeight(font.Weight.DemiBold)
+        self.fold.setFont(font)
+        self.fold.toggled.connect(self._show_tools)
+        self.state = ElidedLabel(parent=self, tone="muted")
+        self.switch = Switch(self)
+        self.switch.value_chosen.connect(self.switched)
+        self.more = IconButton("ellipsis", tr("More actions"), SIDE, self)
+        self.more.clicked.connect(self._open_menu)
+        self.menu = Menu(self)
+        self._fill_menu()
+        self.sentence = PlainLabel(parent=self, tone="danger", wraps=True)
+        for label in (self.state, self.sentence):
+            label.setFont(small_font())
+        self.question = TrustQuestion(self)
+        self.question.agreed.connect(self.trusted)
+        self.question.refused.connect(self.removed)
+        self._tools = QWidget(self)
+        self._tool_column = vbox(on=self._tools, margins=(26, 0, 0, 4), spacing=0)
+        head = hbox(self.fold, self._state_icon, (self.state, 1), self.switch, self.more, spacing=8)
+        vbox(head, self.sentence, self.question, self._tools, on=self, margins=(PADDING, 8, 8, 8), spacing=4)
+        self._dress()
+
+    def apply(self, state: ServerState, approval: Callable[[Tool], Approval]) -> None:
+        name = one_line(state.name)
+        self.fold.setText(name.replace("&", "&&"))
+        words, image, colour = _STATES[state.status]
+        shown = [tr(words)] if state.is_enabled and state.is_trusted else []
+        if not state.is_enabled:
+            shown, image, colour = [tr("off")], "stop", "muted"
+        elif not state.is_trusted:
+            shown, image, colour = [tr("not confirmed yet")], "circle-help", "warning"
+        if state.tools:
+            shown.append(tr_n("{n} tool", "{n} tools", len(state.tools)))
+        self._state_icon.show_icon(image, colour)
+        self.state.setText(" · ".join(shown))
+        self.setAccessibleName(tr("MCP server {name}: {state}", name=name, state=self.state.text()))
+        self.switch.setChecked(state.is_enabled)
+        self.switch.setAccessibleName(tr("Use {name}", name=name))
+        has_failed = state.status in (Status.FAILED, Status.WAITING) and state.is_enabled
+        self.sentence.setText(tr_said(state.sentence))
+        self.sentence.set_tone("danger" if state.status is Status.FAILED else "warning")
+        self.sentence.setVisible(has_failed and bool(state.sentence))
+        self.question.apply(state.config.command_line)
+        self.question.setVisible(not state.is_trusted)
+        self.restart.setEnabled(state.is_enabled and state.is_trusted)
+        self.restart.setText(tr("&Start") if state.status is Status.STOPPED else tr("&Restart"))
+        self._known, self._approval = state.tools, approval
+        self._show_tools()
+
+    def focus_question(self) -> None:
+        """A new server: what it would run is to be read first."""
+        if not self.question.isHidden():
+            self.question.start.setFocus()
+
+    def _show_tools(self) -> None:
+        """Their rows are made when they are first shown: a server may have hundreds."""
+        keys = {tool.key for tool in self._known}
+        for key in [key for key in self.rows if key not in keys]:
+            row = self.rows.pop(key)
+            row.hide()
+            row.deleteLater()
+        is_open = self.fold.isChecked() and bool(self._known)
+        for tool in self._known if is_open else ():
+            if tool.key not in self.rows:
+                self.rows[tool.key] = row = ApprovalRow(tool, self._tools)
+                row.chosen.connect(self.approval_chosen)
+                self._tool_column.addWidget(row)
+            self.rows[tool.key].apply(tool, self._approval(tool))
+        self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._known else Qt.FocusPolicy.NoFocus)
+        self._tools.setVisible(is_open)
+        self._dress()
+
+    def _fill_menu(self) -> None:
+        add = self.menu.addAction
+        self.restart = add(tr("&Restart"))
+        self.restart.triggered.connect(lambda: self.restart_requested.emit())
+        add(tr("&Log…")).triggered.connect(lambda: self.log_requested.emit())
+        add(tr("&Change…")).triggered.connect(lambda: self.change_requested.emit())
+        self.menu.addSeparator()
+        add(tr("Re&move")).triggered.connect(lambda: self.removed.emit())
+
+    def _open_menu(self) -> None:
+        self.menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
+
+    def _dress(self) -> None:
+        """Without tools nothing unfolds."""
+        name = "chevron-down" if self.fold.isChecked() else "chevron-right"
+        self.fold.setIcon(icon(name, None if self._known else current().window))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._dress()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        rect = self.rect().adjusted(0, 0, 0, -4)
+        paint_rounded(painter, rect, 8, 0.5, fill=current().window, edge=current().hairline)
+
+
+class TrustQuestion(QWidget):
+    """Shows all of the command line: it could do anything."""
+
+    agreed = Signal()
+    refused = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        words = PlainLabel(
+            tr("This command will run on this computer, with your rights. Start it only if you trust it."),
+            self,
+            tone="warning",
+            wraps=True,
+        )
+        words.setFont(small_font())
+        self.command = PlainLabel(parent=self, wraps=True)
+        self.command.setFont(code_font(-1))
+        self.command.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.command.setContentsMargins(10, 6, 10, 6)
+        self.start = QPushButton(tr("Start it"), self)
+        self.start.setProperty("kind", "first")
+        remove = QPushButton(tr("Remove"), self)
+        for button in (self.start, remove):
+            button.setAutoDefault(False)
+        self.start.clicked.connect(self.agreed)
+        remove.clicked.connect(self.refused)
+        vbox(words, self.command, hbox(self.start, remove, STRETCH), on=self, margins=(0, 2, 4, 4), spacing=6)
+
+    def apply(self, command_line: str) -> None:
+        """Long words get places to wrap; nothing is hidden in what cannot be seen."""
+        shown = mark_hidden(command_line)
+        if shown != self.command.text():
+            self.command.setText(shown)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        paint_rounded(QPainter(self), self.command.geometry(), 6, fill=current().raised)

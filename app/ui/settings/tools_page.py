@@ -1,0 +1,277 @@
+"""The page of the settings about tools: the built-in ones, the user's MCP servers, and what they may do.
+
+GUI thread.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
+
+from app.look.buttons import IconButton, dialog_button, quiet_button
+from app.look.flow_layout import FlowLayout
+from app.look.fonts import small_font
+from app.look.layouts import STRETCH, hbox, vbox
+from app.look.plain_text import ElidedLabel, PlainLabel, heading, one_line, short_path
+from app.look.words import tr, tr_said
+from app.protocol.errors import InvalidRequestError
+from app.services.preferences import Preferences
+from app.services.tools import ServerState, ToolService
+from app.tools.server_config import ServerConfig
+from app.ui.base.notices import UNDO_FOR_MS
+from app.ui.base.reading_order import chain_down
+from app.ui.settings.approval_row import ApprovalRow
+from app.ui.settings.paste_dialog import InputsDialog, PasteDialog
+from app.ui.settings.server_dialog import ServerDialog
+from app.ui.settings.server_log import ServerLog
+from app.ui.settings.server_row import ServerRow
+
+SIDE = 26
+MAX_FILE_BYTES = 1 << 20
+
+
+class ToolsPage(QWidget):
+    def __init__(self, service: ToolService, preferences: Preferences, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._service = service
+        self._preferences = preferences
+        self._removed: tuple[ServerConfig, bool] | None = None  # the last one, and whether it was trusted
+        self.built_in: dict[str, ApprovalRow] = {}
+        self.folders: dict[Path, QWidget] = {}
+        self.servers: dict[str, ServerRow] = {}
+        self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
+        self.gone = PlainLabel(parent=self)
+        self.undo = quiet_button(tr("Undo"), self, "bar")
+        self._undo_time = QTimer(self, singleShot=True, interval=UNDO_FOR_MS)
+        self._nothing = PlainLabel(
+            tr("None yet. Add one, or paste the mcp.json of another program."), self, tone="muted", wraps=True
+        )
+        self.add = QPushButton(tr("Add server…"), self)
+        self.paste = QPushButton(tr("Paste mcp.json…"), self)
+        self.import_ = QPushButton(tr("Import from file…"), self)
+        self._lay_out()
+        self._connect()
+        self._show()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes down the page, whatever the order in which servers came."""
+        chain_down(self)
+        return super().focusNextPrevChild(forward)
+
+    # What is there
+
+    @Slot()
+    def _show(self) -> None:
+        service = self._service
+        self._show_built_in()
+        self._show_folders()
+        states = {state.name: state for state in service.servers}
+        for name in [name for name in self.servers if name not in states]:
+            _drop(self.servers.pop(name))
+        for name, state in states.items():
+            if name not in self.servers:
+                self.servers[name] = self._new_row(state)
+            self.servers[name].apply(state, service.approval)
+        self._nothing.setVisible(not states)
+
+    def _show_built_in(self) -> None:
+        tools = self._service.built_in
+        for key in [key for key in self.built_in if key not in {tool.key for tool in tools}]:
+            _drop(self.built_in.pop(key))
+        for tool in tools:
+            if tool.key not in self.built_in:
+                self.built_in[tool.key] = row = ApprovalRow(tool, self)
+                row.chosen.connect(self._service.set_approval)
+                self._built_in_column.addWidget(row)
+            self.built_in[tool.key].apply(tool, self._service.approval(tool))
+
+    def _show_folders(self) -> None:
+        wanted = list(self._preferences.settings.tool_folders)
+        for folder in [folder for folder in self.folders if folder not in wanted]:
+            _drop(self.folders.pop(folder))
+        for folder in wanted:
+            if folder not in self.folders:
+                self.folders[folder] = line = self._folder_line(folder)
+                self._folder_column.addWidget(line)
+
+    def _folder_line(self, folder: Path) -> QWidget:
+        line = QWidget(self)
+        remove = IconButton("x", tr("Remove {name}", name=str(folder)), SIDE, line, icon_side=14)
+        remove.clicked.connect(lambda: self._set_folders([one for one in self.folders if one != folder]))
+        hbox((ElidedLabel(short_path(folder), line), 1), remove, on=line)
+        return line
+
+    def _set_folders(self, folders: Sequence[Path]) -> None:
+        self._preferences.set("tool_folders", list(dict.fromkeys(folders)))
+        self._show()
+
+    def _choose_folder(self) -> None:
+        dialog = QFileDialog(self, tr("Folder that tools may read"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(lambda name: self._set_folders([*self.folders, Path(name)]))
+        _open(dialog)
+
+    def _new_row(self, state: ServerState) -> ServerRow:
+        row, service, name = ServerRow(self), self._service, state.name
+        row.approval_chosen.connect(service.set_approval)
+        row.trusted.connect(partial(service.trust, name))
+        row.switched.connect(partial(service.set_enabled, name))
+        row.restart_requested.connect(partial(service.restart, name))
+        row.log_requested.connect(partial(self._show_log, name))
+        row.change_requested.connect(partial(self._change, name))
+        row.removed.connect(partial(self._remove, name))
+        self._server_column.addWidget(row)
+        return row
+
+    # What is done
+
+    def _add(self) -> None:
+        dialog = ServerDialog(self, taken=tuple(self.servers))
+        dialog.given.connect(lambda config: self._take([config]))
+        dialog.open()
+
+    def _change(self, name: str) -> None:
+        others = [other for other in self.servers if other != name]
+        dialog = ServerDialog(self, self._state(name).config, others)
+        dialog.given.connect(lambda config: self._service.change(name, config))
+        dialog.open()
+
+    def _paste(self) -> None:
+        dialog = PasteDialog(self._service.import_text, self)
+        dialog.given.connect(self._take)
+        dialog.open()
+
+    def _choose_file(self) -> None:
+        dialog = QFileDialog(self, tr("Import MCP servers"))
+        dialog.setNameFilter(tr("MCP servers (*.json)"))
+        dialog.fileSelected.connect(lambda name: self.import_file(Path(name)))
+        _open(dialog)
+
+    def import_file(self, path: Path) -> None:
+        """The file is small; a larger one is none of these."""
+        try:
+            if path.stat().st_size > MAX_FILE_BYTES:
+                raise InvalidRequestError(tr("{name} is too large.", name=one_line(path.name)))
+            configs = self._service.import_text(path.read_text(encoding="utf-8-sig", errors="replace"))
+        except OSError as error:
+            self._say(tr("{name} cannot be read: {reason}.", name=one_line(path.name), reason=error.strerror))
+        except InvalidRequestError as error:
+            self._say(tr_said(str(error)))
+        else:
+            self._take(configs)
+
+    def _take(self, configs: Sequence[ServerConfig]) -> None:
+        """None starts before the user has seen its command line. Values that are missing are asked for."""
+        self._say("")
+        unfilled = [config for config in configs if config.inputs]
+        for config in configs:
+            if not config.inputs:
+                self._add_config(config)
+        if unfilled:
+            dialog = InputsDialog(unfilled, self)
+            dialog.given.connect(self._take)
+            dialog.open()
+
+    def _add_config(self, config: ServerConfig, *, trusted: bool = False) -> None:
+        try:
+            name = self._service.add(config, trusted=trusted)
+        except InvalidRequestError as error:
+            self._say(tr_said(str(error)))
+            return
+        self._show()
+        if name in self.servers:
+            self.servers[name].focus_question()
+
+    def _remove(self, name: str) -> None:
+        """Can be undone for ten seconds."""
+        state = self._state(name)
+        self._removed = state.config, state.is_trusted
+        self._service.remove(name)
+        self._show()
+        self.gone.setText(tr("Removed “{name}”.", name=one_line(name)))
+        self._show_undo(True)
+        self._undo_time.start()
+        self.undo.setFocus()
+
+    def _undo(self) -> None:
+        if self._removed:
+            config, is_trusted = self._removed
+            self._add_config(config, trusted=is_trusted)
+        self._show_undo(False)
+
+    def _show_undo(self, is_shown: bool) -> None:
+        self.gone.setVisible(is_shown)
+        self.undo.setVisible(is_shown)
+        if not is_shown:
+            self._removed = None
+
+    def _show_log(self, name: str) -> None:
+        ServerLog(name, partial(self._state, name), self._service, self).open()
+
+    def _state(self, name: str) -> ServerState:
+        return next(state for state in self._service.servers if state.name == name)
+
+    def _say(self, problem: str) -> None:
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
+
+    def _connect(self) -> None:
+        self._service.changed.connect(self._show)
+        self._service.failed.connect(lambda sentence: self._say(tr_said(sentence)))
+        self.add.clicked.connect(self._add)
+        self.paste.clicked.connect(self._paste)
+        self.import_.clicked.connect(self._choose_file)
+        self.undo.clicked.connect(self._undo)
+        self._undo_time.timeout.connect(lambda: self._show_undo(False))
+
+    def _lay_out(self) -> None:
+        self._built_in_column, self._folder_column = vbox(spacing=0), vbox(spacing=0)
+        self._server_column = vbox(spacing=0)
+        for button in (self.add, self.paste, self.import_):
+            button.setAutoDefault(False)
+        buttons = QWidget(self)
+        flow = FlowLayout(buttons, 8)
+        for button in (self.add, self.paste, self.import_):
+            flow.addWidget(button)
+        add_folder = dialog_button(tr("Add folder…"), self._choose_folder, self)
+        vbox(
+            heading(tr("MCP servers"), self),
+            _note(tr("Programs and services that provide tools. Each chat chooses which it uses."), self),
+            self._server_column,
+            self._nothing,
+            self.problem,
+            hbox((self.gone, 0), self.undo, STRETCH),
+            buttons,
+            16,
+            heading(tr("Built-in tools"), self),
+            self._built_in_column,
+            8,
+            heading(tr("Folders for the file tools"), self),
+            _note(tr("Tools may read files below these folders, and nothing else."), self),
+            self._folder_column,
+            hbox(add_folder, STRETCH),
+            STRETCH,
+            on=self,
+            margins=(0, 12, 0, 0),
+            spacing=8,
+        )
+        self.problem.hide()
+        self._show_undo(False)
+
+
+def _note(text: str, parent: QWidget) -> PlainLabel:
+    note = PlainLabel(text, parent, tone="muted", wraps=True)
+    note.setFont(small_font())
+    return note
+
+
+def _drop(widget: QWidget) -> None:
+    widget.hide()
+    widget.deleteLater()
+
+
+def _open(dialog: QFileDialog) -> None:
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()  # never exec: a nested loop would stop every coroutine

@@ -1,0 +1,232 @@
+"""Strangers' input by the thousand: how late the loop of `skein serve` and that of the window are meanwhile.
+
+Broken answers, hostile templates, schemas, grammars and bodies come over HTTP to both. In the window somebody
+also pastes and imports what strangers wrote: grammars, schemas, prompts, presets and chats.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+import numpy as np
+
+from app.cli import serve
+from tests.benchmarks.figures import Verdict
+from tests.benchmarks.served import KEY
+from tests.benchmarks.strangers import CHAT, KINDS, LATENESS, Lateness, hostile_process, prepare, request
+from tests.benchmarks.strangers_window import BEGIN
+from tests.e2e.desktop import new_desktop
+from tests.e2e.skein import Skein
+from tests.native.tiny_ggufs import Shape, write_tiny_gguf
+
+WANTED_LATE_MS = 50.0
+WANTED_LOOP_MS = 20.0  # of computing at one time
+NUM_AT_ONCE = 4
+NUM_USES = 60  # files of each kind, used again and again
+IDLE_S = 3.0
+NUM_WORST = 8
+STOP_S = 20.0
+PATIENCE_S = 120.0
+N_VOCAB = 4_000
+IDLE = "nothing"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """`time.perf_counter()` seconds, on Linux one clock for all processes."""
+
+    kind: str
+    begin: float
+    end: float
+    statuses: Counter[str]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--number", type=int, default=500, help="requests of each kind (default: 500)")
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first request")
+    parser.add_argument("--loops", nargs="+", choices=LOOPS, default=list(LOOPS), help="default: both")
+
+
+def run(options: argparse.Namespace, verdict: Verdict) -> None:
+    for name in options.loops:
+        with tempfile.TemporaryDirectory(prefix="skein-stalls-") as folder:
+            lateness, phases = LOOPS[name](Path(folder), options)
+        _judge(name, lateness, phases, verdict)
+
+
+def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict) -> None:
+    hostile = phases[1:]  # the first is for comparison
+    print(f"\nms late beside requests of a kind, and ms of computing at one time: {name}")
+    for phase in phases:
+        ticks = np.array(lateness.between(phase.begin, phase.end))
+        (late_p50, cpu_p50), (late_p99, cpu_p99), (late, cpu) = np.percentile(ticks, [50, 99, 100], axis=0)
+        statuses = ", ".join(f"{count:,} x {status}" for status, count in sorted(phase.statuses.items()))
+        late_figures = f"p50 {late_p50:5.1f}  p99 {late_p99:5.1f}  longest {late:6.1f}"
+        cpu_figures = f"p50 {cpu_p50:4.1f}  p99 {cpu_p99:5.1f}  longest {cpu:5.1f}"
+        print(
+            f"  {phase.kind:<10} late {late_figures}   computing {cpu_figures}"
+            f"   {phase.end - phase.begin:.0f} s  {statuses}"
+        )
+    if lateness.uses:
+        uses = Counter(name.partition(" ")[0] for _began, name in lateness.uses)
+        print(f"  meanwhile: {', '.join(f'{count:,} x {kind}' for kind, count in uses.items())}")
+        _show_worst(lateness, hostile[0].begin)
+    ticks = np.array(lateness.between(hostile[0].begin, hostile[-1].end))
+    late_p99, _ = np.percentile(ticks, 99, axis=0)
+    late, cpu = ticks.max(axis=0)
+    wanted_ms = WANTED_LATE_MS if lateness.uses else WANTED_LOOP_MS
+    verdict.at_most(f"{name}: ms of computing at one time, longest", cpu, wanted_ms)
+    verdict.at_most(f"{name}: ms late, p99", late_p99, WANTED_LATE_MS)
+    verdict.at_most(f"{name}: ms late, longest", late, WANTED_LATE_MS)
+    failures = sum(
+        count
+        for phase in phases
+        for status, count in phase.statuses.items()
+        if status.startswith(("5", "no"))
+    )
+    verdict.equal(f"{name}: requests that failed through no fault of theirs", failures, 0)
+
+
+def _show_worst(lateness: Lateness, begin: float) -> None:
+    ticks = [tick for tick in lateness.ticks if tick[0] >= begin]
+    for began, late, cpu_s in sorted(ticks, key=lambda tick: -tick[2])[:NUM_WORST]:
+        before = [f"{name} {began - at:.2f} s ago" for at, name in lateness.uses if 0 < began - at < 1.0]
+        print(f"  {cpu_s * 1000:5.1f} ms of computing, {late * 1000:5.1f} late; {', '.join(before[-2:])}")
+
+
+# The two processes.
+
+
+def _of_server(folder: Path, options: argparse.Namespace) -> tuple[Lateness, list[Phase]]:
+    command = [
+        sys.executable,
+        "-m",
+        "tests.benchmarks.stalls",
+        "--model",
+        str(_model(folder)),
+        "--slots",
+        "4",
+    ]
+    command += ["--threads", "1", "--api-key", KEY, "--ctx", "4096"]
+    environment = os.environ | prepare(folder, 0)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout
+    try:
+        line = process.stdout.readline()
+        assert line.startswith("listening on "), "skein serve did not start; what it says is above"
+        phases = asyncio.run(_ask_all(line.split()[-1], options, folder))
+        process.send_signal(signal.SIGTERM)
+        began = time.perf_counter()
+        code = process.wait(STOP_S)
+        assert code == 0, f"skein serve ended with code {code}"
+        print(f"  SIGTERM ended it in {time.perf_counter() - began:.1f} s")
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    return Lateness.load(folder / LATENESS), phases
+
+
+def _of_window(folder: Path, options: argparse.Namespace) -> tuple[Lateness, list[Phase]]:
+    with new_desktop() as desktop, _window(folder, Skein(folder / "home", desktop)) as (skein, port):
+        phases = asyncio.run(_ask_all(f"http://127.0.0.1:{port}", options, folder))
+        assert skein.process
+        skein.process.send_signal(signal.SIGTERM)
+        code, _seconds = skein.wait_for_end(STOP_S)
+        assert code == 0, f"the window ended with code {code}:\n{skein.output_file.read_text()}"
+        assert "Nobody caught this" not in skein.log(), skein.log()
+    return Lateness.load(folder / LATENESS), phases
+
+
+@contextmanager
+def _window(folder: Path, skein: Skein) -> Iterator[tuple[Skein, int]]:
+    from tests.benchmarks.api_window import _free_port
+
+    port = _free_port()
+    skein.configure(api_enabled=True, api_port=port, api_key=KEY, n_ctx=4096, n_threads=1)
+    skein.desktop.environment |= prepare(folder, NUM_USES)
+    try:
+        program = ("-m", "tests.benchmarks.strangers_window")
+        skein.start(str(_model(folder)), observed=False, program=program)
+        yield skein, port
+    finally:
+        skein.clean_up()
+
+
+def _model(folder: Path) -> Path:
+    return write_tiny_gguf(folder / "tiny.gguf", "qwen3", shape=Shape(n_vocab=N_VOCAB))
+
+
+# What is asked.
+
+
+async def _ask_all(address: str, options: argparse.Namespace, folder: Path) -> list[Phase]:
+    timeout = aiohttp.ClientTimeout(total=PATIENCE_S)
+    async with aiohttp.ClientSession(address, headers={"X-Api-Key": KEY}, timeout=timeout) as http:
+        await _ask(http, "answers", 0)  # what is imported then
+        began = time.perf_counter()
+        await asyncio.sleep(IDLE_S)
+        phases = [Phase(IDLE, began, time.perf_counter(), Counter())]
+        (folder / BEGIN).touch()
+        for kind in KINDS:
+            began = time.perf_counter()
+            statuses = await _ask_for(http, kind, range(options.first, options.first + options.number))
+            phases.append(Phase(kind, began, time.perf_counter(), statuses))
+        (folder / BEGIN).unlink()
+    return phases
+
+
+async def _ask_for(http: aiohttp.ClientSession, kind: str, numbers: range) -> Counter[str]:
+    """Some at once."""
+    left = iter(numbers)
+    statuses: Counter[str] = Counter()
+
+    async def ask() -> None:
+        for number in left:
+            status = await _ask(http, kind, number)
+            statuses[status] += 1
+            if status.startswith(("5", "no")):
+                print(f"  {kind} {number}: {status}", flush=True)
+
+    await asyncio.gather(*(ask() for _ in range(NUM_AT_ONCE)))
+    return statuses
+
+
+async def _ask(http: aiohttp.ClientSession, kind: str, number: int) -> str:
+    headers = {"Content-Type": "application/json"}
+    try:
+        async with http.post(CHAT, data=request(kind, number), headers=headers) as response:
+            text = await response.text()
+            ends_with_error = response.ok and '"error":' in text.rpartition("\n\ndata: {")[2]
+            return f"{response.status}{', then an error' if ends_with_error else ''}"
+    except (aiohttp.ClientError, TimeoutError) as error:
+        return f"no answer: {error!r}"
+
+
+LOOPS = {"server": _of_server, "window": _of_window}
+
+
+def main() -> int:
+    """`skein serve` for strangers."""
+    lateness = Lateness()
+    with hostile_process(lateness):
+        code = serve.main(sys.argv[1:])
+    lateness.write()
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

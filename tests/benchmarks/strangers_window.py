@@ -1,0 +1,133 @@
+"""Skein's window, in which somebody pastes and opens what strangers wrote: `strangers` says what.
+
+Started as `python -m tests.benchmarks.strangers_window [arguments of skein…]`. That goes on as long as there
+is a file BEGIN in its folder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from unittest import mock
+
+from PySide6.QtCore import QMimeData
+
+import app.main
+from app.bridge.tasks import spawn
+from app.chats.options import ChatOptions
+from app.services.services import Services
+from app.storage.errors import StorageError
+from app.ui.base.setting_controls import LongText
+from app.ui.frame import Frame
+from app.ui.main_window import MainWindow
+from tests.benchmarks.strangers import USES, Lateness, file_name, hostile_process
+
+BEGIN = "begin"
+PAUSE_S = 0.05
+WAIT_S = 0.05  # for a file to be read, as somebody would before he goes on
+
+
+class StrangersWindow(MainWindow):
+    folder: Path
+    uses: list[tuple[float, str]]
+
+    def __init__(self, frame: Frame, services: Services) -> None:
+        super().__init__(frame, services)
+        self._its_services = services
+        spawn(self._use())
+
+    async def _use(self) -> None:
+        while not self.tabs.current:
+            await asyncio.sleep(PAUSE_S)
+        for kind in USES:  # what is made and imported then
+            await self._do(kind, self.folder / file_name(f"{kind} 0"))
+        while not await self._goes_on():
+            await asyncio.sleep(PAUSE_S)
+        numbers = {kind: len(list(self.folder.glob(f"{kind} *"))) for kind in USES}
+        for number in itertools.count():
+            for kind in USES:
+                if not await self._goes_on():
+                    return
+                name = f"{kind} {number % numbers[kind]}"
+                self.uses.append((time.perf_counter(), name))
+                await self._do(kind, self.folder / file_name(name))
+                await asyncio.sleep(PAUSE_S)
+
+    async def _goes_on(self) -> bool:
+        return await asyncio.to_thread((self.folder / BEGIN).exists)
+
+    async def _do(self, kind: str, file: Path) -> None:
+        match kind:
+            case "preset":
+                await self._import_preset(file)
+            case "chats":
+                await self._import_chats(file)
+            case _:
+                text = await asyncio.to_thread(lambda: file.read_bytes().decode("utf-8", "replace"))
+                await self._paste(kind, text)
+
+    async def _paste(self, kind: str, text: str) -> None:
+        options = self.chat_options
+        if not options.panel.isVisible():
+            assert self.tabs.current
+            options.open_for(self.tabs.current)
+            options.panel.more.setChecked(True)
+        options._on_changed(ChatOptions())  # of grammar and schema a chat has one
+        await asyncio.sleep(PAUSE_S)
+        name = {"schema": "json_schema"}.get(kind, kind)
+        control = options.panel.prompt if kind == "prompt" else options.panel.rows[name].control
+        assert isinstance(control, LongText)
+        data = QMimeData()
+        data.setText(text)
+        control.selectAll()
+        control.insertFromMimeData(data)
+        if kind != "prompt":
+            await asyncio.sleep(PAUSE_S)
+            session = self._its_services.workspace.current
+            assert session
+            session.send("Hi")
+            await asyncio.sleep(PAUSE_S)
+            session.stop()
+
+    async def _import_preset(self, file: Path) -> None:
+        presets = self._its_services.presets
+        before = presets.all.keys()
+        presets.import_file(file)
+        await asyncio.sleep(WAIT_S)
+        for new in presets.all.keys() - before:
+            self.chat_options._on_preset_chosen(new)
+            await asyncio.sleep(PAUSE_S)
+            presets.delete(new)
+
+    async def _import_chats(self, file: Path) -> None:
+        workspace, transfer = self._its_services.workspace, self._its_services.transfer
+        with suppress(StorageError):
+            plan = await transfer.read([file])
+            for chat_id in await transfer.import_chats(plan, with_known=True):
+                session = await workspace.open_saved(chat_id)
+                await asyncio.sleep(WAIT_S)
+                if session:
+                    workspace.close(session)
+                transfer.take_back([chat_id])
+
+
+def main() -> int:
+    code: object = 0
+    lateness = Lateness()
+    with hostile_process(lateness) as folder:
+        StrangersWindow.folder, StrangersWindow.uses = folder, lateness.uses
+        with mock.patch("app.ui.main_window.MainWindow", StrangersWindow), mock.patch("os._exit", sys.exit):
+            try:
+                app.main.main()
+            except SystemExit as end:  # the program ends the process
+                code = end.code
+    lateness.write()
+    return int(str(code))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,433 @@
+"""Calls of tools in an answer, from the model's first word of one to what it reads of the results."""
+
+import asyncio
+import json
+
+import pytest
+
+from app.bridge.chat_session import ChatSession
+from app.chats.chat import Turn, TurnState
+from app.chats.tool_use import Decision, ToolState
+from app.protocol.output import FinishReason, Output
+from app.protocol.request import Request, Role
+from app.tools.tool import ToolError
+from app.tools.tool_kit import Approval
+from tests.bridge.tool_fakes import FORMAT, FakeKit, FakeReaders, tool
+
+STOP, ABORT, LENGTH = FinishReason.STOP, FinishReason.ABORT, FinishReason.LENGTH
+
+
+@pytest.fixture
+def thread(load):
+    return load("starter.gguf")
+
+
+@pytest.fixture
+def kit(workspace) -> FakeKit:
+    kit = FakeKit(tool("look", "city"), tool("clock"))
+    workspace.tools.kit, workspace.tools.readers = kit, FakeReaders()
+    return kit
+
+
+@pytest.fixture
+def session(thread, kit, workspace) -> ChatSession:
+    session = workspace.new_chat()
+    session.set_tools(["fake/*"])
+    return session
+
+
+async def settle() -> None:
+    """What can go on has done so."""
+    for _turn in range(20):
+        await asyncio.sleep(0)
+
+
+async def writes(thread, text: str, reason: FinishReason | None = None, index: int = -1) -> None:
+    request = thread.submitted[index]
+    thread.report(Output(request.request_id, request.chat_id, text, reason, format=FORMAT))
+    await settle()
+
+
+def answer_of(session: ChatSession) -> Turn:
+    return session.chat.turns[-1]
+
+
+def states(session: ChatSession, number: int = -1) -> list[ToolState]:
+    return [use.state for use in answer_of(session).rounds[number].uses]
+
+
+def told(request: Request) -> list[tuple[Role, str]]:
+    return [(message.role, message.content) for message in request.messages]
+
+
+async def test_a_request_offers_the_tools_that_the_chat_has_chosen(qloop, session, thread) -> None:
+    session.set_tools(["fake/clock"])
+    session.send("What time is it?")
+    offered = json.loads(thread.submitted[0].wishes.tools)
+    assert [one["function"]["name"] for one in offered] == ["clock", "read_more"]
+    thread.answer(thread.submitted[0], "Late.", STOP)
+    await settle()
+    session.set_tools([])
+    session.send("And now?")
+    assert not thread.submitted[1].wishes.tools
+
+
+async def test_a_call_appears_while_it_is_written(qloop, session, thread) -> None:
+    grown, changes = [], []
+    session.send("How is it in Kraków?")
+    session.grew.connect(lambda turn: grown.append(turn.text or turn.rounds[-1].uses[0].arguments))
+    session.changed.connect(lambda: changes.append(1))
+    await writes(thread, "Let me look. ")
+    assert (answer_of(session).text, answer_of(session).rounds) == ("Let me look. ", [])
+    await writes(thread, '«look {"city": ')
+    (round_,) = answer_of(session).rounds
+    assert (round_.content, answer_of(session).text) == ("Let me look. ", "")
+    assert (round_.uses[0].tool, round_.uses[0].arguments) == ("look", '{"city": ')
+    assert states(session) == [ToolState.WRITING]
+    assert len(changes) == 1
+    await writes(thread, '"Kraków"}')
+    assert grown == ["Let me look. ", '{"city": "Kraków"}']
+    assert session.is_busy
+    assert answer_of(session).state is TurnState.STREAMING
+
+
+async def test_a_call_that_is_allowed_is_run_and_the_answer_goes_on_from_its_result(
+    qloop, session, thread, kit
+) -> None:
+    session.send("How is it in Kraków?")
+    await writes(thread, 'Let me look. «look {"city": "Kraków"}»', STOP)
+    assert states(session) == [ToolState.ASKING]
+    (use,) = answer_of(session).rounds[0].uses
+    session.decide(use, Decision.ONCE)
+    await settle()
+    assert states(session) == [ToolState.RUNNING]
+    assert kit.running[0][1] == {"city": "Kraków"}
+    kit.finish("Rain.")
+    await settle()
+    assert (use.state, use.result) == (ToolState.DONE, "Rain.")
+
+    first, second = thread.submitted
+    assert second.chat_id == first.chat_id
+    assert second.wishes == first.wishes
+    question, called, result = second.messages
+    assert question == first.messages[0]
+    assert (called.role, called.content) == (Role.ASSISTANT, "Let me look. ")
+    assert called.written == 'Let me look. «look {"city": "Kraków"}»'
+    (call,) = json.loads(called.fields)["tool_calls"]
+    assert call["function"] == {"name": "look", "arguments": {"city": "Kraków"}}
+    assert (result.role, result.content) == (Role.TOOL, "Rain.")
+    assert json.loads(result.fields) == {"tool_call_id": call["id"], "name": "look"}
+
+    await writes(thread, "It rains.", STOP)
+    answer = answer_of(session)
+    assert (answer.text, answer.state, len(answer.rounds)) == ("It rains.", TurnState.DONE, 1)
+    assert not session.is_busy
+    session.send("Thanks")
+    assert [role for role, _text in told(thread.submitted[2])] == [
+        Role.USER,
+        Role.ASSISTANT,
+        Role.TOOL,
+        Role.ASSISTANT,
+        Role.USER,
+    ]
+
+
+async def test_several_calls_of_a_round_run_side_by_side(qloop, session, thread, kit) -> None:
+    kit.approvals = {"fake/look": Approval.ALWAYS, "fake/clock": Approval.ALWAYS}
+    session.send("Both")
+    await writes(thread, '«look {"city": "A"}»«look {"city": "B"}»«clock {}»', STOP)
+    assert states(session) == [ToolState.RUNNING] * 3
+    kit.finish("noon", index=2)
+    kit.finish("B", index=1)
+    await settle()
+    assert states(session) == [ToolState.RUNNING, ToolState.DONE, ToolState.DONE]
+    assert len(thread.submitted) == 1
+    kit.finish(ToolError("No such city."))
+    await settle()
+    assert states(session) == [ToolState.FAILED, ToolState.DONE, ToolState.DONE]
+    assert told(thread.submitted[1])[2:] == [
+        (Role.TOOL, "No such city."),
+        (Role.TOOL, "B"),
+        (Role.TOOL, "noon"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ("«fly {}»", "There is no tool fly."),
+        ("«look {»", "cannot be read as JSON"),
+        ("«look [1]»", "must be a JSON object"),
+        ("«look {}»", "lack city"),
+        ('«look {"city": 7}»', "must be of type string"),
+    ],
+)
+async def test_a_call_that_cannot_be_made_is_the_models_error(
+    qloop, session, thread, kit, call, error
+) -> None:
+    session.send("Go")
+    await writes(thread, call, STOP)
+    assert states(session) == [ToolState.FAILED]
+    assert error in thread.submitted[1].messages[-1].content
+    assert kit.num_called == 0
+
+
+async def test_a_decision_for_all_calls_holds_for_those_that_wait(qloop, session, thread, kit) -> None:
+    session.send("Go")
+    await writes(thread, '«look {"city": "A"}»«look {"city": "B"}»«clock {}»', STOP)
+    assert states(session) == [ToolState.ASKING] * 3
+    session.decide(answer_of(session).rounds[0].uses[0], Decision.THIS_CHAT)
+    await settle()
+    assert states(session) == [ToolState.RUNNING, ToolState.RUNNING, ToolState.ASKING]
+    session.decide(answer_of(session).rounds[0].uses[2], Decision.NEVER)
+    await settle()
+    assert kit.approvals == {"fake/clock": Approval.NEVER}
+    kit.finish("a")
+    kit.finish("b", index=1)
+    await settle()
+    assert states(session) == [ToolState.DONE, ToolState.DONE, ToolState.REFUSED]
+    assert "did not allow" in thread.submitted[1].messages[-1].content
+    await writes(thread, '«look {"city": "C"}»«clock {}»', STOP)
+    assert states(session) == [ToolState.RUNNING, ToolState.FAILED]
+
+
+async def test_what_was_allowed_in_one_chat_asks_in_another(qloop, session, thread, workspace) -> None:
+    session.send("Go")
+    await writes(thread, "«clock {}»", STOP)
+    session.decide(answer_of(session).rounds[0].uses[0], Decision.THIS_CHAT)
+    other = workspace.new_chat()
+    other.set_tools(["fake/*"])
+    other.send("Go")
+    await writes(thread, "«clock {}»", STOP)
+    assert states(other) == [ToolState.ASKING]
+
+
+async def test_a_stop_ends_calls_and_answer(qloop, session, thread, kit) -> None:
+    session.send("Go")
+    await writes(thread, '«look {"city": "A"}»«clock {}»', STOP)
+    session.decide(answer_of(session).rounds[0].uses[0], Decision.ONCE)
+    await settle()
+    assert states(session) == [ToolState.RUNNING, ToolState.ASKING]
+    session.stop()
+    assert states(session) == [ToolState.STOPPED] * 2
+    assert answer_of(session).state is TurnState.STOPPED
+    assert not session.is_busy
+    await settle()
+    assert kit.num_cancelled == 1
+    assert thread.aborted == []  # the engine had nothing more to do
+    assert len(thread.submitted) == 1
+
+    session.continue_answer()
+    assert len(thread.submitted) == 2
+    assert all("stopped" in message.content for message in thread.submitted[1].messages[-2:])
+    assert kit.num_called == 1, "nothing is called again by itself"
+    await writes(thread, "Well.", STOP)
+    assert (answer_of(session).text, len(answer_of(session).rounds)) == ("Well.", 1)
+
+
+async def test_a_stop_while_a_call_is_written_leaves_it_to_be_continued(qloop, session, thread, kit) -> None:
+    kit.approvals = {"fake/look": Approval.ALWAYS}
+    session.send("Go")
+    await writes(thread, 'Hm. «look {"city": ')
+    session.stop()
+    assert thread.aborted == [thread.submitted[0].request_id]
+    await writes(thread, '"A', ABORT)
+    (round_,) = answer_of(session).rounds
+    assert (round_.text, round_.is_whole, states(session)) == (
+        'Hm. «look {"city": "A',
+        False,
+        [ToolState.STOPPED],
+    )
+    session.continue_answer()
+    assert thread.submitted[1].answer_start == 'Hm. «look {"city": "A'
+    await writes(thread, 'bc"}»', STOP)
+    assert kit.running[0][1] == {"city": "Abc"}
+    assert [one.content for one in answer_of(session).rounds] == ["Hm. "]
+
+
+async def test_a_stop_between_the_last_word_and_the_call_is_in_time(qloop, session, thread, kit) -> None:
+    kit.approvals = {"fake/clock": Approval.ALWAYS}
+    session.send("Go")
+    request = thread.submitted[0]
+    thread.report(Output(request.request_id, request.chat_id, "«clock {}»", STOP, format=FORMAT))
+    session.stop()  # nothing of it was read yet
+    await settle()
+    assert kit.num_called == 0
+    assert (answer_of(session).state, session.is_busy) == (TurnState.STOPPED, False)
+    assert answer_of(session).text == "«clock {}»"
+
+
+async def test_closing_leaves_a_true_state_at_once(qloop, session, thread, kit, workspace) -> None:
+    kit.approvals = {"fake/clock": Approval.ALWAYS}
+    session.send("Go")
+    await writes(thread, "«clock {}»", STOP)
+    answer = answer_of(session)
+    workspace.close(session)
+    assert (answer.state, answer.rounds[0].uses[0].state) == (TurnState.STOPPED, ToolState.STOPPED)
+    await settle()
+    assert kit.num_cancelled == 1
+
+
+async def test_the_rounds_of_an_answer_are_limited(qloop, session, thread, kit, settings) -> None:
+    settings.max_tool_rounds = 2
+    kit.answers = {"clock": lambda _arguments: "noon"}
+    kit.approvals = {"fake/clock": Approval.ALWAYS}
+    session.send("Go")
+    for _round in range(3):
+        await writes(thread, "«clock {}»", STOP)
+    answer = answer_of(session)
+    assert (answer.state, len(answer.rounds), kit.num_called) == (TurnState.STOPPED, 3, 2)
+    assert "as many rounds" in answer.notice
+    session.continue_answer()
+    assert "limit of rounds" in thread.submitted[3].messages[-1].content
+    await writes(thread, "«clock {}»", STOP)
+    assert kit.num_called == 3
+
+
+async def test_a_call_that_its_limit_cuts_off_is_not_run(qloop, session, thread, kit) -> None:
+    session.send("Go")
+    await writes(thread, '«look {"ci', LENGTH)
+    assert (states(session), answer_of(session).state) == ([ToolState.STOPPED], TurnState.DONE)
+    assert not session.is_busy
+    assert kit.num_called == 0
+
+
+async def test_a_long_result_is_told_in_parts(qloop, session, thread, kit, settings, engine) -> None:
+    settings.max_tool_result_tokens = 100
+    kit.approvals = {"fake/clock": Approval.ALWAYS}
+    kit.answers = {"clock": lambda _arguments: "".join(f"line {number}\n" for number in range(1000))}
+    engine.use_prompts = lambda work: thread.use_prompts(lambda _none: work(OneTokenAWord()))
+    session.send("Go")
+    await writes(thread, "«clock {}»", STOP)
+    (use,) = answer_of(session).rounds[0].uses
+    assert len(use.result) > 8000
+    first = thread.submitted[1].messages[-1].content
+    assert first.startswith("line 0\n")
+    assert "line 49\n" in first
+    assert "line 50\n" not in first
+    assert use.num_told is not None
+    call = {"call_id": use.id, "offset": use.num_told}
+    await writes(thread, f"«read_more {json.dumps(call)}»", STOP)
+    second = thread.submitted[2].messages[-1].content
+    assert second.startswith("line 50\n"), "without a question to the user"
+    await writes(thread, f"«read_more {json.dumps(call | {'offset': 10**6})}»", STOP)
+    assert states(session) == [ToolState.FAILED]
+
+
+class OneTokenAWord:
+    """Two tokens a line."""
+
+    def tokenize(self, text: str, parse_special: bool = True) -> list[str]:
+        assert not parse_special
+        return [part for line in text.splitlines(keepends=True) for part in (line[:4], line[4:])]
+
+    def written(self, tokens: list[str]) -> list[bytes]:
+        return [token.encode() for token in tokens]
+
+
+async def test_answers_in_several_ways_have_rounds_of_their_own(qloop, session, thread, kit) -> None:
+    kit.approvals = {"fake/look": Approval.ALWAYS}
+    session.insert(Role.USER, "Go")
+    first, second = session.answer_in_ways(2)
+    await writes(thread, '«look {"city": "A"}»', STOP, index=0)
+    await writes(thread, '«look {"city": "B"}»', STOP, index=1)
+    assert [one[1] for one in kit.running] == [{"city": "A"}, {"city": "B"}]
+    kit.finish("b", index=1)
+    await settle()
+    assert thread.submitted[2].chat_id == thread.submitted[1].chat_id != session.chat.id
+    await writes(thread, "B it is.", STOP)
+    assert (second.text, second.state, first.state) == ("B it is.", TurnState.DONE, TurnState.STREAMING)
+    assert thread.submitted[1].chat_id in thread.forgotten
+    kit.finish("a")
+    await settle()
+    await writes(thread, "A it is.", STOP)
+    assert [(way.text, way.rounds[0].uses[0].result) for way in (first, second)] == [
+        ("A it is.", "a"),
+        ("B it is.", "b"),
+    ]
+    assert not session.is_busy
+
+
+async def test_what_is_queued_waits_for_the_end_of_all_rounds(qloop, session, thread, kit) -> None:
+    kit.approvals = {"fake/clock": Approval.ALWAYS}
+    session.send("Go")
+    session.send("And then?")
+    await writes(thread, "«clock {}»", STOP)
+    kit.finish("noon")
+    await settle()
+    assert len(session.queue) == 1
+    await writes(thread, "Noon.", STOP)
+    assert not session.queue
+    assert told(thread.submitted[2])[-1] == (Role.USER, "And then?")
+
+
+async def test_a_fork_or_an_edit_has_rounds_that_are_its_own(qloop, session, thread, kit, workspace) -> None:
+    kit.approvals, kit.answers = {"fake/clock": Approval.ALWAYS}, {"clock": lambda _arguments: "noon"}
+    session.send("Go")
+    await writes(thread, "«clock {}»", STOP)
+    await writes(thread, "Noon.", STOP)
+    answer = answer_of(session)
+    fork = workspace.fork(session)
+    assert fork
+    assert answer_of(fork).rounds == answer.rounds
+    answer_of(fork).rounds[0].uses[0].result = "midnight"
+    assert answer.rounds[0].uses[0].result == "noon"
+    assert fork.chat.tools == session.chat.tools
+    session.edit_answer(answer, "It is noon.")
+    assert answer_of(session).rounds == answer.rounds
+    assert answer_of(session).rounds is not answer.rounds
+    session.regenerate()
+    assert answer_of(session).rounds == []
+
+
+async def test_a_tool_with_a_bug_fails_its_call_alone(qloop, session, thread, kit, caplog) -> None:
+    kit.approvals, kit.answers = {"fake/clock": Approval.ALWAYS}, {"clock": lambda arguments: arguments["x"]}
+    session.send("Go")
+    await writes(thread, "«clock {}»", STOP)
+    assert states(session) == [ToolState.FAILED]
+    assert len(thread.submitted) == 2
+    assert "The tool clock failed" in caplog.text
+
+
+async def test_a_reading_of_the_answer_has_its_rounds_before_it(qloop, session, thread, kit) -> None:
+    kit.approvals, kit.answers = {"fake/clock": Approval.ALWAYS}, {"clock": lambda _arguments: "noon"}
+    session.send("Go")
+    await writes(thread, "«clock {}»", STOP)
+    await writes(thread, "Noon.", STOP)
+    reading = session.reading_of(answer_of(session))
+    assert reading
+    assert reading.messages == thread.submitted[1].messages
+    assert reading.wishes == thread.submitted[1].wishes
+
+
+async def test_an_engine_that_fails_in_a_later_part_keeps_the_rounds(qloop, session, thread, kit) -> None:
+    kit.approvals, kit.answers = {"fake/clock": Approval.ALWAYS}, {"clock": lambda _arguments: "noon"}
+    session.send("Go")
+    await writes(thread, "«clock {}»", STOP)
+    await writes(thread, "", FinishReason.ERROR)
+    assert (answer_of(session).state, states(session)) == (TurnState.FAILED, [ToolState.DONE])
+    session.continue_answer()
+    assert told(thread.submitted[2]) == told(thread.submitted[1])
+
+
+async def test_a_question_waits_for_servers_that_are_starting(qloop, session, thread, kit) -> None:
+    kit.preparing = asyncio.get_running_loop().create_future()
+    session.send("How is it in Kraków?")
+    await settle()
+    assert session.is_busy
+    assert thread.submitted == []
+    kit.preparing.set_result(None)
+    await settle()
+    assert "look" in thread.submitted[0].wishes.tools
+
+
+async def test_what_waits_for_servers_can_be_stopped(qloop, session, thread, kit) -> None:
+    kit.preparing = asyncio.get_running_loop().create_future()
+    session.send("How is it in Kraków?")
+    await settle()
+    session.stop()
+    assert answer_of(session).state is TurnState.STOPPED
+    assert not session.is_busy
+    kit.preparing.set_result(None)
+    await settle()
+    assert thread.submitted == []
