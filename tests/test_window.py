@@ -59,6 +59,7 @@ HEAVY = {
     "httpx2",
     "huggingface_hub",
     "jinja2",
+    "mcp",
     "keyring",
     "llama_cpp",
     "markdown_it",

@@ -5,7 +5,6 @@ from PySide6.QtCore import QObject
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
-from app.services.built_in_tools import BuiltInTools
 from app.services.cell_keeping import CellKeeping
 from app.services.chat_backups import ChatBackups
 from app.services.chat_library import ChatLibrary
@@ -43,9 +42,14 @@ class Services:
         self.chat_library = ChatLibrary(store, workspace, parent)
         self.search = ChatSearch(store, parent)
         self.transfer = ChatTransfer(workspace, store, self.chat_library, parent)
+<<<<<<< HEAD
+        self.tools = ToolService(store, preferences, paths.mcp_servers_file(), parent)
+        workspace.tools.kit = self.tools
+=======
         self.tools = ToolService(
             BuiltInTools(store, preferences), preferences, paths.mcp_servers_file(), parent
         )
+>>>>>>> ui
         self.presets = Presets(paths.presets_dir(), preferences, parent)
         self.prompt_tokens = TokenCounter(engine, parent)  # of system prompts
         self.form_check = FormCheck()

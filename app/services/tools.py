@@ -10,8 +10,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QMetaMethod, QObject, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -20,8 +21,8 @@ from app.bridge.tasks import spawn
 from app.models.hub_token import keep_token, read_token
 from app.models.off_loop import off_loop
 from app.protocol.errors import InvalidRequestError
-from app.services.built_in_tools import BuiltInTools
 from app.services.preferences import Preferences
+from app.storage.chat_store import ChatStore
 from app.system.said import said
 from app.tools.mcp_process import Elicitation
 from app.tools.mcp_server import McpServer, ServerInfo, Status, with_unique_names
@@ -29,6 +30,9 @@ from app.tools.server_config import BUILT_IN, ServerConfig, check, checked_name,
 from app.tools.server_list import ListedServer, read_list, write_list
 from app.tools.tool import Progress, Surroundings, Tool, ToolError, text_of
 from app.tools.tool_kit import Approval
+
+if TYPE_CHECKING:
+    from app.services.built_in_tools import BuiltInTools
 
 log = logging.getLogger(__name__)
 
@@ -89,13 +93,13 @@ class ToolService(QObject):
 
     def __init__(
         self,
-        built_in: BuiltInTools,
+        store: ChatStore,
         preferences: Preferences,
         file: Path,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._built_in, self._preferences, self._file = built_in, preferences, file
+        self._store, self._preferences, self._file = store, preferences, file
         self._read: dict[str, tuple[ListedServer, _Server]] | None = None
         self._is_closed = False
         self._change_timer = QTimer(self, singleShot=True, interval=CHANGE_PERIOD_MS)
@@ -175,6 +179,12 @@ class ToolService(QObject):
         self._start_soon(name)
 
     # For the sessions.
+
+    @cached_property
+    def _built_in(self) -> BuiltInTools:
+        """Imported when it is first needed: it brings half of the standard library."""
+
+        return BuiltInTools(self._store, self._preferences)
 
     @property
     def built_in(self) -> tuple[Tool, ...]:
@@ -292,7 +302,7 @@ class ToolService(QObject):
             log.info("%s", error)
 
     def _known_tools(self) -> Iterator[Tool]:
-        yield from self._built_in.tools
+        yield from self.built_in
         for listed, server in self._servers.values():
             if listed.is_enabled and listed.is_trusted and server.status is not Status.FAILED:
                 yield from server.tools

@@ -55,7 +55,7 @@ Send = Callable[[Mapping[str, Any]], None]
 class Host:
     def __init__(self, send: Send, config: Mapping[str, Any]) -> None:
         self._send, self._config = send, config
-        self._closing = asyncio.Event()
+        self._closing, self._lost = asyncio.Event(), asyncio.Event()
         self._lists_changed, self._is_listening = asyncio.Event(), asyncio.Event()
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._answers: dict[int, asyncio.Future[Any]] = {}
@@ -101,12 +101,13 @@ class Host:
                 client_info=types.Implementation(name="skein", title="Skein", version=app.__version__),
                 cache=None,
             )
-            ends: list[asyncio.Future[Any]] = [asyncio.ensure_future(self._closing.wait())]
-            if self._server:
-                ends.append(asyncio.ensure_future(self._server.end_of_it()))
+            lost = self._server.end_of_it() if self._server else self._lost.wait()
+            ends = [asyncio.ensure_future(self._closing.wait()), asyncio.ensure_future(lost)]
             using = asyncio.ensure_future(self._use(client))
             try:
                 await asyncio.wait([*ends, using], return_when=asyncio.FIRST_COMPLETED)
+                if self._lost.is_set():  # what it was lost by may be told a moment later
+                    await asyncio.wait([using], timeout=TELL_EVERY_S)
                 if using.done() and not (self._server and _is_closed(using.exception())):
                     using.result()  # raises, since it has no end of its own
                 sentence = self._why_ended()
@@ -119,9 +120,9 @@ class Host:
         return sentence
 
     def _why_ended(self) -> str:
-        if self._closing.is_set() or not self._server:
+        if self._closing.is_set():
             return ""
-        code, words = self._server.exit_code, self._last_words
+        code, words = self._server and self._server.exit_code, self._last_words
         if code is None:
             ended = said("It has ended the connection.")
             return said("It has ended the connection: {words}", words=words) if words else ended
@@ -204,7 +205,9 @@ class Host:
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            if not (self._server and _is_closed(error)):  # else the reason follows
+            if _is_closed(error):  # the reason follows
+                self._lost.set()
+            else:
                 self._send({"id": number, "error": str(_reason(error))})
 
     async def _do(self, what: str, values: Mapping[str, Any], number: int) -> Any:

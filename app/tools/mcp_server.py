@@ -132,6 +132,7 @@ class McpServer(Hearer):
             if process.heard_at < began:  # what hangs once would hang again
                 log.warning("The MCP server %s hangs and is ended.", self.config.name)
                 process.kill()
+                self.on_end(process, said("It did not answer within {seconds:.0f} seconds.", seconds=seconds))
             raise ToolError(
                 f"The MCP server {self.config.name} did not answer within {seconds:g} seconds."
             ) from None

@@ -3327,6 +3327,11 @@ rate</source>
         <translation>它已断开连接：{words}</translation>
     </message>
     <message>
+        <source>It did not answer within {seconds:.0f} seconds.</source>
+        <extracomment>app/tools/mcp_server.py</extracomment>
+        <translation>它未能在 {seconds:.0f} 秒内回答。</translation>
+    </message>
+    <message>
         <source>Resource</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>资源</translation>

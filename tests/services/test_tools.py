@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from app.protocol.errors import InvalidRequestError
-from app.services.built_in_tools import BuiltInTools
 from app.services.preferences import Preferences
 from app.services.tools import ToolService
 from app.settings.settings import Settings
@@ -34,8 +33,8 @@ def make(qapp: Any, preferences: Preferences, tmp_path: Path) -> Iterator[Callab
     made = []
 
     def make_one() -> ToolService:
-        built_in = BuiltInTools(None, preferences)  # type: ignore[arg-type]
-        made.append(ToolService(built_in, preferences, tmp_path / "config" / "mcp-servers.json", qapp))
+        file = tmp_path / "config" / "mcp-servers.json"
+        made.append(ToolService(None, preferences, file, qapp))  # type: ignore[arg-type]
         return made[-1]
 
     yield make_one

@@ -95,7 +95,7 @@ def praise(thing: str) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["http"]:
+    if sys.argv[1:]:
         import socket
 
         import uvicorn
@@ -104,7 +104,8 @@ if __name__ == "__main__":
         listener.bind(("127.0.0.1", 0))
         sys.stdout.write(f"{listener.getsockname()[1]}\n")
         sys.stdout.flush()
-        config = uvicorn.Config(server.streamable_http_app(), log_level="error")
+        application = server.sse_app() if sys.argv[1] == "sse" else server.streamable_http_app()
+        config = uvicorn.Config(application, log_level="error")
         asyncio.run(uvicorn.Server(config).serve([listener]))
     else:
         server.run()

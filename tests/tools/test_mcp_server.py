@@ -40,13 +40,13 @@ async def server(one: McpServer | None = None, **more: Any) -> AsyncIterator[Mcp
 
 
 @contextlib.asynccontextmanager
-async def http_address() -> AsyncIterator[str]:
+async def http_address(kind: str = "http") -> AsyncIterator[str]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, PROGRAM, "http", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        sys.executable, PROGRAM, kind, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
     )
     assert process.stdout
     try:
-        yield f"http://127.0.0.1:{int(await process.stdout.readline())}/mcp"
+        yield f"http://127.0.0.1:{int(await process.stdout.readline())}/{'sse' if kind == 'sse' else 'mcp'}"
     finally:
         process.kill()
         await process.wait()
@@ -72,6 +72,12 @@ async def test_a_server_over_http_does_the_same():
     async with http_address() as url, server(McpServer(ServerConfig("t", url=url))) as one:
         assert await one.call("echo", HELLO) == {"plain_text_response": "echo: hello"}
         assert len(one.tools) == 7
+
+
+async def test_a_server_over_the_older_http_does_the_same():
+    async with http_address("sse") as url:
+        async with server(McpServer(ServerConfig("t", url=url, uses_sse=True))) as one:
+            assert await one.call("echo", HELLO) == {"plain_text_response": "echo: hello"}
 
 
 async def test_many_calls_at_once_get_their_own_answers():
