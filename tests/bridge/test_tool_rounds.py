@@ -314,6 +314,19 @@ async def test_a_long_result_is_told_in_parts(qloop, session, thread, kit, setti
     assert states(session) == [ToolState.FAILED]
 
 
+async def test_a_result_takes_no_more_than_a_quarter_of_the_context(
+    qloop, session, thread, kit, engine
+) -> None:
+    """Of 512 tokens here; the settings allow 4,000."""
+    kit.approvals = {"fake/clock": Approval.ALWAYS}
+    kit.answers = {"clock": lambda _arguments: "".join(f"line {number}\n" for number in range(1000))}
+    engine.use_prompts = lambda work: thread.use_prompts(lambda _none: work(OneTokenAWord()))
+    session.send("Go")
+    await writes(thread, "«clock {}»", STOP)
+    assert "line 63\n" in thread.submitted[1].messages[-1].content
+    assert "line 64\n" not in thread.submitted[1].messages[-1].content
+
+
 class OneTokenAWord:
     """Two tokens a line."""
 
@@ -378,6 +391,17 @@ async def test_a_fork_or_an_edit_has_rounds_that_are_its_own(qloop, session, thr
     assert answer_of(session).rounds is not answer.rounds
     session.regenerate()
     assert answer_of(session).rounds == []
+
+
+async def test_an_edit_of_an_answer_leaves_out_the_call_that_was_never_written(
+    qloop, session, thread, kit
+) -> None:
+    session.send("Go")
+    await writes(thread, 'Hm. «look {"ci')
+    session.stop()
+    await writes(thread, "", ABORT)
+    session.edit_answer(answer_of(session), "It rains.")
+    assert (answer_of(session).text, answer_of(session).rounds) == ("It rains.", [])
 
 
 async def test_a_tool_with_a_bug_fails_its_call_alone(qloop, session, thread, kit, caplog) -> None:
