@@ -49,7 +49,6 @@ MAX_CHARS_PER_TOKEN = 64  # of a context's tokens; a longer text is refused with
 # beginning only: from each of its characters, one that is just short enough would take a minute.
 LONG_RUN = re.compile(r"(?<!\w)\w{200001}|(?<!\s)\s{200001}|(?<![^\w\s])[^\w\s]{200001}")
 RUN_TOO_LONG = "The text has over 200,000 letters in a row without a space. Break it up and send again."
-TWO_FORMS = said("An answer with tools cannot follow a grammar or JSON schema of its own. Leave one out.")
 NOTHING_ASKED = said("The prompt is empty.")
 NOTHING_WRITTEN = said(
     "The model's chat template produced an empty prompt. Choose another model for this chat."
@@ -268,6 +267,15 @@ class PromptBuilder:
         indices = indices_of(marked.messages)
         if not (indices and self._ends):
             return plain
+        try:
+            found = self._spliced(marked, plain, indices)
+        except ChatTemplateError:  # it takes the whole chat, and not its beginning
+            return plain
+        marked.counting.update(found.counting)
+        return found.text
+
+    def _spliced(self, marked: _Marked, plain: str, indices: list[int]) -> Spliced:
+        """From the longest beginning that is known already."""
         *prompts, whole = (
             (_Key(marked.messages[:index], marked.variables, marked.wishes), index)
             for index in (*indices, len(marked.messages))
@@ -291,8 +299,7 @@ class PromptBuilder:
             )
             self._kept_prompts.put(key, found)
             index = following
-        marked.counting.update(found.counting)
-        return found.text
+        return found
 
     def _to_next(self, marked: _Marked, index: int) -> str:
         """The prompt up to the content of the message behind number `index`. Empty: it cannot be told."""
@@ -307,8 +314,8 @@ class PromptBuilder:
         """The prompt with these messages, and what an answer to it must follow."""
         marked = self._marked(messages, request)
         sampling = request.sampling or self._backend.model.sampling
-        if (sampling.grammar or sampling.json_schema) and request.wishes.offers_tools:
-            raise InvalidRequestError(TWO_FORMS)
+        if sampling.grammar and request.wishes.offers_tools:
+            raise InvalidRequestError(said("An answer with tools cannot follow a grammar. Leave one out."))
         text, found = self._template.write(
             marked.messages, marked.variables, request.wishes, sampling.json_schema
         )

@@ -98,14 +98,18 @@ def test_a_result_is_never_swallowed() -> None:
 
 
 TURN = "<|im_start|>{{ m.role }}\n{{ m.reasoning_content or '' }}{{ m.content | trim }}"
-CALLS = "{% for c in m.tool_calls or [] %}[{{ c.function.name }}]{% endfor %}<|im_end|>\n"
+CALLS = (
+    "{% for c in m.tool_calls or [] %}[{{ c.function.name }} {{ c.function.arguments | tojson }}]"
+    "{% endfor %}<|im_end|>\n"
+)
 SIMPLE = (
-    "{% for m in messages %}" + TURN + CALLS + "{% endfor %}"
+    "{{ tools | tojson if tools else '' }}{% for m in messages %}" + TURN + CALLS + "{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 # Leaves out what was thought before the last question.
 FORGETS = (
-    "{% set ns = namespace(last=0) %}{% for m in messages %}{% if m.role == 'user' %}"
+    "{{ tools | tojson if tools else '' }}{% set ns = namespace(last=0) %}"
+    "{% for m in messages %}{% if m.role == 'user' %}"
     "{% set ns.last = loop.index0 %}{% endif %}{% endfor %}"
     "{% for m in messages %}<|im_start|>{{ m.role }}\n"
     "{% if loop.index0 > ns.last %}{{ m.reasoning_content or '' }}{% endif %}{{ m.content | trim }}"
@@ -158,6 +162,14 @@ def test_what_a_template_leaves_out_of_older_turns_is_left_out(prompts_of) -> No
     shown = prompts.render(ask(*again))
     assert "Hm." not in shown
     assert "Ah.  [look]<|im_end|>" in shown
+
+
+def test_a_template_that_refuses_the_beginning_of_a_chat_writes_all_of_it_by_itself(prompts_of) -> None:
+    refuses = "{% if messages | length < 3 %}{{ raise_exception('too short') }}{% endif %}"
+    prompts = prompts_of(refuses + SIMPLE)
+    shown = prompts.render(ask(call(written="look!"), result("Rain.")))
+    assert '[look {"city": "Kraków"}]<|im_end|>' in shown
+    assert "look!" not in shown
 
 
 def test_the_tokens_of_an_answer_are_those_that_were_written(prompts_of) -> None:

@@ -33,7 +33,7 @@ async def test_a_call_is_written_read_run_and_answered_from(qloop, tmp_path) -> 
     engine = ActiveEngine()
     workspace = Workspace(engine, MemoryStore(), Settings())
     ReportRouter(engine, workspace, workspace)
-    kit = FakeKit(Tool("look", "Look", "Looks.", CHOICE, never, server="fake"))
+    kit = FakeKit(Tool("look", "Look", "Looks.", CHOICE, never, key="fake/look"))
     kit.approvals, kit.answers = (
         {"fake/look": Approval.ALWAYS},
         {"look": lambda asked: f"It is {asked['warm']}."},
