@@ -71,9 +71,10 @@ class EngineAccess(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TemplateFacts:
-    """The chat template, Jinja, and how BOS and EOS are written."""
+    """Chat templates (Jinja), `tool_…` for chats with tools, and how BOS and EOS are written."""
 
     source: str
+    tool_source: str
     bos_text: str
     eos_text: str
 
@@ -216,7 +217,7 @@ class EngineClient:
             self._facts = (
                 model,
                 await self.use_prompts(
-                    lambda prompts: TemplateFacts(prompts.template_source, *prompts.edge_texts)
+                    lambda prompts: TemplateFacts(*prompts.template_sources, *prompts.edge_texts)
                 ),
             )
         return self._facts[1]
