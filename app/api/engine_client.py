@@ -70,7 +70,7 @@ class EngineAccess(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TemplateFacts:
-    """The chat template, Jinja, that for chats with tools if there is one, and how BOS and EOS are written."""
+    """The chat template, Jinja, that for chats with tools, if any, and how BOS and EOS are written."""
 
     source: str
     tool_source: str
