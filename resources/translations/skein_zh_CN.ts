@@ -3792,7 +3792,7 @@ rate</source>
     </message>
     <message>
         <source>waiting for you</source>
-        <extracomment>app/ui/message/tool_words.py</extracomment>
+        <extracomment>app/look/marks.py</extracomment>
         <translation>等待您决定</translation>
     </message>
     <message>
