@@ -42,14 +42,7 @@ class Services:
         self.chat_library = ChatLibrary(store, workspace, parent)
         self.search = ChatSearch(store, parent)
         self.transfer = ChatTransfer(workspace, store, self.chat_library, parent)
-<<<<<<< HEAD
         self.tools = ToolService(store, preferences, paths.mcp_servers_file(), parent)
-        workspace.tools.kit = self.tools
-=======
-        self.tools = ToolService(
-            BuiltInTools(store, preferences), preferences, paths.mcp_servers_file(), parent
-        )
->>>>>>> ui
         self.presets = Presets(paths.presets_dir(), preferences, parent)
         self.prompt_tokens = TokenCounter(engine, parent)  # of system prompts
         self.form_check = FormCheck()

@@ -183,6 +183,7 @@ class ToolService(QObject):
     @cached_property
     def _built_in(self) -> BuiltInTools:
         """Imported when it is first needed: it brings half of the standard library."""
+        from app.services.built_in_tools import BuiltInTools
 
         return BuiltInTools(self._store, self._preferences)
 

@@ -2214,7 +2214,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>This model&apos;s chat template knows no tools. Ask without them, or open another model.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
-        <translation>此模型的对话模板不支持工具。请不带工具提问，或打开其他模型。</translation>
+        <translation type="vanished">此模型的对话模板不支持工具。请不带工具提问，或打开其他模型。</translation>
     </message>
     <message>
         <source>This llama-cpp-python has no part for tools and JSON schemas. Set Skein up again with packaging/run.</source>

@@ -191,7 +191,7 @@ def test_an_idle_server_frees_its_model_and_loads_it_again_for_the_next_request(
 
 
 def test_tools_of_mcp_servers_and_of_files_are_there_from_the_first_request(tmp_path):
-    program = str(Path(__file__).parents[1] / "tools" / "mcp_program.py")
+    program = str(Path(__file__).parents[1] / "tools" / "sdk_server.py")
     servers = {"good": {"command": sys.executable, "args": [program]}, "bad": {"command": "no-such-program"}}
     text = json.dumps({"mcpServers": servers})
     tools = ["--mcp-servers-json", text, "--tools", "read_file", "--tools-folder", str(tmp_path)]

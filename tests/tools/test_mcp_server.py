@@ -75,9 +75,11 @@ async def test_a_server_over_http_does_the_same():
 
 
 async def test_a_server_over_the_older_http_does_the_same():
-    async with http_address("sse") as url:
-        async with server(McpServer(ServerConfig("t", url=url, uses_sse=True))) as one:
-            assert await one.call("echo", HELLO) == {"plain_text_response": "echo: hello"}
+    async with (
+        http_address("sse") as url,
+        server(McpServer(ServerConfig("t", url=url, uses_sse=True))) as one,
+    ):
+        assert await one.call("echo", HELLO) == {"plain_text_response": "echo: hello"}
 
 
 async def test_many_calls_at_once_get_their_own_answers():
