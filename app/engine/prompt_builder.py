@@ -81,9 +81,9 @@ class PromptBuilder:
         self.written_tokens = WrittenTokens()
 
     @property
-    def template_source(self) -> str:
-        """The chat template, Jinja."""
-        return self._backend.chat_template or CHATML
+    def template_sources(self) -> tuple[str, str]:
+        """The chat template, Jinja, and that for chats with tools, if it is another one."""
+        return self._backend.chat_template or CHATML, self._backend.tool_template or ""
 
     @property
     def edge_texts(self) -> tuple[str, str]:

@@ -7,6 +7,8 @@ import pytest
 
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Turn, TurnState
+from app.chats.tool_json import as_text, rounds_of
+from app.chats.tool_messages import STOPPED as STOPPED_CALL
 from app.chats.tool_use import Decision, ToolState
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Request, Role
@@ -266,6 +268,28 @@ async def test_closing_leaves_a_true_state_at_once(qloop, session, thread, kit, 
     assert (answer.state, answer.rounds[0].uses[0].state) == (TurnState.STOPPED, ToolState.STOPPED)
     await settle()
     assert kit.num_cancelled == 1
+
+
+async def test_after_a_crash_nothing_is_called_again_and_the_answer_can_be_continued(
+    qloop, session, thread, kit, workspace
+) -> None:
+    kit.approvals = {"fake/clock": Approval.ALWAYS}
+    session.send("Go")
+    await writes(thread, "«clock {}»", STOP)
+    assert states(session) == [ToolState.RUNNING]
+    rounds = rounds_of(json.loads(as_text(answer_of(session).rounds)))  # what is on disk then
+    num_asked, num_called = len(thread.submitted), kit.num_called
+    found = workspace.new_chat()
+    found.set_tools(["fake/*"])
+    found.chat.add(Turn(Role.USER, "Go"), Turn(Role.ASSISTANT, "", TurnState.STOPPED, rounds=rounds))
+    await settle()
+    assert states(found) == [ToolState.STOPPED]
+    assert len(thread.submitted) == num_asked
+
+    found.continue_answer()
+    assert told(thread.submitted[-1])[-1] == (Role.TOOL, STOPPED_CALL)
+    await writes(thread, "I do not know.", STOP)
+    assert (answer_of(found).text, kit.num_called) == ("I do not know.", num_called)
 
 
 async def test_the_rounds_of_an_answer_are_limited(qloop, session, thread, kit, settings) -> None:
