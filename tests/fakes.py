@@ -58,6 +58,7 @@ class CountingBackend:
     """Counts cells and samplers; `batches` remembers what every decode was given."""
 
     chat_template: str | None = None
+    tool_template: str | None = None
     bos_text = ""
     eos_text = "<|im_end|>"
     fingerprint = "fake"

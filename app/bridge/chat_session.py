@@ -11,11 +11,13 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
+from shiboken6 import isValid
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.draft_files import DraftFiles
 from app.bridge.open_answer import NO_USAGE, OpenAnswer
 from app.bridge.parameters import context_cap, max_answer_tokens, sampling_params
+from app.bridge.tasks import spawn
 from app.bridge.token_counter import TokenCounter
 from app.bridge.tool_access import ToolAccess
 from app.bridge.tool_cost import ToolCost
@@ -490,9 +492,23 @@ class ChatSession(QObject):
         turn.model = self._model_name()
         before = turn.usage if answer_start else NO_USAGE
         answer = OpenAnswer(turn, before, way_number=way_number)
+        if self._tools.kit.is_ready(self.chat.tools):
+            self._begin(answer, answer_start)
+        else:
+            self._answers[uuid.uuid4().hex] = answer  # from now on it can be stopped
+            self._emit_changed(turn)
+            spawn(self._begin_when_ready(answer, answer_start))
+
+    async def _begin_when_ready(self, answer: OpenAnswer, answer_start: str | tuple[int, ...]) -> None:
+        """Servers that were chosen are starting: without them the model would know nothing of their tools."""
+        await self._tools.kit.prepare(self.chat.tools)
+        if isValid(self) and any(one is answer for one in self._answers.values()):
+            self._begin(answer, answer_start)
+
+    def _begin(self, answer: OpenAnswer, answer_start: str | tuple[int, ...]) -> None:
         if offered := self._offered():
             answer.rounds = self._rounds(answer, offered)
-            answer.rounds.begin_part(turn.text)
+            answer.rounds.begin_part(answer.turn.text)
         self._submit(answer, answer_start)
 
     def _submit(self, answer: OpenAnswer, answer_start: str | tuple[int, ...] = ()) -> None:

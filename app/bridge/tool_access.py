@@ -14,6 +14,11 @@ class NoTools:
     def offered(self, _chosen: Sequence[str]) -> tuple[Tool, ...]:
         return ()
 
+    def is_ready(self, _chosen: Sequence[str]) -> bool:
+        return True
+
+    async def prepare(self, _chosen: Sequence[str]) -> None: ...
+
     def approval(self, _tool: Tool) -> Approval:
         return Approval.NEVER
 

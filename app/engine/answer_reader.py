@@ -58,9 +58,6 @@ class AnswerReader:
             with self._child.held():
                 self._begin(before)
                 reply = self._ask("read", text=text, is_last=is_last)
-                is_broken = is_last and "error" in reply  # its model should not write so
-                if is_broken:
-                    reply = self._ask("read", text="", is_last=False)
                 if is_last:
                     self._ask("end")
         except LimitReachedError as error:
@@ -69,8 +66,11 @@ class AnswerReader:
                 if error.has_crashed
                 else said("It took more than {seconds} seconds to read the answer.", seconds=MAX_CPU_S)
             ) from None
-        delta = self._told(reply)
-        return replace(delta, content=delta.content + self._rest()) if is_broken else delta
+        if "error" in reply:  # nothing, where the text cannot be read so far
+            return MessageDelta()
+        found, self.seconds = reply["delta"], reply["seconds"]
+        delta = self._told(found)
+        return replace(delta, content=delta.content + self._rest()) if found["is_broken"] else delta
 
     def close(self) -> None:
         """It will not be read to its end."""
@@ -92,11 +92,7 @@ class AnswerReader:
         reply, _data = self._child.ask({"do": do, "reader": self._name, **values})
         return reply
 
-    def _told(self, reply: dict[str, Any]) -> MessageDelta:
-        """Nothing, where the text cannot be read so far."""
-        if "error" in reply:
-            return MessageDelta()
-        found, self.seconds = reply["delta"], reply["seconds"]
+    def _told(self, found: dict[str, Any]) -> MessageDelta:
         calls = tuple(self._call(**call) for call in found["tool_calls"])
         self._content += found["content"]
         self._reasoning += found["reasoning"]

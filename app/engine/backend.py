@@ -22,6 +22,7 @@ class Backend(Protocol):
 
     model: ModelInfo
     chat_template: str | None  # Jinja source from the model file
+    tool_template: str | None  # for chats with tools, if that is another one
     bos_text: str
     eos_text: str
     fingerprint: str  # of model file, context settings and library: a saved state is valid where it is equal

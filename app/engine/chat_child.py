@@ -6,26 +6,28 @@ All of that works on programs and texts of strangers, so `limited_child` limits 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from app.engine.chat_library import ChatLibrary, ChatLibraryError, library_path
 from app.engine.chat_template import (
     NO_CHAT_LAYER,
-    NO_TOOLS,
     ChatTemplate,
     cpu_s,
     names_of_families,
     refusal,
     shortened,
 )
+from app.engine.grammar_choice import either
 from app.engine.limited_child import Reply, serve
 from app.engine.schema_limits import simplified, unenforced
+from app.engine.tool_text import IN_ITS_FORMAT, IN_OUR_FORMAT, Turn, as_text, described
 from app.protocol.answer_format import AnswerFormat, AnswerWishes, ToolChoice, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
 from app.protocol.grammar import check_grammar, fault_of
@@ -35,6 +37,7 @@ from app.system.said import packed, said
 
 MAX_PROMPT_BYTES = 32 << 20  # far above what any context holds
 WORD = 1  # the kind of a trigger that is no pattern
+LIKE_JSON = ("{", "[")
 CALLS = '"tool-name"'  # in a parser that finds calls of tools
 # llama.cpp lets blanks stand between any two of them, so that a line of 64 could be read in millions of ways.
 BLANKS_BETWEEN_CALLS = re.compile(r"\(([\w-]+)\? space\)\+")
@@ -42,17 +45,41 @@ BLANKS_BETWEEN_CALLS = re.compile(r"\(([\w-]+)\? space\)\+")
 OWN_RULES = re.compile(r"until-[0-9]+(-[0-9]+)*|json-[a-z]+|string")
 SPECIAL = ("add_generation_prompt", "enable_thinking")  # variables that llama.cpp has its own way for
 DEFAULTS = {"preserve_reasoning": True}  # as llama-server has it: what was thought in earlier turns stays
+# A chat that shows what a template does with tools.
+PROBE = "tool_to_look_for"
+TOOLS = [{"type": "function", "function": {"name": PROBE, "description": "", "parameters": {}}}]
+ASKED: Turn = {"role": "user", "content": "Hello"}
+CALLED = {"name": "<function-name>", "arguments": {"<argument-name>": "<argument>"}}
+CALLING: Turn = {
+    "role": "assistant",
+    "content": "",
+    "tool_calls": [{"id": "call00000", "type": "function", "function": CALLED}],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """What of tools is left to us: `how` a model is told to call them, if its template does not show them;
+    without `has_calls` also calls and results are none that it can write.
+    """
+
+    how: str = ""
+    has_calls: bool = True
 
 
 class _Template:
     """By llama.cpp's chat layer if it can, else by Jinja2."""
 
-    def __init__(self, library: ChatLibrary | None, source: str, bos_text: str, eos_text: str) -> None:
+    def __init__(
+        self, library: ChatLibrary | None, source: str, tool_source: str, bos_text: str, eos_text: str
+    ) -> None:
         self._library = library
-        self._arguments = source, bos_text, eos_text
-        self._caps: dict[str, Any] | None = None  # None: not opened yet
+        self._source, self._tool_source = source, tool_source
+        self._edges = bos_text, eos_text
+        self._is_open = False
         self._jinja: ChatTemplate | None = None
         self._refusal = ""  # why the chat layer cannot read it
+        self._found: _Tools | None = None  # None: not looked for yet
 
     def render(self, messages: Sequence[Message], variables: str, wishes: AnswerWishes) -> str:
         try:
@@ -64,16 +91,36 @@ class _Template:
         self, messages: Sequence[Message], variables: str, wishes: AnswerWishes, json_schema: str
     ) -> tuple[str, AnswerFormat]:
         try:
-            schema = json.dumps(simplified(json.loads(json_schema))) if json_schema else ""
-            made = self._applied(messages, variables, wishes, json_schema=schema)
+            made = self._made(messages, variables, wishes, json_schema)
         except ChatLibraryError as error:
             text = self._by_jinja(messages, variables, wishes)
             if wishes.offers_tools:
                 raise ChatTemplateError(_failed(str(error))) from error
             return text, AnswerFormat()
-        if wishes.offers_tools and CALLS not in made["format"]["parser"]:
-            raise InvalidRequestError(NO_TOOLS)
         return made["prompt"], _format_of(made, wishes, json_schema)
+
+    def _made(
+        self, messages: Sequence[Message], variables: str, wishes: AnswerWishes, json_schema: str
+    ) -> dict[str, Any]:
+        """An answer that follows a schema, or calls tools, if both are asked for."""
+        if not (json_schema and wishes.offers_tools):
+            schema = json.dumps(simplified(json.loads(json_schema))) if json_schema else ""
+            return self._applied(messages, variables, wishes, json_schema=schema)
+        calls = self._applied(messages, variables, wishes)
+        if wishes.tool_choice is ToolChoice.REQUIRED:
+            return calls
+        text = self._made(messages, variables, replace(wishes, tool_choice=ToolChoice.NONE), json_schema)
+        marks = [one["value"] for one in calls["triggers"] if one["type"] == WORD]
+        are_apart = marks and not any(mark.startswith(LIKE_JSON) for mark in marks)
+        if not (text["grammar"] and are_apart):
+            return text
+        forced = self._applied(messages, variables, replace(wishes, tool_choice=ToolChoice.REQUIRED))
+        return text | {
+            "grammar": either(text["grammar"], forced["grammar"]),
+            "preserved_tokens": list({*text["preserved_tokens"], *forced["preserved_tokens"]}),
+            "notes": text["notes"] + forced["notes"],
+            "format": text["format"] | {"calls": forced["format"]},
+        }
 
     def _applied(
         self, messages: Sequence[Message], variables: str, wishes: AnswerWishes, **more: Any
@@ -87,13 +134,19 @@ class _Template:
         tools = json.loads(wishes.tools) if wishes.tools else []
         shown, called = given.pop("tools", tools) if tools else [], simplified(tools)
         known = names_of_families(shown or given.get("tools"))
+        turns = [_turn(message) for message in messages]
+        left = _Tools()
+        if tools or (not self._tool_source and any(_is_about_tools(turn) for turn in turns)):
+            left = self._left_to_us()
+            turns = _with_tools(turns, shown, left)
         request: dict[str, Any] = {
-            "messages": [_turn(message) for message in messages],
+            "messages": turns,
             "variables": DEFAULTS
             | known
             | {name: value for name, value in given.items() if name not in SPECIAL},
             "add_generation_prompt": given.get("add_generation_prompt") is not False,
             "reasoning_format": wishes.reasoning_format,
+            "has_calls": left.has_calls,
             **more,
         }
         if isinstance(given.get("enable_thinking"), bool):
@@ -105,7 +158,7 @@ class _Template:
         if not tools:
             return self._library("apply", **request)
         made = self._library("apply", tools=called, tool_choice=wishes.tool_choice, **request)
-        if shown != called:
+        if shown != called and not left.how:
             request |= {"tools": shown, "tool_choice": wishes.tool_choice}
             made["prompt"] = self._library("apply", **request)["prompt"]
         return made
@@ -114,22 +167,62 @@ class _Template:
         assert self._library
         if self._refusal:
             raise ChatLibraryError(self._refusal)
-        if self._caps is None:
-            source, bos_text, eos_text = self._arguments
+        if self._is_open:
+            return
+        bos_text, eos_text = self._edges
+        try:
+            self._library(
+                "open", template=self._source, tool_template=self._tool_source, bos=bos_text, eos=eos_text
+            )
+        except ChatLibraryError as error:
+            self._refusal = str(error) or "it cannot be read"
+            raise
+        self._is_open = True
+
+    def _left_to_us(self) -> _Tools:
+        if self._found is None:
             try:
-                self._caps = self._library("open", template=source, bos=bos_text, eos=eos_text)
-            except ChatLibraryError as error:
-                self._refusal = str(error) or "it cannot be read"
-                raise
+                self._found = self._look_for_tools()
+            except ChatLibraryError:  # it refuses such a chat, and says why when it is given a real one
+                self._found = _Tools()
+        return self._found
+
+    def _look_for_tools(self) -> _Tools:
+        assert self._library
+        asked: dict[str, Any] = {"tools": TOOLS, "variables": DEFAULTS | names_of_families(TOOLS)}
+        made = self._library("apply", messages=[ASKED], **asked)
+        if CALLS not in made["format"]["parser"]:
+            return _Tools(IN_OUR_FORMAT, has_calls=False)
+        if PROBE in made["prompt"]:
+            return _Tools()
+        begins = next((one["value"] for one in made["triggers"] if one["type"] == WORD), "")
+        asked["add_generation_prompt"] = False
+        written = self._library("apply", messages=[ASKED, CALLING], **asked)["prompt"]
+        at = written.find(begins) if begins else -1
+        if at < 0:
+            return _Tools(IN_OUR_FORMAT, has_calls=False)
+        _bos, eos_text = self._edges
+        return _Tools(IN_ITS_FORMAT.format(example=written[at:].rstrip().removesuffix(eos_text)))
 
     def _by_jinja(self, messages: Sequence[Message], variables: str, wishes: AnswerWishes) -> str:
-        self._jinja = self._jinja or ChatTemplate(*self._arguments)
+        self._jinja = self._jinja or ChatTemplate(self._source, *self._edges)
         return self._jinja.render(messages, variables, wishes)
 
 
-def _turn(message: Message) -> dict[str, Any]:
+def _turn(message: Message) -> Turn:
     fields = read_object(message.fields, "The fields of a message")
     return {"role": message.role.value, "content": message.content, **fields}
+
+
+def _is_about_tools(turn: Turn) -> bool:
+    return turn["role"] == Role.TOOL or "tool_calls" in turn
+
+
+def _with_tools(turns: list[Turn], tools: list[Any], left: _Tools) -> list[Turn]:
+    if not left.has_calls:
+        with contextlib.suppress(KeyError, TypeError):  # not calls as OpenAI has them: llama.cpp says so
+            turns = as_text(turns)
+    return described(turns, tools, left.how) if tools and left.how else turns
 
 
 def _format_of(made: dict[str, Any], wishes: AnswerWishes, json_schema: str) -> AnswerFormat:

@@ -17,7 +17,7 @@ from app.protocol.answer_format import NO_WISHES, AnswerFormat, AnswerWishes, Tr
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
 from app.protocol.grammar import is_costly, note_fault
 from app.protocol.json_object import read_object
-from app.protocol.request import Message
+from app.protocol.request import Message, Role
 from app.system.said import packed, said, unpacked
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ CHATML = (
 MAX_SOURCE_CHARS = 1 << 20  # the longest take some 20,000
 MAX_REASON_CHARS = 500
 MESSAGES_PER_S, MAX_MORE_S = 50, 10  # Gemma 4's 400 messages take 3.7 s
-NO_TOOLS = said("This model's chat template knows no tools. Ask without them, or open another model.")
 NO_CHAT_LAYER = said(
     "This llama-cpp-python has no part for tools and JSON schemas. Set Skein up again with packaging/run."
 )
@@ -93,7 +92,7 @@ class ChatTemplate:
     ) -> tuple[str, AnswerFormat]:
         """Knows nothing of answers but that they are text."""
         if wishes.offers_tools:
-            raise InvalidRequestError(NO_TOOLS)
+            raise InvalidRequestError(NO_CHAT_LAYER)
         return self.render(messages, variables, wishes), AnswerFormat()
 
     def close(self) -> None:
@@ -107,10 +106,16 @@ class LimitedChatTemplate:
     template, Jinja2 does, and knows no tools then.
     """
 
-    def __init__(self, source: str, bos_text: str = "", eos_text: str = "") -> None:
+    def __init__(self, source: str, bos_text: str = "", eos_text: str = "", *, tool_source: str = "") -> None:
+        """`tool_source` is the template for chats with tools, if that is another one."""
         if len(source) > MAX_SOURCE_CHARS:
             source = f"{{{{ raise_exception('it has more than {MAX_SOURCE_CHARS:,} characters') }}}}"
-        self._child = LimitedChild("app.engine.chat_child", [source, bos_text, eos_text])
+        if len(tool_source) > MAX_SOURCE_CHARS:
+            tool_source = ""
+        self._child = LimitedChild("app.engine.chat_child", [source, tool_source, bos_text, eos_text])
+
+    def start(self) -> None:
+        """So that the first chat does not wait for the child."""
         self._child.start()
 
     def render(
@@ -162,6 +167,35 @@ class LimitedChatTemplate:
             ) from None
         raise_refusal(reply)
         return reply, text.decode("utf-8", "surrogatepass")
+
+
+class ChatMl:
+    """The template for models without one. It is ours, so only for tools it needs a child process."""
+
+    def __init__(self, bos_text: str = "", eos_text: str = "") -> None:
+        self._plain = ChatTemplate(CHATML, bos_text, eos_text)
+        self._with_tools = LimitedChatTemplate(CHATML, bos_text, eos_text)
+
+    def render(
+        self, messages: Sequence[Message], variables: str = "", wishes: AnswerWishes = NO_WISHES
+    ) -> str:
+        return self._for(messages, wishes).render(messages, variables, wishes)
+
+    def write(
+        self,
+        messages: Sequence[Message],
+        variables: str = "",
+        wishes: AnswerWishes = NO_WISHES,
+        json_schema: str = "",
+    ) -> tuple[str, AnswerFormat]:
+        return self._for(messages, wishes).write(messages, variables, wishes, json_schema)
+
+    def close(self) -> None:
+        self._with_tools.close()
+
+    def _for(self, messages: Sequence[Message], wishes: AnswerWishes) -> Template:
+        is_about_tools = wishes.tools or any(message.role is Role.TOOL for message in messages)
+        return self._with_tools if is_about_tools else self._plain
 
 
 class SchemaConverter:

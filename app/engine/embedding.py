@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 import numpy as np
 
 from app.engine.loop import PromptThread
+from app.engine.outbox import Outbox
 from app.engine.probe import open_probed_embedder
 from app.engine.prompt_builder import MAX_CHARS_PER_TOKEN, PromptBuilder
 from app.protocol.commands import AbortAll, Command, Submit, ends
@@ -119,10 +120,9 @@ class EmbeddingLoop:
     def __init__(self, embedder: Embedder, on_reports_ready: Callable[[], None]) -> None:
         """`on_reports_ready` is called on the engine's thread, once until the reports are taken."""
         self._embedder = embedder
-        self._on_reports_ready = on_reports_ready
         self._mailbox: SimpleQueue[Command | None] = SimpleQueue()  # None: it is to stop
-        self._reports: deque[StepReport] = deque()
-        self._woken = self._stopping = False
+        self._outbox = Outbox(on_reports_ready)
+        self._stopping = False
         self._prompt_thread = PromptThread(TextTokenizer(embedder))
         slots = (SlotSnapshot(seq_id, SlotState.EMPTY) for seq_id in range(embedder.model.n_seq_max))
         self._slots = tuple(slots)
@@ -147,11 +147,7 @@ class EmbeddingLoop:
         return self._prompt_thread.use(work)
 
     def take_reports(self) -> list[StepReport]:
-        self._woken = False  # before draining: a report that comes meanwhile signals again
-        reports = []
-        while self._reports:
-            reports.append(self._reports.popleft())
-        return reports
+        return self._outbox.take()
 
     # The engine thread only.
 
@@ -161,7 +157,7 @@ class EmbeddingLoop:
             while not self._stopping:
                 self._receive()
                 if self._waiting or self._outputs:
-                    self._publish(self._embed_next())
+                    self._outbox.put(self._embed_next())
             self._end_all(FinishReason.ABORT, "")
         except Exception as error:  # the root of this thread: all requests must end
             reason = said("The engine stopped: {reason} Load the model again.", reason=str(error))
@@ -242,7 +238,7 @@ class EmbeddingLoop:
         for request, _since in self._waiting:
             self._end(request, reason, notice)
         self._waiting.clear()
-        self._publish(self._report((), time.perf_counter()))
+        self._outbox.put(self._report((), time.perf_counter()))
 
     def _report(self, spans: tuple[Span, ...], started_at: float) -> StepReport:
         self._step += 1
@@ -251,12 +247,6 @@ class EmbeddingLoop:
         return StepReport(
             self._step, outputs, spans, self._slots, CellUsage(0), decode_ms=decode_ms, started_at=started_at
         )
-
-    def _publish(self, report: StepReport) -> None:
-        self._reports.append(report)
-        if not self._woken:
-            self._woken = True
-            self._on_reports_ready()
 
 
 def _span(seq_id: int, request: Request) -> Span:

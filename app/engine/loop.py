@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from app.engine.engine import Engine
+from app.engine.outbox import Outbox
 from app.engine.prompt import Prompt
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.callers import Caller
@@ -90,10 +91,8 @@ class EngineLoop:
     def __init__(self, engine: Engine, on_reports_ready: Callable[[], None]) -> None:
         """`on_reports_ready` is called on the engine's thread, once until the reports are taken."""
         self._engine = engine
-        self._on_reports_ready = on_reports_ready
         self._mailbox: SimpleQueue[_Letter] = SimpleQueue()
-        self._reports: deque[StepReport] = deque()
-        self._woken = False
+        self._outbox = Outbox(on_reports_ready)
         self._stopping = False
         self._preparing: dict[str, Request] = {}  # the engine thread only
         self._prompt_thread = PromptThread(
@@ -121,11 +120,7 @@ class EngineLoop:
 
     def take_reports(self) -> list[StepReport]:
         """All reports since the last call, oldest first."""
-        self._woken = False  # before draining: a report that comes meanwhile signals again
-        reports = []
-        while self._reports:
-            reports.append(self._reports.popleft())
-        return reports
+        return self._outbox.take()
 
     # The engine thread only.
 
@@ -142,14 +137,14 @@ class EngineLoop:
                     self._advance()
             self._end_all(FinishReason.ABORT, "")
             if self._engine.has_work:
-                self._publish(self._engine.report())
+                self._outbox.put(self._engine.report())
         except Exception as error:  # the root of this thread: all requests must end
             self._engine.obey(KeepCells(None))  # its cells may be corrupt
             self._end_all(
                 FinishReason.ERROR,
                 said("The engine stopped: {reason} Load the model again.", reason=str(error)),
             )
-            self._publish(self._engine.post_mortem(error))
+            self._outbox.put(self._engine.post_mortem(error))
             raise
         finally:
             self._prompt_thread.stop()
@@ -161,7 +156,7 @@ class EngineLoop:
             self._handle(self._mailbox.get())
         elif not self._engine.has_work:
             if self._engine.verify_when_idle():
-                self._publish(self._engine.report())
+                self._outbox.put(self._engine.report())
             self._handle(self._mailbox.get())
         while not self._engine.stepping.owes_a_step:
             try:
@@ -173,11 +168,11 @@ class EngineLoop:
         """One step or, while paused, the plan of the next one."""
         stepping = self._engine.stepping
         if self._engine.has_work and not stepping.is_paused:
-            self._publish(self._engine.step())
+            self._outbox.put(self._engine.step())
         if not self._engine.has_open_answers and not self._preparing:
             stepping.note_no_work()
         if stepping.is_paused:
-            self._publish(self._engine.plan())
+            self._outbox.put(self._engine.plan())
 
     def _handle(self, letter: _Letter) -> None:
         match letter:
@@ -208,7 +203,7 @@ class EngineLoop:
         if isinstance(command, AbortAll):
             self._engine.resume()
         if not isinstance(command, SHOWN_BY_STEPS):
-            self._publish(self._engine.report())
+            self._outbox.put(self._engine.report())
 
     def _add_prepared(self, request: Request, result: Prompt | RequestError) -> None:
         if self._preparing.pop(request.request_id, None) is None:
@@ -228,12 +223,6 @@ class EngineLoop:
             self._engine.answers.refuse(request, reason, notice)
         self._preparing.clear()
         self._engine.abort_all(reason, notice)
-
-    def _publish(self, report: StepReport) -> None:
-        self._reports.append(report)
-        if not self._woken:
-            self._woken = True
-            self._on_reports_ready()
 
 
 @dataclass(frozen=True, slots=True)

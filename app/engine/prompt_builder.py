@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from app.engine import overflow
 from app.engine.answer_guide import Tokenize, guide_of, shown_tokens
-from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate, SchemaConverter, Template
+from app.engine.chat_template import CHATML, ChatMl, LimitedChatTemplate, SchemaConverter, Template
 from app.engine.prompt import Guide, Prompt
 from app.engine.written_answers import (
     KeptPrompts,
@@ -147,7 +147,10 @@ class PromptBuilder:
         if refusal := self._refusal(request.messages, request):
             raise refusal
         marked = self._marked(request.messages, request)
-        rendered, _found = self._template.write(marked.messages, marked.variables, request.wishes)
+        sampling = request.sampling or self._backend.model.sampling
+        rendered, _found = self._template.write(
+            marked.messages, marked.variables, request.wishes, sampling.json_schema
+        )
         self._check_rendered(rendered)
         rendered = self._with_written(marked, rendered)
         start = b"".join(map(self._backend.token_piece, self._answer_start(request)))
@@ -521,8 +524,12 @@ class _Key:
 
 def _template_of(backend: Backend) -> Template:
     if backend.chat_template is None:
-        return ChatTemplate(CHATML, backend.bos_text, backend.eos_text)
-    return LimitedChatTemplate(backend.chat_template, backend.bos_text, backend.eos_text)
+        return ChatMl(backend.bos_text, backend.eos_text)
+    template = LimitedChatTemplate(
+        backend.chat_template, backend.bos_text, backend.eos_text, tool_source=backend.tool_template or ""
+    )
+    template.start()
+    return template
 
 
 def _without_marks(parser: str, spelled_out: list[str]) -> str:

@@ -200,6 +200,10 @@ class ToolService(QObject):
         tools = [tool for tool in self._known_tools() if _is_chosen(tool, chosen)]
         return with_unique_names([tool for tool in tools if self.approval(tool) is not Approval.NEVER])
 
+    def is_ready(self, chosen: Sequence[str]) -> bool:
+        starting = (Status.STOPPED, Status.STARTING)
+        return not any(self._servers[name][1].status in starting for name in self._chosen_servers(chosen))
+
     async def prepare(self, chosen: Sequence[str]) -> None:
         """Returns when the chosen servers are ready or have failed, or after 15 seconds."""
         starts = [asyncio.ensure_future(self._start(name)) for name in self._chosen_servers(chosen)]

@@ -21,6 +21,12 @@ class ToolKit(Protocol):
     def offered(self, chosen: Sequence[str]) -> tuple[Tool, ...]:
         """Of the keys that a chat has chosen, the tools that are there and not forbidden."""
 
+    def is_ready(self, chosen: Sequence[str]) -> bool:
+        """Nothing that was chosen is still to start."""
+
+    async def prepare(self, chosen: Sequence[str]) -> None:
+        """Returns when that is so, or after some seconds."""
+
     def approval(self, tool: Tool) -> Approval: ...
 
     def set_approval(self, tool: Tool, approval: Approval) -> None: ...

@@ -23,7 +23,7 @@ from api_clients.server import llama_server, running, skein
 from beside_llama_server.mcp_tools import mcp_tools
 from beside_llama_server.schemas import Outcome, named_schemas, outcome_of
 from beside_llama_server.servers import Server
-from beside_llama_server.templates import FAILS_THERE, KEY, MEANT, NO_TOOLS, compare_template
+from beside_llama_server.templates import ABOUT_TOOLS, FAILS_THERE, KEY, MEANT, compare_template
 from llama_server_suite.source import prepare
 
 CACHE = Path(platformdirs.user_cache_dir("skein"))
@@ -66,9 +66,7 @@ def _templates(program: Path, names: list[str]) -> int:
 def _kind(template: str, case: str, how: str) -> str:
     if how.startswith(FAILS_THERE):
         return "fail on llama-server only"
-    if NO_TOOLS in how:
-        return "refused on purpose"
-    if how and template in MEANT and case.startswith("prompt"):
+    if how and template in MEANT and case in ABOUT_TOOLS:
         return "meant"
     return "different" if how else "the same"
 

@@ -118,9 +118,20 @@ PROMPTS: dict[str, Body] = {
         "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": WEATHER}},
     },
 }
-# By template: what differs on purpose in prompts.
-MEANT = {"fireworks-ai-llama-3-firefunction-v2.jinja": "Skein shows it the tools under its own name for them"}
-NO_TOOLS = "knows no tools"  # Skein says so; llama-server leaves them out, or cannot read the calls
+# By template: what differs on purpose in prompts with tools.
+NO_PLACE = "it has no place for tools: Skein describes them to the model, llama-server leaves them out"
+MEANT = {
+    "HuggingFaceTB-SmolLM3-3B.jinja": NO_PLACE,
+    "deepseek-ai-DeepSeek-R1-Distill-Llama-8B.jinja": NO_PLACE,
+    "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B.jinja": NO_PLACE,
+    "deepseek-ai-DeepSeek-V3.1.jinja": NO_PLACE,
+    "fireworks-ai-llama-3-firefunction-v2.jinja": "Skein shows it the tools under its own name for them",
+    "google-gemma-2-2b-it.jinja": NO_PLACE,
+    "ibm-granite-granite-3.3-2B-Instruct.jinja": "it shows no calls: Skein says how to write them",
+    "llama-cpp-rwkv-world.jinja": NO_PLACE,
+    "microsoft-Phi-3.5-mini-instruct.jinja": NO_PLACE,
+}
+ABOUT_TOOLS = ("prompt: tools", "prompt: results")
 MARGIN = 1500  # tokens by which the prompt of one server may be longer
 FAILS_THERE = "llama-server fails: "
 Outcomes = dict[str, str]  # by case: empty where both are the same, else how they differ

@@ -1837,22 +1837,22 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>The answer crashed llama.cpp&apos;s reader of answers.</source>
         <extracomment>app/engine/answer_reader.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>该回答使 llama.cpp 的回答解析器崩溃。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template crashed llama.cpp&apos;s reader of templates, as endless recursion does. Try another GGUF of this model.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>该模型的对话模板使 llama.cpp 的模板解析器崩溃，无限递归就会如此。请换用该模型的另一个 GGUF。</translation>
     </message>
     <message>
         <source>The JSON schema crashed llama.cpp&apos;s reader of schemas. Simplify it.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>该 JSON 模式使 llama.cpp 的模式解析器崩溃。请简化它。</translation>
     </message>
     <message>
         <source>{number:,} tokens</source>
         <extracomment>app/engine/llama/sampler.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{number:,} 个词元</translation>
     </message>
     <message>
         <source>drafted</source>
@@ -2214,7 +2214,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>This model&apos;s chat template knows no tools. Ask without them, or open another model.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
-        <translation>此模型的对话模板不支持工具。请不带工具提问，或打开其他模型。</translation>
+        <translation type="vanished">此模型的对话模板不支持工具。请不带工具提问，或打开其他模型。</translation>
     </message>
     <message>
         <source>This llama-cpp-python has no part for tools and JSON schemas. Set Skein up again with packaging/run.</source>
@@ -3334,42 +3334,42 @@ rate</source>
     <message>
         <source>Resource</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>资源</translation>
     </message>
     <message>
         <source>T&amp;ools of this chat…</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>此对话的工具(&amp;O)…</translation>
     </message>
     <message>
         <source>Tools the model may call in this chat</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模型在此对话中可以调用的工具</translation>
     </message>
     <message>
         <source>Allow tool ca&amp;ll</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>允许工具调用(&amp;L)</translation>
     </message>
     <message>
         <source>Run the call that waits for you, once</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>运行正在等待您的调用，仅此一次</translation>
     </message>
     <message>
         <source>No call of a tool waits for you in this tab.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>此标签页中没有等待您的工具调用。</translation>
     </message>
     <message>
         <source>Refuse tool c&amp;all</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>拒绝工具调用(&amp;A)</translation>
     </message>
     <message>
         <source>Tell the model that you refused the call that waits for you</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>告诉模型您拒绝了正在等待的调用</translation>
     </message>
     <message>
         <source>Move this chat to the trash</source>
@@ -3389,52 +3389,52 @@ rate</source>
     <message>
         <source>Tools and &amp;MCP servers…</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>工具和 MCP 服务器(&amp;M)…</translation>
     </message>
     <message>
         <source>Built-in tools, MCP servers, and what they may do</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>内置工具、MCP 服务器及其权限</translation>
     </message>
     <message>
         <source>Fill this in.</source>
         <extracomment>app/ui/base/schema_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>请填写此项。</translation>
     </message>
     <message>
         <source>At least {n} characters.</source>
         <extracomment>app/ui/base/schema_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>至少 {n} 个字符。</translation>
     </message>
     <message>
         <source>Not a whole number.</source>
         <extracomment>app/ui/base/schema_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>不是整数。</translation>
     </message>
     <message>
         <source>Not a number.</source>
         <extracomment>app/ui/base/schema_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>不是数字。</translation>
     </message>
     <message>
         <source>Not below {number}.</source>
         <extracomment>app/ui/base/schema_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>不能小于 {number}。</translation>
     </message>
     <message>
         <source>Not above {number}.</source>
         <extracomment>app/ui/base/schema_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>不能大于 {number}。</translation>
     </message>
     <message>
         <source>{number} more characters are not shown.</source>
         <extracomment>app/ui/base/setting_controls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>还有 {number} 个字符未显示。</translation>
     </message>
     <message>
         <source>Not pasted: it is too long, or has too long a line.</source>
         <extracomment>app/ui/base/setting_controls.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>未粘贴：内容太长，或某一行太长。</translation>
     </message>
     <message>
         <source>Also changed with Ctrl+mouse wheel.</source>
@@ -3474,27 +3474,22 @@ rate</source>
     <message>
         <source>Tools</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>工具</translation>
     </message>
     <message>
         <source>Maximum tool rounds</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>An answer stops after so many rounds of tool calls.</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>工具调用的最多轮数</translation>
     </message>
     <message>
         <source>Maximum result length</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>结果的最大长度</translation>
     </message>
     <message>
         <source>Tokens of a tool&apos;s result that the model gets at once; it can read the rest in parts.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模型一次得到的工具结果的词元数；其余部分可以分段读取。</translation>
     </message>
     <message>
         <source>Allowed web pages</source>
@@ -3525,6 +3520,71 @@ rate</source>
         <source>Uses a certificate of its own, which programs must be told to trust.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>使用自己的证书，需要让程序信任它。</translation>
+    </message>
+    <message>
+        <source>Current time</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>当前时间</translation>
+    </message>
+    <message>
+        <source>The date and time, in your time zone or another.</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>您所在时区或其他时区的日期和时间。</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>计算器</translation>
+    </message>
+    <message>
+        <source>Computes exactly, with fractions and large numbers.</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>精确计算，支持分数和大数。</translation>
+    </message>
+    <message>
+        <source>Finds messages in your other chats.</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>在您的其他对话中查找消息。</translation>
+    </message>
+    <message>
+        <source>Fetch a web page</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>获取网页</translation>
+    </message>
+    <message>
+        <source>Reads a public page as text. Always asks.</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>以文本形式读取公开网页。始终询问。</translation>
+    </message>
+    <message>
+        <source>Read a file</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>读取文件</translation>
+    </message>
+    <message>
+        <source>Reads a text file in your folders.</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>读取您文件夹中的文本文件。</translation>
+    </message>
+    <message>
+        <source>Find files</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>查找文件</translation>
+    </message>
+    <message>
+        <source>Finds files in your folders by name.</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>按名称在您的文件夹中查找文件。</translation>
+    </message>
+    <message>
+        <source>Search in files</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>在文件中搜索</translation>
+    </message>
+    <message>
+        <source>Finds lines in the files of your folders.</source>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <translation>在您文件夹的文件中查找行。</translation>
     </message>
     <message>
         <source>Trash</source>
@@ -3559,17 +3619,17 @@ rate</source>
     <message>
         <source>Tools: {server}</source>
         <extracomment>app/ui/commands/palette_sources.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>工具：{server}</translation>
     </message>
     <message>
         <source>On or off in this chat</source>
         <extracomment>app/ui/commands/palette_sources.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在此对话中开启或关闭</translation>
     </message>
     <message>
         <source>Suggestions</source>
         <extracomment>app/ui/composer/completion.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>建议</translation>
     </message>
     <message>
         <source>The middle of this message will be left out: about {draft} tokens, and {limit} fit.</source>
@@ -3582,6 +3642,11 @@ rate</source>
         <translation>仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择省略中间部分。</translation>
     </message>
     <message>
+        <source>tokens of each prompt describe the tools</source>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <translation>个词元在每个提示词中描述工具</translation>
+    </message>
+    <message>
         <source>Sent once a model is loaded.</source>
         <extracomment>app/ui/composer/message_draft.py</extracomment>
         <translation>模型加载后发送。</translation>
@@ -3589,24 +3654,24 @@ rate</source>
     <message numerus="yes">
         <source>{n} tools are on</source>
         <extracomment>app/ui/composer/tools_button.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>已开启 {n} 个工具</numerusform>
         </translation>
     </message>
     <message>
         <source>none is on</source>
         <extracomment>app/ui/composer/tools_button.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>未开启任何工具</translation>
     </message>
     <message>
         <source>Tools of this chat: {state}</source>
         <extracomment>app/ui/composer/tools_button.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>此对话的工具：{state}</translation>
     </message>
     <message>
         <source>Tools the model may call in this chat (Ctrl+Shift+O)</source>
         <extracomment>app/ui/composer/tools_button.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模型在此对话中可以调用的工具 (Ctrl+Shift+O)</translation>
     </message>
     <message>
         <source>Not encrypted</source>
@@ -3643,117 +3708,112 @@ rate</source>
     <message>
         <source>The model was told</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已告知模型</translation>
     </message>
     <message>
         <source>Result so far</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>目前的结果</translation>
     </message>
     <message>
         <source>Allow once</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>允许一次</translation>
     </message>
     <message>
         <source>Run this call</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>运行此调用</translation>
     </message>
     <message>
         <source>Allow in this chat</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在此对话中允许</translation>
     </message>
     <message>
         <source>Run this tool in this chat without asking</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在此对话中运行此工具时不再询问</translation>
     </message>
     <message>
         <source>Always allow</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>始终允许</translation>
     </message>
     <message>
         <source>Run this tool in every chat without asking</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在所有对话中运行此工具时都不再询问</translation>
     </message>
     <message>
         <source>Refuse</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>拒绝</translation>
     </message>
     <message>
         <source>Tell the model that you refused this call</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>告诉模型您拒绝了此调用</translation>
     </message>
     <message>
         <source>Copy arguments</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制参数</translation>
     </message>
     <message>
         <source>Arguments</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>参数</translation>
     </message>
     <message>
         <source>No arguments</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无参数</translation>
     </message>
     <message>
         <source>Copy result</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>复制结果</translation>
     </message>
     <message>
         <source>Result</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>This tool may change something. Once always allowed, it runs in every chat without asking.</source>
-        <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>结果</translation>
     </message>
     <message>
         <source>Tool {name}: {state}</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>工具 {name}：{state}</translation>
     </message>
     <message>
         <source>writing…</source>
         <extracomment>app/ui/message/tool_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在编写…</translation>
     </message>
     <message>
         <source>waiting for you</source>
         <extracomment>app/ui/message/tool_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>等待您决定</translation>
     </message>
     <message>
         <source>refused</source>
         <extracomment>app/ui/message/tool_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已拒绝</translation>
     </message>
     <message>
         <source>tool</source>
         <extracomment>app/ui/message/tool_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>工具</translation>
     </message>
     <message>
         <source>built in</source>
         <extracomment>app/ui/message/tool_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>内置</translation>
     </message>
     <message>
         <source>done</source>
         <extracomment>app/ui/message/tool_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>完成</translation>
     </message>
     <message>
         <source>A smaller model that proposes tokens for this one to check: answers as good, often faster.</source>
@@ -3763,134 +3823,124 @@ rate</source>
     <message>
         <source>Free</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>自由</translation>
     </message>
     <message>
         <source>Grammar (GBNF)</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The model writes what it likes.</source>
-        <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>语法 (GBNF)</translation>
     </message>
     <message>
         <source>Answers are JSON that matches this schema.</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>回答是符合此模式的 JSON。</translation>
     </message>
     <message>
         <source>Answers match the rule “root” of this grammar.</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>回答符合此语法的规则“root”。</translation>
     </message>
     <message>
         <source>Schema or grammar</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>模式或语法</translation>
     </message>
     <message>
         <source>Form of answers</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>回答的形式</translation>
     </message>
     <message>
         <source>Insert an example</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>✓ Answers can follow it.</source>
-        <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>插入示例</translation>
     </message>
     <message>
         <source>Not used: not valid JSON at line {line}, column {column}.</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>未采用：第 {line} 行第 {column} 列不是有效的 JSON。</translation>
     </message>
     <message>
         <source>Not used: not valid JSON.</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>未采用：不是有效的 JSON。</translation>
     </message>
     <message>
         <source>Ask</source>
         <extracomment>app/ui/settings/approval_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>询问</translation>
     </message>
     <message>
         <source>Approval of {tool}</source>
         <extracomment>app/ui/settings/approval_row.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It may change something, and runs in every chat without asking.</source>
-        <extracomment>app/ui/settings/approval_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{tool} 的许可</translation>
     </message>
     <message>
         <source>Choose tools…</source>
         <extracomment>app/ui/settings/chat_settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>选择工具…</translation>
     </message>
     <message>
         <source>Built in</source>
         <extracomment>app/ui/settings/chat_tools.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>内置</translation>
     </message>
     <message>
         <source>Read more of a result</source>
         <extracomment>app/ui/settings/chat_tools.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>读取结果的更多内容</translation>
     </message>
     <message>
-        <source>It starts once you have confirmed its command under Manage tools.</source>
+        <source>Look up a tool</source>
         <extracomment>app/ui/settings/chat_tools.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>查阅工具</translation>
+    </message>
+    <message>
+        <source>Call a tool</source>
+        <extracomment>app/ui/settings/chat_tools.py</extracomment>
+        <translation>调用工具</translation>
     </message>
     <message>
         <source>starting…</source>
         <extracomment>app/ui/settings/chat_tools.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在启动…</translation>
     </message>
     <message>
         <source>not running</source>
         <extracomment>app/ui/settings/chat_tools.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>未运行</translation>
     </message>
     <message>
         <source>Paste mcp.json</source>
         <extracomment>app/ui/settings/paste_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>粘贴 mcp.json</translation>
     </message>
     <message>
         <source>As Claude Desktop, LM Studio and VS Code write it. Nothing starts before you confirm it.</source>
         <extracomment>app/ui/settings/paste_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>格式与 Claude Desktop、LM Studio 和 VS Code 相同。在您确认之前不会启动任何程序。</translation>
     </message>
     <message>
         <source>mcp.json</source>
         <extracomment>app/ui/settings/paste_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>mcp.json</translation>
     </message>
     <message numerus="yes">
         <source>{n} servers: {names}</source>
         <extracomment>app/ui/settings/paste_dialog.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{n} 个服务器：{names}</numerusform>
         </translation>
     </message>
     <message>
         <source>Values for MCP servers</source>
         <extracomment>app/ui/settings/paste_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>MCP 服务器的值</translation>
     </message>
     <message>
         <source>Values for {names}</source>
         <extracomment>app/ui/settings/paste_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{names} 的值</translation>
     </message>
     <message>
         <source>Preset name</source>
@@ -3898,206 +3948,196 @@ rate</source>
         <translation>预设名称</translation>
     </message>
     <message>
-        <source>Your answer goes to {server}. Give no passwords.</source>
-        <extracomment>app/ui/settings/question_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{server} asks</source>
         <extracomment>app/ui/settings/question_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{server} 询问</translation>
     </message>
     <message>
         <source>Decline</source>
         <extracomment>app/ui/settings/question_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>拒绝回答</translation>
     </message>
     <message>
         <source>{server} asks you to visit a page</source>
         <extracomment>app/ui/settings/question_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{server} 请您访问一个网页</translation>
     </message>
     <message>
         <source>Open in the browser</source>
         <extracomment>app/ui/settings/question_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>在浏览器中打开</translation>
     </message>
     <message>
         <source>A prompt of {server}</source>
         <extracomment>app/ui/settings/question_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{server} 的提示词</translation>
     </message>
     <message>
         <source>Insert</source>
         <extracomment>app/ui/settings/question_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>插入</translation>
     </message>
     <message>
         <source>A program on this computer, started by Skein.</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A server that runs already, here or on the network.</source>
-        <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>本机上的程序，由 Skein 启动。</translation>
     </message>
     <message>
         <source>Change MCP server</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>更改 MCP 服务器</translation>
     </message>
     <message>
         <source>Add MCP server</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>添加 MCP 服务器</translation>
     </message>
     <message>
         <source>Kind of server</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>服务器类型</translation>
     </message>
     <message>
         <source>Command line</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>命令行</translation>
     </message>
     <message>
         <source>Environment</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>环境变量</translation>
     </message>
     <message>
         <source>Headers</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>标头</translation>
     </message>
     <message>
         <source>As you would type it in a terminal.</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>与在终端中输入的一样。</translation>
     </message>
     <message>
         <source>One variable on each line. Kept in a private file.</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>每行一个变量。保存在私有文件中。</translation>
     </message>
     <message>
         <source>One header on each line. Kept in a private file.</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>每行一个标头。保存在私有文件中。</translation>
     </message>
     <message>
         <source>A quotation mark in the command line is not closed.</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>命令行中有未闭合的引号。</translation>
     </message>
     <message>
         <source>Enter the command that starts the server.</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>请输入启动服务器的命令。</translation>
     </message>
     <message>
         <source>Enter the address of the server.</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>请输入服务器的地址。</translation>
     </message>
     <message>
         <source>Give the server a name.</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>请为服务器命名。</translation>
     </message>
     <message>
         <source>There is a server “{name}” already.</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>已经有名为“{name}”的服务器。</translation>
     </message>
     <message>
         <source>The address must begin with http:// or https://.</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>地址必须以 http:// 或 https:// 开头。</translation>
     </message>
     <message>
         <source>“{line}” is not of the form {form}.</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>“{line}”不符合格式 {form}。</translation>
     </message>
     <message>
         <source>Log of {name}</source>
         <extracomment>app/ui/settings/server_log.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} 的日志</translation>
     </message>
     <message>
         <source>It has written nothing.</source>
         <extracomment>app/ui/settings/server_log.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>它没有写任何内容。</translation>
     </message>
     <message>
         <source>ready</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>就绪</translation>
     </message>
     <message>
         <source>will restart</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>将重新启动</translation>
     </message>
     <message>
         <source>not confirmed yet</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>尚未确认</translation>
     </message>
     <message numerus="yes">
         <source>{n} tools</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>{n} 个工具</numerusform>
         </translation>
     </message>
     <message>
         <source>MCP server {name}: {state}</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>MCP 服务器 {name}：{state}</translation>
     </message>
     <message>
         <source>Use {name}</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>使用 {name}</translation>
     </message>
     <message>
         <source>&amp;Start</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>启动(&amp;S)</translation>
     </message>
     <message>
         <source>&amp;Restart</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重新启动(&amp;R)</translation>
     </message>
     <message>
         <source>&amp;Log…</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>日志(&amp;L)…</translation>
     </message>
     <message>
         <source>&amp;Change…</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>更改(&amp;C)…</translation>
     </message>
     <message>
         <source>Re&amp;move</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>移除(&amp;M)</translation>
     </message>
     <message>
-        <source>This command will run on this computer, with your rights. Start it if you trust its maker.</source>
+        <source>This command will run on this computer, with your rights. Start it only if you trust it.</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>此命令将以您的权限在本机上运行。仅在信任它时才启动。</translation>
     </message>
     <message>
         <source>Start it</source>
         <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>启动</translation>
     </message>
     <message>
         <source>For models whose terms must be accepted. Stored in the system&apos;s keyring.</source>
@@ -4117,127 +4157,117 @@ rate</source>
     <message>
         <source>all of {server}</source>
         <extracomment>app/ui/settings/tool_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{server} 的全部工具</translation>
     </message>
     <message>
         <source>The prompt could not be read: {reason}</source>
         <extracomment>app/ui/settings/tool_extras.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法读取提示词：{reason}</translation>
     </message>
     <message>
         <source>The resource could not be read: {reason}</source>
         <extracomment>app/ui/settings/tool_extras.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法读取资源：{reason}</translation>
     </message>
     <message>
         <source>None yet. Add one, or paste the mcp.json of another program.</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>还没有。请添加一个，或粘贴其他程序的 mcp.json。</translation>
     </message>
     <message>
         <source>Add server…</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>添加服务器…</translation>
     </message>
     <message>
         <source>Paste mcp.json…</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>粘贴 mcp.json…</translation>
     </message>
     <message>
         <source>Import from file…</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>从文件导入…</translation>
     </message>
     <message>
         <source>Folder that tools may read</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>工具可以读取的文件夹</translation>
     </message>
     <message>
         <source>Import MCP servers</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>导入 MCP 服务器</translation>
     </message>
     <message>
         <source>MCP servers (*.json)</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>MCP 服务器 (*.json)</translation>
     </message>
     <message>
         <source>{name} is too large.</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} 太大。</translation>
     </message>
     <message>
         <source>Add folder…</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>添加文件夹…</translation>
     </message>
     <message>
         <source>MCP servers</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Programs and services that bring tools. A chat uses those that are on in it.</source>
-        <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>MCP 服务器</translation>
     </message>
     <message>
         <source>Built-in tools</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>内置工具</translation>
     </message>
     <message>
         <source>Folders for the file tools</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>文件工具的文件夹</translation>
     </message>
     <message>
         <source>Tools may read files below these folders, and nothing else.</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>工具只能读取这些文件夹中的文件。</translation>
     </message>
     <message>
         <source>Tools of this chat</source>
         <extracomment>app/ui/settings/tools_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>此对话的工具</translation>
     </message>
     <message>
         <source>Search tools</source>
         <extracomment>app/ui/settings/tools_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>搜索工具</translation>
     </message>
     <message>
         <source>No tool matches.</source>
         <extracomment>app/ui/settings/tools_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有匹配的工具。</translation>
     </message>
     <message>
         <source>Manage tools…</source>
         <extracomment>app/ui/settings/tools_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>管理工具…</translation>
     </message>
     <message>
         <source>The model can call the tools that are on, from the next message on.</source>
         <extracomment>app/ui/settings/tools_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>从下一条消息起，模型可以调用已开启的工具。</translation>
     </message>
     <message>
         <source>All tools of {server}</source>
         <extracomment>app/ui/settings/tools_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{server} 的全部工具</translation>
     </message>
     <message>
         <source>All tools of {server}, also later ones</source>
         <extracomment>app/ui/settings/tools_panel.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It may change something.</source>
-        <extracomment>app/ui/settings/tools_panel.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{server} 的全部工具，包括以后新增的</translation>
     </message>
     <message>
         <source>Write the beginning of a text. The model continues it.</source>
@@ -4275,14 +4305,24 @@ rate</source>
         <translation>这个模型只能回到检查点。</translation>
     </message>
     <message>
+        <source>computed; tools took {time}</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>已计算；工具用时 {time}</translation>
+    </message>
+    <message>
+        <source>Round {number}</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>第 {number} 轮</translation>
+    </message>
+    <message>
         <source>waiting for your decision</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>等待您的决定</translation>
     </message>
     <message>
         <source>running tools</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在运行工具</translation>
     </message>
     <message>
         <source>Leave out the middle</source>
@@ -5731,6 +5771,26 @@ accepted</source>
         <translation>复制诊断信息</translation>
     </message>
     <message>
+        <source>A server that is already running, here or on the network.</source>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
+        <translation>已在本机或网络上运行的服务器。</translation>
+    </message>
+    <message>
+        <source>This command will run on this computer, with your rights. Start it only if you trust its source.</source>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
+        <translation type="vanished">此命令将以您的权限在本机上运行。仅在信任其来源时才启动它。</translation>
+    </message>
+    <message>
+        <source>Programs and services that provide tools. Each chat chooses which it uses.</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation>提供工具的程序和服务。每个对话自行选择使用哪些。</translation>
+    </message>
+    <message>
+        <source>It can make changes.</source>
+        <extracomment>app/ui/settings/tools_panel.py</extracomment>
+        <translation>它可能做出更改。</translation>
+    </message>
+    <message>
         <source>Nothing of this chat was cached.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个对话此前没有任何内容在内存中。</translation>
@@ -6535,7 +6595,7 @@ accepted</source>
     </message>
     <message>
         <source>Search chats</source>
-        <extracomment>app/ui/chats/search_popup.py</extracomment>
+        <extracomment>app/ui/base/tool_texts.py</extracomment>
         <translation>搜索对话</translation>
     </message>
     <message>
@@ -8369,6 +8429,31 @@ accepted</source>
         <translation>一步中最多检验多少个从对话文本或由草稿模型推测的词元。</translation>
     </message>
     <message>
+        <source>Answers are free text.</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation>回答是自由文本。</translation>
+    </message>
+    <message>
+        <source>✓ Valid.</source>
+        <extracomment>app/ui/settings/answer_form.py</extracomment>
+        <translation>✓ 有效。</translation>
+    </message>
+    <message>
+        <source>It can make changes, and runs in every chat without asking.</source>
+        <extracomment>app/ui/settings/approval_row.py</extracomment>
+        <translation>它可能做出更改，并在所有对话中不经询问就运行。</translation>
+    </message>
+    <message>
+        <source>Confirm its command under Manage tools to start it.</source>
+        <extracomment>app/ui/settings/chat_tools.py</extracomment>
+        <translation>请在“管理工具”中确认其命令以启动它。</translation>
+    </message>
+    <message>
+        <source>Your answer goes to {server}. Do not enter passwords.</source>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
+        <translation>您的回答会发送给 {server}。请勿输入密码。</translation>
+    </message>
+    <message>
         <source>A whole number. The same seed gives the same answer if it is computed in the same steps, for example alone. Empty: random.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>一个整数。计算步骤相同时（例如单独回答时），同一种子会得到同样的回答；不填则每次重新抽取。</translation>
@@ -9121,6 +9206,11 @@ Switch, load settings, eject</source>
         <source>answering {number}</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>正在回答 {number} 个</translation>
+    </message>
+    <message>
+        <source>This tool can make changes. If always allowed, it runs in every chat without asking.</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation>此工具可能做出更改。若始终允许，它在所有对话中运行时都不再询问。</translation>
     </message>
     <message>
         <source>Search Hugging Face</source>
@@ -10685,6 +10775,11 @@ Switch, load settings, eject</source>
         <source>The most tokens an answer may have.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一个回答最多可以有多少词元。</translation>
+    </message>
+    <message>
+        <source>The most rounds of tool calls an answer may have.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>一个回答最多可以有多少轮工具调用。</translation>
     </message>
     <message>
         <source>Engine</source>

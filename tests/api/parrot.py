@@ -8,7 +8,20 @@ from tests.fakes import END, CountingBackend
 TEMPLATES = Path(__file__).parents[1] / "templates"
 QWEN = (TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text()
 QWEN3 = (TEMPLATES / "Qwen-Qwen3-0.6B.jinja").read_text()
+# It knows neither tools nor a system message, as Gemma 2's.
+STRICT = (
+    "{% if messages[0].role == 'system' %}{{ raise_exception('No system message') }}{% endif %}"
+    "{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ raise_exception('Not in turn') }}{% endif %}[{{ m.role }}]{{ m.content | trim }}\n{% endfor %}"
+    "{% if add_generation_prompt %}[assistant]{% endif %}"
+)
 CALL = 'So: <tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>'
+SCHEMA = {  # of which a grammar cannot make sure that it is a multiple
+    "type": "object",
+    "properties": {"n": {"$ref": "#/$defs/n"}},
+    "required": ["n"],
+    "$defs": {"n": {"type": "integer", "multipleOf": 5}},
+}
 THOUGHT = "<think>\nLet me see.\n</think>\n\n"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.api import engine_client
 from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, QWEN3, THOUGHT, Parrot, with_tools
+from tests.api.parrot import CALL, QWEN3, SCHEMA, THOUGHT, Parrot, with_tools
 
 PATH = "/v1/messages"
 ASKED = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 100, "temperature": 0}
@@ -250,3 +250,13 @@ async def test_a_failure_on_the_way_is_an_event():
         assert name == "event: error"
         told = json.loads(data.removeprefix("data: "))
         assert told["error"] == {"type": "overloaded_error", "message": "The model was unloaded."}
+
+
+async def test_what_a_schema_asks_for_and_nobody_enforces_is_named():
+    asked = ASKED | {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}
+    async with serving(with_tools('{"n": 5}')) as served:
+        _, body = await served.post(PATH, asked)
+        (warning,) = body["warnings"]
+        assert "#/$defs/n: multipleOf" in warning
+        _name, begun = (await stream(served, asked))[0]
+        assert begun["message"]["warnings"] == [warning]

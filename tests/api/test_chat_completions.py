@@ -6,7 +6,7 @@ import pytest
 
 from app.api.event_stream import EventStream
 from tests.api.conftest import endless, serving
-from tests.api.parrot import CALL, QWEN3, THOUGHT, Parrot, with_tools
+from tests.api.parrot import CALL, QWEN3, SCHEMA, STRICT, THOUGHT, Parrot, with_tools
 
 PATH = "/v1/chat/completions"
 ASKED = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 6, "temperature": 0}
@@ -301,11 +301,22 @@ async def test_the_template_gets_tools_calls_results_and_reasoning():
         assert places == sorted(places)
 
 
-async def test_a_model_without_a_template_has_no_tools_and_says_so():
-    async with serving(Parrot("x")) as served:
-        status, body = await served.post(PATH, ADDING)
-        assert status == 400
-        assert "knows no tools" in body["error"]["message"]
+@pytest.mark.parametrize("template", [None, STRICT], ids=["no template", "strict"])
+async def test_tools_work_with_every_template(template):
+    async with serving(Parrot(CALL, template)) as served:
+        _, body = await served.post(PATH, ADDING)
+        (choice,) = body["choices"]
+        assert (choice["message"]["content"], choice["finish_reason"]) == ("So: ", "tool_calls")
+        (call,) = choice["message"]["tool_calls"]
+        assert call["function"] == {"name": "add", "arguments": '{"a": 1}'}
+        messages = [*ASKED["messages"], choice["message"], turn("tool", "2", tool_call_id=call["id"])]
+        _, body = await served.post("/apply-template", ADDING | {"messages": messages})
+        call_text = CALL.removeprefix("So: ")
+        told = ("<tools>", '"name": "add"', "Hello", call_text, "<tool_response>\n2\n</tool_response>")
+        places = [body["prompt"].index(part) for part in told]
+        assert places == sorted(places)
+        events = await served.events(PATH, ADDING | {"tool_choice": "required"})
+        assert any(event != "[DONE]" and "tool_calls" in str(event) for event in events)
 
 
 async def test_a_stream_is_kept_alive_while_a_call_begins_and_nothing_of_it_is_sent(monkeypatch):
@@ -316,14 +327,6 @@ async def test_a_stream_is_kept_alive_while_a_call_begins_and_nothing_of_it_is_s
             text = await response.text()
     assert "tool_calls" in text
     assert ":\n\n" in text
-
-
-SCHEMA = {
-    "type": "object",
-    "properties": {"n": {"$ref": "#/$defs/n"}},
-    "required": ["n"],
-    "$defs": {"n": {"type": "integer", "multipleOf": 5}},
-}
 
 
 async def test_what_a_schema_asks_for_and_nobody_enforces_is_named_whole_and_streamed():

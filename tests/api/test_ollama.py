@@ -6,7 +6,7 @@ import pytest
 
 from app.api import engine_client
 from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, QWEN3, THOUGHT, Parrot, with_tools
+from tests.api.parrot import CALL, QWEN3, SCHEMA, THOUGHT, Parrot, with_tools
 from tests.fakes import CountingBackend
 
 CHAT, GENERATE = "/api/chat", "/api/generate"
@@ -245,3 +245,10 @@ async def test_a_failure_on_the_way_is_a_line():
             steps.free()
             last = (await response.text()).splitlines()[-1]
         assert json.loads(last) == {"error": "The model was unloaded."}
+
+
+async def test_what_a_schema_asks_for_and_nobody_enforces_is_named():
+    async with serving(with_tools('{"n": 5}')) as served:
+        (warning,) = (await whole(served, CHAT, ASKED | {"format": SCHEMA}))["warnings"]
+        assert "#/$defs/n: multipleOf" in warning
+        assert (await lines(served, CHAT, ASKED | {"format": SCHEMA}))[-1]["warnings"] == [warning]

@@ -6,7 +6,7 @@ import pytest
 
 from app.api.responses import store
 from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, QWEN3, THOUGHT, Parrot, with_tools
+from tests.api.parrot import CALL, QWEN3, SCHEMA, THOUGHT, Parrot, with_tools
 
 PATH = "/v1/responses"
 ASKED = {"input": "Hello", "temperature": 0}
@@ -295,3 +295,13 @@ async def test_what_makes_no_sense_is_refused(extra, word):
         status, body = await served.post(PATH, ASKED | extra)
         assert (status, body["error"]["type"]) == (400, "invalid_request_error")
         assert word in body["error"]["message"]
+
+
+async def test_what_a_schema_asks_for_and_nobody_enforces_is_named():
+    asked = ASKED | {"text": {"format": {"type": "json_schema", "name": "n", "schema": SCHEMA}}}
+    async with serving(with_tools('{"n": 5}')) as served:
+        _, body = await served.post(PATH, asked)
+        (warning,) = body["warnings"]
+        assert "#/$defs/n: multipleOf" in warning
+        events = await named_events(served, asked)
+        assert [events[place][1]["response"]["warnings"] for place in (0, -1)] == [[warning], [warning]]

@@ -408,3 +408,26 @@ async def test_an_engine_that_fails_in_a_later_part_keeps_the_rounds(qloop, sess
     assert (answer_of(session).state, states(session)) == (TurnState.FAILED, [ToolState.DONE])
     session.continue_answer()
     assert told(thread.submitted[2]) == told(thread.submitted[1])
+
+
+async def test_a_question_waits_for_servers_that_are_starting(qloop, session, thread, kit) -> None:
+    kit.preparing = asyncio.get_running_loop().create_future()
+    session.send("How is it in Kraków?")
+    await settle()
+    assert session.is_busy
+    assert thread.submitted == []
+    kit.preparing.set_result(None)
+    await settle()
+    assert "look" in thread.submitted[0].wishes.tools
+
+
+async def test_what_waits_for_servers_can_be_stopped(qloop, session, thread, kit) -> None:
+    kit.preparing = asyncio.get_running_loop().create_future()
+    session.send("How is it in Kraków?")
+    await settle()
+    session.stop()
+    assert answer_of(session).state is TurnState.STOPPED
+    assert not session.is_busy
+    kit.preparing.set_result(None)
+    await settle()
+    assert thread.submitted == []

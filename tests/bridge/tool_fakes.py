@@ -34,6 +34,7 @@ class FakeKit:
         self.approvals: dict[str, Approval] = {}
         self.answers: dict[str, Callable[[Mapping[str, Any]], str]] = {}
         self.running: list[tuple[Tool, Mapping[str, Any], asyncio.Future[str]]] = []
+        self.preparing: asyncio.Future[None] | None = None
         self.num_called = 0
         self.num_cancelled = 0
 
@@ -43,6 +44,13 @@ class FakeKit:
             for key, one in self.tools.items()
             if (key in chosen or f"{one.server}/*" in chosen) and self.approval(one) is not Approval.NEVER
         )
+
+    def is_ready(self, _chosen: Sequence[str]) -> bool:
+        return self.preparing is None
+
+    async def prepare(self, _chosen: Sequence[str]) -> None:
+        if self.preparing:
+            await self.preparing
 
     def approval(self, tool: Tool) -> Approval:
         return self.approvals.get(tool.key, Approval.ASK)

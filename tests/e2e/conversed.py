@@ -10,13 +10,16 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QMenu,
+    QPushButton,
     QTabBar,
     QWidget,
 )
 
 from app.look.tokens import DARK, current
 from app.ui.main_window import MainWindow
+from app.ui.message.tool_card import ToolCard
 from app.ui.tabs.chat_view import ChatView
+from app.ui.transcript.answer_view import AnswerView
 from app.ui.transcript.turn_view import TurnView
 from tests.e2e.inspected import middle
 
@@ -35,10 +38,17 @@ def conversed(window: MainWindow) -> dict[str, Any]:
         "files": [file.name for file in view.composer.attachments] if view else [],
         "matches": view.find_bar.count.text() if view and view.find_bar.isVisible() else "",
         "undo": window.undo.text if window.undo.isVisible() else "",
+        "cards": [card.header.words for card in _cards(view)],
+        "panes": "\n".join(pane.toPlainText() for turn in turns for pane in turn.text_panes()),
         "says": _says(window),
         "dialog": _dialog(),
         **_menu(),
     }
+
+
+def _cards(view: ChatView | None) -> list[ToolCard]:
+    turns = view.transcript.live_views if view else []
+    return [card for turn in turns if isinstance(turn, AnswerView) for card in turn.rounds.cards]
 
 
 def conversed_places(window: MainWindow) -> dict[str, list[int]]:
@@ -55,6 +65,11 @@ def _chat_places(view: ChatView) -> dict[str, list[int]]:
     places = {f"sample {number}": middle(button) for number, button in enumerate(samples, 1)}
     if view.empty.primary.isVisible():
         places["primary"] = middle(view.empty.primary)
+    for number, card in enumerate(_cards(view), 1):
+        places[f"card {number}"] = middle(card.header)
+        shown = (button for button in card.buttons.values() if button.isVisible())
+        places |= {f"card {number} {button.text()}": middle(button) for button in shown}
+    places["tools"] = middle(view.composer.tools)
     for number, turn in enumerate(view.transcript.live_views, 1):
         places |= {f"turn {number} {name}": place for name, place in _turn_places(turn).items()}
     return places
@@ -108,8 +123,10 @@ def _dialog() -> dict[str, Any] | None:
     if not isinstance(dialog, QDialog):
         return None
     lists = dialog.findChildren(QListWidget)
+    buttons = (each for each in dialog.findChildren(QPushButton) if each.isVisible())
     return {
         "kind": type(dialog).__name__,
         "texts": [label.text() for label in dialog.findChildren(QLabel) if label.isVisible()],
+        "buttons": {button.text(): middle(button) for button in buttons},
         "lines": [each.item(row).text() for each in lists for row in range(each.count()) if each.isVisible()],
     }

@@ -60,6 +60,7 @@ class Skein:
         observed: bool = True,
         program: Sequence[str] = ("-m", "app"),
         waits_for: str = "is loaded",
+        observer: str = "tests.e2e.observed",
     ) -> None:
         """Returns when the window is there, the model is loaded and the keyboard is the window's.
 
@@ -70,7 +71,7 @@ class Skein:
         for file in self._log_files:
             file.unlink()
         if observed:
-            program = ("-m", "tests.e2e.observed", str(self._state_file))
+            program = ("-m", observer, str(self._state_file))
         self.process = self.run(*program, "--debug", *arguments)
         pid = self.process.pid
         self.window = until(lambda: self._running() and self.desktop.window_of(pid), "the window")

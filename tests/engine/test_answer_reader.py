@@ -99,6 +99,11 @@ def format_of(name: str, wishes: AnswerWishes = WISHES) -> AnswerFormat:
 
 
 def read(reader: AnswerReader, *pieces: str) -> tuple[str, str, list[object], list[str]]:
+    content, reasoning, arguments, names = told(reader, *pieces)
+    return content.strip(), reasoning.strip(), [json.loads(text) for text in arguments], names
+
+
+def told(reader: AnswerReader, *pieces: str) -> tuple[str, str, list[str], list[str]]:
     content = reasoning = ""
     names: list[str] = []
     arguments: list[str] = []
@@ -114,7 +119,7 @@ def read(reader: AnswerReader, *pieces: str) -> tuple[str, str, list[object], li
             else:
                 assert (call.id, call.name) == ("", "")
             arguments[call.index] += call.arguments
-    return content.strip(), reasoning.strip(), [json.loads(text) for text in arguments], names
+    return content, reasoning, arguments, names
 
 
 @pytest.mark.parametrize(("name", "answer", "expected"), ANSWERS.values(), ids=ANSWERS)
@@ -153,10 +158,19 @@ def test_a_required_call_has_a_grammar_from_the_first_token_on_and_a_possible_on
     ids=repr,
 )
 def test_a_broken_answer_is_read_as_far_as_it_goes_and_nothing_dies(readers, name, answer):
-    reader = readers.open(format_of(name).parser)
+    found = format_of(name)
     half = len(answer) // 2
-    reader.read(answer[:half], is_last=False)
-    reader.read(answer[half:], is_last=True)
+    in_two = told(readers.open(found.parser), answer[:half], answer[half:])
+    assert in_two == told(readers.open(found.parser), answer)
+
+
+@pytest.mark.parametrize("end", ["<", "<|im_end|", "</tool_call>", "x"])
+def test_a_call_behind_which_nothing_fits_stays_a_call_whole_and_streamed(readers, end):
+    found = format_of("Qwen-Qwen2.5-7B-Instruct")
+    answer = f"Now. {QWEN_CALL.format(CITY)}{end}"
+    wanted = "Now.", "", [json.loads(CITY)], ["weather"]
+    assert read(readers.open(found.parser), answer) == wanted
+    assert read(readers.open(found.parser), *answer) == wanted
 
 
 def test_what_cannot_be_read_of_an_answer_is_text(readers):

@@ -11,6 +11,7 @@ import pytest
 
 from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
 from app.engine.limited_child import LimitedChild, LimitReachedError
+from app.protocol.answer_format import AnswerWishes
 from app.protocol.errors import ChatTemplateError
 from app.protocol.request import Message, Role
 from app.system import child_process
@@ -32,8 +33,8 @@ CHATML_TEXT = (
 def limited():
     opened: list[LimitedChatTemplate] = []
 
-    def open_template(source: str) -> LimitedChatTemplate:
-        opened.append(LimitedChatTemplate(source, "<s>", "</s>"))
+    def open_template(source: str, tool_source: str = "") -> LimitedChatTemplate:
+        opened.append(LimitedChatTemplate(source, "<s>", "</s>", tool_source=tool_source))
         return opened[-1]
 
     yield open_template
@@ -204,3 +205,52 @@ def test_a_script_without_a_main_guard_runs_once(tmp_path):
         [sys.executable, script], capture_output=True, text=True, env=environment, check=True
     )
     assert (done.stdout, done.stderr) == ("once\n", "")
+
+
+TEMPLATES = ROOT / "tests" / "templates"
+QWEN = (TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text()
+TOOLS = json.dumps([{"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}])
+ASKED = (Message(Role.USER, "Hi"),)
+
+
+@pytest.mark.native
+def test_a_template_for_tools_is_used_where_there_are_tools(limited):
+    template = limited(CHATML, QWEN)
+    assert "<tools>" not in template.render(ASKED)
+    text, found = template.write(ASKED, wishes=AnswerWishes(tools=TOOLS))
+    assert text.startswith("<|im_start|>system\nYou are Qwen")  # that template's own words
+    assert [trigger.text for trigger in found.triggers] == ["<tool_call>\n"]
+
+
+@pytest.mark.native
+def test_a_template_for_tools_that_cannot_be_read_is_left_out(limited):
+    text, found = limited(CHATML, "{% if %}").write(ASKED, wishes=AnswerWishes(tools=TOOLS))
+    assert text.startswith("<|im_start|>system\n# Tools")
+    assert found.grammar
+
+
+@pytest.mark.native
+def test_a_template_that_shows_no_tools_but_has_calls_keeps_its_way_of_writing_them(limited):
+    source = (TEMPLATES / "deepseek-ai-DeepSeek-V3.1.jinja").read_text()
+    text, found = limited(source).write(CHAT, wishes=AnswerWishes(tools=TOOLS))
+    call = (
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜><function-name><｜tool▁sep｜>"
+        '{"<argument-name>": "<argument>"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>'
+    )
+    places = [text.index(part) for part in ("Be brief.", "# Tools", '"name": "add"', call, "<｜User｜>Hi")]
+    assert places == sorted(places)
+    assert [trigger.text for trigger in found.triggers] == ["<｜tool▁calls▁begin｜>"]
+
+
+@pytest.mark.native
+def test_calls_and_results_of_a_chat_are_shown_also_when_no_tools_are_offered_any_more(limited):
+    call = {"id": "c", "type": "function", "function": {"name": "add", "arguments": {"a": 1}}}
+    chat = (
+        *ASKED,
+        Message(Role.ASSISTANT, "", json.dumps({"tool_calls": [call]})),
+        Message(Role.TOOL, "2", '{"tool_call_id": "c"}'),
+    )
+    text = limited(CHATML).render(chat)
+    assert '<|im_start|>assistant\n<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>' in text
+    assert "<|im_start|>user\n<tool_response>\n2\n</tool_response>" in text
+    assert "# Tools" not in text

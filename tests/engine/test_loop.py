@@ -552,15 +552,3 @@ def test_the_batch_of_a_fatal_decode_is_told_with_its_return_code(start):
     last = runner.run.reports[-1]
     assert last.return_code == -3
     assert [span.request_id for span in last.spans] == [one.request_id]
-
-
-def test_reports_pile_up_without_waking_the_reader_twice():
-    engine = Engine(CountingBackend())
-    wakes: list[int] = []
-    loop = EngineLoop(engine, lambda: wakes.append(1))
-    for _ in range(5):
-        loop._publish(engine.report())
-    assert len(wakes) == 1
-    assert len(loop.take_reports()) == 5
-    loop._publish(engine.report())
-    assert len(wakes) == 2

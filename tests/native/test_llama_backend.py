@@ -358,6 +358,16 @@ def test_its_chat_template_says_what_a_model_can(tmp_path):
         assert (backend.model.takes_tools, backend.model.thinks) == (True, True)
 
 
+def test_a_model_may_have_a_template_of_its_own_for_tools(tmp_path):
+    for_tools = {"name": "tool_use", "template": "{{ tools }}"}
+    for others in ([], [{"name": "default", "template": "{{ messages }}"}]):
+        model = write_tiny_gguf(tmp_path / "tiny.gguf", "qwen3", chat_template=[*others, for_tools])
+        with open_llama_backend(LoadParams(model, n_ctx=256)) as backend:
+            assert backend.tool_template == "{{ tools }}"
+            assert backend.chat_template == ("{{ messages }}" if others else "{{ tools }}")
+            assert backend.model.takes_tools
+
+
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.99])
 def test_a_truncated_file_is_refused_with_the_librarys_reason(tiny_gguf, tmp_path, kept):
     data = tiny_gguf("qwen3").read_bytes()

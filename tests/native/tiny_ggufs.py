@@ -78,7 +78,7 @@ def write_tiny_gguf(
     seed: int = 0,
     n_layer: int | None = None,
     n_ctx_train: int = 4096,
-    chat_template: str | None = CHAT_TEMPLATE,
+    chat_template: str | list[dict[str, str]] | None = CHAT_TEMPLATE,
     metadata: Mapping[str, float | bool] | None = None,
     has_vocabulary: bool = True,
     has_weights: bool = True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+from app.api.answer_parts import all_warnings
 from app.api.answering import Chunks, Event
 from app.api.anthropic.fields import MessagesFields
 from app.api.as_chat import AnyObject
@@ -137,7 +138,7 @@ class Message(Chunks):
             "stop_reason": None,
             "stop_sequence": None,
             "usage": _usage_json(usage),
-            **self._fields.warnings,
+            **all_warnings(self._fields.warnings, self._chat.answers[0].whole.format),
         }
 
     def _end(self, answer: ChatAnswer) -> AnyObject:

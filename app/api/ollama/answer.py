@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from app.api.answer_parts import logprobs_json
+from app.api.answer_parts import all_warnings, logprobs_json
 from app.api.answering import Chunks, Event
 from app.api.as_chat import AnyObject
 from app.api.chat_answer import ChatAnswer, ChatAnswers
@@ -75,7 +75,7 @@ class Lines(Chunks):
             "done": True,
             "done_reason": reason,
             **_durations(answer.whole.usage),
-            **self._fields.warnings,
+            **all_warnings(self._fields.warnings, answer.whole.format),
         }
 
 

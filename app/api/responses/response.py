@@ -7,7 +7,7 @@ import uuid
 
 from aiohttp import web
 
-from app.api.answer_parts import timings_json
+from app.api.answer_parts import all_warnings, timings_json
 from app.api.answering import Chunks, Event
 from app.api.as_chat import AnyObject, given
 from app.api.chat_answer import ChatAnswers
@@ -51,6 +51,8 @@ class Response(Chunks):
         delta = await self._chat.read(index, output)
         if output.finish_reason:
             await self._count_reasoning()
+        if output.format:
+            self._body |= all_warnings(self._fields.warnings, output.format)
         events = self._begin()
         if isinstance(output, Progress):
             events = events or [self._event("response.in_progress")]
@@ -81,6 +83,7 @@ class Response(Chunks):
     async def whole(self) -> AnyObject:
         """Of an answer that has ended."""
         (answer,) = self._chat.answers
+        self._body |= all_warnings(self._fields.warnings, answer.whole.format)
         await self._count_reasoning()
         logprobs = answer.whole.logprobs if self._fields.wants_logprobs else ()
         self._items.add(_at_once(answer.message), logprobs)

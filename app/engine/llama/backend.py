@@ -24,7 +24,7 @@ from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.native_library import Native, array_pointer, library
 from app.engine.llama.owning_thread import OwningThread
 from app.engine.llama.sampler import LlamaSampler, grammar_of
-from app.engine.llama.vocabulary import Vocabulary
+from app.engine.llama.vocabulary import Vocabulary, chat_template
 from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
     DecodeError,
@@ -59,8 +59,8 @@ class LlamaBackend(Vocabulary):
         self.draft: LlamaBackend | None = None
         self.private: LlamaBackend | None = None
         self.make_private: Callable[[int], LlamaBackend] | None = None  # who opened this one frees that
-        template = lib.llama_model_chat_template(model.pointer, None)
-        self.chat_template = template.decode("utf-8", "replace") if template else None
+        self.tool_template = chat_template(model, "tool_use")
+        self.chat_template = chat_template(model) or self.tool_template
 
     # Any thread.
 

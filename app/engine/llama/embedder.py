@@ -32,7 +32,7 @@ from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.memory import memory_taken, total
 from app.engine.llama.native_library import Native, array_pointer, library, library_info, printable
 from app.engine.llama.owning_thread import OwningThread
-from app.engine.llama.vocabulary import Vocabulary
+from app.engine.llama.vocabulary import Vocabulary, chat_template
 from app.protocol.errors import DecodeError, DecodeInterruptedError, ModelLoadError
 from app.protocol.load import LoadParams, Pooling
 from app.protocol.model import ModelInfo
@@ -103,9 +103,8 @@ class LlamaEmbedder(Vocabulary):
         self._check_thread = OwningThread().check
         self._num_scores = lib.llama_model_n_cls_out(model.pointer)
         self.model = info
-        self.chat_template = None  # nobody chats with it
-        template = lib.llama_model_chat_template(model.pointer, b"rerank")
-        self.rank_template = template.decode("utf-8", "replace") if template else ""
+        self.chat_template = self.tool_template = None  # nobody chats with it
+        self.rank_template = chat_template(model, "rerank") or ""
 
     # Any thread.
 

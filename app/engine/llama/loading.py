@@ -41,6 +41,7 @@ from app.engine.llama.native_library import (
     printable,
 )
 from app.engine.llama.spread import worker_bytes, worker_devices
+from app.engine.llama.vocabulary import chat_template
 from app.protocol.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKENS, LoadParams, RopeScaling
 from app.protocol.model import DeviceKind, FimTokens, ModelInfo
@@ -431,7 +432,7 @@ def _model_info(
     n_swa, is_recurrent = lib.llama_model_n_swa(pointer), lib.llama_model_is_recurrent(pointer)
     num_streams = 1 if native.kv_unified else native.n_seq_max
     is_plain = has_one_kind_of_cells(context, num_streams)
-    template = (lib.llama_model_chat_template(pointer, None) or b"").decode("utf-8", "replace")
+    template = (chat_template(model) or "") + (chat_template(model, "tool_use") or "")
     taken = memory_taken(library().buffers.copy(), lib.llama_model_size(pointer))
     info = ModelInfo(
         path=path,

@@ -19,6 +19,12 @@ MAX_PIECE_BYTES = 4096  # of what a file calls a token: it is text in prompts, a
 _PieceBuffer = ctypes.c_char * PIECE_BYTES
 
 
+def chat_template(model: Native, name: str = "") -> str | None:
+    """The source of a chat template in the model file, of that with such a name."""
+    source = lib.llama_model_chat_template(model.pointer, name.encode() if name else None)
+    return source.decode("utf-8", "replace") if source else None
+
+
 class Vocabulary:
     """The half of a backend that reads only the model."""
 

@@ -13,7 +13,7 @@ from app.look.words import tr
 from app.system.paths import resources_dir
 
 HELP_DIR = resources_dir() / "help"
-PAGES = ("chats", "models", "context", "inspector", "api", "files")  # in reading order
+PAGES = ("chats", "models", "tools", "context", "inspector", "api", "files")  # in reading order
 SIZE = QSize(900, 640)
 LIST_WIDTH = 220
 MARGIN = 24

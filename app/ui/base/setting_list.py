@@ -225,7 +225,7 @@ PAGES = (
             Setting(
                 "max_tool_rounds",
                 mark("Maximum tool rounds"),
-                mark("An answer stops after so many rounds of tool calls."),
+                mark("The most rounds of tool calls an answer may have."),
             ),
             Setting(
                 "max_tool_result_tokens",

@@ -31,6 +31,7 @@ class ContextFigures:
     cached: int = 0
     draft: int = 0
     limit: int = 0  # 0: no model
+    tools: int = 0  # of each prompt: what describes the tools that are on
 
     @property
     def total(self) -> int:
@@ -66,10 +67,12 @@ def figures_text(figures: ContextFigures) -> str:
 
 def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
     """Each figure: its name, its number, and what it means."""
+    tools = ((tr("Tools"), count(figures.tools), tr("tokens of each prompt describe the tools")),)
     return (
         (tr("Used"), count(figures.used), tr("tokens in this chat")),
         (tr("cached"), count(figures.cached), tr("of them are cached")),
         (tr("Draft"), count(figures.draft), tr("tokens this message and its files will add")),
+        *(tools if figures.tools else ()),
         (tr("Limit"), count(figures.limit), tr("tokens this chat can have")),
     )
 

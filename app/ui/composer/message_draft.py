@@ -35,7 +35,7 @@ class MessageDraft(QObject):
         self._is_hibernated = False
         self._n_ctx = 0
         self._never_computed = ""
-        self._num_draft = 0  # tokens
+        self._num_draft = self._num_tools = 0  # tokens
         self._count_timer = QTimer(self, singleShot=True, interval=COUNT_AFTER_MS)
         self._connect()
         composer.set_attachments(session.draft_attachments)
@@ -54,6 +54,7 @@ class MessageDraft(QObject):
         composer.set_busy(session.is_busy, can_insert=session.is_loaded)
         composer.set_enter_sends(session.enter_sends)
         self._show_waiting()
+        self._num_tools = session.tool_tokens or 0
         self.show_figures()
         self._count_timer.start()
 
@@ -95,10 +96,11 @@ class MessageDraft(QObject):
         held = self._slot.pos_max + 1 if self._slot else 0
         cached = used if self._is_hibernated else min(used, held)
         return ContextFigures(
-            used=used + (self._num_tokens((self._never_computed,)) or 0),
+            used=used + (self._num_tokens((self._never_computed,)) or 0) + (0 if used else self._num_tools),
             cached=cached,
             draft=self._num_draft_tokens(),
             limit=session.context_limit(self._n_ctx),
+            tools=self._num_tools,
         )
 
     def _num_draft_tokens(self) -> int:

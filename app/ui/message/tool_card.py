@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidge
 
 from app.chats.tool_use import Decision, ToolState, ToolUse
 from app.look.fonts import small_font, tabular
-from app.look.icons import paint_icon
+from app.look.icons import icon
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
@@ -30,7 +30,7 @@ HEADER = 34
 PADDING = 12
 GAP = 8
 RADIUS = 8
-ICON = 15
+ICON = 16
 TURN_MS, TURN_STEP = 80, 30  # of the spinner: so many degrees at once
 MIN_SUMMARY = 40
 
@@ -198,7 +198,7 @@ class ToolCard(QWidget):
 
     def _make_question(self) -> None:
         self.warning = PlainLabel(
-            tr("This tool may change something. Once always allowed, it runs in every chat without asking."),
+            tr("This tool can make changes. If always allowed, it runs in every chat without asking."),
             self,
             tone="warning",
             wraps=True,
@@ -304,22 +304,21 @@ class CardHeader(QAbstractButton):
             paint_rounded(painter, self.rect(), RADIUS, 1, fill=tokens.surface)
         if self.hasFocus():
             paint_rounded(painter, self.rect(), RADIUS, 1, edge=tokens.accent, width=1.5)
-        middle = (HEADER - ICON) / 2
-        paint_icon(painter, "wrench", QRectF(PADDING, middle, ICON, ICON), tokens.muted)
-        right = self.width() - PADDING
+        top = (HEADER - ICON) // 2
+        icon("wrench").paint(painter, QRect(PADDING, top, ICON, ICON))
         chevron = "chevron-down" if self._is_open else "chevron-right"
-        paint_icon(painter, chevron, QRectF(right - 14, (HEADER - 14) / 2, 14, 14), tokens.muted)
+        icon(chevron).paint(painter, QRect(self.width() - PADDING - ICON, top, ICON, ICON))
         self._paint_mark(painter)
         self._paint_words(painter, PADDING + ICON + GAP, self._paint_state(painter, tokens.muted))
 
     def _mark_rect(self) -> QRect:
-        return QRect(self.width() - PADDING - 14 - GAP - ICON, (HEADER - ICON) // 2, ICON, ICON)
+        return QRect(self.width() - PADDING - 2 * ICON - GAP, (HEADER - ICON) // 2, ICON, ICON)
 
     def _paint_mark(self, painter: QPainter) -> None:
         rect, tokens = self._mark_rect(), current()
         if not self._is_turning:
             name, colour = _ICONS[self._use.state]
-            paint_icon(painter, name, QRectF(rect), getattr(tokens, colour))
+            icon(name, getattr(tokens, colour)).paint(painter, rect)
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ring = QRectF(rect).adjusted(2, 2, -2, -2)

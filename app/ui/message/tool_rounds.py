@@ -114,7 +114,7 @@ class _RoundParts:
         while len(self.cards) < len(each.uses):
             self.cards.append(self._page.new_card())
         for card, use in zip(self.cards, each.uses, strict=True):
-            has_changed |= card.apply(use, label_of(use.tool, naming))
+            has_changed |= card.apply(use, label_of(use, naming))
         return has_changed
 
     def forget(self) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from app.bridge.tool_list import CALL
 from app.chats.chat import Chat
 from app.chats.tool_use import ToolState, ToolUse
 from app.look.figures import milliseconds, seconds
@@ -47,9 +48,13 @@ def asking_uses(chat: Chat) -> Iterator[ToolUse]:
             yield from (use for use in uses if use.state is ToolState.ASKING)
 
 
-def label_of(name: str, naming: Naming) -> ToolLabel:
+def label_of(use: ToolUse, naming: Naming) -> ToolLabel:
+    """Where tools are listed by name, the model calls one through another: the one that runs is meant."""
+    name = use.tool
+    if name == CALL:
+        name = str((_read(use.arguments) or {}).get("name") or name)
     label = naming(name)
-    return label or ToolLabel(one_line(name) or tr("tool"))
+    return label or ToolLabel(one_line(name[:MAX_SUMMARY_CHARS]) or tr("tool"))
 
 
 def server_text(server: str) -> str:

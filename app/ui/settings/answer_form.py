@@ -33,7 +33,7 @@ FORMS = (
     Choice(Form.GRAMMAR, mark("Grammar (GBNF)"), ""),
 )
 _WORDS = {
-    Form.FREE: mark("The model writes what it likes."),
+    Form.FREE: mark("Answers are free text."),
     Form.JSON_SCHEMA: mark("Answers are JSON that matches this schema."),
     Form.GRAMMAR: mark("Answers match the rule “root” of this grammar."),
 }
@@ -133,7 +133,7 @@ class AnswerForm(QWidget):
         text = sentences(tr_said(found.problem), tr_said(found.warning))
         tone = "danger" if found.problem else "warning" if found.warning else "muted"
         if is_checked and not text:
-            text = tr("✓ Answers can follow it.")
+            text = tr("✓ Valid.")
         self.verdict.set_tone(tone)
         self.verdict.setText(text)
         self.verdict.setVisible(bool(text))

@@ -10,9 +10,9 @@ from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
 from app.look.words import mark, tr
 from app.tools.tool import Tool
 from app.tools.tool_kit import Approval
+from app.ui.base.tool_texts import sentence_of, title_of
 
 WIDTH = 150
-MAX_TIP_CHARS = 1_000
 CHOICES = (
     (Approval.ASK, mark("Ask")),
     (Approval.ALWAYS, mark("Always allow")),
@@ -46,13 +46,14 @@ class ApprovalRow(QWidget):
 
     def apply(self, tool: Tool, approval: Approval) -> None:
         self._tool = tool
-        self._title.setText(one_line(tool.title or tool.name))
-        self._description.setText(one_line(tool.description))
-        self.setToolTip(as_tooltip(f"{tool.name}\n{tool.description[:MAX_TIP_CHARS]}"))
+        title, sentence = title_of(tool), sentence_of(tool)
+        self._title.setText(title)
+        self._description.setText(one_line(sentence))
+        self.setToolTip(as_tooltip(f"{tool.name}\n{sentence}"))
         self.choice.setCurrentIndex(self.choice.findData(approval))
-        self.choice.setAccessibleName(tr("Approval of {tool}", tool=one_line(tool.title or tool.name)))
+        self.choice.setAccessibleName(tr("Approval of {tool}", tool=title))
         is_risky = tool.writes and approval is Approval.ALWAYS
-        self.warning.setText(tr("It may change something, and runs in every chat without asking."))
+        self.warning.setText(tr("It can make changes, and runs in every chat without asking."))
         self.warning.setVisible(is_risky)
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:

@@ -79,6 +79,12 @@ class ChatSettings(PagePanel):
         self.prompt.setAccessibleName(tr(PROMPT.label))
         self.prompt.value_chosen.connect(lambda text: self._take(system_prompt=text))
         self.prompt_tokens = PlainLabel(parent=self, tone="muted")
+        self.tools = PlainLabel(parent=self, tone="muted")
+        self.choose_tools = QPushButton(tr("Choose tools…"), self)
+        self.choose_tools.setAutoDefault(False)
+        self.choose_tools.clicked.connect(self.tools_requested)
+        self.form = AnswerForm(check, self)
+        self.form.chosen.connect(self._on_form_chosen)
         self.overflow = ChoiceList(tr("When this chat is full"), OVERFLOWS, is_narrow=True, parent=self)
         self.overflow.chosen.connect(lambda value: self._take(overflow=Overflow(value)))
         self.max_context = self._number(MAX_CONTEXT)
@@ -90,12 +96,6 @@ class ChatSettings(PagePanel):
         self.rows = {setting.name: self._row(setting) for setting in COMMON}
         self.more = QToolButton(self)
         self._more_part: QWidget | None = None
-        self.form = AnswerForm(check, self)
-        self.form.chosen.connect(self._on_form_chosen)
-        self.tools = PlainLabel(parent=self, tone="muted")
-        self.choose_tools = QPushButton(tr("Choose tools…"), self)
-        self.choose_tools.setAutoDefault(False)
-        self.choose_tools.clicked.connect(self.tools_requested)
         self._lay_out()
         self.hide()
 

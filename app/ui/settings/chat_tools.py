@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.bridge.tasks import spawn
 from app.bridge.token_counter import TokenCounter
+from app.bridge.tool_list import CALL, DESCRIBE
 from app.chats.tool_messages import READ_MORE
 from app.look.plain_text import one_line
 from app.look.words import tr, tr_said
@@ -22,6 +23,7 @@ from app.services.tools import ServerState, ToolService
 from app.tools.mcp_server import Status, with_unique_names
 from app.tools.server_config import BUILT_IN
 from app.tools.tool import Tool
+from app.ui.base.tool_texts import sentence_of, title_of
 from app.ui.message.tool_words import ToolLabel
 from app.ui.settings.tool_choice import ALL, Keys, is_chosen, key_of, server_of
 from app.ui.settings.tools_panel import ToolGroup, ToolLine, ToolsPanel
@@ -114,7 +116,7 @@ class ChatTools(QObject):
     def _line(self, tool: Tool) -> ToolLine:
         counted = self._counter.num_tokens(_schema(tool))
         number = counted.number if counted else None
-        return ToolLine(tool.key, tool.title or tool.name, tool.description, tool.writes, number)
+        return ToolLine(tool.key, title_of(tool), sentence_of(tool), tool.writes, number)
 
     def _cost(self, tools: list[Tool]) -> int | None:
         counts = [self._counter.num_tokens(_schema(tool)) for tool in tools]
@@ -142,7 +144,11 @@ class ChatTools(QObject):
         """Those that are on have unique names; one that was on may still be known by its own."""
         known = self._known()
         chosen = with_unique_names([tool for tool in known if is_chosen(keys, tool.key)])
-        own = {READ_MORE: ToolLabel(tr("Read more of a result"), BUILT_IN)}
+        own = {
+            READ_MORE: ToolLabel(tr("Read more of a result"), BUILT_IN),
+            DESCRIBE: ToolLabel(tr("Look up a tool"), BUILT_IN),
+            CALL: ToolLabel(tr("Call a tool"), BUILT_IN, writes=True),
+        }
         return own | {tool.name: _label(tool) for tool in (*known, *chosen)}
 
     # What is chosen
@@ -192,13 +198,13 @@ def _schema(tool: Tool) -> str:
 
 
 def _label(tool: Tool) -> ToolLabel:
-    return ToolLabel(one_line(tool.title or tool.name), tool.server, tool.writes, tool.always_asks)
+    return ToolLabel(title_of(tool), tool.server, tool.writes, tool.always_asks)
 
 
 def _state_text(state: ServerState) -> str:
     """Empty for one that works."""
     if not state.is_trusted:
-        return tr("It starts once you have confirmed its command under Manage tools.")
+        return tr("Confirm its command under Manage tools to start it.")
     match state.status:
         case Status.STARTING:
             return tr("starting…")

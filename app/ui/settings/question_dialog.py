@@ -62,7 +62,7 @@ class QuestionDialog(_Asking):
 
     def __init__(self, server: str, message: str, schema: Mapping[str, Any], parent: QWidget) -> None:
         name = one_line(server)
-        note = tr("Your answer goes to {server}. Give no passwords.", server=name)
+        note = tr("Your answer goes to {server}. Do not enter passwords.", server=name)
         super().__init__(tr("{server} asks", server=name), message, note, parent)
         self.form = SchemaForm(schema, self)
         self._column.addWidget(_within(self.form, self))

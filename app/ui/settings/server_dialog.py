@@ -21,7 +21,7 @@ TEXT_HEIGHT = 76
 COMMAND, ADDRESS = "command", "address"
 KINDS = (
     Choice(COMMAND, mark("Command"), mark("A program on this computer, started by Skein.")),
-    Choice(ADDRESS, mark("Address"), mark("A server that runs already, here or on the network.")),
+    Choice(ADDRESS, mark("Address"), mark("A server that is already running, here or on the network.")),
 )
 
 

@@ -11,7 +11,7 @@ from app.look.fonts import code_font, small_font
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.painted import paint_rounded
-from app.look.plain_text import PlainLabel, one_line
+from app.look.plain_text import ElidedLabel, PlainLabel, one_line
 from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import mark, tr, tr_n, tr_said
@@ -59,7 +59,7 @@ class ServerRow(QWidget):
         font.setWeight(font.Weight.DemiBold)
         self.fold.setFont(font)
         self.fold.toggled.connect(self._show_tools)
-        self.state = PlainLabel(parent=self, tone="muted")
+        self.state = ElidedLabel(parent=self, tone="muted")
         self.switch = Switch(self)
         self.switch.value_chosen.connect(self.switched)
         self.more = IconButton("ellipsis", tr("More actions"), SIDE, self)
@@ -74,7 +74,7 @@ class ServerRow(QWidget):
         self.question.refused.connect(self.removed)
         self._tools = QWidget(self)
         self._tool_column = vbox(on=self._tools, margins=(26, 0, 0, 4), spacing=0)
-        head = hbox(self.fold, self._state_icon, self.state, STRETCH, self.switch, self.more, spacing=8)
+        head = hbox(self.fold, self._state_icon, (self.state, 1), self.switch, self.more, spacing=8)
         vbox(head, self.sentence, self.question, self._tools, on=self, margins=(PADDING, 8, 8, 8), spacing=4)
         self._dress()
 
@@ -165,7 +165,7 @@ class TrustQuestion(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         words = PlainLabel(
-            tr("This command will run on this computer, with your rights. Start it if you trust its maker."),
+            tr("This command will run on this computer, with your rights. Start it only if you trust it."),
             self,
             tone="warning",
             wraps=True,

@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from app.look.buttons import IconButton, dialog_button, quiet_button
+from app.look.flow_layout import FlowLayout
 from app.look.fonts import small_font
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, heading, one_line, short_path
@@ -20,6 +21,7 @@ from app.services.preferences import Preferences
 from app.services.tools import ServerState, ToolService
 from app.tools.server_config import ServerConfig
 from app.ui.base.notices import UNDO_FOR_MS
+from app.ui.base.reading_order import chain_down
 from app.ui.settings.approval_row import ApprovalRow
 from app.ui.settings.paste_dialog import InputsDialog, PasteDialog
 from app.ui.settings.server_dialog import ServerDialog
@@ -52,6 +54,11 @@ class ToolsPage(QWidget):
         self._lay_out()
         self._connect()
         self._show()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes down the page, whatever the order in which servers came."""
+        chain_down(self)
+        return super().focusNextPrevChild(forward)
 
     # What is there
 
@@ -224,15 +231,19 @@ class ToolsPage(QWidget):
         self._server_column = vbox(spacing=0)
         for button in (self.add, self.paste, self.import_):
             button.setAutoDefault(False)
+        buttons = QWidget(self)
+        flow = FlowLayout(buttons, 8)
+        for button in (self.add, self.paste, self.import_):
+            flow.addWidget(button)
         add_folder = dialog_button(tr("Add folder…"), self._choose_folder, self)
         vbox(
             heading(tr("MCP servers"), self),
-            _note(tr("Programs and services that bring tools. A chat uses those that are on in it."), self),
+            _note(tr("Programs and services that provide tools. Each chat chooses which it uses."), self),
             self._server_column,
             self._nothing,
             self.problem,
             hbox((self.gone, 0), self.undo, STRETCH),
-            hbox(self.add, self.paste, self.import_, STRETCH),
+            buttons,
             16,
             heading(tr("Built-in tools"), self),
             self._built_in_column,

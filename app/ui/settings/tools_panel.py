@@ -271,7 +271,7 @@ class ToolRow(QWidget):
         self.switch.setChecked(is_on)
         self.switch.setAccessibleName(one_line(tool.title))
         self.switch.setAccessibleDescription(one_line(tool.description))
-        warning = tr("It may change something.") if tool.writes else ""
+        warning = tr("It can make changes.") if tool.writes else ""
         self.setToolTip(as_tooltip("\n".join((tool.description[:MAX_TIP_CHARS], warning)).strip()))
 
     def has(self, words: Sequence[str]) -> bool:

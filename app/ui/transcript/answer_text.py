@@ -8,6 +8,7 @@ from app.look.words import mark, tr, tr_said
 from app.protocol.output import PrefixEnd, Usage
 from app.protocol.report import SlotSnapshot, SlotState
 
+MAX_ROUND_ROWS = 20
 _WHY_PREFIX_ENDED = {
     PrefixEnd.NEW_CHAT: mark("Nothing of this chat was cached."),
     PrefixEnd.NEW_TEXT: mark("Everything cached was reused; the rest is new."),
@@ -74,6 +75,17 @@ def usage_rows(usage: Usage) -> tuple[tuple[str, str, str], ...]:
         rows.append((tr("draft model"), count(usage.num_model_kept_tokens), written))
     if again > 0:
         rows.append((tr("Again"), count(again), tr("recomputed after a pause")))
+    return tuple(rows)
+
+
+def round_rows(turn: Turn) -> tuple[tuple[str, str, str], ...]:
+    """For each round of calls: the tokens of its prompt that were computed, and how long its tools took."""
+    rows = []
+    for number, each in enumerate(turn.rounds[:MAX_ROUND_ROWS], 1):
+        computed = max(0, each.usage.num_prompt_tokens - each.usage.num_cached_tokens)
+        took = max((use.seconds for use in each.uses), default=0.0)
+        told = tr("computed; tools took {time}", time=_short(took)) if took else tr("computed")
+        rows.append((tr("Round {number}", number=number), count(computed), told))
     return tuple(rows)
 
 

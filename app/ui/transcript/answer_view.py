@@ -19,6 +19,7 @@ from app.ui.transcript.answer_text import (
     finish_text,
     notice_line,
     prefix_end_text,
+    round_rows,
     stats_line,
     tools_line,
     usage_rows,
@@ -223,7 +224,7 @@ def details_tooltip(turn: Turn) -> str:
     if not usage_rows(usage):
         return ""
     below = (prefix_end_text(usage.prefix_end), usage_times(usage), finish_text(turn))
-    return as_table(usage_rows(usage), below)
+    return as_table((*round_rows(turn), *usage_rows(usage)), below)
 
 
 def _offer(text: str, tip: str, parent: QWidget) -> QPushButton:

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent
 from PySide6.QtWidgets import QWidget
 
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
 from app.protocol.report import SlotSnapshot
+from app.ui.base.reading_order import focus_chain
 from app.ui.message.message_text import written_text
 from app.ui.message.text_part import SelectedText, TextPart
 from app.ui.message.tool_words import Naming
@@ -125,13 +126,7 @@ class TurnView(QWidget):
 
     def focus_chain(self) -> list[QWidget]:
         """What Tab can reach, in reading order."""
-        reachable = [
-            widget
-            for widget in self.findChildren(QWidget)
-            if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisibleTo(self)
-        ]
-        places = {widget: widget.mapTo(self, QPoint(0, 0)) for widget in reachable}
-        return sorted(reachable, key=lambda widget: (places[widget].y(), places[widget].x()))
+        return focus_chain(self)
 
     def set_naming(self, naming: Naming) -> None:
         """What tools are called; only answers call them."""

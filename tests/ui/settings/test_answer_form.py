@@ -59,7 +59,7 @@ async def test_a_schema_counts_as_it_is_typed(
     form.text.setPlainText('{"type": "object"}')
     assert told[-1] == {"json_schema": '{"type": "object"}'}
     await finish_all()
-    assert form.verdict.text() == "✓ Answers can follow it."
+    assert form.verdict.text() == "✓ Valid."
 
 
 async def test_what_is_wrong_with_a_grammar_is_told_after_a_look_at_it(
