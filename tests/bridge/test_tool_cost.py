@@ -63,8 +63,8 @@ async def test_it_is_measured_what_the_chosen_tools_add_to_a_prompt(qloop, sessi
     assert both > one + 50
 
 
-async def test_a_model_that_takes_none_has_no_cost_of_them(qloop, session, prompts_of) -> None:
-    prompts_of("{% for m in messages %}{{ m.content }}{% endfor %}")
+async def test_a_template_that_refuses_them_has_no_cost_of_them(qloop, session, prompts_of) -> None:
+    prompts_of("{{ raise_exception('no chat is good enough') }}")
     session.set_tools(["fake/*"])
     assert await measured(session) is None
 
