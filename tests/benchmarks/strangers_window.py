@@ -19,14 +19,15 @@ from PySide6.QtCore import QMimeData
 import app.main
 from app.bridge.tasks import spawn
 from app.chats.options import ChatOptions
+from app.services.form_check import Form
 from app.services.services import Services
 from app.storage.errors import StorageError
-from app.ui.base.setting_controls import LongText
 from app.ui.frame import Frame
 from app.ui.main_window import MainWindow
 from tests.benchmarks.strangers import USES, Lateness, file_name, hostile_process
 
 BEGIN = "begin"
+FORMS = {"grammar": Form.GRAMMAR, "schema": Form.JSON_SCHEMA}
 PAUSE_S = 0.05
 WAIT_S = 0.05  # for a file to be read, as somebody would before he goes on
 
@@ -75,12 +76,12 @@ class StrangersWindow(MainWindow):
         if not options.panel.isVisible():
             assert self.tabs.current
             options.open_for(self.tabs.current)
-            options.panel.more.setChecked(True)
         options._on_changed(ChatOptions())  # of grammar and schema a chat has one
         await asyncio.sleep(PAUSE_S)
-        name = {"schema": "json_schema"}.get(kind, kind)
-        control = options.panel.prompt if kind == "prompt" else options.panel.rows[name].control
-        assert isinstance(control, LongText)
+        form = options.panel.form
+        if kind != "prompt":
+            form._on_form_chosen(FORMS[kind])
+        control = options.panel.prompt if kind == "prompt" else form.text
         data = QMimeData()
         data.setText(text)
         control.selectAll()
