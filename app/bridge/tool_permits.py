@@ -24,7 +24,7 @@ class ToolPermits:
 
     def of(self, tool: Tool) -> Approval:
         approval = self._access.kit.approval(tool)
-        if approval is Approval.ASK and tool.key in self._in_this_chat:
+        if approval is Approval.ASK and tool.key in self._in_this_chat and not tool.always_asks:
             return Approval.ALWAYS
         return approval
 

@@ -59,18 +59,20 @@ CALLING: Turn = {
     "content": "",
     "tool_calls": [{"id": "call00000", "type": "function", "function": CALLED}],
 }
+CALL_PARTS = ("call00000", "<function-name>")
 
 
 @dataclass(frozen=True, slots=True)
 class _Tools:
     """What a template does not do with tools, so that we do it.
 
-    It does not show them: `how` tells the model to call them. Without `has_calls` it writes no calls and
-    results either.
+    It does not show them: `how` tells the model to call them. It has no calls that llama.cpp can read: ours
+    are used with tools. It does not even write those of earlier turns: they become text always.
     """
 
     how: str = ""
     has_calls: bool = True
+    writes_calls: bool = True
 
 
 class _Template:
@@ -201,16 +203,19 @@ class _Template:
         assert self._library
         asked: dict[str, Any] = {"tools": TOOLS, "variables": DEFAULTS | names_of_families(TOOLS)}
         made = self._library("apply", messages=[ASKED], **asked)
-        if CALLS not in made["format"]["parser"]:
-            return _Tools(IN_OUR_FORMAT, has_calls=False)
-        if PROBE in made["prompt"]:
+        has_calls = CALLS in made["format"]["parser"]
+        if has_calls and PROBE in made["prompt"]:
             return _Tools()
+        written = ""
+        with contextlib.suppress(ChatLibraryError):
+            asked["add_generation_prompt"] = False
+            written = self._library("apply", messages=[ASKED, CALLING], **asked)["prompt"]
         begins = next((one["value"] for one in made["triggers"] if one["type"] == WORD), "")
-        asked["add_generation_prompt"] = False
-        written = self._library("apply", messages=[ASKED, CALLING], **asked)["prompt"]
-        at = written.find(begins) if begins else -1
+        at = written.find(begins) if has_calls and begins else -1
         if at < 0:
-            return _Tools(IN_OUR_FORMAT, has_calls=False)
+            return _Tools(
+                IN_OUR_FORMAT, has_calls=False, writes_calls=any(part in written for part in CALL_PARTS)
+            )
         _bos, eos_text = self._edges
         return _Tools(IN_ITS_FORMAT.format(example=written[at:].rstrip().removesuffix(eos_text)))
 
@@ -240,7 +245,7 @@ def _is_about_tools(turn: Turn) -> bool:
 
 
 def _with_tools(turns: list[Turn], tools: list[Any], left: _Tools) -> list[Turn]:
-    if not left.has_calls:
+    if not left.writes_calls or (tools and not left.has_calls):
         with contextlib.suppress(KeyError, TypeError):  # not calls as OpenAI has them: llama.cpp says so
             turns = as_text(turns)
     return described(turns, tools, left.how) if tools and left.how else turns

@@ -205,7 +205,7 @@ class Host:
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            if _is_closed(error):  # the reason follows
+            if _is_closed(error) and (self._server is None or self._server.ended.is_set()):  # why, follows
                 self._lost.set()
             else:
                 self._send({"id": number, "error": str(_reason(error))})
@@ -492,7 +492,9 @@ def _first(error: BaseException | None) -> BaseException | None:
 
 def _is_closed(error: BaseException | None) -> bool:
     error = _first(error)
-    return isinstance(error, MCPError) and error.error.code == types.CONNECTION_CLOSED
+    if not isinstance(error, MCPError) or error.error.code != types.CONNECTION_CLOSED:
+        return False
+    return error.error.message == "Connection closed"  # others use the same code for anything
 
 
 def _reason(error: BaseException) -> str:

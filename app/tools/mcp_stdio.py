@@ -162,31 +162,33 @@ class ServerProcess:
     async def _read(self, out: Any) -> None:
         assert self._process
         assert self._process.stdout
-        lines = Lines(self._process.stdout)
         async with out:
             with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                while True:
-                    try:
-                        line = await lines.next()
-                        if not line:
-                            break
-                        message = _message(line) or self._error_for(
-                            _id_in(line, line), "The answer of the server cannot be read."
-                        )
-                    except TooLongError as error:
-                        too_long = f"The result is longer than {MAX_LINE_BYTES >> 20} MiB."
-                        message = self._error_for(error.id, too_long)
-                        if message is None:
-                            self._on_log([f"It wrote a line of over {MAX_LINE_BYTES >> 20} MiB."])
-                            break
-                    if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-                        self._waiting.discard(message.id)
-                    if message is not None:
-                        await out.send(SessionMessage(message))
-        self.ended.set()
+                await self._deliver(Lines(self._process.stdout), out)
+            self.ended.set()  # before the SDK hears of it
         # So that it can write on, and end by itself.
         while await self._process.stdout.read(PIECE_BYTES):
             await asyncio.sleep(LOG_EVERY_S)
+
+    async def _deliver(self, lines: Lines, out: Any) -> None:
+        """Until it ends."""
+        while True:
+            try:
+                line = await lines.next()
+                if not line:
+                    return
+                unreadable = "The answer of the server cannot be read."
+                message = _message(line) or self._error_for(_id_in(line, line), unreadable)
+            except TooLongError as error:
+                too_long = f"The result is longer than {MAX_LINE_BYTES >> 20} MiB."
+                message = self._error_for(error.id, too_long)
+                if message is None:
+                    self._on_log([f"It wrote a line of over {MAX_LINE_BYTES >> 20} MiB."])
+                    return
+            if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+                self._waiting.discard(message.id)
+            if message is not None:
+                await out.send(SessionMessage(message))
 
     def _error_for(self, number: int | str | None, why: str) -> types.JSONRPCMessage | None:
         """In place of the answer to a request; None where there is no such request."""
@@ -209,7 +211,7 @@ class ServerProcess:
                     self._process.stdin.write(text.encode() + b"\n")
                     await self._process.stdin.drain()
                 return
-        self.ended.set()
+            self.ended.set()
 
     async def _read_log(self) -> None:
         assert self._process

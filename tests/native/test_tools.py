@@ -44,7 +44,8 @@ async def test_random_weights_follow_the_schema_or_call_a_tool(tmp_path, templat
     reasons = []
     async with serving(open_backend=lambda _on_progress: open_llama_backend(params)) as served:
         for seed in range(8):
-            _, body = await served.post("/v1/chat/completions", ASKED | {"seed": seed})
+            status, body = await served.post("/v1/chat/completions", ASKED | {"seed": seed})
+            assert status == 200, body
             (choice,) = body["choices"]
             reasons.append(choice["finish_reason"])
             if choice["finish_reason"] == "stop":

@@ -201,6 +201,8 @@ def call(number: Any, params: dict[str, Any]) -> None:
             answer(number, {"content": "none"})
         case "no_result":
             say({"id": number})
+        case "error_as_if_closed":
+            say({"id": number, "error": {"code": -32000, "message": "Connection closed"}})
         case "wrong_error":
             say({"id": number, "error": "because"})
         case "slow_drip":

@@ -47,6 +47,7 @@ AT_CALL = {
     "wrong_result": "does not follow the protocol",
     "no_result": "cannot be read",
     "wrong_error": "cannot be read",
+    "error_as_if_closed": "Connection closed",
     "half_a_letter": "cannot be read",
     "closes_stdout": "ended",
     "kills_its_parent": "ended",
