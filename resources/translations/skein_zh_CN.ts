@@ -3796,6 +3796,16 @@ rate</source>
         <translation>等待您决定</translation>
     </message>
     <message>
+        <source>Context for tools (%)</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>用于工具的上下文 (%)</translation>
+    </message>
+    <message>
+        <source>If their descriptions need more, the model gets a list of names and looks them up.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>若工具描述超出此比例，模型只会得到名称列表，并按需查阅。</translation>
+    </message>
+    <message>
         <source>refused</source>
         <extracomment>app/ui/message/tool_words.py</extracomment>
         <translation>已拒绝</translation>

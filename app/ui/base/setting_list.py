@@ -223,6 +223,12 @@ PAGES = (
         "wrench",
         (
             Setting(
+                "max_tool_share",
+                mark("Context for tools (%)"),
+                mark("If their descriptions need more, the model gets a list of names and looks them up."),
+                step=5,
+            ),
+            Setting(
                 "max_tool_rounds",
                 mark("Maximum tool rounds"),
                 mark("The most rounds of tool calls an answer may have."),

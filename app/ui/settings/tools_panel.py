@@ -21,6 +21,7 @@ from app.look.tokens import current
 from app.look.words import tr, tr_n
 from app.ui.base.fuzzy import fold
 from app.ui.base.page_panel import PagePanel, scrolled
+from app.ui.base.reading_order import chain_down
 from app.ui.base.setting_controls import Switch
 from app.ui.settings.tool_choice import Keys, has_all, is_chosen, key_of, with_all, with_tool
 
@@ -118,6 +119,11 @@ class ToolsPanel(PagePanel):
             (section.switch for section in self._sections if section.switch.isEnabled()), self.manage
         )
         (first if self.search.isHidden() else self.search).setFocus()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes down the panel, whatever the order in which tools came."""
+        chain_down(self)
+        return super().focusNextPrevChild(forward)
 
     def wanted_height(self, _width: int) -> int:
         around = self.sizeHint().height() - self._scroll.sizeHint().height()

@@ -20,6 +20,9 @@ NOT_SHOWN = (
     "models",
     "model_folders",
     "workers",
+    # Rows of their own on the page of tools.
+    "tool_approvals",
+    "tool_folders",
 )
 
 

@@ -58,6 +58,14 @@ def test_tools_are_switched_one_by_one_and_together(panel: ToolsPanel, qtbot: Qt
     assert panel._keys == ("skein/time",)
 
 
+def test_tab_goes_from_tool_to_tool(panel: ToolsPanel, qtbot: QtBot) -> None:
+    show(panel, OWN, DEAD)
+    show(panel, OWN, MANY)
+    panel.sections[0].switch.setFocus()
+    qtbot.keyClick(panel.sections[0].switch, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is panel.sections[0].rows[0].switch
+
+
 def test_a_search_where_there_are_many(panel: ToolsPanel) -> None:
     show(panel, OWN)
     assert panel.search.isHidden()
