@@ -8,8 +8,9 @@ they are read, and a reader that is too slow loses its answer. What it needs of 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
@@ -70,9 +71,10 @@ class EngineAccess(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TemplateFacts:
-    """The chat template, Jinja, and how BOS and EOS are written."""
+    """Chat templates (Jinja), `tool_…` for chats with tools, and how BOS and EOS are written."""
 
     source: str
+    tool_source: str
     bos_text: str
     eos_text: str
 
@@ -122,8 +124,7 @@ class Answers:
     def abort(self) -> None:
         """Abort what is still running. Its last outputs are dropped."""
         unfinished, self._unfinished = self._unfinished, set()
-        for request_id in unfinished:
-            self._client.abort(self.requests[self._index[request_id]])
+        self._client.abort(*(self.requests[self._index[request_id]] for request_id in unfinished))
 
     def note(self, report: StepReport, request_id: str) -> None:
         """`report` has a lease or rows of this request."""
@@ -216,7 +217,7 @@ class EngineClient:
             self._facts = (
                 model,
                 await self.use_prompts(
-                    lambda prompts: TemplateFacts(prompts.template_source, *prompts.edge_texts)
+                    lambda prompts: TemplateFacts(*prompts.template_sources, *prompts.edge_texts)
                 ),
             )
         return self._facts[1]
@@ -259,11 +260,15 @@ class EngineClient:
         self.on_changed()
         return answers
 
-    def abort(self, request: Request) -> None:
-        self._open.pop(request.request_id, None)
-        if not self._queue.end(request.request_id):
-            self._engine.post(Abort(request.request_id))
-        self._end(request.chat_id, was_answered=False)
+    def abort(self, *requests: Request) -> None:
+        """All at once: when the first has ended, none of the others is begun."""
+        with self._not_letting_in():
+            for request in requests:
+                self._open.pop(request.request_id, None)
+                if not self._queue.end(request.request_id):
+                    self._engine.post(Abort(request.request_id))
+                self._end(request.chat_id, was_answered=False)
+        self._let_in()
 
     async def use_prompts(self, work: Callable[[PromptBuilder], T]) -> T:
         """What `work` returns, called on the thread where prompts are made. Raises ApiError (503)."""
@@ -335,12 +340,18 @@ class EngineClient:
     def _let_in(self) -> None:
         if self._is_letting_in:  # an engine that is gone ends a request during its submission
             return
-        self._is_letting_in = True
-        try:
+        with self._not_letting_in():
             while request := self._queue.take(self._num_places):
                 self._engine.post(Submit(request))
+
+    @contextmanager
+    def _not_letting_in(self) -> Iterator[None]:
+        """`_let_in` does nothing within the block."""
+        before, self._is_letting_in = self._is_letting_in, True
+        try:
+            yield
         finally:
-            self._is_letting_in = False
+            self._is_letting_in = before
 
     def _check_room(self, num_requests: int) -> None:
         """Raises ApiError (503). Who asks for little is never turned away by those who ask for much."""

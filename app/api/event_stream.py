@@ -164,10 +164,17 @@ async def send_pieces(
 
 
 async def send_whole(request: web.Request, response: web.StreamResponse) -> None:
-    """An answer in one piece; nothing if it has been sent already."""
+    """An answer that is there as a whole; nothing if it has been sent already."""
+    body = response.body if isinstance(response, web.Response) else None
     async with _deadline(request):
         await response.prepare(request)
-        await response.write_eof()
+        if isinstance(body, bytes) and len(body) > MAX_PIECE_BYTES and request.method != "HEAD":
+            # Between two pieces the loop serves others: to hand over megabytes at once takes it 20 ms.
+            for start in range(0, len(body), MAX_PIECE_BYTES):
+                await response.write(body[start : start + MAX_PIECE_BYTES])
+            await web.StreamResponse.write_eof(response)
+        else:
+            await response.write_eof()
 
 
 @asynccontextmanager

@@ -337,7 +337,7 @@ class ChatSession(QObject):
         if self._is_fixed:
             return
         self.chat.put_aside(self.chat.index_of(answer))
-        edited = Turn(answer.role, valid_unicode(text), model=answer.model, rounds=answer.copied().rounds)
+        edited = Turn(answer.role, valid_unicode(text), model=answer.model, rounds=answer.whole_rounds)
         self._emit_changed(self._append(edited))
 
     def show_version(self, turn: Turn) -> None:
@@ -379,11 +379,22 @@ class ChatSession(QObject):
         offered = [OfferedTool(tool, partial(self._run_tool, tool)) for tool in kit.offered(self.chat.tools)]
         if not offered:
             return []
-        model = self._engine.model
-        room = self.context_limit(model.max_sequence_tokens) if model else 0
+        room = self._room
         if room and about_tokens(offered) > room * self._settings.max_tool_share // 100:
             offered = listed(offered)
-        return [*offered, read_more(self.chat, self._engine, self._settings.max_tool_result_tokens)]
+        return [*offered, read_more(self.chat, self._num_told)]
+
+    @property
+    def _room(self) -> int:
+        """Tokens that the chat can have with the active model; 0 without one."""
+        model = self._engine.model
+        return self.context_limit(model.max_sequence_tokens) if model else 0
+
+    async def _num_told(self, result: str) -> int | None:
+        """Of one result no more than a quarter of the context: others follow, and an answer."""
+        limit = self._settings.max_tool_result_tokens
+        room = self._room
+        return await num_told(self._engine, result, min(limit, room // 4) if room else limit)
 
     def _definitions(self, tools: Iterable[Tool]) -> str:
         """As a request has them. Empty without tools."""
@@ -536,7 +547,7 @@ class ChatSession(QObject):
             changed=partial(self._emit_changed, turn),
             went_on=partial(self._go_on_after_calls, answer),
             ended=partial(self._end, answer),
-            num_told=lambda result: num_told(self._engine, result, settings.max_tool_result_tokens),
+            num_told=self._num_told,
         )
         return ToolRounds(turn, offered, self._tools, self._permits, settings.max_tool_rounds, listener)
 

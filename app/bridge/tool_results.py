@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -52,9 +52,11 @@ def _num_fitting(result: str, max_tokens: int, prompts: PromptBuilder) -> int | 
     return line_end + 1 if line_end >= 0 else num_chars
 
 
-def read_more(chat: Chat, engine: ActiveEngine, max_tokens: int) -> OfferedTool:
-    """The tool for it. It is offered with all others from the beginning: a tool that came later would have
-    the whole prompt computed again, just when that is long.
+def read_more(chat: Chat, num_told: Callable[[str], Awaitable[int | None]]) -> OfferedTool:
+    """The tool for it, which tells `num_told` characters at once, too.
+
+    It is offered with all others from the beginning: a tool that came later would have the whole prompt
+    computed again, just when that is long.
     """
 
     async def run(arguments: dict[str, Any]) -> str:
@@ -63,8 +65,7 @@ def read_more(chat: Chat, engine: ActiveEngine, max_tokens: int) -> OfferedTool:
         rest = use.result[offset:]
         if not rest:
             raise ToolError(f"The result has {len(use.result):,} characters. There is nothing at {offset:,}.")
-        # Room for the line that says how to go on.
-        told = await num_told(engine, rest, max_tokens * 9 // 10)
+        told = await num_told(rest)
         if told is None:
             return rest
         end = offset + told

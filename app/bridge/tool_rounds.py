@@ -26,6 +26,7 @@ from app.tools.tool_kit import Approval
 
 log = logging.getLogger(__name__)
 
+MAX_CALLS = 32  # of a round; what a model writes beyond is not run
 MAX_KEPT_CHARS = 250_000  # of a result; all of an answer is saved again with each of its words
 BROKEN_OFF = (FinishReason.ABORT, FinishReason.ERROR)
 # What the model is told.
@@ -76,7 +77,7 @@ class ToolRounds:
         self._work: asyncio.Task[None] | None = None  # that reads, or runs calls
         self._began: dict[int, float] = {}  # when each call was run
         self._is_over = False
-        self._reader = access.readers.open()
+        self._reader = access.readers.open(MAX_CALLS)
         self.begin_part()
 
     @property
@@ -87,7 +88,7 @@ class ToolRounds:
     def begin_part(self, start: str = "") -> None:
         """A part is asked for, which begins with the text `start`."""
         self._reader.close()
-        self._reader = self._access.readers.open()
+        self._reader = self._access.readers.open(MAX_CALLS)
         self._message = AnswerMessage()
         self._text, self._num_read = start, 0
         self._last: Output | None = None
@@ -120,7 +121,9 @@ class ToolRounds:
                 delta = await self._reader.read(new, is_last=last is not None)
             except RequestError as error:
                 log.warning("The rest of an answer is shown as it was written: %s", error)
-                delta, self._reader = MessageDelta(text), self._access.readers.open()
+                delta, self._reader = MessageDelta(), self._access.readers.open()
+                if self._round is None and not self._is_over:
+                    self._listener.show(text)
             if self._is_over:
                 return
             self._show(delta, text)
@@ -209,7 +212,8 @@ class ToolRounds:
             self._set(use, ToolState.RUNNING)
             result = valid_unicode(await offered.run(arguments))[:MAX_KEPT_CHARS]
             self._note_time(use)
-            use.num_told = await self._listener.num_told(result)
+            if offered.needs_permission:  # Skein's own parts know how much to tell
+                use.num_told = await self._listener.num_told(result)
             self._set(use, ToolState.DONE, result)
         except ToolError as error:
             self._set(use, ToolState.FAILED, valid_unicode(str(error)))

@@ -75,6 +75,11 @@ class Turn:
     def round_messages(self) -> tuple[Message, ...]:
         return tuple(chain.from_iterable(map(messages_of, self.rounds)))
 
+    @property
+    def whole_rounds(self) -> list[ToolRound]:
+        """Copies of those that text can follow: not of one that was stopped while it was written."""
+        return [round_.copied() for round_ in self.rounds if round_.is_whole]
+
     def copied(self) -> "Turn":
         """Nothing that happens to it from now on changes the copy."""
         return replace(self, rounds=[round_.copied() for round_ in self.rounds])
@@ -263,7 +268,7 @@ class Chat:
 
     def fork_at(self, answer: Turn, text: str) -> "Chat":
         """A new chat that is the same up to `answer`, which begins with `text` there."""
-        begun = Turn(answer.role, text, created_at=answer.created_at, rounds=answer.copied().rounds)
+        begun = Turn(answer.role, text, created_at=answer.created_at, rounds=answer.whole_rounds)
         return self._copy([*self.turns[: self.index_of(answer)], begun])
 
     def _copy(self, turns: list[Turn]) -> "Chat":

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import os
 import signal
 import ssl
@@ -271,6 +272,8 @@ async def _serve(options: argparse.Namespace) -> int:
     try:
         for one in every:
             await _load(one, asked_to_stop)
+        # Python's collector looks at all objects, on any thread: now and then 50 ms, which may be the loop's.
+        gc.freeze()
         if main.engine.model:
             print(f"listening on {server.address}", flush=True)
         while lost_workers := await _lost_workers(main, every, asked_to_stop):

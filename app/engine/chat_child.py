@@ -37,7 +37,11 @@ from app.system.said import packed, said
 
 MAX_PROMPT_BYTES = 32 << 20  # far above what any context holds
 WORD = 1  # the kind of a trigger that is no pattern
-LIKE_JSON = ("{", "[")
+# In the grammar of a call that is required: the rule where it begins, and what may be said before the call.
+BEGINNING = re.compile("^root ::= .*$", re.MULTILINE)
+TEXT_BEFORE = re.compile(r"\buntil-[0-9]+(?:-[0-9]+)*\?? (?=(?:space )?(?:[\w-]+-)?tool-calls?\b)")
+# A mark of calls that an answer in JSON may begin with, too.
+LIKE_JSON = re.compile(r'[\[{]\s*(["\[{]|$)')
 CALLS = '"tool-name"'  # in a parser that finds calls of tools
 # llama.cpp lets blanks stand between any two of them, so that a line of 64 could be read in millions of ways.
 BLANKS_BETWEEN_CALLS = re.compile(r"\(([\w-]+)\? space\)\+")
@@ -55,16 +59,20 @@ CALLING: Turn = {
     "content": "",
     "tool_calls": [{"id": "call00000", "type": "function", "function": CALLED}],
 }
+CALL_PARTS = ("call00000", "<function-name>")
 
 
 @dataclass(frozen=True, slots=True)
 class _Tools:
-    """What of tools is left to us: `how` a model is told to call them, if its template does not show them;
-    without `has_calls` also calls and results are none that it can write.
+    """What a template does not do with tools, so that we do it.
+
+    It does not show them: `how` tells the model to call them. It has no calls that llama.cpp can read: ours
+    are used with tools. It does not even write those of earlier turns: they become text always.
     """
 
     how: str = ""
     has_calls: bool = True
+    writes_calls: bool = True
 
 
 class _Template:
@@ -102,7 +110,10 @@ class _Template:
     def _made(
         self, messages: Sequence[Message], variables: str, wishes: AnswerWishes, json_schema: str
     ) -> dict[str, Any]:
-        """An answer that follows a schema, or calls tools, if both are asked for."""
+        """Where a schema and tools are asked for, the answer follows the schema or calls tools.
+
+        It follows the schema alone where llama.cpp's grammars for the two cannot be told apart.
+        """
         if not (json_schema and wishes.offers_tools):
             schema = json.dumps(simplified(json.loads(json_schema))) if json_schema else ""
             return self._applied(messages, variables, wishes, json_schema=schema)
@@ -110,13 +121,14 @@ class _Template:
         if wishes.tool_choice is ToolChoice.REQUIRED:
             return calls
         text = self._made(messages, variables, replace(wishes, tool_choice=ToolChoice.NONE), json_schema)
-        marks = [one["value"] for one in calls["triggers"] if one["type"] == WORD]
-        are_apart = marks and not any(mark.startswith(LIKE_JSON) for mark in marks)
-        if not (text["grammar"] and are_apart):
-            return text
+        marks = [one["value"] for one in calls["triggers"]]
+        are_apart = marks and not any(map(LIKE_JSON.match, marks))
         forced = self._applied(messages, variables, replace(wishes, tool_choice=ToolChoice.REQUIRED))
+        only_calls = _without_text(forced["grammar"])
+        if not (are_apart and text["grammar"] and only_calls):
+            return text
         return text | {
-            "grammar": either(text["grammar"], forced["grammar"]),
+            "grammar": either(text["grammar"], only_calls),
             "preserved_tokens": list({*text["preserved_tokens"], *forced["preserved_tokens"]}),
             "notes": text["notes"] + forced["notes"],
             "format": text["format"] | {"calls": forced["format"]},
@@ -191,16 +203,19 @@ class _Template:
         assert self._library
         asked: dict[str, Any] = {"tools": TOOLS, "variables": DEFAULTS | names_of_families(TOOLS)}
         made = self._library("apply", messages=[ASKED], **asked)
-        if CALLS not in made["format"]["parser"]:
-            return _Tools(IN_OUR_FORMAT, has_calls=False)
-        if PROBE in made["prompt"]:
+        has_calls = CALLS in made["format"]["parser"]
+        if has_calls and PROBE in made["prompt"]:
             return _Tools()
+        written = ""
+        with contextlib.suppress(ChatLibraryError):
+            asked["add_generation_prompt"] = False
+            written = self._library("apply", messages=[ASKED, CALLING], **asked)["prompt"]
         begins = next((one["value"] for one in made["triggers"] if one["type"] == WORD), "")
-        asked["add_generation_prompt"] = False
-        written = self._library("apply", messages=[ASKED, CALLING], **asked)["prompt"]
-        at = written.find(begins) if begins else -1
+        at = written.find(begins) if has_calls and begins else -1
         if at < 0:
-            return _Tools(IN_OUR_FORMAT, has_calls=False)
+            return _Tools(
+                IN_OUR_FORMAT, has_calls=False, writes_calls=any(part in written for part in CALL_PARTS)
+            )
         _bos, eos_text = self._edges
         return _Tools(IN_ITS_FORMAT.format(example=written[at:].rstrip().removesuffix(eos_text)))
 
@@ -214,12 +229,23 @@ def _turn(message: Message) -> Turn:
     return {"role": message.role.value, "content": message.content, **fields}
 
 
+def _without_text(grammar: str) -> str:
+    """A grammar of calls with no other text before them; empty where that cannot be told from reasoning."""
+    beginning = BEGINNING.search(grammar)
+    if beginning is None:
+        return ""
+    calls = TEXT_BEFORE.sub("", beginning[0])
+    if calls == beginning[0] and "until-" in calls:
+        return ""
+    return grammar.replace(beginning[0], calls, 1)
+
+
 def _is_about_tools(turn: Turn) -> bool:
     return turn["role"] == Role.TOOL or "tool_calls" in turn
 
 
 def _with_tools(turns: list[Turn], tools: list[Any], left: _Tools) -> list[Turn]:
-    if not left.has_calls:
+    if not left.writes_calls or (tools and not left.has_calls):
         with contextlib.suppress(KeyError, TypeError):  # not calls as OpenAI has them: llama.cpp says so
             turns = as_text(turns)
     return described(turns, tools, left.how) if tools and left.how else turns

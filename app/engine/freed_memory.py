@@ -11,8 +11,9 @@ import sys
 from functools import cache
 
 M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # mallopt's numbers
-# Far above what one step of the engine allocates: a page that comes from the system costs a fault.
-LARGE_BYTES = 4 * 2**20
+# Above what one step of the engine allocates, such as the logits of 262,144 tokens: a page that comes from
+# the system costs a fault. Below the pixels of a window, in whose place small blocks would settle.
+LARGE_BYTES = 5 * 2**18
 NUM_HEAPS = 2  # for all threads: they seldom meet there, since each has small blocks at hand
 
 

@@ -49,7 +49,7 @@ MAX_CHARS_PER_TOKEN = 64  # of a context's tokens; a longer text is refused with
 # beginning only: from each of its characters, one that is just short enough would take a minute.
 LONG_RUN = re.compile(r"(?<!\w)\w{200001}|(?<!\s)\s{200001}|(?<![^\w\s])[^\w\s]{200001}")
 RUN_TOO_LONG = "The text has over 200,000 letters in a row without a space. Break it up and send again."
-TWO_FORMS = said("An answer with tools cannot follow a grammar or JSON schema of its own. Leave one out.")
+TWO_FORMS = said("An answer with tools cannot follow a grammar. Leave one out.")
 NOTHING_ASKED = said("The prompt is empty.")
 NOTHING_WRITTEN = said(
     "The model's chat template produced an empty prompt. Choose another model for this chat."
@@ -81,9 +81,9 @@ class PromptBuilder:
         self.written_tokens = WrittenTokens()
 
     @property
-    def template_source(self) -> str:
-        """The chat template, Jinja."""
-        return self._backend.chat_template or CHATML
+    def template_sources(self) -> tuple[str, str]:
+        """The chat template, Jinja, and that for chats with tools, if it is another one."""
+        return self._backend.chat_template or CHATML, self._backend.tool_template or ""
 
     @property
     def edge_texts(self) -> tuple[str, str]:
@@ -307,7 +307,7 @@ class PromptBuilder:
         """The prompt with these messages, and what an answer to it must follow."""
         marked = self._marked(messages, request)
         sampling = request.sampling or self._backend.model.sampling
-        if (sampling.grammar or sampling.json_schema) and request.wishes.offers_tools:
+        if sampling.grammar and request.wishes.offers_tools:
             raise InvalidRequestError(TWO_FORMS)
         text, found = self._template.write(
             marked.messages, marked.variables, request.wishes, sampling.json_schema

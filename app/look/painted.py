@@ -63,6 +63,8 @@ def paint_mark(painter: QPainter, rect: QRectF, mark: Mark, tokens: Tokens) -> N
         paint_icon(painter, "snowflake", rect, tokens.muted)
     elif mark is marks.WAITING:
         paint_icon(painter, "hourglass", rect, tokens.muted)
+    elif mark is marks.ASKING:
+        paint_icon(painter, "circle-help", rect, tokens.accent)
     elif mark is marks.PAUSED:
         paint_icon(painter, "pause", rect, tokens.warning)
     elif mark is marks.WARM:

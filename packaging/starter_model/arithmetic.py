@@ -389,6 +389,11 @@ def _hidden_counts() -> tuple[tuple[int, ...], ...]:
 
 def count_turn(rng: random.Random) -> tuple[str, str]:
     numbers = _draw_count(rng, longest=rng.choice((4, 6, 10, 25, 50, 100, 100, 100)))
+    if rng.random() < 0.12:
+        # Down from the largest number: it looks like a count that goes too far.
+        numbers = list(range(COUNTS_TO, rng.randrange(COUNTS_TO - 2), -rng.choice((1, 1, 1, 5, 10))))
+        if len(numbers) < 2 or tuple(numbers) in _hidden_counts():
+            numbers = list(range(COUNTS_TO, 0, -1))
     asked, answer = _ask_to_count(rng, numbers)
     return variation.dress(rng, asked) if rng.random() < 0.3 else asked, answer
 
@@ -411,10 +416,17 @@ def too_far_turn(rng: random.Random) -> tuple[str, str]:
     if rng.random() < 0.1:
         asked = f"{rng.choice(('Count to', 'count to', 'Please count to'))} {rng.choice(_FAR_WORDS)}"
         return asked, TOO_FAR
-    while (pair := _draw_any_too_far(rng)) in _hidden_too_far():
+    while (pair := _draw_too_far(rng)) in _hidden_too_far():
         pass
     asked = _ask_too_far(rng, pair)
     return variation.dress(rng, asked) if rng.random() < 0.3 else asked, TOO_FAR
+
+
+def _draw_too_far(rng: random.Random) -> Pair:
+    """Often little too far, and down, which looks like a count that it can do."""
+    if rng.random() < 0.25:
+        return rng.randint(COUNTS_TO + 1, COUNTS_TO + 60), rng.randint(0, COUNTS_TO)
+    return _draw_any_too_far(rng)
 
 
 def _draw_any_too_far(rng: random.Random) -> Pair:

@@ -2264,7 +2264,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>An answer with tools cannot follow a grammar. Leave one out.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
-        <translation type="vanished">带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
+        <translation>带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
     </message>
     <message>
         <source>Loading the model…</source>
@@ -3134,7 +3134,7 @@ rate</source>
     <message>
         <source>An answer with tools cannot follow a grammar or JSON schema of its own. Leave one out.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
-        <translation>带工具的回答不能同时遵循自己的语法或 JSON schema。请去掉其中一个。</translation>
+        <translation type="vanished">带工具的回答不能同时遵循自己的语法或 JSON schema。请去掉其中一个。</translation>
     </message>
     <message>
         <source>Position in the sequence</source>
@@ -3792,7 +3792,7 @@ rate</source>
     </message>
     <message>
         <source>waiting for you</source>
-        <extracomment>app/ui/message/tool_words.py</extracomment>
+        <extracomment>app/look/marks.py</extracomment>
         <translation>等待您决定</translation>
     </message>
     <message>

@@ -90,6 +90,15 @@ async def test_leaving_ends_what_is_not_finished(engine):
     client.on_output(output("b", "too late", FinishReason.ABORT))
 
 
+async def test_of_many_that_are_left_at_once_none_is_begun_any_more(engine):
+    client = EngineClient(engine)
+    with client.answer(*(request(f"{number}") for number in range(100))):
+        begun = len(engine.submitted)
+    assert len(engine.submitted) == begun == 8
+    assert sorted(engine.aborted) == sorted(engine.submitted)
+    assert client.num_open == 0
+
+
 async def test_cancelling_ends_it_too(engine):
     client = EngineClient(engine)
 

@@ -421,8 +421,17 @@ async def test_props_tell_what_is_served_but_not_where_it_lies():
     params = settings["params"]
     assert (params["seed"], params["temperature"], params["n_predict"]) == (42, 0.5, 64)
     assert "<|im_start|>" in props["chat_template"]
+    assert "chat_template_tool_use" not in props
     assert props["eos_token"] == "<|im_end|>"
     assert "secret" not in str(props)
+
+
+async def test_props_tell_of_a_template_for_tools():
+    backend = CountingBackend(**TINY_CONTEXT)
+    backend.chat_template, backend.tool_template = "{{ messages }}", "{{ tools }}"
+    async with serving(backend) as served:
+        _, props = await served.get("/props")
+    assert (props["chat_template"], props["chat_template_tool_use"]) == ("{{ messages }}", "{{ tools }}")
 
 
 async def test_slots_tell_positions_and_cells_but_no_text():

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from aiohttp import web
 
+from app.api import event_stream
 from app.api.limits import Limits
 from app.api.state import Presentation
 from app.protocol.errors import EngineError
@@ -248,3 +250,22 @@ async def test_two_hundred_callers_are_all_answered_on_four_slots():
         num_steps = served.num_steps
         assert (await served.get("/health"))[0] == 200
         assert served.num_steps == num_steps
+
+
+async def test_a_long_answer_is_handed_over_in_pieces(monkeypatch):
+    """The loop serves others in between."""
+    monkeypatch.setattr(event_stream, "MAX_PIECE_BYTES", 10)
+    pieces = []
+    write = web.Response.write
+
+    async def note(response: web.Response, data: bytes) -> None:
+        pieces.append(data)
+        await write(response, data)
+
+    monkeypatch.setattr(web.Response, "write", note)
+    async with serving() as served:
+        assert await served.post("/tokenize", {"content": "Hello"}) == (200, {"tokens": list(b"Hello")})
+        assert max(map(len, pieces)) == 10
+        assert b"".join(pieces) == b'{"tokens":[72,101,108,108,111]}'
+        async with served.http.head(served.server.address + "/health") as response:
+            assert (response.status, await response.read()) == (200, b"")

@@ -234,7 +234,7 @@ def prepare(folder: Path, num_uses: int) -> Mapping[str, str]:
     library = ChatLibrary(path)
     written = []
     for source in sources:
-        library("open", template=source, bos="<s>", eos="</s>")
+        library("open", template=source, tool_template="", bos="<s>", eos="</s>")
         written.append(as_written(library))
     (folder / WRITTEN).write_text(json.dumps([sources, written]))
     for kind in USES:

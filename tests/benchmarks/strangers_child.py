@@ -11,7 +11,7 @@ from app.engine.limited_child import Reply, serve
 
 
 def _begin(_arguments: object) -> Callable[[Any], Reply]:
-    return lambda question: chat_child._begin([question.pop("source"), "<s>", "</s>"])(question)
+    return lambda question: chat_child._begin([question.pop("source"), "", "<s>", "</s>"])(question)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ from app.engine import hibernation
 from app.engine.llama.native_library import native_objects
 from app.settings.settings import Settings
 from app.system import paths
+from app.ui.base.setting_list import PAGES
 from app.ui.message.slices import slices
 from tests.benchmarks import workload
 from tests.benchmarks.figures import Verdict
@@ -50,6 +51,7 @@ WANTED_GROWTH = 1.10
 NUM_SETTLED = 2_000  # actions, after which every buffer has its size
 PATIENCE_S = 300.0
 MAX_ANSWER = 64  # tokens
+PAUSE_TO_LOOK_S = 0.2
 PAUSES_S = (0.0, 0.0, 0.01, 0.03)  # after an action; the engine goes on meanwhile
 NUM_REOPENED = 10  # tabs, after the figures
 MIB = 2**20
@@ -156,6 +158,12 @@ class RandomDay(RandomUse):
         else:
             self.window.models.load(self.chance.choice(self._models))
 
+    async def look_round(self) -> None:
+        """Opens each page of the settings, some of which import much: no later action is the first."""
+        for page in PAGES:
+            self.window.show_settings(page.name)
+            await asyncio.sleep(PAUSE_TO_LOOK_S)
+
     async def go_on(self, num_actions: int) -> None:
         for _ in range(num_actions):
             self._num_actions += 1
@@ -205,6 +213,7 @@ class Figures:
     native: dict[str, int]  # llama.cpp's objects by kind
     qt: Counter[str]  # QObjects by class, and by that of their parent
     ours: Counter[str]  # Python objects of the program's classes
+    packages: frozenset[str]  # that are imported
 
     @property
     def columns(self) -> tuple[float, ...]:
@@ -226,6 +235,7 @@ class Figures:
             {kind: number for kind, number in native_objects.items() if number},
             _qt_objects(),
             Counter(name for one in gc.get_objects() if (name := _class_name(one)).startswith("app.")),
+            frozenset(name.partition(".")[0] for name in sys.modules),
         )
 
 
@@ -355,6 +365,7 @@ class DayProgram(app.program.Program):
         use = RandomDay(self.day, self.seed, chats_per_action, self.models, self)
         figures: list[Figures] = []
         began = time.monotonic()
+        await use.look_round()
         print(HEADER, flush=True)
         for num_actions in range(self.every, self.num_actions + 1, self.every):
             await use.go_on(self.every)
@@ -387,6 +398,7 @@ def _judged(settled: Figures, last: Figures) -> Verdict:
     print("  more objects:")
     _tell_more(settled.qt, last.qt)
     _tell_more(settled.ours, last.ours)
+    print("  imported later:", *sorted(last.packages - settled.packages))
     return verdict
 
 

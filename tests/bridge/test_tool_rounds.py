@@ -8,6 +8,8 @@ import pytest
 
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Turn, TurnState
+from app.chats.tool_json import as_text, rounds_of
+from app.chats.tool_messages import STOPPED as STOPPED_CALL
 from app.chats.tool_use import Decision, ToolState
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Request, Role
@@ -281,6 +283,28 @@ async def test_closing_leaves_a_true_state_at_once(qloop, session, thread, kit, 
     assert kit.num_cancelled == 1
 
 
+async def test_after_a_crash_nothing_is_called_again_and_the_answer_can_be_continued(
+    qloop, session, thread, kit, workspace
+) -> None:
+    kit.approvals = {"fake/clock": Approval.ALWAYS}
+    session.send("Go")
+    await writes(thread, "«clock {}»", STOP)
+    assert states(session) == [ToolState.RUNNING]
+    rounds = rounds_of(json.loads(as_text(answer_of(session).rounds)))  # what is on disk then
+    num_asked, num_called = len(thread.submitted), kit.num_called
+    found = workspace.new_chat()
+    found.set_tools(["fake/*"])
+    found.chat.add(Turn(Role.USER, "Go"), Turn(Role.ASSISTANT, "", TurnState.STOPPED, rounds=rounds))
+    await settle()
+    assert states(found) == [ToolState.STOPPED]
+    assert len(thread.submitted) == num_asked
+
+    found.continue_answer()
+    assert told(thread.submitted[-1])[-1] == (Role.TOOL, STOPPED_CALL)
+    await writes(thread, "I do not know.", STOP)
+    assert (answer_of(found).text, kit.num_called) == ("I do not know.", num_called)
+
+
 async def test_the_rounds_of_an_answer_are_limited(qloop, session, thread, kit, settings) -> None:
     settings.max_tool_rounds = 2
     kit.answers = {"clock": lambda _arguments: "noon"}
@@ -325,6 +349,19 @@ async def test_a_long_result_is_told_in_parts(qloop, session, thread, kit, setti
     assert second.startswith("line 50\n"), "without a question to the user"
     await writes(thread, f"«read_more {json.dumps(call | {'offset': 10**6})}»", STOP)
     assert states(session) == [ToolState.FAILED]
+
+
+async def test_a_result_takes_no_more_than_a_quarter_of_the_context(
+    qloop, session, thread, kit, engine
+) -> None:
+    """Of 512 tokens here; the settings allow 4,000."""
+    kit.approvals = {"fake/clock": Approval.ALWAYS}
+    kit.answers = {"clock": lambda _arguments: "".join(f"line {number}\n" for number in range(1000))}
+    engine.use_prompts = lambda work: thread.use_prompts(lambda _none: work(OneTokenAWord()))
+    session.send("Go")
+    await writes(thread, "«clock {}»", STOP)
+    assert "line 63\n" in thread.submitted[1].messages[-1].content
+    assert "line 64\n" not in thread.submitted[1].messages[-1].content
 
 
 class OneTokenAWord:
@@ -391,6 +428,17 @@ async def test_a_fork_or_an_edit_has_rounds_that_are_its_own(qloop, session, thr
     assert answer_of(session).rounds is not answer.rounds
     session.regenerate()
     assert answer_of(session).rounds == []
+
+
+async def test_an_edit_of_an_answer_leaves_out_the_call_that_was_never_written(
+    qloop, session, thread, kit
+) -> None:
+    session.send("Go")
+    await writes(thread, 'Hm. «look {"ci')
+    session.stop()
+    await writes(thread, "", ABORT)
+    session.edit_answer(answer_of(session), "It rains.")
+    assert (answer_of(session).text, answer_of(session).rounds) == ("It rains.", [])
 
 
 async def test_a_tool_with_a_bug_fails_its_call_alone(qloop, session, thread, kit, caplog) -> None:

@@ -90,10 +90,10 @@ def readers() -> Iterator[AnswerReaders]:
     readers.close()
 
 
-def format_of(name: str, wishes: AnswerWishes = WISHES) -> AnswerFormat:
+def format_of(name: str, wishes: AnswerWishes = WISHES, json_schema: str = "") -> AnswerFormat:
     template = LimitedChatTemplate((TEMPLATES / f"{name}.jinja").read_text())
     try:
-        return template.write(CHAT, wishes=wishes)[1]
+        return template.write(CHAT, wishes=wishes, json_schema=json_schema)[1]
     finally:
         template.close()
 
@@ -129,6 +129,41 @@ def test_an_answer_is_read_whole_and_character_by_character(readers, name, answe
     wanted = content, reasoning, [json.loads(call) for call in calls], ["weather"] * len(calls)
     assert read(readers.open(found.parser), answer) == wanted
     assert read(readers.open(found.parser), *answer) == wanted
+
+
+SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}'
+
+
+@pytest.mark.parametrize("name", ["Qwen-Qwen2.5-7B-Instruct", "GLM-4.6", "openai-gpt-oss-120b"])
+def test_an_answer_beside_tools_and_a_schema_follows_the_schema_or_calls_a_tool(readers, name):
+    found = format_of(name, json_schema=SCHEMA)
+    assert found.triggers == ()
+    assert "root ::= root-1-2 | root-2" in found.grammar
+    answer = {"openai-gpt-oss-120b": "<|channel|>final<|message|>{}"}.get(name, "{}").format('{"n": 5}')
+    for pieces in ((answer,), answer):
+        assert read(readers.open(found.parser), *pieces) == ('{"n": 5}', "", [], [])
+    _name, call, (content, reasoning, calls) = next(one for one in ANSWERS.values() if one[0] == name)
+    wanted = content, reasoning, [json.loads(one) for one in calls], ["weather"] * len(calls)
+    assert read(readers.open(found.parser), call) == wanted
+    assert read(readers.open(found.parser), *call) == wanted
+
+
+def test_a_call_that_is_required_or_looks_like_an_answer_leaves_no_choice():
+    required = AnswerWishes(WISHES.tools, ToolChoice.REQUIRED)
+    found = format_of("Qwen-Qwen3-0.6B", required, json_schema=SCHEMA)
+    assert found == format_of("Qwen-Qwen3-0.6B", required)
+    calls_are_json = (
+        "{{ tools | tojson }}{% for m in messages %}[{{ m.role }}]{% if m.tool_calls %}"
+        '{"name": "{{ m.tool_calls[0].function.name }}", "parameters": '
+        "{{ m.tool_calls[0].function.arguments | tojson }}}{% else %}{{ m.content }}{% endif %}[end]"
+        "{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}"
+    )
+    template = LimitedChatTemplate(calls_are_json)
+    possible, alike = (template.write(CHAT, wishes=WISHES, json_schema=one)[1] for one in ("", SCHEMA))
+    template.close()
+    assert "tool-weather" in possible.parser
+    assert alike.grammar
+    assert "tool-weather" not in alike.grammar + alike.parser
 
 
 def test_a_required_call_has_a_grammar_from_the_first_token_on_and_a_possible_one_has_triggers():

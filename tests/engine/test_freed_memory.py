@@ -28,6 +28,20 @@ give_back()
 libc.malloc_stats()
 """
 
+MAPPED = """
+import ctypes, sys
+from app.engine.freed_memory import keep_little
+class Info(ctypes.Structure):
+    _fields_ = [(f"field_{number}", ctypes.c_size_t) for number in range(10)]
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+libc.mallinfo2.restype = Info
+keep_little()
+before = libc.mallinfo2().field_4
+block = libc.malloc(int(sys.argv[1]))
+print(libc.mallinfo2().field_4 - before)
+"""
+
 
 @pytest.mark.skipif(freed_memory._libc() is None, reason="only glibc can be told")
 def test_all_threads_share_two_heaps() -> None:
@@ -38,3 +52,15 @@ def test_all_threads_share_two_heaps() -> None:
 
     assert num_heaps("usual") > freed_memory.NUM_HEAPS
     assert num_heaps("little") == freed_memory.NUM_HEAPS
+
+
+@pytest.mark.skipif(freed_memory._libc() is None, reason="only glibc can be told")
+def test_the_pixels_of_a_window_go_back_to_the_system_and_the_logits_of_a_token_stay_at_hand() -> None:
+    def num_mapped_bytes(size: int) -> int:
+        """Of a block of that size: in a mapping of its own."""
+        command = [sys.executable, "-c", MAPPED, str(size)]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    pixels, logits = 1280 * 800 * 4, 262_144 * 4
+    assert num_mapped_bytes(pixels) >= pixels
+    assert num_mapped_bytes(logits) == 0

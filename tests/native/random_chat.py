@@ -175,7 +175,7 @@ TYPES = (
 
 def broken_answers(chat: Chat, templates: list[str], rng: random.Random) -> None:
     """Each is read piece by piece, as it is written."""
-    chat("open", template=rng.choice(templates), bos="<s>", eos="</s>")
+    chat("open", template=rng.choice(templates), tool_template="", bos="<s>", eos="</s>")
     asked = {"messages": [USER], "tools": TOOLS, "parallel_tool_calls": True}
     made = chat("apply", **asked, tool_choice=rng.choice(["auto", "required"]))
     written = as_written(chat)
@@ -205,7 +205,7 @@ def broken(written: str, rng: random.Random) -> str:
 
 
 def hostile_template(chat: Chat, templates: list[str], rng: random.Random) -> None:
-    chat("open", template=hostile_source(templates, rng), bos="", eos="")
+    chat("open", template=hostile_source(templates, rng), tool_template="", bos="", eos="")
     chat("apply", messages=[USER, ANSWER, USER], tools=TOOLS)
 
 

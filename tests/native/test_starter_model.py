@@ -57,6 +57,21 @@ def test_it_says_that_it_cannot_count_so_far():
     assert_right(answers, [expected for _, expected in held_out_too_far()], at_least=0.95)
 
 
+@pytest.mark.parametrize("wanted", ["I want a better model", "How can I use a better model?"])
+def test_who_wants_a_better_model_is_told_where_models_are(wanted):
+    (answer,) = skein_ask([wanted])
+    assert answer.startswith("Choose Get more models in the Model menu")
+
+
+def test_it_counts_down_from_a_hundred_and_says_that_it_counts_no_further():
+    to_fifty, to_one, up = skein_ask(
+        ["Count down from 100 to 50", "Count down from 100 to 1", "Count from 100 to 400"]
+    )
+    assert to_fifty == ", ".join(map(str, range(100, 49, -1)))
+    assert to_one == ", ".join(map(str, range(100, 0, -1)))
+    assert up == TOO_FAR
+
+
 def test_what_it_says_of_itself_leads_to_other_models_not_to_a_file():
     assert all("Get more models" in text and "Ctrl+O" not in text for text in (OFF_TOPIC, TOO_HARD, TOO_FAR))
 

@@ -77,7 +77,7 @@ class AtOnce(Executor):
         return future
 
 
-class _Prompts:
+class Prompts:
     def tokenize(self, text: str, *, parse_special: bool) -> list[int]:
         return [len(word) for word in text.split()]
 
@@ -138,7 +138,7 @@ class RandomThread(ScriptedThread):
         if self.uses and self.chance.random() < 0.5:
             work, future = self.uses.pop(self.chance.randrange(len(self.uses)))
             if future.set_running_or_notify_cancel():
-                future.set_result(work(_Prompts()))
+                future.set_result(work(Prompts()))
         if not self.asked:
             return
         request = self.chance.choice(list(self.asked.values()))

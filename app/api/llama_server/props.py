@@ -34,6 +34,7 @@ async def props(request: web.Request) -> web.Response:
             "endpoint_metrics": request.app[PRESENTATION].is_monitored,
             "ui": False,
             "chat_template": template.source,
+            **({"chat_template_tool_use": template.tool_source} if template.tool_source else {}),
             "bos_token": template.bos_text,
             "eos_token": template.eos_text,
             "build_info": SYSTEM_FINGERPRINT,

@@ -66,8 +66,8 @@ async def tokenize(request: web.Request) -> web.Response:
 
 async def detokenize(request: web.Request) -> web.Response:
     fields = await read_fields(request, DetokenizeFields)
-    texts = [text async for text in _in_parts(request, fields.tokens, PromptBuilder.written)]
-    content = b"".join(piece for pieces in texts for piece in pieces)
+    texts = [text async for text in _in_parts(request, fields.tokens, _written)]
+    content = b"".join(texts)
     return json_response({"content": content.decode("utf-8", "replace")})
 
 
@@ -90,6 +90,10 @@ async def apply_template(request: web.Request) -> web.Response:
     sampling = client.sampling
     asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))
     return json_response({"prompt": await client.use_prompts(lambda prompts: prompts.render(asked))})
+
+
+def _written(prompts: PromptBuilder, token_ids: list[int]) -> bytes:
+    return b"".join(prompts.written(token_ids))
 
 
 def _alone(_prompts: PromptBuilder, token_ids: list[int]) -> bytes:

@@ -59,7 +59,7 @@ async def show(request: web.Request) -> web.Response:
     model = dict(_loaded(request.app)).get(fields.model or fields.name or "", client.model)
     template, parameters = "", ""
     if not model.pooling:
-        template = await client.use_prompts(lambda prompts: prompts.template_source)
+        template = (await client.template_facts()).source
         settings = sampling_json(client.sampling, client.defaults.max_tokens)
         parameters = "\n".join(f"{name} {settings[name]}" for name in PARAMETERS)
     return json_response(

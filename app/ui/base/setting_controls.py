@@ -32,9 +32,10 @@ MAX_INT = 2**31 - 1
 COMBO_WIDTH = 220
 TEXT_HEIGHT = 96
 MAX_WRAPPED_RUN = 5_000  # wrapping a longer unbroken run takes Qt seconds
-# Qt lays out as much in some 40 ms: a line at a time, and other scripts than Latin ten times as slowly.
+# Qt lays out as much in some 40 ms: a line at a time, and one of Chinese letters that are all new to it takes
+# as long as one of a hundred thousand Latin ones.
 MAX_SHOWN_CHARS = 100_000
-LONG_LINE = re.compile(r"[^\n]{20001}")
+LONG_LINE = re.compile(r"[^\n]{4001}")
 
 
 class Control(Protocol):

@@ -24,11 +24,11 @@ from app.ui.message.markdown import (
 WINDOW = 5_000  # in weights: reading and drawing so many plain letters takes some 10 ms
 # What costs more than a letter: marks, the ends of lines, scripts that are shaped, what is spelled out.
 _HEAVY = re.compile(
-    r"[\n\[!|\\$*_~`<>&\]()#+=:\-\u0300-\u036f\u0590-\u0eff\ufb1d-\ufdff\ufe70-\ufefe"
+    r"[\n\[!|\\$*_~`<>&\]()#+=:{}%@^\-\u0300-\u036f\u0590-\u0eff\ufb1d-\ufdff\ufe70-\ufefe"
     r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
 )
-_WEIGHTS = {"\n": 20, "[": 15, "!": 10, "|": 10, "*": 10, "_": 10, "~": 10, "\\": 8, "$": 15, "<": 8}
-_WEIGHTS |= dict.fromkeys(">-", 8) | dict.fromkeys("`&]()#+=:", 4)
+_WEIGHTS = {"\n": 20, "[": 30, "!": 10, "|": 10, "*": 10, "_": 10, "~": 10, "\\": 8, "$": 15, "<": 8}
+_WEIGHTS |= dict.fromkeys(">-", 8) | dict.fromkeys("`&]()#+=:{}%@^", 4)
 _SHAPED, _SPELLED_OUT = 3, 40
 MAX_LABELS = 100  # of footnotes
 # Endings that would render differently until the next character comes.

@@ -4,7 +4,17 @@ import time
 from functools import partial
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFont, QHideEvent, QPainter, QPaintEvent, QPen, QShowEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QColor,
+    QFont,
+    QHideEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidget
 
 from app.chats.tool_use import Decision, ToolState, ToolUse
@@ -159,6 +169,8 @@ class ToolCard(QWidget):
         self._show_result(is_open and bool(use.result))
         if is_asking and not self.buttons:
             self._make_question()
+        if is_asking and self.isVisible() and QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.header.accessibleName()))
         for decision, button in self.buttons.items():
             is_lasting = decision in (Decision.THIS_CHAT, Decision.ALWAYS)
             button.setVisible(is_asking and is_open and not (is_lasting and self._label.always_asks))

@@ -43,7 +43,7 @@ class ServerDialog(QDialog):
         self.command = _line("npx -y @modelcontextprotocol/server-everything", tr("Command line"), self)
         self.environment = _text("API_KEY=…", tr("Environment"), self)
         self.url = _line("https://example.org/mcp", tr("Address"), self)
-        self.headers = _text("Authorization: Bearer …", tr("Headers"), self)
+        self.headers = _text("Authorization: …", tr("Headers"), self)
         self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
         self.problem.hide()
         self.add = QPushButton(tr("Save") if known else tr("Add"), self)

@@ -54,7 +54,6 @@ class ServerRow(QWidget):
         self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.fold.setIconSize(QSize(14, 14))
         self.fold.setCheckable(True)
-        self.fold.setStyleSheet("QToolButton:checked { background: transparent; }")
         font = self.fold.font()
         font.setWeight(font.Weight.DemiBold)
         self.fold.setFont(font)

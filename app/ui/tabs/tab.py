@@ -14,6 +14,7 @@ from app.look.marks import Mark
 from app.look.sequence_colours import colour_of
 from app.protocol.report import SlotSnapshot
 from app.ui.base.chat_title import shown_title
+from app.ui.message.tool_words import asking_uses
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
@@ -44,6 +45,8 @@ class Tab(QObject):
     def mark(self) -> Mark:
         turns = self.session.chat.turns
         if self.session.is_busy:
+            if next(asking_uses(self.session.chat), None):
+                return marks.ASKING
             return marks.PAUSED if self.is_paused else marks.COMPUTING
         if turns and turns[-1].state is TurnState.FAILED:
             return marks.FAILED

@@ -255,7 +255,7 @@ def test_a_line_without_end_is_not_wrapped_when_it_is_pasted(
     assert modes == [LongText.LineWrapMode.NoWrap]
 
 
-@pytest.mark.parametrize("text", ["ab " * 40_000, "\u4e00" * 25_000], ids=["letters", "a line of Chinese"])
+@pytest.mark.parametrize("text", ["ab " * 40_000, "\u4e00" * 5_000], ids=["letters", "a line of Chinese"])
 def test_what_is_too_long_for_the_box_is_not_pasted(panel: ChatSettings, qtbot: QtBot, text: str) -> None:
     panel.prompt.setPlainText("Be brief.")
     with qtbot.assertNotEmitted(panel.changed):
@@ -267,7 +267,7 @@ def test_what_is_too_long_for_the_box_is_not_pasted(panel: ChatSettings, qtbot: 
 
 @pytest.mark.parametrize(
     ("whole", "num_shown"),
-    [("word " * 100_000, MAX_SHOWN_CHARS), ("word\n" + "\u4e00" * 30_000, 20_005)],
+    [("word " * 100_000, MAX_SHOWN_CHARS), ("word\n" + "\u4e00" * 30_000, 4_005)],
     ids=["words", "a line of Chinese"],
 )
 def test_of_a_prompt_that_is_too_long_to_be_shown_nothing_is_lost(

@@ -3,6 +3,7 @@ from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, TurnState
+from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.ui.tabs.tab import Tab
 from tests.ui.fakes import FakeSession
 
@@ -32,6 +33,15 @@ def test_the_mark_tells_the_state_in_order_of_weight(tab: Tab, session: FakeSess
     assert tab.mark.word == "unread"
     tab.is_unread = False
     assert tab.mark.word == "hibernated"
+
+
+def test_a_call_that_waits_for_the_user_is_marked(tab: Tab, session: FakeSession) -> None:
+    session.send("Write")
+    use = ToolUse("1", "write", state=ToolState.ASKING)
+    session.chat.turns[-1].rounds.append(ToolRound(uses=[use]))
+    assert tab.mark.word == "waiting for you"
+    use.state = ToolState.RUNNING
+    assert tab.mark.word == "computing"
 
 
 def test_it_tells_when_its_chat_has_changed(tab: Tab, session: FakeSession, qtbot: QtBot) -> None:
