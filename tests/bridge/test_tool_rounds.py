@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -172,6 +173,18 @@ async def test_a_call_that_cannot_be_made_is_the_models_error(
     assert states(session) == [ToolState.FAILED]
     assert error in thread.submitted[1].messages[-1].content
     assert kit.num_called == 0
+
+
+async def test_a_tool_that_always_asks_asks_again(qloop, session, thread, kit) -> None:
+    kit.tools = {key: replace(one, always_asks=True) for key, one in kit.tools.items()}
+    session.send("Go")
+    await writes(thread, '«look {"city": "A"}»', STOP)
+    session.decide(answer_of(session).rounds[0].uses[0], Decision.THIS_CHAT)
+    await settle()
+    kit.finish("a")
+    await settle()
+    await writes(thread, '«look {"city": "B"}»', STOP)
+    assert states(session) == [ToolState.ASKING]
 
 
 async def test_a_decision_for_all_calls_holds_for_those_that_wait(qloop, session, thread, kit) -> None:
