@@ -4420,14 +4420,14 @@ rate</source>
         <translation>回答前会思考</translation>
     </message>
     <message>
-        <source>tools through the API</source>
+        <source>can call tools</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
-        <translation>可通过 API 使用工具</translation>
+        <translation>可调用工具</translation>
     </message>
     <message>
-        <source>no tools</source>
+        <source>not made to call tools</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
-        <translation>不支持工具</translation>
+        <translation>未针对调用工具训练</translation>
     </message>
     <message>
         <source>From {size}, or drop a GGUF file here</source>

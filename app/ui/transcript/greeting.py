@@ -77,7 +77,7 @@ def fact_texts(model: ModelInfo) -> tuple[str, ...]:
         tr("{number} tokens of context", number=count(model.max_sequence_tokens)),
         tr("text only, no pictures or sound"),
         tr("thinks before it answers") if model.thinks else "",
-        tr("tools through the API") if model.takes_tools else tr("no tools"),
+        tr("can call tools") if model.takes_tools else tr("not made to call tools"),
     )
     return tuple(fact for fact in facts if fact)
 

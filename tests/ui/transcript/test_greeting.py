@@ -37,12 +37,12 @@ def test_a_real_model_names_what_it_can_and_offers_what_it_can_answer() -> None:
     shown = greeting(ModelState(model))
     assert shown.facts == (
         "4.0B parameters · 8,192 tokens of context · text only, no pictures or sound · "
-        "thinks before it answers · tools through the API"
+        "thinks before it answers · can call tools"
     )
     assert shown.prompts == PROMPTS
     assert shown.primary is Primary.NOTHING
     assert fact_texts(model_info(n_ctx=2048)) == (
-        "2,048 tokens of context", "text only, no pictures or sound", "no tools",
+        "2,048 tokens of context", "text only, no pictures or sound", "not made to call tools",
     )  # fmt: skip
 
 
