@@ -33,6 +33,7 @@ FLOOD_SHARE, FLOOD_BURST_S, FLOOD_SLEEP_S = 0.25, 1.0, 0.5
 LOG_EVERY_S = 0.02
 ASK_S, TERM_S = 1.0, 1.0  # after its stdin is closed, and after SIGTERM
 POLL_S, LOOK_EVERY_S = 0.01, 0.1
+LAST_WORDS_S = 1.0  # of its log; a child of it may hold the pipe open
 MAX_MEMORY_BYTES = 2 << 30  # of this process; to parse 16 MiB of brackets takes 1 GiB
 _ENDS = 4096  # of a line that is too long: where its id is looked for
 _ID = re.compile(rb'"id"\s*:\s*(?:(\d{1,18})|"([\w-]{1,100})")')
@@ -104,7 +105,7 @@ class ServerProcess:
         self._command, self._environment, self._folder = command, environment, folder
         self._on_log = on_log
         self._waiting: set[int | str] = set()  # requests without an answer
-        self.ended = asyncio.Event()
+        self.ended, self._log_ended = asyncio.Event(), asyncio.Event()
         self._is_asked_to_end = False
         self.exit_code: int | None = None  # None: it has not ended by itself
         self._process: asyncio.subprocess.Process | None = None
@@ -137,7 +138,9 @@ class ServerProcess:
         assert self._process
         while self._is_asked_to_end or (self._process.returncode is None and not self.ended.is_set()):
             await asyncio.sleep(LOOK_EVERY_S)
-        await self._has_ended(LOOK_EVERY_S)
+        if await self._has_ended(LOOK_EVERY_S):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._log_ended.wait(), LAST_WORDS_S)
         self.exit_code = self._process.returncode
 
     @contextlib.asynccontextmanager
@@ -225,6 +228,7 @@ class ServerProcess:
             await asyncio.sleep(LOG_EVERY_S)
         if rest:
             self._on_log([rest.decode("utf-8", "replace")])
+        self._log_ended.set()
 
     async def _end(self) -> None:
         assert self._process

@@ -3362,9 +3362,9 @@ rate</source>
         <translation>此标签页中没有等待您的工具调用。</translation>
     </message>
     <message>
-        <source>Refuse tool c&amp;all</source>
+        <source>Ref&amp;use tool call</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>拒绝工具调用(&amp;A)</translation>
+        <translation>拒绝工具调用(&amp;U)</translation>
     </message>
     <message>
         <source>Tell the model that you refused the call that waits for you</source>

@@ -76,6 +76,8 @@ class Answer:
 class FixedAnswer:
     """A sampler that does its work, and then says what was fixed."""
 
+    waits_for_trigger = False
+
     def __init__(self, sampler: LlamaSampler, answer: list[int]) -> None:
         self.logits: list[npt.NDArray[np.float32]] = []  # some of each place
         self._sampler = sampler

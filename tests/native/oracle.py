@@ -72,6 +72,10 @@ class _RecordedSampler:
         self._sampler, self._keep = sampler, keep
         self.close = sampler.close
 
+    @property
+    def waits_for_trigger(self) -> bool:
+        return self._sampler.waits_for_trigger
+
     def sample(self, row: int) -> int:
         self._keep(row)
         return self._sampler.sample(row)

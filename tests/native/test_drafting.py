@@ -48,6 +48,7 @@ def engines(backend):
 class Watched:
     """The logits of each row that a sampler was given, and what it chose."""
 
+    waits_for_trigger = False
     sampler: LlamaSampler
     logits: list[np.ndarray] = field(default_factory=list)
     token_ids: list[int] = field(default_factory=list)

@@ -65,6 +65,8 @@ class Expected:
 class WatchedSampler:
     """Remembers the tokens that were sure."""
 
+    waits_for_trigger = False
+
     def __init__(self, backend, *values) -> None:
         self.backend = backend
         self.sampler = LlamaBackend.new_sampler(backend, *values)

@@ -63,6 +63,7 @@ def counting(number: int) -> str:
 class WatchedSampler:
     """Remembers between which two candidates it has chosen each time."""
 
+    waits_for_trigger = False
     backend: LlamaBackend
     sampler: Sampler
     choices: list[Choice]

@@ -36,6 +36,8 @@ class Program:
 
 
 class WatchedSampler:
+    waits_for_trigger = False
+
     def __init__(self, sampler: LlamaSampler, backend: LlamaBackend, logits: list[bytes]) -> None:
         self.sampler, self.backend, self.logits = sampler, backend, logits
 

@@ -68,6 +68,12 @@ def check_estimate(engine: ActiveEngine, path: Path) -> None:
     assert abs(model.memory.total_bytes / expected.need.total_bytes - 1) < 0.15
 
 
+def engine_children() -> list[psutil.Process]:
+    """Without those that have ended and are not reaped yet."""
+    alive = [one for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE]
+    return [one for one in alive if "app.engine.engine_child" in one.cmdline()]
+
+
 def answer_alone(path: Path) -> str:
     with open_llama_backend(params(path)) as backend:
         engine = Engine(backend)
@@ -163,7 +169,7 @@ def test_an_engine_in_a_process_of_its_own_does_all_that_others_do_and_comes_bac
     engine.recovering.connect(crashes.append)
     with qtbot.waitSignal(engine.loaded, timeout=60_000):
         engine.load(params(path, own_process=True))
-    [child] = [one for one in psutil.Process().children() if "app.engine.engine_child" in one.cmdline()]
+    [child] = engine_children()
     engine.post(Submit(question("first", max_tokens=4)))
     qtbot.waitUntil(lambda: bool(answer.end("first")), timeout=60_000)
     engine.post(Fork("chat first", "chat copy"))

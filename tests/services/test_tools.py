@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -69,7 +70,7 @@ async def test_a_server_starts_once_it_is_trusted_and_chosen(qloop, service):
     assert names(service, "t/*") == []
     (state,) = service.servers
     assert (state.is_trusted, state.status, children()) == (False, Status.STOPPED, set())
-    assert state.config.command_line == f"{sys.executable} {PROGRAM}"
+    assert state.config.command_line == shlex.join([sys.executable, str(PROGRAM)])
     service.trust(name)
     await service.prepare(["t/echo"])
     assert names(service, "t/echo") == ["echo"]

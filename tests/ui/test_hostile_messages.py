@@ -216,6 +216,8 @@ def test_a_message_cannot_dress_as_the_program(source: str) -> None:
 OPENERS = {
     "app/ui/message/link_prompt.py",  # links, after a question
     "app/ui/base/help_commands.py",  # our own folders
+    "app/ui/settings/question_dialog.py",  # a page that an MCP server names, once its address was shown
+    "app/services/tools.py",  # the page where one signs in to an MCP server of the user's
     "app/ui/models/hub_page.py",  # pages of the hub that was chosen, by buttons
 }
 VIEWERS = {

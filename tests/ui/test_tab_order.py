@@ -29,6 +29,12 @@ def test_tab_goes_through_the_composer_as_it_is_read_and_round_the_whole_window(
     qtbot.waitUntil(window.frame.isActiveWindow)
     composer = window.tabs.views[0].composer
     stops = walk(composer.editor, qtbot)
-    assert stops[:4] == [composer.editor, composer.attach, composer.settings, composer.more]
+    assert stops[:5] == [
+        composer.editor,
+        composer.attach,
+        composer.tools,
+        composer.settings,
+        composer.more,
+    ]
     assert window.tabs.strip.bar in stops
     assert len(stops) == len(set(stops)), "it goes in circles"

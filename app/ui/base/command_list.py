@@ -105,7 +105,7 @@ COMMANDS = {
         "No call of a tool waits for you in this tab.",
     ),
     "chat.refuse-tool": Words(
-        "Refuse tool c&all",
+        "Ref&use tool call",
         "Tell the model that you refused the call that waits for you",
         "Ctrl+Shift+R",
         "No call of a tool waits for you in this tab.",
