@@ -139,8 +139,7 @@ class ServerProcess:
         while self._is_asked_to_end or (self._process.returncode is None and not self.ended.is_set()):
             await asyncio.sleep(LOOK_EVERY_S)
         if await self._has_ended(LOOK_EVERY_S):
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._log_ended.wait(), LAST_WORDS_S)
+            await self._hear_last_words()
         self.exit_code = self._process.returncode
 
     @contextlib.asynccontextmanager
@@ -236,6 +235,7 @@ class ServerProcess:
         if self._process.stdin:
             self._process.stdin.close()
         if await self._has_ended(ASK_S):
+            await self._hear_last_words()
             self.exit_code = self._process.returncode
         elif sys.platform != "win32":
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -244,6 +244,10 @@ class ServerProcess:
         kill_all()
         await self._has_ended(TERM_S)
         self._process._transport.close()  # type: ignore[attr-defined]  # a pipe may still be open elsewhere
+
+    async def _hear_last_words(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._log_ended.wait(), LAST_WORDS_S)
 
     async def _has_ended(self, within_s: float) -> bool:
         """Not by `wait`, which waits for the pipes, too."""
