@@ -204,7 +204,7 @@ def often_copying_token(token_ids):
     return copying_token(token_ids) if len(token_ids) % 5 else ord("x")
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(
     events,
     st.lists(words, min_size=60, max_size=60),
@@ -239,7 +239,7 @@ def test_any_schedule_gives_every_chat_the_answer_it_gets_alone(
             assert positions == list(range(positions[0], positions[0] + len(positions)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["ask"] * 3 + ["step"] * 4 + ["fork", "front"]), st.sampled_from(CHATS)),

@@ -42,7 +42,7 @@ def alone(backend, seq_id: int, token_ids: list[int]) -> np.ndarray:
     return backend.logits[0].copy()
 
 
-@pytest.mark.parametrize("num_rows", [1, 3, 4, 13, 16, 40, 64, 150])
+@pytest.mark.parametrize("num_rows", [1, 4, 13, 64, 150])
 def test_answers_beside_rows_of_a_prompt_are_computed_as_alone(backend, num_rows):
     expected = [alone(backend, seq_id, tokens(seq_id, held + 1)) for seq_id, held in TALKING.items()]
     expected.append(alone(backend, PROMPT, tokens(PROMPT, PROMPT_AT + num_rows)))
@@ -57,7 +57,7 @@ def test_answers_beside_rows_of_a_prompt_are_computed_as_alone(backend, num_rows
             np.testing.assert_allclose(backend.logits[row], logits, atol=0.02 * logits.std())
 
 
-@pytest.mark.parametrize("num_rows", [1, 5, 30])
+@pytest.mark.parametrize("num_rows", [1, 30])
 def test_chats_whose_cells_lie_between_each_other_are_computed_as_alone(backend, num_rows):
     """Three of them, with so many rows each in every step."""
     num_tokens = 150
