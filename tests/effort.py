@@ -1,6 +1,7 @@
-"""How much the tests do of what is random.
+"""How much the tests do of the same kind.
 
-`SKEIN_TEST_EFFORT=10 packaging/test` does ten times as much.
+`SKEIN_TEST_EFFORT=10 packaging/test` does ten times as much of what is random, and every combination of
+what is listed.
 """
 
 import os
