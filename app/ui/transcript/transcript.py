@@ -447,7 +447,8 @@ class Transcript(QAbstractScrollArea):
         """One row in sight or around it, so that scrolling finds it ready."""
         row = next((row for row in self._around() if not self._is_ready(row)), None)
         if row is not None and self.isVisible():
-            self._measure(row)
+            with slices().ahead():
+                self._measure(row)
             self._place(is_growth=self._is_at_end)
 
     @Slot(object, object)
