@@ -62,9 +62,8 @@ from app.system.said import said
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.engine.backend import Backend
+    from app.engine.backend import Backend, Lens
     from app.engine.batch import Batch
-    from app.engine.backend import Lens
     from app.protocol.report import Answer, CellMap, SavedState, SlotSnapshot
 
 log = logging.getLogger(__name__)

@@ -6,12 +6,16 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from app.engine.engine import Engine
+from app.engine.lens import answers_to
 from app.engine.llama.graph_nodes import SOFT_MAX
 from app.engine.llama.lens import LlamaLens
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.errors import LensInterruptedError, LensRefusedError
+from app.protocol.lens import ReadAttention
 from app.protocol.load import FlashAttention, KvType, LoadParams
 from app.protocol.report import SavedState
+from tests.driver import request as ask
 from tests.driver import rows
 
 pytestmark = pytest.mark.native
@@ -113,3 +117,32 @@ def test_an_interrupted_question_ends_and_the_next_one_is_answered(tiny_gguf) ->
             lens.logprobs(TOKENS, 10)
         lens.resume()
         assert len(lens.logprobs(TOKENS, 10)) == 80
+
+
+def batches_of(path, *, with_lens: bool) -> tuple[list[tuple[object, ...]], list[str]]:
+    """What two chats had in each step, and what they were answered."""
+    params = LoadParams(path, n_ctx=512, n_seq_max=4, n_batch=64, n_threads=1)
+    with open_llama_backend(params) as backend:
+        engine = Engine(backend)
+        for one in (ask("one chat", "first"), ask("another chat, which is longer", "second")):
+            engine.add_request(one)
+        spans: list[tuple[object, ...]] = []
+        answers = {"first": "", "second": ""}
+        while engine.has_work:
+            report = engine.step()
+            spans += [(report.step, one.seq_id, one.first_pos, one.token_bytes) for one in report.spans]
+            for output in report.outputs:
+                answers[output.chat_id] += output.text
+            saved = engine.copied_state("first") if with_lens else None
+            if saved and len(saved.token_ids) > 10:
+                part = (len(saved.token_ids) - 3, len(saved.token_ids))
+                question = ReadAttention("q", "first", saved.token_ids, part)
+                assert backend.lens
+                assert next(answers_to(question, backend.lens, saved)).query_id == "q"
+        engine.close()
+        return spans, list(answers.values())
+
+
+def test_the_batches_of_running_chats_are_the_same_with_the_lens(tiny_gguf) -> None:
+    path = tiny_gguf("llama")
+    assert batches_of(path, with_lens=True) == batches_of(path, with_lens=False)
