@@ -13,11 +13,13 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from app.engine.command_loop import CommandLoop
 from app.engine.engine import Engine
+from app.engine.lens import LensThread
 from app.engine.prompt import Prompt
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.callers import Caller
@@ -34,6 +36,7 @@ from app.protocol.commands import (
     ends,
 )
 from app.protocol.errors import EngineError, RequestError
+from app.protocol.lens import LensAnswer, LensQuestion, StopLens
 from app.protocol.output import FinishReason
 from app.protocol.request import Request
 from app.system.said import said
@@ -72,11 +75,18 @@ class _Refitted:
     result: Prompt | RequestError
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The lens has found out."""
+
+    answer: LensAnswer
+
+
 # The effects of these are reported with the next step, or as the end of an answer.
 SHOWN_BY_STEPS = (Abort, AbortAll, SetFront, SetSpeed, KeepCells)
 ABOUT_PROMPTS = (Abort, AbortAll, Forget, SetFront)
 
-_Letter = _Prepared | _PreparedAhead | _Refitted
+_Letter = _Prepared | _PreparedAhead | _Refitted | _Seen
 
 
 class EngineLoop(CommandLoop[_Letter]):
@@ -89,6 +99,7 @@ class EngineLoop(CommandLoop[_Letter]):
         self._prompt_thread = PromptThread(
             engine.prompts, self._mailbox.put, engine.slots.hibernated.prefetch
         )
+        self._lens_thread = LensThread(engine.lens, self._on_seen) if engine.lens else None
         engine.answers.build_shorter_prompt = self._prompt_thread.build_shorter
 
     # Any thread.
@@ -123,6 +134,8 @@ class EngineLoop(CommandLoop[_Letter]):
             raise
         finally:
             self._prompt_thread.stop()
+            if self._lens_thread:
+                self._lens_thread.stop()
             self._engine.close()
 
     def _receive(self) -> None:
@@ -163,6 +176,11 @@ class EngineLoop(CommandLoop[_Letter]):
                 self._add_prepared(request, result)
             case _Refitted(request_id, result):
                 self._engine.refit(request_id, result)
+            case _ if isinstance(letter, LensQuestion | StopLens):
+                self._look(letter)
+            case _Seen(answer):
+                self._engine.take_answer(answer)
+                self._outbox.put(self._engine.report())
             case None:
                 pass
             case command:
@@ -179,6 +197,18 @@ class EngineLoop(CommandLoop[_Letter]):
             self._engine.resume()
         if not isinstance(command, SHOWN_BY_STEPS):
             self._outbox.put(self._engine.report())
+
+    def _look(self, question: LensQuestion | StopLens) -> None:
+        if self._lens_thread is None:
+            return
+        if isinstance(question, StopLens):
+            self._lens_thread.end(question)
+        else:
+            self._lens_thread.ask(question, partial(self._engine.copied_state, question.chat_id))
+
+    def _on_seen(self, answer: LensAnswer) -> None:
+        """On the lens's thread."""
+        self._mailbox.put(_Seen(answer))
 
     def _add_prepared(self, request: Request, result: Prompt | RequestError) -> None:
         if self._preparing.pop(request.request_id, None) is None:

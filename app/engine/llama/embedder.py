@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.batch import Batch
-from app.engine.llama.backend import AbortFlag, NativeBatch
+from app.engine.llama.abort_flag import AbortFlag
+from app.engine.llama.backend import NativeBatch
 from app.engine.llama.loading import (
     check_can_be_run,
     loaded_model,
