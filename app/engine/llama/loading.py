@@ -99,19 +99,10 @@ def open_llama_backend(
     `on_progress` gets 0 … 1 on the calling thread and cancels by returning False. `check_tensors` looks at
     every weight. Raises ModelLoadError with the reason from llama.cpp's own log.
     """
-    native_log = library()
-    native_log.recent.clear()
-    native_log.buffers.clear()
-    check_file(params.path)
-    for adapter in params.adapters:
-        check_file(adapter.path)
-    if params.use_mmap and has_long_tail(params.path):
-        params = replace(params, use_mmap=False)
     share = share_of_progress(params)
     with contextlib.ExitStack() as stack:
-        files = stack.enter_context(MappedFiles(params.path if params.use_mmap else None))
-        files.hold()
-        model = stack.enter_context(load_model(params, lambda done: on_progress(share * done), check_tensors))
+        loaded = loaded_model(params, lambda done: on_progress(share * done), check_tensors)
+        model, files = stack.enter_context(loaded)
         _check_can_chat(model, params.path)
         adapters = stack.enter_context(loaded_adapters(model, params.adapters))
         context_params = _context_params(model, params)
@@ -139,7 +130,28 @@ def open_llama_backend(
         yield backend
 
 
-def check_file(path: Path) -> None:
+@contextlib.contextmanager
+def loaded_model(
+    params: LoadParams, on_progress: Callable[[float], bool], check_tensors: bool
+) -> Iterator[tuple[Native, MappedFiles]]:
+    """A model and the files that its weights are in, which are held until they are let go.
+
+    Raises ModelLoadError.
+    """
+    native_log = library()
+    native_log.recent.clear()
+    native_log.buffers.clear()
+    for path in (params.path, *(adapter.path for adapter in params.adapters)):
+        _check_file(path)
+    if params.use_mmap and has_long_tail(params.path):
+        params = replace(params, use_mmap=False)
+    with MappedFiles(params.path if params.use_mmap else None) as files:
+        files.hold()
+        with _load_model(params, on_progress, check_tensors) as model:
+            yield model, files
+
+
+def _check_file(path: Path) -> None:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # to open a pipe would wait for its writer
             raise ModelLoadError(
@@ -161,7 +173,7 @@ def check_file(path: Path) -> None:
         )
 
 
-def load_model(params: LoadParams, on_progress: Callable[[float], bool], check_tensors: bool) -> Native:
+def _load_model(params: LoadParams, on_progress: Callable[[float], bool], check_tensors: bool) -> Native:
     path = params.path
     cancelled = False
 
