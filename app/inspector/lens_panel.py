@@ -81,7 +81,7 @@ class LensPanel(DockPanel):
         self.group = ChoiceButton(tr("Head group"), self)
         self.sinks = ChipButton(
             tr("Leave out sinks"),
-            tr("Not the first token and control tokens, where attention goes that has nothing to look for"),
+            tr("Not the first token and those between messages, where attention goes that looks for nothing"),
             self,
             is_checkable=True,
         )
@@ -340,14 +340,9 @@ class LensPanel(DockPanel):
 
     @property
     def _sinks(self) -> Sequence[int]:
-        tokens = self.reader.tokens
-        texts = self.recording.token_texts
-        names = (
-            token
-            for token, token_id in enumerate(tokens.token_ids)
-            if texts.get(token_id, b"").startswith(b"<") and texts[token_id].endswith(b">")
-        )
-        return (0, *names)
+        """What is of no message: the template's own."""
+        spoken = {token for one in self.rows.parts for token in range(*one.tokens)}
+        return [0, *(token for token in range(self.reader.tokens.num_prompt_tokens) if token not in spoken)]
 
     @property
     def _marked(self) -> Span | None:
