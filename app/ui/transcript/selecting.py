@@ -107,9 +107,9 @@ class Selecting(QObject):
         height = self._area.viewport().height()
         if 0 <= place.y() < height:
             self._scrolls.stop()
+            self._select_to(place)
         elif not self._scrolls.isActive():
             self._scrolls.start()
-        self._select_to(place)
 
     def _scroll_on(self) -> None:
         """The pointer is above or below the page: the farther, the faster."""
@@ -121,7 +121,9 @@ class Selecting(QObject):
 
     def _release(self, event: QMouseEvent) -> None:
         self._is_dragging = False
-        self._scrolls.stop()
+        if self._scrolls.isActive():
+            self._scrolls.stop()
+            self._select_to(self._place_of(event))
         if self._selection:
             if QGuiApplication.clipboard().supportsSelection():
                 self._selection.copy(QClipboard.Mode.Selection)

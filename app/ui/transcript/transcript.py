@@ -40,7 +40,7 @@ REST_PER_COST = 50  # what took 2 ms is followed by 100 ms of rest; painting tak
 MAX_REST_MS = 400
 NUM_AROUND = 3  # rows with widgets on each side of what is in sight
 MAX_PASSES = 8
-FRAME = 12_000  # in weights: so much new text is drawn at once
+FRAME = 8_000  # in weights: so much new text is drawn at once
 FREE_AFTER_MS = 60_000  # a hidden chat needs no widgets
 
 
@@ -452,7 +452,8 @@ class Transcript(QAbstractScrollArea):
         """One row in sight or around it, so that scrolling finds it ready."""
         row = next((row for row in self._around() if not self._is_ready(row)), None)
         if row is not None and self.isVisible():
-            self._measure(row)
+            with slices().ahead():
+                self._measure(row)
             self._place(is_growth=self._is_at_end)
 
     @Slot(object, object)
