@@ -21,13 +21,13 @@ COLUMNS = (
     Column(mark("layer"), widest="999", is_number=True, is_muted=True),
     Column(
         mark("says"),
-        mark("What the output norm and the head make of this layer's output: its likeliest token"),
+        mark("Likeliest token if this layer's output went straight to the output norm and the head"),
         stretches=True,
     ),
-    Column(mark("likely"), mark("Probability of that token"), widest=">99.9%", is_number=True),
+    Column(mark("prob."), mark("Probability of that token"), widest=">99.9%", is_number=True),
     Column(
-        mark("model's"),
-        mark("Probability that this layer gives to the model's own likeliest token"),
+        mark("final"),
+        mark("Probability that this layer gives to the model's final likeliest token"),
         widest=">99.9%",
         is_number=True,
     ),

@@ -39,8 +39,8 @@ CHOOSE = mark("Open a chat with an answer, or choose “What was read for this�
 NO_MODEL = mark("No model is loaded. Choose one above the chat to look into its answers.")
 RECORDED = mark("This is a recording. The lens needs a running engine.")
 NO_PROOF = mark(
-    "Attention shows where the model looked, which does not prove why it answered so. “Drop and ask again” "
-    "computes the sentence without each passage."
+    "Attention shows where the model looked, not why it answered. “Drop and ask again” scores the sentence "
+    "without each passage."
 )
 LOOKING = mark("Computing…")
 MAX_CHARS = 60  # of a sentence in the list of them
@@ -81,7 +81,7 @@ class LensPanel(DockPanel):
         self.group = ChoiceButton(tr("Head group"), self)
         self.sinks = ChipButton(
             tr("Leave out sinks"),
-            tr("Not the first token and those between messages, where attention goes that looks for nothing"),
+            tr("Ignore the first token and those between messages, which collect attention without a target"),
             self,
             is_checkable=True,
         )
@@ -157,7 +157,7 @@ class LensPanel(DockPanel):
             label.setFont(tabular(small_font()))
         self.drop.setFont(small_font())
         self.drop.setToolTip(
-            tr("Compute how likely this sentence is without each message and passage; the chat itself stays")
+            tr("Score this sentence again without each message and passage; the chat does not change")
         )
         self.sinks.setChecked(True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -449,7 +449,7 @@ class LensPanel(DockPanel):
         if change >= 0:
             return sentences(tr("No passage makes the sentence more likely."), told)
         found = tr(
-            "Counts most: “{text}”. Without it the log-probability of the sentence changes by −{change}.",
+            "Matters most: “{text}”. Without it the log-probability of the sentence changes by −{change}.",
             text=one_line(most.text)[:MAX_CHARS],
             change=decimal(-change, 2),
         )

@@ -26,12 +26,10 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     Column(mark("passage"), stretches=True),
-    Column(
-        mark("read"), mark("Share of the attention, over all that stands before"), "100.0%", is_number=True
-    ),
+    Column(mark("read"), mark("Share of the attention paid to earlier tokens"), "100.0%", is_number=True),
     Column(
         mark("if dropped"),
-        mark("Change of the sentence's log-probability when this is left out: the lower, the more it counts"),
+        mark("Change in the sentence's log-probability without this: the lower, the more it matters"),
         "−000.00",
         is_number=True,
     ),

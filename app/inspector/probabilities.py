@@ -323,7 +323,7 @@ class ProbabilitiesPanel(DockPanel):
             return tr_said(known.reason)
         same = self.layer_rows.first_of_the_same
         return tr(
-            "From layer {number} on all say what the model says. {time}",
+            "The likeliest token is settled from layer {number} on. {time}",
             number=same,
             time=milliseconds(1000 * known.seconds),
         )

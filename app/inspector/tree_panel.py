@@ -21,7 +21,7 @@ from app.look.words import mark, tr, tr_n
 from app.protocol.commands import Tokenize, WatchCells
 from app.protocol.report import SlotSnapshot
 
-NOTHING = mark("Nothing has been said in this chat yet. Its versions and forks will branch off here.")
+NOTHING = mark("This chat is empty. Its versions and forks will appear here.")
 RECORDED = mark("This is a recording. Go back to the running engine to see the branches of a chat.")
 HINT = mark("Click to go there. Choose a second message with Ctrl to compare the two.")
 MAX_ROWS = 20_000  # of a chat that was imported
