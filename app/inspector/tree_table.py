@@ -12,7 +12,7 @@ from app.chats.chat import Turn, TurnState
 from app.chats.thinking import split_thinking
 from app.inspector.row_table import ROW_HEIGHT, Index, RowDelegate, RowModel, RowTable
 from app.inspector.table_column import Column
-from app.inspector.tree_strokes import Seqs, Strokes, strokes_of, together
+from app.inspector.tree_strokes import Seqs, Strokes, num_tokens, strokes_of, together
 from app.look.figures import count
 from app.look.plain_text import one_line
 from app.look.sequence_colours import colour_of
@@ -23,7 +23,7 @@ from app.protocol.request import Role
 COLUMNS = (
     Column(
         mark("branch"),
-        mark("A line for each sequence that holds the cells: the thicker, the more share them"),
+        mark("One line for each sequence that holds the cells: the thicker, the more share them"),
     ),
     Column(mark("message"), stretches=True),
     Column(
@@ -64,7 +64,6 @@ class TreeRows(RowModel):
         self.branches: tuple[Branch, ...] = ()
         self.strokes: list[Strokes] = []
         self.held: Mapping[int, Seqs] = {}
-        self._ranges: Mapping[int, tuple[int, int]] = {}
 
     @property
     def num_lanes(self) -> int:
@@ -79,9 +78,9 @@ class TreeRows(RowModel):
         self.held = {}
         self.endResetModel()
 
-    def note(self, held: Mapping[int, Seqs], ranges: Mapping[int, tuple[int, int]]) -> None:
-        """Which sequences hold which row; how many tokens a row has."""
-        self.held, self._ranges = held, ranges
+    def note(self, held: Mapping[int, Seqs]) -> None:
+        """Which sequences hold which row. Other figures may have changed, too."""
+        self.held = held
         if self.branches:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.branches) - 1, HELD))
 
@@ -96,8 +95,8 @@ class TreeRows(RowModel):
         if column == MESSAGE:
             return line_of(self.branches[row].turn)
         if column == TOKENS:
-            begin, end = self._ranges.get(row, (0, 0))
-            return count(end - begin) if end > begin else ""
+            number = num_tokens(self.branches, row, self.strokes[row].below)
+            return count(number) if number else ""
         if column == HELD:
             held = self.held.get(row, ())
             return ", ".join(map(str, held[:MAX_NAMED])) + (" …" if len(held) > MAX_NAMED else "")
