@@ -3,8 +3,8 @@
     python packaging/series.py open FOLDER     llama.cpp as it comes, tagged `pinned`, and a commit a patch
     python packaging/series.py write FOLDER    the commits since `pinned` become the patches
 
-A commit's subject is `name: what it does`; its patch is NN-name.patch, in the order of the commits. What stands
-above a diff is kept when it is written again.
+A commit's subject is `name: what it does`; its patch is NN-name.patch, in their order. What stands above
+a diff is kept.
 """
 
 import re
