@@ -141,6 +141,15 @@ tell_missing_patches() {
     done
 }
 
+# A second llama_cpp without them in $venv/plain, for the tests.
+ensure_plain_llama() {
+    local wanted
+    wanted=$(wanted_llama)-$(sha256sum <"$root/packaging/plain_library.py" | head -c 16)
+    [[ $(stamped plain) != "$wanted" ]] || return 0
+    PIP_CACHE_DIR=$(llama_cache) "$venv/bin/python" "$root/packaging/plain_library.py" "$venv/plain" &&
+        printf '%s\n' "$wanted" >"$venv/ready-plain"
+}
+
 wants_plain_llama() { [[ -f $venv/plain-llama ]]; }
 
 # want_llama plain, or patched: remembered for every later start.
