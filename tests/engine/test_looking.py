@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from hashlib import sha256
+from itertools import pairwise
 
 import pytest
 
@@ -79,9 +80,7 @@ def test_after_each_step_of_a_picture_answers_have_one_without_prompts():
     first, last = kinds.index("picture"), len(kinds) - kinds[::-1].index("picture")
     during = kinds[first:last]
     assert during.count("picture") > 3
-    assert all(
-        after == "answers" for before, after in zip(during, during[1:], strict=False) if before == "picture"
-    )
+    assert {after for before, after in pairwise(during) if before == "picture"} == {"answers"}
     assert "prompt" in during
 
 
