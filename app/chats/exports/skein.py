@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from app.chats.attachment import as_json
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.sampling_json import to_json
 from app.chats.text import valid_unicode
@@ -63,6 +64,6 @@ def _fields(turn: Turn) -> dict[str, Any]:
         "overflowed": turn.overflowed,
         "thinking_s": turn.thinking_s,
         "rounds": as_objects(turn.rounds),
-        "attachments": [asdict(attachment) for attachment in turn.attachments],
+        "attachments": [as_json(attachment) for attachment in turn.attachments],
         "usage": asdict(turn.usage) if turn.usage != Usage() else {},
     }
