@@ -109,6 +109,10 @@ def words(event: Event) -> str:
                 seq_id=at,
                 number=num,
             )
+        case events.Encoded(_, _, _, num, 0.0):
+            return said("a picture or sound of {number} cells was encoded before", number=num)
+        case events.Encoded(_, _, _, num, ms):
+            return said("a picture or sound of {number} cells was encoded in {ms:,.0f} ms", number=num, ms=ms)
         case events.Verified(_, _, num):
             if num is None:
                 return said("llama.cpp agrees: compared positions; this model has no KV cells")

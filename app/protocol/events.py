@@ -27,6 +27,7 @@ class EventKind(StrEnum):
     OVERFLOW = "overflow"
     GRAMMAR = "grammar"
     DRAFT = "draft"  # of the draft model
+    ENCODE = "encode"  # a picture or a sound
     VERIFY = "verify"
     NATIVE = "native log"  # a warning or an error of llama.cpp
 
@@ -230,6 +231,17 @@ class Triggered(Happening):
 
 
 @dataclass(frozen=True, slots=True)
+class Encoded(Happening):
+    """A picture or a sound, or a part of one, for a request of the chat. `ms` is 0 if it was known."""
+
+    kind = EventKind.ENCODE
+
+    sha256: str
+    num_cells: int
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class Verified(Happening):
     """All cells are compared with the library, or positions, where the model has no cells."""
 
@@ -268,6 +280,7 @@ Event = (
     | BrokenOff
     | Shortened
     | Triggered
+    | Encoded
     | Verified
     | Disagreed
 )

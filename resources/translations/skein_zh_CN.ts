@@ -2272,6 +2272,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>正在加载模型…</translation>
     </message>
     <message>
+        <source>encode</source>
+        <extracomment>app/inspector/event_list.py</extracomment>
+        <translation>编码</translation>
+    </message>
+    <message>
         <source>paused the answer in sequence {seq_id}: another program takes its turn</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>暂停了序列 {seq_id} 中的回答：轮到另一个程序</translation>
@@ -2280,6 +2285,16 @@ High water: most cells used since the model was loaded.</source>
         <source>the grammar of the answer in sequence {seq_id} holds from token {number} on</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>序列 {seq_id} 中回答的语法从第 {number} 个词元起生效</translation>
+    </message>
+    <message>
+        <source>a picture or sound of {number} cells was encoded before</source>
+        <extracomment>app/inspector/event_words.py</extracomment>
+        <translation>占 {number} 个单元的图片或声音先前已编码</translation>
+    </message>
+    <message>
+        <source>a picture or sound of {number} cells was encoded in {ms:,.0f} ms</source>
+        <extracomment>app/inspector/event_words.py</extracomment>
+        <translation>占 {number} 个单元的图片或声音用 {ms:,.0f} 毫秒完成编码</translation>
     </message>
     <message>
         <source>Used cells</source>
@@ -2544,6 +2559,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>正在缩短</translation>
     </message>
     <message>
+        <source>encoding</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>编码中</translation>
+    </message>
+    <message>
         <source>Waiting for a slot or free cells</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>正在等待槽位或空闲单元</translation>
@@ -2562,6 +2582,11 @@ High water: most cells used since the model was loaded.</source>
         <source>Its context is full; the prompt is being shortened</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>它的上下文已满；正在生成较短的提示词</translation>
+    </message>
+    <message>
+        <source>Its pictures or sounds are being encoded, beside the steps of others</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>正在与其他回答的步骤并行编码其图片或声音</translation>
     </message>
     <message>
         <source>hibernated, disk</source>
@@ -2938,6 +2963,11 @@ rate</source>
         <source>shortening the prompt</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>正在生成较短的提示词</translation>
+    </message>
+    <message>
+        <source>encoding pictures or sounds</source>
+        <extracomment>app/inspector/stalls.py</extracomment>
+        <translation>正在编码图片或声音</translation>
     </message>
     <message>
         <source>llama_decode returned {code}: no KV slot for the batch.</source>
