@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.chats.chat import Turn, TurnState
-from app.chats.media import Thumbnail
+from app.media.thumbnail import Thumbnail
 from app.storage.backups import Backup, Backups, Reason, bring_back, verify, write_anew
 from app.storage.chat_rows import (
     ChatChange,

@@ -9,7 +9,7 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
-from app.chats.media import Thumbnail
+from app.media.thumbnail import Thumbnail
 
 NO_THUMBNAIL = Thumbnail(0, 0, b"")
 _REFERENCE = re.compile(r'"sha256": "([0-9a-f]{64})"')

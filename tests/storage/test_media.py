@@ -9,7 +9,8 @@ import pytest
 
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Turn
-from app.chats.media import Media, MediaKind, Thumbnail
+from app.media.thumbnail import Thumbnail
+from app.protocol.media import Media, MediaKind
 from app.protocol.request import Role
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
@@ -35,8 +36,8 @@ async def opened(path: Path) -> AsyncIterator[ChatStore]:
 
 
 def picture(data: bytes, name: str = "cat.png") -> Attachment:
-    media = Media(MediaKind.IMAGE, hash_of(data), "image/png", len(data), 640, 480)
-    return Attachment(name, "", "image", media)
+    media = Media(MediaKind.PICTURE, hash_of(data), data, 640, 480)
+    return Attachment(name, "", "png", media)
 
 
 def a_chat(chat_id: str, *attachments: Attachment) -> Chat:
