@@ -1,12 +1,12 @@
 """A file that is sent with a message: its text, or a picture or sound. No Qt."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from app.chats.media_json import as_object, media_of
-from app.protocol.media import Media, MediaKind, Senses
+from app.protocol.media import Media, MediaKind
 from app.protocol.request import Message
 
 _FENCES = re.compile("`{3,}")
@@ -53,9 +53,9 @@ def placed_media(attachments: Iterable[Attachment]) -> tuple[Media, ...]:
     return tuple(placed)
 
 
-def in_words(message: Message, senses: Senses) -> Message:
-    """For a model that does not take all of a message's media: it is told that they are there."""
-    if all(senses.takes(media.kind) for media in message.media):
+def in_words(message: Message, is_taken: Callable[[Media], bool]) -> Message:
+    """With words in the place of media that the model is not shown: it is told that they are there."""
+    if all(map(is_taken, message.media)):
         return message
     content: list[str] = []
     kept: list[Media] = []
@@ -63,7 +63,7 @@ def in_words(message: Message, senses: Senses) -> Message:
     for media in message.media:
         content.append(message.content[end : media.at])
         end = media.at
-        if senses.takes(media.kind):
+        if is_taken(media):
             kept.append(replace(media, at=media.at + shift))
         else:
             content.append(_UNSENSED[media.kind])

@@ -156,7 +156,9 @@ def samples_of(content: bytes) -> tuple[Floats, int]:
     with opened_sound(content) as file:
         rate = file.samplerate
         if not 0 < rate <= MAX_SAMPLE_RATE or not 0 < file.channels <= MAX_CHANNELS:
-            raise MediaRefusedError(said("The sound is damaged: its sample rate or channels are not possible."))
+            raise MediaRefusedError(
+                said("The sound is damaged: its sample rate or channels are not possible.")
+            )
         max_frames = int(MAX_SOUND_S * rate)
         blocks: list[Floats] = []
         num_frames = 0

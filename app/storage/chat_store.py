@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.chats.chat import Turn, TurnState
-from app.media.thumbnail import Thumbnail
+from app.media.reading import Pixels
 from app.storage.backups import Backup, Backups, Reason, bring_back, verify, write_anew
 from app.storage.chat_rows import (
     ChatChange,
@@ -151,11 +151,11 @@ class ChatStore:
             return
         writing.result()
 
-    async def keep_media(self, data: bytes, thumbnail: Thumbnail = NO_THUMBNAIL) -> None:
+    async def keep_media(self, data: bytes, thumbnail: Pixels = NO_THUMBNAIL) -> None:
         """A file's bytes, under their SHA-256, before any message refers to them. Raises StorageError."""
         await self._call(self._write, lambda connection: write_media(connection, data, thumbnail))
 
-    async def keep_thumbnail(self, sha256: str, thumbnail: Thumbnail) -> None:
+    async def keep_thumbnail(self, sha256: str, thumbnail: Pixels) -> None:
         """Of a file that is kept already. Raises StorageError."""
         await self._call(self._write, lambda connection: write_thumbnail(connection, sha256, thumbnail))
 
@@ -163,7 +163,7 @@ class ChatStore:
         """None if it is lost or damaged. Raises StorageError."""
         return await self._call(self._read, lambda connection: read_media(connection, sha256))
 
-    async def thumbnail(self, sha256: str) -> Thumbnail | None:
+    async def thumbnail(self, sha256: str) -> Pixels | None:
         """None if there is none yet. Raises StorageError."""
         return await self._call(self._read, lambda connection: read_thumbnail(connection, sha256))
 

@@ -9,9 +9,9 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
-from app.media.thumbnail import Thumbnail
+from app.media.reading import Pixels
 
-NO_THUMBNAIL = Thumbnail(0, 0, b"")
+NO_THUMBNAIL = Pixels(0, 0, b"")
 _REFERENCE = re.compile(r'"sha256": "([0-9a-f]{64})"')
 _TURNS_WITH_MEDIA = """SELECT attachments FROM turns WHERE instr(attachments, '"sha256"') > 0"""
 _CHATS_WITH_MEDIA = """
@@ -24,7 +24,7 @@ def hash_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def write_media(connection: sqlite3.Connection, data: bytes, thumbnail: Thumbnail = NO_THUMBNAIL) -> None:
+def write_media(connection: sqlite3.Connection, data: bytes, thumbnail: Pixels = NO_THUMBNAIL) -> None:
     """A file that is there already gets the thumbnail it may lack."""
     connection.execute(
         "INSERT INTO media (id, data, thumbnail, width) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
@@ -33,7 +33,7 @@ def write_media(connection: sqlite3.Connection, data: bytes, thumbnail: Thumbnai
     )
 
 
-def write_thumbnail(connection: sqlite3.Connection, sha256: str, thumbnail: Thumbnail) -> None:
+def write_thumbnail(connection: sqlite3.Connection, sha256: str, thumbnail: Pixels) -> None:
     connection.execute(
         "UPDATE media SET thumbnail = ?, width = ? WHERE id = ?", (thumbnail.rgb, thumbnail.width, sha256)
     )
@@ -45,12 +45,12 @@ def read_media(connection: sqlite3.Connection, sha256: str) -> bytes | None:
     return row[0] if row and hash_of(row[0]) == sha256 else None
 
 
-def read_thumbnail(connection: sqlite3.Connection, sha256: str) -> Thumbnail | None:
+def read_thumbnail(connection: sqlite3.Connection, sha256: str) -> Pixels | None:
     """None if there is none yet."""
     row = connection.execute("SELECT thumbnail, width FROM media WHERE id = ?", (sha256,)).fetchone()
     if not row or not row[0] or row[1] <= 0 or len(row[0]) % (3 * row[1]):
         return None
-    return Thumbnail(row[1], len(row[0]) // (3 * row[1]), row[0])
+    return Pixels(row[1], len(row[0]) // (3 * row[1]), row[0])
 
 
 def referred_to(

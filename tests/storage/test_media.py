@@ -9,7 +9,7 @@ import pytest
 
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Turn
-from app.media.thumbnail import Thumbnail
+from app.media.reading import Pixels
 from app.protocol.media import Media, MediaKind
 from app.protocol.request import Role
 from app.storage.chat_rows import ChatChange
@@ -18,7 +18,7 @@ from app.storage.media_rows import hash_of
 from app.storage.tab_rows import Tabs
 
 CAT, DOG, LOST = b"a cat" * 2000, b"a dog", b"never sent"
-SMALL = Thumbnail(2, 1, b"\1\2\3\4\5\6")
+SMALL = Pixels(2, 1, b"\1\2\3\4\5\6")
 
 
 @pytest.fixture
