@@ -1,12 +1,10 @@
 """A picture from its file to the request, with the child process that reads it."""
 
 import asyncio
-import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from app.bridge.media_files import MediaFiles
 from app.bridge.tasks import finish_all
@@ -16,13 +14,8 @@ from app.protocol.media import Media, MediaKind, Senses
 from app.protocol.request import Message, Request, Role
 from app.storage.errors import StorageError
 from app.storage.media_rows import NO_THUMBNAIL, hash_of
+from tests.attachments.documents import png
 from tests.bridge.conftest import MemoryStore
-
-
-def png(colour: str = "red") -> bytes:
-    file = io.BytesIO()
-    Image.new("RGB", (40, 20), colour).save(file, "PNG")
-    return file.getvalue()
 
 
 def picture(file: bytes) -> Media:

@@ -1,5 +1,6 @@
-"""How the files of pictures and sounds are called outside a chat. Any thread."""
+"""Pictures and sounds outside a chat: their names, types and data. Any thread."""
 
+import base64
 from pathlib import PurePath
 
 from app.chats.attachment import Attachment
@@ -22,3 +23,8 @@ def mime_type(attachment: Attachment) -> str:
     assert attachment.media
     main = "image" if attachment.media.kind is MediaKind.PICTURE else "audio"
     return f"{main}/{_TYPES.get(attachment.kind, attachment.kind)}"
+
+
+def data_url(attachment: Attachment) -> str:
+    assert attachment.media
+    return f"data:{mime_type(attachment)};base64,{base64.b64encode(attachment.media.file).decode()}"

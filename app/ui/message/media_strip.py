@@ -11,7 +11,7 @@ from app.look.fonts import small_font, tabular
 from app.look.plain_text import as_tooltip, one_line
 from app.look.popups import Menu
 from app.look.tokens import current
-from app.look.words import mark, tr
+from app.look.words import tr
 from app.protocol.media import MediaKind
 from app.ui.base.attachment_words import media_label, size_label
 from app.ui.base.thumbnails import Thumbnails, fitted
