@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.cells import UsedCells, num_words
+from app.engine.eyes import Eyes
 from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
     BadLogitsError,
@@ -77,6 +78,7 @@ class CountingBackend:
         self._next_token = next_token or pseudo_random_token
         self._before_decode = before_decode
         self._rows: dict[int, list[int]] = {}
+        self.eyes: Eyes | None = None
         self.draft: CountingBackend | None = None
         self.private: CountingBackend | None = None
         self.is_interrupted = False
@@ -191,7 +193,7 @@ class CountingBackend:
         assert 0 <= num_start_tokens < len(prompt_token_ids) or not num_start_tokens
         return CountingSampler(self, params.ignore_eos)
 
-    def truncate(self, seq_id: int, num_tokens: int) -> bool:
+    def truncate(self, seq_id: int, num_tokens: int, last: int | None = None) -> bool:
         self._check_seq_id(seq_id)
         if num_tokens and self.model.is_recurrent and self.pos_max(seq_id) != num_tokens - 1:
             return False
@@ -244,7 +246,9 @@ class CountingBackend:
         assert self.model.takes_checkpoints
         return np.array([CHECKPOINT_MAGIC, self.pos_max(seq_id) + 1], np.int32).view(np.uint8)
 
-    def roll_back(self, seq_id: int, checkpoint: npt.NDArray[np.uint8], num_tokens: int) -> bool:
+    def roll_back(
+        self, seq_id: int, checkpoint: npt.NDArray[np.uint8], num_tokens: int, last: int | None = None
+    ) -> bool:
         self._check_seq_id(seq_id)
         assert 0 < num_tokens <= self.pos_max(seq_id) + 1, "a checkpoint without its cells"
         if checkpoint.view(np.int32).tolist() != [CHECKPOINT_MAGIC, num_tokens]:

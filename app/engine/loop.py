@@ -74,6 +74,11 @@ class _Refitted:
 
 
 @dataclass(frozen=True, slots=True)
+class _Looked:
+    """An encoding has ended: a sequence may be ready."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Stop:
     pass
 
@@ -82,7 +87,7 @@ class _Stop:
 SHOWN_BY_STEPS = (Abort, AbortAll, SetFront, SetSpeed, KeepCells)
 ABOUT_PROMPTS = (Abort, AbortAll, Forget, SetFront)
 
-_Letter = Command | _Prepared | _PreparedAhead | _Refitted | _Stop
+_Letter = Command | _Prepared | _PreparedAhead | _Refitted | _Looked | _Stop
 
 
 class EngineLoop:
@@ -98,6 +103,7 @@ class EngineLoop:
         self._prompt_thread = PromptThread(
             engine.prompts, self._mailbox.put, engine.slots.hibernated.prefetch
         )
+        engine.on_looked = lambda: self._mailbox.put(_Looked())
         engine.answers.build_shorter_prompt = self._prompt_thread.build_shorter
 
     # Any thread.
@@ -188,7 +194,7 @@ class EngineLoop:
                 self._add_prepared(request, result)
             case _Refitted(request_id, result):
                 self._engine.refit(request_id, result)
-            case _Stop():
+            case _Looked() | _Stop():
                 pass
             case command:
                 self._obey(command)

@@ -93,6 +93,8 @@ def words(event: Event) -> str:
             return said("paused the answer in sequence {seq_id}: the current tab goes first", seq_id=at)
         case events.Paused(_, _, events.PauseReason.TURNS):
             return said("paused the answer in sequence {seq_id}: another program takes its turn", seq_id=at)
+        case events.Paused(_, _, events.PauseReason.ENCODING):
+            return said("paused the answer in sequence {seq_id}: its picture is encoded again", seq_id=at)
         case events.Paused():
             return said("paused the answer in sequence {seq_id}: no free cells", seq_id=at)
         case events.BrokenOff(_, _, num):

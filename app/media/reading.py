@@ -77,7 +77,10 @@ class MediaReading:
             height=answer.get("height", 0),
             duration_s=answer.get("duration_s", 0.0),
         )
-        thumbnail = Pixels(*answer["thumbnail"], parts[0]) if "thumbnail" in answer else None
+        thumbnail = None
+        if "thumbnail" in answer:
+            width, height = answer["thumbnail"]
+            thumbnail = Pixels(width, height, parts[0])
         return ReadMedia(media, answer["format"], thumbnail)
 
     def ask(self, question: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:

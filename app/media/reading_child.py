@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import soundfile
 import soxr
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from app.media.limits import (
     MAX_CHANNELS,
@@ -80,7 +80,7 @@ def read_picture(content: bytes) -> Answer:
 def opened_picture(content: bytes) -> Image.Image:
     try:
         image = Image.open(io.BytesIO(content), formats=PICTURE_FORMATS)
-    except Image.UnidentifiedImageError as error:
+    except UnidentifiedImageError as error:
         if kind_of(content) is MediaKind.PICTURE and content[4:8] == b"ftyp":
             raise MediaRefusedError(
                 said("Pictures of this kind (HEIC) cannot be read. Save it as JPEG or PNG.")
@@ -156,9 +156,7 @@ def samples_of(content: bytes) -> tuple[Floats, int]:
     with opened_sound(content) as file:
         rate = file.samplerate
         if not 0 < rate <= MAX_SAMPLE_RATE or not 0 < file.channels <= MAX_CHANNELS:
-            raise MediaRefusedError(
-                said("The sound is damaged: its sample rate or channels are not possible.")
-            )
+            raise MediaRefusedError(said("The sound is damaged: it has an impossible rate, or channels."))
         max_frames = int(MAX_SOUND_S * rate)
         blocks: list[Floats] = []
         num_frames = 0

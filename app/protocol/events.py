@@ -196,6 +196,7 @@ class PauseReason(StrEnum):
     NO_CELLS = "no cells"
     FRONT = "front"  # the current tab goes first
     TURNS = "turns"  # another caller has none, or fewer
+    ENCODING = "encoding"  # a picture or sound that was computed is encoded again
 
 
 @dataclass(frozen=True, slots=True)

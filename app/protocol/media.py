@@ -80,3 +80,8 @@ class Encoding:
     num_done: int
     num_total: int
     elapsed_s: float
+
+
+def is_media(token_id: int) -> bool:
+    """Whether it stands for a row of a picture or a sound in a list of tokens; -1 is a free cell."""
+    return token_id < -1

@@ -2232,9 +2232,59 @@ High water: most cells used since the model was loaded.</source>
         <translation>检查语法用了超过 {seconds} 秒。请简化它。</translation>
     </message>
     <message>
+        <source>The projector&apos;s process ended while it worked on a picture or sound. Its file may be damaged, or not fit this model.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation>投影器的进程在处理图片或声音时终止了。其文件可能已损坏，或与此模型不匹配。</translation>
+    </message>
+    <message>
+        <source>The picture or sound could not be encoded.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation>无法编码该图片或声音。</translation>
+    </message>
+    <message>
+        <source>{name} made its process end: it is damaged, or no projector for this model.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation>{name} 使其进程终止：它已损坏，或不是此模型的投影器。</translation>
+    </message>
+    <message>
+        <source>This model cannot see pictures.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation>此模型看不了图片。</translation>
+    </message>
+    <message>
+        <source>This model cannot hear sounds.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation>此模型听不了声音。</translation>
+    </message>
+    <message>
         <source>{name} is not in {folder}.</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>{name} 不在 {folder} 中。</translation>
+    </message>
+    <message>
+        <source>The projector takes no such picture or sound. {reason}</source>
+        <extracomment>app/engine/llama/projector.py</extracomment>
+        <translation>投影器不接受这样的图片或声音。{reason}</translation>
+    </message>
+    <message>
+        <source>The projector could not encode it. {reason}</source>
+        <extracomment>app/engine/llama/projector.py</extracomment>
+        <translation>投影器无法对其编码。{reason}</translation>
+    </message>
+    <message>
+        <source>This build of llama.cpp has no part for pictures and sounds.</source>
+        <extracomment>app/engine/llama/projector.py</extracomment>
+        <translation>此版本的 llama.cpp 不含处理图片和声音的部分。</translation>
+    </message>
+    <message>
+        <source>{name} is no projector for this model: {reason}</source>
+        <extracomment>app/engine/llama/projector.py</extracomment>
+        <translation>{name} 不是此模型的投影器：{reason}</translation>
+    </message>
+    <message>
+        <source>A picture or sound takes {tokens:,} tokens at once: too many.</source>
+        <extracomment>app/engine/media_rows.py</extracomment>
+        <translation>一张图片或一段声音一次要占 {tokens:,} 个词元，太多了。</translation>
     </message>
     <message>
         <source>This chat needs {tokens:,} tokens, but its own limit is {limit:,}: raise that in the chat settings, or shorten the text.</source>
@@ -2262,9 +2312,29 @@ High water: most cells used since the model was loaded.</source>
         <translation>此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
     </message>
     <message>
+        <source>It could not be encoded.</source>
+        <extracomment>app/engine/projector_child.py</extracomment>
+        <translation>无法编码。</translation>
+    </message>
+    <message>
         <source>An answer with tools cannot follow a grammar. Leave one out.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
+    </message>
+    <message>
+        <source>A repeatable answer cannot be about pictures or sounds. Turn repeatable answers off for this chat.</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation>可重复的回答不能涉及图片或声音。请为此对话关闭可重复的回答。</translation>
+    </message>
+    <message>
+        <source>This model must take a picture in one step of {rows:,} rows, and only {most:,} are computed at once. Load it again with larger batches (n_ubatch).</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation>此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的批次（n_ubatch）重新加载。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template has no place for this picture or sound. Send text alone.</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation>该模型的对话模板没有放置此图片或声音的位置。请只发送文字。</translation>
     </message>
     <message>
         <source>Loading the model…</source>
@@ -2280,6 +2350,11 @@ High water: most cells used since the model was loaded.</source>
         <source>paused the answer in sequence {seq_id}: another program takes its turn</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>暂停了序列 {seq_id} 中的回答：轮到另一个程序</translation>
+    </message>
+    <message>
+        <source>paused the answer in sequence {seq_id}: its picture is encoded again</source>
+        <extracomment>app/inspector/event_words.py</extracomment>
+        <translation>暂停了序列 {seq_id} 中的回答：正在重新编码其图片</translation>
     </message>
     <message>
         <source>the grammar of the answer in sequence {seq_id} holds from token {number} on</source>
@@ -3824,6 +3899,81 @@ rate</source>
         <source>waiting for you</source>
         <extracomment>app/look/marks.py</extracomment>
         <translation>等待您决定</translation>
+    </message>
+    <message>
+        <source>The file could not be read: {reason}.</source>
+        <extracomment>app/media/reading.py</extracomment>
+        <translation>无法读取该文件：{reason}。</translation>
+    </message>
+    <message>
+        <source>The file takes more time or memory to read than any good one. It may be damaged.</source>
+        <extracomment>app/media/reading.py</extracomment>
+        <translation>读取该文件所需的时间或内存超过任何正常文件。它可能已损坏。</translation>
+    </message>
+    <message>
+        <source>The file is larger than {size} MB. Make it smaller, or send a part of it.</source>
+        <extracomment>app/media/reading.py</extracomment>
+        <translation>该文件大于 {size} MB。请将其缩小，或只发送一部分。</translation>
+    </message>
+    <message>
+        <source>This is neither a picture nor a sound that Skein can read.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>这既不是 Skein 能读取的图片，也不是声音。</translation>
+    </message>
+    <message>
+        <source>Pictures of this kind (HEIC) cannot be read. Save it as JPEG or PNG.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>无法读取这种图片（HEIC）。请另存为 JPEG 或 PNG。</translation>
+    </message>
+    <message>
+        <source>The picture has {width:,} × {height:,} pixels, more than can be read. Make it smaller.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该图片有 {width:,} × {height:,} 像素，超出可读取的范围。请将其缩小。</translation>
+    </message>
+    <message>
+        <source>The picture is {width:,} × {height:,} pixels: too narrow for a model to see anything.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该图片为 {width:,} × {height:,} 像素，太窄，模型什么也看不到。</translation>
+    </message>
+    <message>
+        <source>The picture is damaged, or of a kind that cannot be read.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该图片已损坏，或属于无法读取的类型。</translation>
+    </message>
+    <message>
+        <source>The sound is damaged, or of a kind that cannot be read. WAV, MP3, FLAC and Ogg can be.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该声音已损坏，或属于无法读取的类型。可读取 WAV、MP3、FLAC 和 Ogg。</translation>
+    </message>
+    <message>
+        <source>The sound is damaged: it has an impossible rate, or channels.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该声音已损坏：采样率或声道数不可能成立。</translation>
+    </message>
+    <message>
+        <source>The sound is longer than {minutes} minutes. Send a part of it.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该声音超过 {minutes} 分钟。请只发送一部分。</translation>
+    </message>
+    <message>
+        <source>The sound is empty.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该声音是空的。</translation>
+    </message>
+    <message>
+        <source>{name} is not a file.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>{name} 不是文件。</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该文件是空的。</translation>
+    </message>
+    <message>
+        <source>The file takes more memory to read than any good one.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>读取该文件所需的内存超过任何正常文件。</translation>
     </message>
     <message>
         <source>Context for tools (%)</source>

@@ -15,6 +15,7 @@ from typing import Any
 import llama_cpp as lib
 
 from app.engine.checkpoints import usual_checkpoint_bytes
+from app.engine.eyes import Eyes
 from app.engine.llama import load_errors
 from app.engine.llama.adapters import loaded_adapters, use_adapters
 from app.engine.llama.backend import LlamaBackend
@@ -44,6 +45,7 @@ from app.engine.llama.spread import worker_bytes, worker_devices
 from app.engine.llama.vocabulary import chat_template
 from app.protocol.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKENS, LoadParams, RopeScaling
+from app.protocol.media import NO_SENSES, Senses
 from app.protocol.model import DeviceKind, FimTokens, ModelInfo
 from app.protocol.sampling import SamplingParams
 from app.system.cores import num_physical_cores
@@ -112,16 +114,22 @@ def open_llama_backend(
         model = stack.enter_context(load_model(params, lambda done: on_progress(share * done), check_tensors))
         _check_can_chat(model, params.path)
         adapters = stack.enter_context(loaded_adapters(model, params.adapters))
+        eyes = _opened_eyes(model, params) if params.projector else None
+        if eyes:
+            stack.callback(eyes.close)
+            params = replace(params, n_ubatch=_n_ubatch_for(eyes.max_rows_at_once, params))
         context_params = _context_params(model, params)
         n_ctx_train = lib.llama_model_n_ctx_train(model.pointer)  # a context with YaRN changes it
         context = stack.enter_context(make_context(model, context_params, params))
         _check_has_memory(context, params.path)
         use_adapters(context, adapters, params.adapters)
-        info = _model_info(model, context, context_params, params, n_ctx_train)
+        senses = eyes.senses if eyes else NO_SENSES
+        info = _model_info(model, context, context_params, params, n_ctx_train, senses)
         # Models with two RoPE factors use those for long texts in a long context.
         n_ctx_seq = info.n_ctx_seq if metadata_int(model, "rope.scaling.original_context_length") else None
         fingerprint = state_fingerprint(params.path, context_params, n_ctx_seq, params.adapters)
         backend = LlamaBackend(model, context, info, fingerprint, files)
+        backend.eyes = eyes
         files.let_go()
         private = stack.enter_context(contextlib.ExitStack())
         backend.make_private = lambda num_rows: _make_private(
@@ -134,6 +142,19 @@ def open_llama_backend(
         elif draft_params:
             log.warning("%s cannot take back a guess: its draft model is not loaded.", params.path.name)
         yield backend
+
+
+def _opened_eyes(model: Native, params: LoadParams) -> Eyes:
+    """Raises ModelLoadError."""
+    assert params.projector
+    check_file(params.projector)
+    n_threads = num_threads(params.n_threads, lib.llama_model_n_params(model.pointer))
+    return Eyes(params.projector, params.path, n_threads)
+
+
+def _n_ubatch_for(num_rows: int, params: LoadParams) -> int:
+    """Where nothing was chosen, as many rows at once as a picture has that cannot be split."""
+    return params.n_ubatch or max(num_rows, DEFAULT_N_UBATCH)
 
 
 def check_file(path: Path) -> None:
@@ -258,6 +279,8 @@ def _context_params(model: Native, params: LoadParams) -> lib.llama_context_para
     native = lib.llama_context_default_params()
     native.n_ctx = n_ctx
     native.n_batch = max(params.n_batch, n_seq_max, 32)  # n_seq_max > n_batch aborts
+    if params.projector:  # it may need larger steps
+        native.n_batch = max(native.n_batch, params.n_ubatch)
     native.n_ubatch = min(native.n_batch, max(params.n_ubatch or DEFAULT_N_UBATCH, n_seq_max))
     if lib.llama_model_n_swa(model.pointer):
         # The library plans all micro-batches of a decode before it computes the first. To plan one it drops
@@ -425,6 +448,7 @@ def _model_info(
     native: lib.llama_context_params,
     params: LoadParams,
     n_ctx_train: int,
+    senses: Senses,
 ) -> ModelInfo:
     pointer, path = model.pointer, params.path
     description = ctypes.create_string_buffer(256)
@@ -471,6 +495,7 @@ def _model_info(
         thinks=any(sign in template for sign in THINKING),
         fim=_fim_tokens(model),
         adapters=params.adapters,
+        senses=senses,
     )
     assert info.n_ctx_seq == lib.llama_n_ctx_seq(context.pointer)
     return info
