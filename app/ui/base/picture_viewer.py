@@ -21,6 +21,7 @@ from app.chats.attachment import Attachment
 from app.look.buttons import IconButton, dialog_button
 from app.look.fonts import small_font, tabular
 from app.look.layouts import hbox, vbox
+from app.look.pixels import image_of
 from app.look.plain_text import ElidedLabel, PlainLabel, one_line
 from app.look.tokens import current
 from app.look.windows import resize_to_fit
@@ -30,7 +31,7 @@ from app.protocol.media import Media, MediaKind
 from app.storage.errors import StorageError
 from app.ui.base.attachment_words import media_label
 from app.ui.base.media_saving import lost_text, save_media
-from app.ui.base.thumbnails import Thumbnails, image_of
+from app.ui.base.thumbnails import Thumbnails
 
 SIZE = QSize(1000, 720)
 MAX_SIDE = 4096  # pixels that are unpacked for it

@@ -3,22 +3,16 @@
 from collections import OrderedDict
 
 from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPixmap
 
 from app.bridge.media_files import MediaFiles
 from app.look.icons import paint_icon
+from app.look.pixels import image_of
 from app.look.tokens import current
-from app.media.reading import Pixels
 from app.protocol.media import Media, MediaKind
 
 MAX_HELD = 60
 RADIUS = 6
-
-
-def image_of(pixels: Pixels) -> QImage:
-    """Its own copy: Qt keeps no reference to the bytes."""
-    stride = 3 * pixels.width
-    return QImage(pixels.rgb, pixels.width, pixels.height, stride, QImage.Format.Format_RGB888).copy()
 
 
 def fitted(media: Media, room: QSize) -> QSize:

@@ -27,6 +27,9 @@ from app.ui.composer.context_words import ContextFigures, forecast, never_comput
 
 COUNT_AFTER_MS = 250  # of quiet
 MAX_FILES = 20
+PROJECTOR_NEEDED = mark(
+    "A model that is made for it needs its projector, a file named mmproj-….gguf, in its folder."
+)
 _MISSED = {
     MediaKind.PICTURE: mark("This model cannot see pictures, so it is only told that there is one."),
     MediaKind.SOUND: mark("This model cannot hear, so it is only told that there is a sound."),
@@ -153,7 +156,8 @@ class MessageDraft(QObject):
         missed = [kind for kind in MediaKind if senses and kind in kinds and not senses.takes(kind)]
         if not missed or not senses:
             return ""
-        return sentences(*(tr(_MISSED[kind]) for kind in missed), tr_said(senses.reason))
+        help_text = tr_said(senses.reason) or tr(PROJECTOR_NEEDED)
+        return sentences(*(tr(_MISSED[kind]) for kind in missed), help_text)
 
     def _show_waiting(self) -> None:
         """Queued messages are not sent by themselves after the answer was stopped."""

@@ -25,6 +25,7 @@ from app.look.fonts import reading_font
 from app.look.layouts import Stretch, hbox, vbox
 from app.look.tokens import current
 from app.look.words import tr
+from app.protocol.media import Encoding
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Overflow, Role
 from app.ui.base.chat_title import shown_title
@@ -73,6 +74,7 @@ class ChatView(QWidget):
         self.slot: SlotSnapshot | None = None
         self._n_ctx = 0
         self._is_hibernated = False
+        self._encoding: Encoding | None = None  # of its pictures, which its answer waits for
         self.transcript = Transcript(session.chat, self)
         self.turn_actions = TranscriptActions(session, self.transcript, self)
         self.picker = MessagePicker(self.transcript, session.chat, self)
@@ -118,9 +120,15 @@ class ChatView(QWidget):
         return shown_title(self.session.chat.display_title)
 
     def set_slot(
-        self, slot: SlotSnapshot | None, n_ctx: int, is_paused: bool = False, is_hibernated: bool = False
+        self,
+        slot: SlotSnapshot | None,
+        n_ctx: int,
+        is_paused: bool = False,
+        is_hibernated: bool = False,
+        encoding: Encoding | None = None,
     ) -> None:
         """The chat's slot, if it has one. `n_ctx` is the context available to one chat."""
+        self._encoding = encoding
         self.is_paused = is_paused
         self._is_hibernated = is_hibernated
         is_new_context = n_ctx != self._n_ctx
@@ -225,7 +233,14 @@ class ChatView(QWidget):
     def _show_progress(self) -> None:
         can_keep_going = self.session.chat.overflow is Overflow.STOP
         session = self.session
-        progress = Progress(session.is_busy, self.slot, self.is_paused, can_keep_going, session.enter_sends)
+        progress = Progress(
+            session.is_busy,
+            self.slot,
+            self.is_paused,
+            can_keep_going,
+            session.enter_sends,
+            self._encoding,
+        )
         self.transcript.set_progress(progress)
 
     def _show_state(self) -> None:

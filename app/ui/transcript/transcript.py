@@ -123,7 +123,7 @@ class Transcript(QAbstractScrollArea):
         before, self._progress = self._progress, progress
         if progress == before or not self.isVisible():
             return
-        if replace(progress, slot=None) != replace(before, slot=None):
+        if replace(progress, slot=None, encoding=None) != replace(before, slot=None, encoding=None):
             self.mark_dirty()  # what is offered is other now
         last = self._views.live_view_of(self._page.rows[-1]) if self._page.rows else None
         if last:

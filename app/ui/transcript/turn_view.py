@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.chats.attachment import Attachment
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
+from app.protocol.media import Encoding
 from app.protocol.report import SlotSnapshot
 from app.ui.base.reading_order import focus_chain
 from app.ui.base.thumbnails import Thumbnails
@@ -30,6 +31,7 @@ class Progress:
     is_paused: bool = False  # as all chats are
     can_keep_going: bool = False  # the chat stopped because it is full, and could drop turns instead
     enter_sends: bool = True  # in the composer, and in an edit
+    encoding: Encoding | None = None  # the answer waits for its pictures
 
 
 NO_PROGRESS = Progress()
