@@ -11,7 +11,7 @@ from app.protocol.media import MediaKind, MediaSpan
 from app.protocol.report import CellMap, SlotSnapshot, SlotState
 from tests.inspector.cell_maps import cell_map
 
-PICTURE = MediaSpan(4, 24, 4, 6, MediaKind.PICTURE, "ab" * 32, 12.5)
+PICTURE = MediaSpan(4, 24, 4, 6, MediaKind.PICTURE, "ab" * 32)
 
 
 def with_picture(first: int = 4, num_cells: int = 24) -> CellMap:

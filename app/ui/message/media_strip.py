@@ -104,6 +104,11 @@ class MediaTile(QAbstractButton):
         self.setAccessibleDescription(label)
         self.setToolTip(as_tooltip("\n".join(part for part in (self._name, label) if part)))
 
+    @property
+    def is_painted(self) -> bool:
+        """Its picture is there, not only its place."""
+        return self._thumbnails is not None and self._thumbnails.of(self.media) is not None
+
     def size_in(self, room: QSize) -> QSize:
         return fitted(self.media, room) if self._is_picture else SOUND.boundedTo(room)
 
