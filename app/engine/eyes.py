@@ -64,10 +64,18 @@ class Eyes:
     `on_done` is called on another thread whenever an encoding has ended; `take` tells how.
     """
 
-    def __init__(self, projector: Path, model: Path, num_threads: int, max_bytes: int | None = None) -> None:
+    def __init__(
+        self,
+        projector: Path,
+        model: Path,
+        num_threads: int,
+        fingerprint: str,
+        max_bytes: int | None = None,
+    ) -> None:
         """Starts the child and waits until it has loaded the projector. Raises ModelLoadError."""
         self.on_done: Callable[[], None] = lambda: None
         self.num_encoded = 0
+        self.fingerprint = fingerprint
         self._child = ProjectorProcess(projector, model, num_threads)
         about = self._child.start()
         self.rate: int = about["rate"]
@@ -339,8 +347,14 @@ class ProjectorProcess:
 
 def cannot(kind: MediaKind) -> str:
     if kind is MediaKind.PICTURE:
-        return said("This model cannot see pictures.")
-    return said("This model cannot hear sounds.")
+        return said(
+            "This model cannot see pictures here. One that is made to see needs its projector, a file named "
+            "mmproj-….gguf, in its folder."
+        )
+    return said(
+        "This model cannot hear sounds here. One that is made to hear needs its projector, a file named "
+        "mmproj-….gguf, in its folder."
+    )
 
 
 def _part(told: dict[str, Any]) -> Part:

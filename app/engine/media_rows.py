@@ -72,13 +72,16 @@ class RowRun:
         return self.first + self.num_rows
 
 
-def row_ids(media: Media, index: int, part: Part) -> list[int]:
-    """What stands for the rows of a part. Raises InvalidRequestError for one that is too long."""
+def row_ids(media: Media, index: int, part: Part, projector: str = "") -> list[int]:
+    """What stands for the rows of a part, as this projector makes them.
+
+    Raises InvalidRequestError for one that is too long.
+    """
     if part.num_positions > MAX_POSITIONS:
         raise InvalidRequestError(
             said("A picture or sound takes {tokens:,} tokens at once: too many.", tokens=part.num_positions)
         )
-    seed = f"{media.sha256}:{index}:{part.num_rows}:{part.num_positions}:{part.width}"
+    seed = f"{projector}:{media.sha256}:{index}:{part.num_rows}:{part.num_positions}:{part.width}"
     hashes = [xxhash.xxh32_intdigest(f"{seed}:{row}".encode()) for row in range(part.num_rows)]
     if part.num_rows == 1:
         return [~(_FIRST | _SINGLE | hashes[0] & (_SINGLE - 1))]

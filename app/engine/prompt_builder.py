@@ -391,8 +391,10 @@ class PromptBuilder:
 
     def _of_media(self, media: Media) -> list[int]:
         tokens: list[int] = []
-        for index, part in _numbered(self._layout(media)):
-            tokens += part.tokens or row_ids(media, index, part)
+        parts = self._layout(media)
+        projector = self._backend.eyes.fingerprint if self._backend.eyes else ""
+        for index, part in _numbered(parts):
+            tokens += part.tokens or row_ids(media, index, part, projector)
         return tokens
 
     def _layout(self, media: Media) -> tuple[Part, ...]:

@@ -13,9 +13,10 @@ import numpy as np
 
 from app.engine.cells import CellLedger
 from app.engine.checkpoints import nearest, up_to
-from app.engine.media_rows import RowRun, planes_in, position_of, positions_of
+from app.engine.media_rows import RowRun, planes_in, position_of, positions_of, runs_in
 from app.engine.sequence import Slot
 from app.protocol.errors import PositionMismatchError
+from app.protocol.media import MediaKind, MediaSpan
 from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
 
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 
     from app.engine.backend import Backend
     from app.engine.batch import Batch, BatchSpan
+    from app.engine.sequence import Sequence
     from app.engine.states import State
+
+
+MAX_KNOWN_MEDIA = 1000
 
 
 class SlotMemory:
@@ -37,6 +42,7 @@ class SlotMemory:
         self.cells = CellLedger(backend.model)
         self.has_unrotated_keys = False  # cells were shifted and not decoded since: no state can be saved
         self.has_unchecked_changes = False  # since every cell was last compared with the library
+        self._known_media: dict[int, tuple[MediaKind, str]] = {}  # by the number of its first row
         self._snapshots = [SlotSnapshot(slot.seq_id, SlotState.EMPTY) for slot in self.slots]
         self._changed = {slot.seq_id: slot for slot in self.slots}  # since their snapshots were taken
 
@@ -314,6 +320,26 @@ class SlotMemory:
             is_pinned=is_pinned,
             checkpoints=tuple(sorted(slot.checkpoints)),
             checkpoint_bytes=sum(one.nbytes for one in slot.checkpoints.values()),
+            media=self._media_spans(slot) if self._known_media or self._model.senses.any else (),
+        )
+
+    def note_media(self, seq: Sequence) -> None:
+        """Whose rows are which, for snapshots: their numbers do not tell."""
+        for chunk in seq.chunks:
+            self._known_media[seq.token_ids[chunk.first]] = chunk.media.kind, chunk.media.sha256
+        for oldest in list(self._known_media)[: max(len(self._known_media) - MAX_KNOWN_MEDIA, 0)]:
+            del self._known_media[oldest]
+
+    def _media_spans(self, slot: Slot) -> tuple[MediaSpan, ...]:
+        return tuple(
+            MediaSpan(
+                run.first,
+                run.num_rows,
+                slot.position_of(run.first),
+                run.num_positions,
+                *self._known_media.get(slot.token_ids[run.first], (None, "")),
+            )
+            for run in runs_in(slot.token_ids)
         )
 
     def _verified_pos_max(self, slot: Slot) -> int:

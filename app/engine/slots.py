@@ -92,6 +92,7 @@ class SlotPool:
         slot.chat_id, slot.leased_to, seq.slot = chat_id, seq, slot
         slot.max_context_tokens = context_limit(seq.request, self._model)
         self.checkpoints.plan(seq, known)
+        self.memory.note_media(seq)
         if seq.request.is_saved:
             self.hibernated.saved_chat_ids.add(chat_id)
         self.memory.note_change(slot)

@@ -67,7 +67,6 @@ class MediaSpan:
     num_positions: int
     kind: MediaKind | None = None
     sha256: str = ""
-    encode_ms: float = 0.0  # 0: not encoded by this run, or from the cache
 
 
 @dataclass(frozen=True, slots=True)

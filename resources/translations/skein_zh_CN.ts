@@ -2249,12 +2249,12 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>This model cannot see pictures.</source>
         <extracomment>app/engine/eyes.py</extracomment>
-        <translation>此模型看不了图片。</translation>
+        <translation type="vanished">此模型看不了图片。</translation>
     </message>
     <message>
         <source>This model cannot hear sounds.</source>
         <extracomment>app/engine/eyes.py</extracomment>
-        <translation>此模型听不了声音。</translation>
+        <translation type="vanished">此模型听不了声音。</translation>
     </message>
     <message>
         <source>{name} is not in {folder}.</source>
@@ -3933,6 +3933,16 @@ rate</source>
         <source>waiting for you</source>
         <extracomment>app/look/marks.py</extracomment>
         <translation>等待您决定</translation>
+    </message>
+    <message>
+        <source>This model cannot see pictures here. One that is made to see needs its projector, a file named mmproj-….gguf, in its folder.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation>此模型在这里看不了图片。能看图的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
+    </message>
+    <message>
+        <source>This model cannot hear sounds here. One that is made to hear needs its projector, a file named mmproj-….gguf, in its folder.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation>此模型在这里听不了声音。能听声音的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
         <source>The file could not be read: {reason}.</source>

@@ -56,8 +56,8 @@ def backend_with_eyes(folder: Path, kind: Kind, **params: object) -> Iterator[Ll
     if not projector.exists():
         write_tiny_gguf(model, MODEL_OF[kind])
         write_tiny_projector(projector, kind)
-    usual: dict[str, object] = {"n_ctx": 2048, "n_seq_max": 4, "n_threads": 1}
-    with open_llama_backend(LoadParams(model, projector=projector, **(usual | params))) as backend:  # type: ignore[arg-type]
+    usual: dict[str, object] = {"n_ctx": 2048, "n_seq_max": 4, "n_threads": 1, "projector": projector}
+    with open_llama_backend(LoadParams(model, **(usual | params))) as backend:  # type: ignore[arg-type]
         yield backend
 
 

@@ -17,14 +17,22 @@ NUM_MEL, MAX_AUDIO_POSITIONS, STACK = 80, 1500, 4
 
 
 def write_tiny_projector(
-    path: Path, kind: Kind, *, n_out: int = 32, seed: int = 0, patch_size: int = 14, image_size: int = 56
+    path: Path,
+    kind: Kind,
+    *,
+    n_out: int = 32,
+    seed: int = 0,
+    patch_size: int = 14,
+    image_size: int = 56,
+    stack: int = STACK,
 ) -> Path:
     """A GGUF at `path`, which is returned.
 
     mlp is LLaVA's, with one row a patch; qwen2vl_merger merges four patches and has planes; gemma3 merges
-    four, too, and its rows see each other; ultravox hears.
+    four, too, and its rows see each other; ultravox hears. With a `stack` of 8 frames llama.cpp ends the
+    process that encodes.
     """
-    _Projector(path, kind, n_out, seed, patch_size, image_size).write()
+    _Projector(path, kind, n_out, seed, patch_size, image_size, stack).write()
     return path
 
 
@@ -37,9 +45,10 @@ class _Projector:
         seed: int,
         patch_size: int,
         image_size: int,
+        stack: int,
     ) -> None:
         self._kind, self._n_out, self._random = kind, n_out, np.random.default_rng(seed)
-        self._patch_size, self._image_size = patch_size, image_size
+        self._patch_size, self._image_size, self._stack = patch_size, image_size, stack
         self._writer = gguf.GGUFWriter(path, "clip")
 
     def write(self) -> None:
@@ -88,15 +97,15 @@ class _Projector:
         writer.add_bool("clip.has_audio_encoder", True)
         self._add_sizes("audio")
         writer.add_uint32("clip.audio.num_mel_bins", NUM_MEL)
-        writer.add_uint32("clip.audio.projector.stack_factor", STACK)
+        writer.add_uint32("clip.audio.projector.stack_factor", self._stack)
         self._add("a.position_embd.weight", MAX_AUDIO_POSITIONS, N_EMBD)
         self._add("a.conv1d.1.weight", N_EMBD, NUM_MEL, 3)
         self._add("a.conv1d.1.bias", N_EMBD, 1)
         self._add("a.conv1d.2.weight", N_EMBD, N_EMBD, 3)
         self._add("a.conv1d.2.bias", N_EMBD, 1)
         self._add_norm("a.post_ln")
-        self._add("mm.a.norm_pre.weight", STACK * N_EMBD, around=1.0)
-        self._add("mm.a.mlp.1.weight", 2 * N_FFN, STACK * N_EMBD)
+        self._add("mm.a.norm_pre.weight", self._stack * N_EMBD, around=1.0)
+        self._add("mm.a.mlp.1.weight", 2 * N_FFN, self._stack * N_EMBD)
         self._add("mm.a.norm_mid.weight", N_FFN, around=1.0)
         self._add("mm.a.mlp.2.weight", self._n_out, N_FFN)
         self._add_layers("a", has_key_bias=False)

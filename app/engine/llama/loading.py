@@ -21,7 +21,7 @@ from app.engine.llama.adapters import loaded_adapters, use_adapters
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.cell_reader import M_ROPE_TYPES, has_one_kind_of_cells
 from app.engine.llama.draft import draft_beside, share_of_progress
-from app.engine.llama.fingerprint import state_fingerprint
+from app.engine.llama.fingerprint import projector_fingerprint, state_fingerprint
 from app.engine.llama.kv_types import (
     FLASH_ATTENTION,
     NATIVE_TYPES,
@@ -46,7 +46,7 @@ from app.engine.llama.vocabulary import chat_template
 from app.protocol.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKENS, LoadParams, RopeScaling
 from app.protocol.media import NO_SENSES, Senses
-from app.protocol.model import DeviceKind, FimTokens, ModelInfo
+from app.protocol.model import DeviceKind, FimTokens, MemoryNeed, ModelInfo
 from app.protocol.sampling import SamplingParams
 from app.system.cores import num_physical_cores
 from app.system.memory import free_memory_bytes
@@ -114,7 +114,7 @@ def open_llama_backend(
         model = stack.enter_context(load_model(params, lambda done: on_progress(share * done), check_tensors))
         _check_can_chat(model, params.path)
         adapters = stack.enter_context(loaded_adapters(model, params.adapters))
-        eyes = _opened_eyes(model, params) if params.projector else None
+        eyes, senses = _opened_eyes(model, params)
         if eyes:
             stack.callback(eyes.close)
             params = replace(params, n_ubatch=_n_ubatch_for(eyes.max_rows_at_once, params))
@@ -123,7 +123,6 @@ def open_llama_backend(
         context = stack.enter_context(make_context(model, context_params, params))
         _check_has_memory(context, params.path)
         use_adapters(context, adapters, params.adapters)
-        senses = eyes.senses if eyes else NO_SENSES
         info = _model_info(model, context, context_params, params, n_ctx_train, senses)
         # Models with two RoPE factors use those for long texts in a long context.
         n_ctx_seq = info.n_ctx_seq if metadata_int(model, "rope.scaling.original_context_length") else None
@@ -144,12 +143,19 @@ def open_llama_backend(
         yield backend
 
 
-def _opened_eyes(model: Native, params: LoadParams) -> Eyes:
-    """Raises ModelLoadError."""
-    assert params.projector
-    check_file(params.projector)
+def _opened_eyes(model: Native, params: LoadParams) -> tuple[Eyes | None, Senses]:
+    """A projector that cannot be used leaves the model as it is: its senses say why."""
+    if params.projector is None:
+        return None, NO_SENSES
     n_threads = num_threads(params.n_threads, lib.llama_model_n_params(model.pointer))
-    return Eyes(params.projector, params.path, n_threads)
+    try:
+        check_file(params.projector)
+        fingerprint = projector_fingerprint(params.projector)
+        eyes = Eyes(params.projector, params.path, n_threads, fingerprint)
+    except ModelLoadError as error:
+        log.warning("The projector is not used: %s", error)
+        return None, Senses(projector=params.projector, reason=str(error))
+    return eyes, eyes.senses
 
 
 def _n_ubatch_for(num_rows: int, params: LoadParams) -> int:
@@ -487,7 +493,7 @@ def _model_info(
         library=library_info(),
         sampling=_recommended_sampling(model),
         n_ctx_scaled=_n_ctx_scaled(model, params, n_ctx_train),
-        memory=total(taken),
+        memory=total(taken) + MemoryNeed(weights_bytes=senses.size_bytes),
         memory_elsewhere=tuple((name, need) for name, need in taken.items() if name != HERE),
         n_gpu_layers=params.n_gpu_layers,
         has_template=bool(template),

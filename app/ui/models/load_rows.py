@@ -233,7 +233,7 @@ class LoadRow(Row):
 
 
 NONE, NO_PROJECTOR = mark("None"), mark("None: text alone")
-TEXT_ALONE = "text alone"
+TEXT_ALONE = "text-alone"
 DRAFT_MODEL = Setting(
     "draft_model",
     mark("Draft model"),
