@@ -84,13 +84,6 @@ class MediaFiles(QObject):
                 files[sha256] = b""
         return _filled(request, files.get)
 
-    def filled_now(self, request: Request) -> Request | None:
-        """None where a file must be read first."""
-        wanted = [media.sha256 for message in request.messages for media in message.media]
-        if any(sha256 not in self._files for sha256 in wanted):
-            return None
-        return _filled(request, self._files.get)
-
     async def _load_thumbnail(self, media: Media) -> None:
         try:
             found = await self._store.thumbnail(media.sha256) or await self._make_thumbnail(media)

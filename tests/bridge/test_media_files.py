@@ -78,7 +78,6 @@ async def test_a_file_that_is_lost_is_said_in_words(files: MediaFiles, store: Me
     (message,) = request.messages
     assert message.content == "One,[A picture, which you cannot see.]\n\n two"
     assert [one.file for one in message.media] == [png()]
-    assert files.filled_now(Request("r", "c", (Message(Role.USER, "x", media=media),))) is None
 
 
 async def test_a_picture_without_a_thumbnail_gets_one_when_it_is_shown(

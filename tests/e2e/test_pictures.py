@@ -50,7 +50,7 @@ def test_a_picture_is_pasted_sent_seen_enlarged_and_there_after_a_restart(
         "the answer",
     )
     assert skein._query("SELECT data FROM media") == [(png(),)]
-    assert "encoded in" in skein.log()
+    assert "Encoded(" in skein.log()
 
     desktop.click(skein.state()["places"]["picture 1"])
     until(lambda: (skein.state()["dialog"] or {}).get("kind") == "PictureViewer", "the viewer")
