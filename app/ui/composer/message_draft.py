@@ -23,7 +23,7 @@ from app.ui.base.media_saving import save_media
 from app.ui.base.picture_viewer import PictureViewer, viewed
 from app.ui.base.thumbnails import Thumbnails
 from app.ui.composer.composer import Composer
-from app.ui.composer.context_words import ContextFigures, forecast, never_computed, num_used
+from app.ui.composer.context_words import ContextFigures, forecast, never_computed, num_held, num_used
 
 COUNT_AFTER_MS = 250  # of quiet
 MAX_FILES = 20
@@ -120,7 +120,7 @@ class MessageDraft(QObject):
         # The slot of a notebook may hold more than is left of its text.
         holds_more = session.chat.is_notebook and not session.is_busy
         used = num_used(session.chat.turns, None if holds_more else self._slot)
-        held = self._slot.pos_max + 1 if self._slot else 0
+        held = num_held(self._slot)
         cached = used if self._is_hibernated else min(used, held)
         return ContextFigures(
             used=used + (self._num_tokens((self._never_computed,)) or 0) + (0 if used else self._num_tools),
