@@ -21,7 +21,7 @@ from app.protocol.request import Message, Request
 MAX_AT_ONCE = 2  # child processes
 MAX_KNOWN = 1000  # files whose sizes are remembered: a chat sends its pictures with each turn
 DATA_URL = "data:"
-ONLY_DATA = "image_url must be a data: URL with base64: this server fetches nothing from the network and opens no files."
+ONLY_DATA = "image_url must be a data: URL with base64: this server fetches nothing and opens no files."
 
 
 def unread(kind: MediaKind, base64_text: str, where: str, at: int) -> Media:

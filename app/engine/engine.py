@@ -358,8 +358,10 @@ class Engine:
         lane.scheduler.schedule(lane.batch)
         for seq, failure in self._looking.take_failures().items():
             self.answers.finish(seq, FinishReason.ERROR, failure)
-        if lane.scheduler.has_work and not lane.batch.num_rows:
-            self._end_stuck(lane.scheduler.sequences)
+        # One whose picture has been encoded since it was asked for goes on with the next step.
+        stuck = [seq for seq in lane.scheduler.sequences if not self._looking.has_asked(seq)]
+        if stuck and lane.scheduler.has_work and not lane.batch.num_rows:
+            self._end_stuck(stuck)
 
     def _end_stuck(self, stuck: list[Sequence]) -> None:
         """Our mistake: without a row no later step would be another. It costs one answer, not all."""

@@ -47,8 +47,9 @@ class Looking:
             return False
         return any(eyes.is_encoding(chunk.media) for chunk in self._waiting[seq])
 
-    def has_rows(self, seq: Sequence, chunk: Chunk) -> bool:
-        return chunk in seq.rows
+    def has_asked(self, seq: Sequence) -> bool:
+        """Rows of it were not there when it was last looked at."""
+        return seq in self._waiting
 
     def take_failures(self) -> dict[Sequence, str]:
         """Sequences that will never be ready, and why, since the last call."""

@@ -102,6 +102,8 @@ class Scheduler:
 
         Or the next rows of a picture or sound, which cannot stand in one step with tokens.
         """
+        for seq in [one for one in self.running if one.chunks and one.next_chunk not in (None, *one.rows)]:
+            self._pause(seq, PauseReason.ENCODING)  # a decode that broke off has cost it a picture's cells
         self._admit()
         self._make_room_for_answers()
         if self._takes_media(batch):
@@ -109,6 +111,8 @@ class Scheduler:
         self._num_since_media += 1
         rows = self._rows()
         while self.running and not rows and self.make_room():
+            if self._takes_media(batch):
+                return
             rows = self._rows()
         if self._rests_until:
             rows = self._of_those_who_do_not_rest(rows)
@@ -136,9 +140,6 @@ class Scheduler:
     def _next_looker(self) -> Sequence | None:
         """Whose picture is computed next: the front tab's, else the oldest."""
         lookers = [seq for seq in self.running if seq.chunks and seq.next_chunk]
-        for seq in [one for one in lookers if one.next_chunk not in one.rows]:
-            self._pause(seq, PauseReason.ENCODING)  # less of its prefix was there than when it was let in
-            lookers.remove(seq)
         return min(lookers, key=lambda seq: (not self._is_in_front(seq), seq.submitted_at), default=None)
 
     def _media_rows(self, seq: Sequence, num_decoding: int) -> int:
@@ -218,6 +219,8 @@ class Scheduler:
             self.waiting.remove(seq)
             self._leaders.pop(seq, None)
             self.running.append(seq)
+            if not self._looking.is_ready(seq, seq.num_computed_tokens):
+                self._pause(seq, PauseReason.ENCODING)  # less of its prefix was there than was to be expected
 
     def _cached(self, seq: Sequence) -> int:
         return self._slots.best_prefix(seq) if seq.chunks else 0
