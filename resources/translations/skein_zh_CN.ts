@@ -4042,7 +4042,7 @@ rate</source>
     <message>
         <source>Click to enlarge it. Ctrl+Left and Ctrl+Right move it.</source>
         <extracomment>app/ui/base/attachment_chips.py</extracomment>
-        <translation>点击放大。按 Ctrl+左/右方向键移动。</translation>
+        <translation type="vanished">点击放大。按 Ctrl+左/右方向键移动。</translation>
     </message>
     <message>
         <source>“{name}” is an image of a kind that Skein cannot read. Save it as PNG or JPEG.</source>
@@ -4181,8 +4181,28 @@ rate</source>
     </message>
     <message>
         <source>Pictures and sound</source>
-        <extracomment>app/ui/models/load_settings.py</extracomment>
+        <extracomment>app/ui/models/library_details.py</extracomment>
         <translation>图片和声音</translation>
+    </message>
+    <message>
+        <source>encoded before it {time}</source>
+        <extracomment>app/inspector/step_words.py</extracomment>
+        <translation>此前编码 {time}</translation>
+    </message>
+    <message>
+        <source>Click to enlarge a picture, or to save a sound. Ctrl+Left and Ctrl+Right move it.</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>点击放大图片或保存声音。按 Ctrl+左/右方向键移动。</translation>
+    </message>
+    <message>
+        <source>Yes, by {name}</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>支持，通过 {name}</translation>
+    </message>
+    <message>
+        <source>None in its folder</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>其文件夹中没有</translation>
     </message>
     <message>
         <source>Free</source>
@@ -8057,6 +8077,11 @@ accepted</source>
         <source>sees pictures and hears sound</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>能看图片、听声音</translation>
+    </message>
+    <message>
+        <source>sees pictures; other answers wait while it looks</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能看图片；看图时其他回答会等待</translation>
     </message>
     <message>
         <source>sees pictures</source>

@@ -233,12 +233,14 @@ class MessageDraft(QObject):
 
     @Slot(int)
     def _on_picture_opened(self, number: int) -> None:
+        """With all pictures of the draft. A sound is saved."""
         attachments = self._session.draft_attachments
         pictures = viewed(attachments)
-        if attachments[number] in pictures:
-            PictureViewer(
-                pictures, pictures.index(attachments[number]), self._thumbnails, self._composer
-            ).show()
+        if attachments[number] not in pictures:
+            self._on_media_saved(number)
+            return
+        index = pictures.index(attachments[number])
+        PictureViewer(pictures, index, self._thumbnails, self._composer).show()
 
     @Slot(int)
     def _on_media_saved(self, number: int) -> None:

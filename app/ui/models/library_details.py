@@ -145,7 +145,7 @@ def _facts(model: ModelFile) -> Iterator[tuple[str, str]]:
     if model.kind is FileKind.CHAT:
         yield tr("Chat template"), tr("In the file") if model.has_template else tr("None: ChatML is used")
         projector = projector_beside(model.path)
-        told = tr("Yes, by {name}", name=projector.name) if projector else tr("No projector in its folder")
+        told = tr("Yes, by {name}", name=projector.name) if projector else tr("None in its folder")
         yield tr("Pictures and sound"), told
     yield tr("Size"), data_size(model.size_bytes)
     if len(model.parts) > 1:

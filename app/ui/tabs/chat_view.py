@@ -289,9 +289,11 @@ class ChatView(QWidget):
 
     @Slot(object, object)
     def _on_picture_opened(self, turn: Turn, attachment: Attachment) -> None:
-        """With all pictures of its message."""
+        """With all pictures of its message. A sound is saved."""
         pictures = viewed(turn.attachments)
-        if attachment in pictures:
+        if attachment not in pictures:
+            self._on_media_saved(attachment)
+        else:
             PictureViewer(pictures, pictures.index(attachment), self.thumbnails, self).show()
 
     @Slot(object)

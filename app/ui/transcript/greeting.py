@@ -86,6 +86,8 @@ def fact_texts(model: ModelInfo) -> tuple[str, ...]:
 def senses_text(senses: Senses) -> str:
     if senses.sees and senses.hears:
         return tr("sees pictures and hears sound")
+    if senses.sees and senses.takes_whole:
+        return tr("sees pictures; other answers wait while it looks")
     if senses.any:
         return tr("sees pictures") if senses.sees else tr("hears sound")
     return tr("text only, no pictures or sound")
