@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.inspector.cell_picture import owners_of
-from app.inspector.media_blocks import LAST_TEXT, MediaBlock, block_at, kind_text, span_text
+from app.inspector.media_blocks import MediaBlock, block_at
+from app.inspector.media_words import LAST_TEXT, kind_text, span_text
 from app.inspector.token_text import shown
 from app.look.figures import count, decimal
 from app.look.words import mark, tr, tr_n

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.inspector.cell_figures import sequence_text
 from app.inspector.cell_picture import NO_SEQUENCE
-from app.inspector.media_blocks import POSITIONS
+from app.inspector.media_words import POSITIONS
 from app.look.fonts import small_font
 from app.look.plain_text import as_tooltip
 from app.look.sequence_colours import colour_of

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.inspector.dock_panel import DockPanel
 from app.inspector.logbook import MAX_LEASES, Entry
-from app.inspector.media_blocks import LAST_TEXT, kind_text
+from app.inspector.media_words import LAST_TEXT, kind_text
 from app.inspector.prefix_text import (
     HEADS,
     REASONS,

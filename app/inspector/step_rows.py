@@ -7,7 +7,7 @@ from itertools import accumulate
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from app.inspector.media_blocks import LAST_TEXT, kind_text
+from app.inspector.media_words import LAST_TEXT, kind_text
 from app.inspector.row_table import RowModel, RowTable
 from app.inspector.table_column import Column
 from app.inspector.token_text import shown
