@@ -307,7 +307,7 @@ class CountingBackend:
         last_pos: dict[int, int] = {}
         for row in range(batch.num_rows):
             token_id, seq_id = int(batch.token_ids[row]), int(batch.seq_ids[row])
-            if not 0 <= token_id < self.model.n_vocab:
+            if not (batch.media or 0 <= token_id < self.model.n_vocab):
                 raise DecodeError(f"invalid token[{row}] = {token_id}")
             if not 0 <= seq_id < self.model.n_seq_max:
                 raise DecodeError(f"invalid seq_id[{row}][0] = {seq_id} >= {self.model.n_seq_max}")
