@@ -2347,6 +2347,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>分支</translation>
     </message>
     <message>
+        <source>picture or sound</source>
+        <extracomment>app/inspector/cell_legend.py</extracomment>
+        <translation>图片或声音</translation>
+    </message>
+    <message>
         <source>Loading the model…</source>
         <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>正在加载模型…</translation>
@@ -2517,6 +2522,35 @@ High water: most cells used since the model was loaded.</source>
         <source>No passage makes the sentence more likely.</source>
         <extracomment>app/inspector/lens_panel.py</extracomment>
         <translation>没有段落使这句话更可能。</translation>
+    </message>
+    <message>
+        <source>A picture takes one cell for each of its rows of embeddings. Models with M-RoPE give them positions along its longer side only: the text behind it goes on at a smaller position than the cells count.</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>图片的每一行嵌入占一个单元。使用 M-RoPE 的模型只按较长的一边给它们编排位置：其后文本的位置小于单元数。</translation>
+    </message>
+    <message>
+        <source>picture</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>图片</translation>
+    </message>
+    <message>
+        <source>sound</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>声音</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} cells</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>
+            <numerusform>{n} 个单元</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} positions</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>
+            <numerusform>{n} 个位置</numerusform>
+        </translation>
     </message>
     <message>
         <source>Recording {name}</source>
@@ -4340,6 +4374,96 @@ rate</source>
         <translation>读取该文件所需的内存超过任何正常文件。</translation>
     </message>
     <message>
+        <source>&amp;Save as…</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>另存为(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>Move to the &amp;left</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>左移(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Move to the &amp;right</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>右移(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>移除(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Click to enlarge it. Ctrl+Left and Ctrl+Right move it.</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation type="vanished">点击放大。按 Ctrl+左/右方向键移动。</translation>
+    </message>
+    <message>
+        <source>“{name}” is an image of a kind that Skein cannot read. Save it as PNG or JPEG.</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>“{name}”是 Skein 无法读取的图片格式。请存为 PNG 或 JPEG。</translation>
+    </message>
+    <message>
+        <source>Pasted picture</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>粘贴的图片</translation>
+    </message>
+    <message>
+        <source>“{name}”: {reason}</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>“{name}”：{reason}</translation>
+    </message>
+    <message>
+        <source>Save as</source>
+        <extracomment>app/ui/base/media_saving.py</extracomment>
+        <translation>另存为</translation>
+    </message>
+    <message>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/ui/base/media_saving.py</extracomment>
+        <translation>无法保存 {name}：{reason}。</translation>
+    </message>
+    <message>
+        <source>The file of “{name}” is lost or damaged.</source>
+        <extracomment>app/ui/base/media_saving.py</extracomment>
+        <translation>“{name}”的文件已丢失或损坏。</translation>
+    </message>
+    <message>
+        <source>Previous picture</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>上一张图片</translation>
+    </message>
+    <message>
+        <source>Next picture</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>下一张图片</translation>
+    </message>
+    <message>
+        <source>Zoom out</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>缩小</translation>
+    </message>
+    <message>
+        <source>Zoom in</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>放大</translation>
+    </message>
+    <message>
+        <source>Fit</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>适应窗口</translation>
+    </message>
+    <message>
+        <source>Save as…</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>另存为…</translation>
+    </message>
+    <message>
+        <source>Picture: {name}</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>图片：{name}</translation>
+    </message>
+    <message>
         <source>Context for tools (%)</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>用于工具的上下文 (%)</translation>
@@ -4348,6 +4472,31 @@ rate</source>
         <source>If their descriptions need more, the model gets a list of names and looks them up.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>若工具描述超出此比例，模型只会得到名称列表，并按需查阅。</translation>
+    </message>
+    <message>
+        <source>Get more models…</source>
+        <extracomment>app/ui/composer/composer.py</extracomment>
+        <translation>获取更多模型…</translation>
+    </message>
+    <message>
+        <source>A model that is made for it needs its projector, a file named mmproj-….gguf, in its folder.</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>支持图片或声音的模型需要在其文件夹中有投影器，即名为 mmproj-….gguf 的文件。</translation>
+    </message>
+    <message>
+        <source>This model cannot see pictures, so it is only told that there is one.</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>此模型看不到图片，只会被告知有一张图片。</translation>
+    </message>
+    <message>
+        <source>This model cannot hear, so it is only told that there is a sound.</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>此模型听不到声音，只会被告知有一段声音。</translation>
+    </message>
+    <message>
+        <source>Sound: {name}</source>
+        <extracomment>app/ui/message/media_strip.py</extracomment>
+        <translation>声音：{name}</translation>
     </message>
     <message>
         <source>refused</source>
@@ -4370,9 +4519,44 @@ rate</source>
         <translation>完成</translation>
     </message>
     <message>
+        <source>None: text alone</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>无：仅文本</translation>
+    </message>
+    <message>
         <source>A smaller model that proposes tokens for this one to check: answers as good, often faster.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一个较小的模型，由它推测词元，再由这个模型检验：回答同样好，往往更快。</translation>
+    </message>
+    <message>
+        <source>Lets the model see pictures or hear sound (mmproj). Automatic: the one in the model&apos;s folder.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>让模型能看图片或听声音（mmproj）。自动：使用模型文件夹中的投影器。</translation>
+    </message>
+    <message>
+        <source>Pictures and sound</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>图片和声音</translation>
+    </message>
+    <message>
+        <source>encoded before it {time}</source>
+        <extracomment>app/inspector/step_words.py</extracomment>
+        <translation>此前编码 {time}</translation>
+    </message>
+    <message>
+        <source>Click to enlarge a picture, or to save a sound. Ctrl+Left and Ctrl+Right move it.</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>点击放大图片或保存声音。按 Ctrl+左/右方向键移动。</translation>
+    </message>
+    <message>
+        <source>Yes, by {name}</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>支持，通过 {name}</translation>
+    </message>
+    <message>
+        <source>None in its folder</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>其文件夹中没有</translation>
     </message>
     <message>
         <source>Free</source>
@@ -4824,6 +5008,11 @@ rate</source>
         <translation>{server} 的全部工具，包括以后新增的</translation>
     </message>
     <message>
+        <source>Attach the picture</source>
+        <extracomment>app/ui/tabs/chat_view.py</extracomment>
+        <translation>附加图片</translation>
+    </message>
+    <message>
         <source>Show which messages and passages were read for this answer</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>显示为此回答读取了哪些消息和段落</translation>
@@ -4924,6 +5113,16 @@ rate</source>
         <source>running tools</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>正在运行工具</translation>
+    </message>
+    <message>
+        <source>encoding pictures and sound</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>正在编码图片和声音</translation>
+    </message>
+    <message>
+        <source>encoding pictures and sound, {number} of {total}</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>正在编码图片和声音，第 {number} 个，共 {total} 个</translation>
     </message>
     <message>
         <source>Leave out the middle</source>
@@ -7418,22 +7617,22 @@ accepted</source>
     </message>
     <message>
         <source>Attachments</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>附件</translation>
     </message>
     <message>
         <source>reading…</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>正在读取…</translation>
     </message>
     <message>
         <source>Reading {name}</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>正在读取 {name}</translation>
     </message>
     <message>
         <source>Remove {name}</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>移除 {name}</translation>
     </message>
     <message>
@@ -7483,12 +7682,12 @@ accepted</source>
     </message>
     <message>
         <source>Attachment: {name}</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>附件：{name}</translation>
     </message>
     <message>
         <source>Click to see what the model will read.</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>单击查看模型将读到的内容。</translation>
     </message>
     <message>
@@ -7579,7 +7778,7 @@ accepted</source>
     <message>
         <source>“{name}” is an image, which this model cannot see. Describe it, or attach its text.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation>“{name}”是图片，而这个模型看不见图片。请描述它，或附加其中的文本。</translation>
+        <translation type="vanished">“{name}”是图片，而这个模型看不见图片。请描述它，或附加其中的文本。</translation>
     </message>
     <message>
         <source>Skein cannot read text from “{name}”. Attach text, PDF or Office files.</source>
@@ -7619,7 +7818,7 @@ accepted</source>
     <message>
         <source>The clipboard holds an image, which this model cannot see. Describe it, or paste its text.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation>剪贴板中是图片，而这个模型看不见图片。请描述它，或粘贴其中的文本。</translation>
+        <translation type="vanished">剪贴板中是图片，而这个模型看不见图片。请描述它，或粘贴其中的文本。</translation>
     </message>
     <message>
         <source>{number} files are too many: a message can have {limit}. None was attached.</source>
@@ -8289,6 +8488,26 @@ accepted</source>
         <source>What you send now is answered once a model is loaded.</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>现在发送的消息会在模型加载后得到回答。</translation>
+    </message>
+    <message>
+        <source>sees pictures and hears sound</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能看图片、听声音</translation>
+    </message>
+    <message>
+        <source>sees pictures; other answers wait while it looks</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能看图片；看图时其他回答会等待</translation>
+    </message>
+    <message>
+        <source>sees pictures</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能看图片</translation>
+    </message>
+    <message>
+        <source>hears sound</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能听声音</translation>
     </message>
     <message numerus="yes">
         <source>{n} new messages</source>
@@ -11709,7 +11928,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>&amp;Open</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>打开(&amp;O)</translation>
     </message>
     <message>
