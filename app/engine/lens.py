@@ -127,7 +127,9 @@ class LensThread:
             self._put(LensRefusal(order.question.query_id, str(error)))
         except Exception:  # the root of this thread: our bug costs one answer
             log.exception("the lens failed")
-            self._put(LensRefusal(order.question.query_id, said("Skein failed to look; the log says why.")))
+            self._put(
+                LensRefusal(order.question.query_id, said("Skein failed to compute this; the log says why."))
+            )
 
 
 def _replaces(letter: _Order | StopLens, open_: LensQuestion) -> bool:

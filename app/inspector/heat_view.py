@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
 from app.inspector.lens_text import ReadText
 from app.look.fonts import small_font
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float32]
 
+MARGIN = 12
 NUM_LEVELS = 8  # of the tint
 MAX_TINT = 0.75
 MAX_TINTED = 3_000  # tokens, the most read ones: each run of them costs the painter
@@ -32,6 +33,8 @@ class HeatView(QPlainTextEdit):
         super().__init__(parent)
         self._read = ReadText(())
         self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.document().setDocumentMargin(MARGIN)
         self.setFont(small_font())
         self.setTabChangesFocus(True)
         self.setAccessibleName(tr("What the model read"))

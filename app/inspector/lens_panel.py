@@ -39,8 +39,8 @@ CHOOSE = mark("Open a chat with an answer, or choose “What was read for this�
 NO_MODEL = mark("No model is loaded. Choose one above the chat to look into its answers.")
 RECORDED = mark("This is a recording. The lens needs a running engine.")
 NO_PROOF = mark(
-    "Attention shows where the model looked, which does not prove why it answered so. “Drop and ask again” "
-    "computes the sentence without each passage."
+    "Attention shows where the model looked, not why it answered. “Drop and ask again” scores the sentence "
+    "without each passage."
 )
 LOOKING = mark("Computing…")
 MAX_CHARS = 60  # of a sentence in the list of them
@@ -81,7 +81,7 @@ class LensPanel(DockPanel):
         self.group = ChoiceButton(tr("Head group"), self)
         self.sinks = ChipButton(
             tr("Leave out sinks"),
-            tr("Not the first token and control tokens, where attention goes that has nothing to look for"),
+            tr("Ignore the first token and those between messages, which collect attention without a target"),
             self,
             is_checkable=True,
         )
@@ -157,7 +157,7 @@ class LensPanel(DockPanel):
             label.setFont(tabular(small_font()))
         self.drop.setFont(small_font())
         self.drop.setToolTip(
-            tr("Compute how likely this sentence is without each message and passage; the chat itself stays")
+            tr("Score this sentence again without each message and passage; the chat does not change")
         )
         self.sinks.setChecked(True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -340,14 +340,9 @@ class LensPanel(DockPanel):
 
     @property
     def _sinks(self) -> Sequence[int]:
-        tokens = self.reader.tokens
-        texts = self.recording.token_texts
-        names = (
-            token
-            for token, token_id in enumerate(tokens.token_ids)
-            if texts.get(token_id, b"").startswith(b"<") and texts[token_id].endswith(b">")
-        )
-        return (0, *names)
+        """What is of no message: the template's own."""
+        spoken = {token for one in self.rows.parts for token in range(*one.tokens)}
+        return [0, *(token for token in range(self.reader.tokens.num_prompt_tokens) if token not in spoken)]
 
     @property
     def _marked(self) -> Span | None:
@@ -454,7 +449,7 @@ class LensPanel(DockPanel):
         if change >= 0:
             return sentences(tr("No passage makes the sentence more likely."), told)
         found = tr(
-            "Counts most: “{text}”. Without it the log-probability of the sentence changes by −{change}.",
+            "Matters most: “{text}”. Without it the log-probability of the sentence changes by −{change}.",
             text=one_line(most.text)[:MAX_CHARS],
             change=decimal(-change, 2),
         )

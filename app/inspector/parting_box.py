@@ -1,7 +1,7 @@
 """Two turns side by side, equal up to the first token where they part. GUI thread."""
 
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
 from app.inspector.parting import Parting, around_parting, part, pieces_of, words_of
 from app.inspector.token_text import shown
@@ -14,6 +14,7 @@ from app.look.words import tr
 from app.protocol.report import TokenizedText
 
 TINT = 0.28
+HEIGHT = 88  # some five lines: the tree stays in sight
 
 
 class PartingBox(QWidget):
@@ -82,7 +83,8 @@ class _Side(QPlainTextEdit):
         self.setAccessibleName(name)
         self.setFont(small_font())
         self.setTabChangesFocus(True)
-        self.setMinimumHeight(56)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFixedHeight(HEIGHT)
 
     def mark(self, place: int, piece: str) -> None:
         muted, marked = QTextCharFormat(), QTextCharFormat()

@@ -26,12 +26,10 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     Column(mark("passage"), stretches=True),
-    Column(
-        mark("read"), mark("Share of the attention, over all that stands before"), "100.0%", is_number=True
-    ),
+    Column(mark("read"), mark("Share of the attention paid to earlier tokens"), "100.0%", is_number=True),
     Column(
         mark("if dropped"),
-        mark("Change of the sentence's log-probability when this is left out: the lower, the more it counts"),
+        mark("Change in the sentence's log-probability without this: the lower, the more it matters"),
         "−000.00",
         is_number=True,
     ),
@@ -68,8 +66,11 @@ class PassageRows(RowModel):
         self._emit_changed()
 
     def most_needed(self) -> Part | None:
-        """Without which the sentence is least likely, among passages that are no message with several."""
-        known = [part for part in self.leaves if part.tokens in self.changes]
+        """Without which the sentence is least likely, among passages that are no message with several.
+
+        Not the last one: without the question there is nothing to answer.
+        """
+        known = [part for part in self.leaves[:-1] if part.tokens in self.changes]
         return min(known, key=lambda part: self.changes[part.tokens], default=None)
 
     @property
@@ -90,7 +91,8 @@ class PassageRows(RowModel):
         change = self.changes.get(part.tokens)
         if change is None:
             return ""
-        return f"{MINUS if change < 0 else '+'}{decimal(abs(change), 2)}"
+        sign = "" if abs(change) < 0.005 else MINUS if change < 0 else "+"
+        return f"{sign}{decimal(abs(change), 2)}"
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == PASSAGE:

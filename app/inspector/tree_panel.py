@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.chats.branches import Branch, path_to
@@ -21,7 +21,7 @@ from app.look.words import mark, tr, tr_n
 from app.protocol.commands import Tokenize, WatchCells
 from app.protocol.report import SlotSnapshot
 
-NOTHING = mark("Nothing has been said in this chat yet. Its versions and forks will branch off here.")
+NOTHING = mark("This chat is empty. Its versions and forks will appear here.")
 RECORDED = mark("This is a recording. Go back to the running engine to see the branches of a chat.")
 HINT = mark("Click to go there. Choose a second message with Ctrl to compare the two.")
 MAX_ROWS = 20_000  # of a chat that was imported
@@ -52,7 +52,7 @@ class TreePanel(DockPanel):
         self._asked: set[str] = set()  # texts to be tokenized
         self._lay_out()
         self.setFocusProxy(self.table)
-        self.table.clicked.connect(self._on_clicked)
+        self.table.clicked_alone.connect(self._go_to)
         self.table.activated.connect(self._go_to)
         self.table.selectionModel().selectionChanged.connect(self._show_choice)
         self.table.customContextMenuRequested.connect(self._on_menu_requested)
@@ -104,7 +104,7 @@ class TreePanel(DockPanel):
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         top = hbox(self.head, (self.figures, 1), margins=(12, 6, 12, 6), spacing=12)
         foot = hbox((self.hint, 1), self.answers, margins=(12, 6, 12, 8), spacing=12)
-        vbox(top, (self.table, 3), (self.parting, 2), (self.message, 1), foot, on=self, spacing=0)
+        vbox(top, (self.table, 1), self.parting, (self.message, 1), foot, on=self, spacing=0)
 
     def _show(self) -> None:
         has_rows = bool(self.rows.branches) and self.recording.is_live
@@ -124,7 +124,6 @@ class TreePanel(DockPanel):
     def _note_cells(self) -> None:
         branches, newest = self.rows.branches, self.recording.newest
         held: dict[int, Seqs] = {}
-        ranges: dict[int, tuple[int, int]] = {}
         for slot in newest.slots if newest else ():
             last = self.last_turn_in(slot) if slot.num_cells and not slot.is_repeatable else None
             row = self.rows.row_of(last) if last else None
@@ -133,10 +132,9 @@ class TreePanel(DockPanel):
             path = path_to(branches, row)
             places = token_ranges([*(branches[step].turn for step in path[:-1]), last])
             holders = holders_of(self.recording.cell_map, slot.seq_id, places)
-            for step, place, seqs in zip(path, places, holders, strict=True):
-                ranges[step] = place
+            for step, seqs in zip(path, holders, strict=True):
                 held[step] = tuple(sorted({*held.get(step, ()), *seqs}))
-        self.rows.note(held, ranges)
+        self.rows.note(held)
 
     # Choosing.
 
@@ -164,13 +162,6 @@ class TreePanel(DockPanel):
         if wanted and wanted[0] not in self._asked:
             self._asked.add(wanted[0])
             self.commanded.emit(Tokenize(wanted[0]))
-
-    @Slot(QModelIndex)
-    def _on_clicked(self, index: QModelIndex) -> None:
-        """With a key held, rows are only chosen."""
-        keys = QGuiApplication.keyboardModifiers()
-        if not keys & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier):
-            self._go_to(index)
 
     @Slot(QModelIndex)
     def _go_to(self, index: QModelIndex) -> None:

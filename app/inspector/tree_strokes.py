@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.chats.branches import Branch
 from app.chats.chat import Turn
+from app.protocol.output import Usage
 from app.protocol.request import Role
 
 if TYPE_CHECKING:
@@ -54,6 +55,16 @@ def token_ranges(path: Sequence[Turn]) -> list[tuple[int, int]]:
         ranges.append((begin, end) if end > begin else (0, 0))
         begin = max(begin, end)
     return ranges
+
+
+def num_tokens(branches: Sequence[Branch], row: int, followers: Sequence[int]) -> int:
+    """Of one turn, as its answers tell; 0 if unknown."""
+    turn, parent = branches[row].turn, branches[row].parent
+    if turn.role is not Role.USER:
+        return turn.usage.num_generated_tokens
+    asked = max((branches[follower].turn.usage.num_prompt_tokens for follower in followers), default=0)
+    before = branches[parent].turn.usage if parent is not None else Usage()
+    return max(asked - before.num_prompt_tokens - before.num_generated_tokens, 0)
 
 
 def holders_of(cells: CellMap | None, seq_id: int, ranges: Sequence[tuple[int, int]]) -> list[Seqs]:

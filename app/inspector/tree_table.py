@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QObject, QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+from PySide6.QtCore import QModelIndex, QObject, QPointF, QRect, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QWidget
 
 from app.chats.branches import Branch
@@ -12,7 +12,7 @@ from app.chats.chat import Turn, TurnState
 from app.chats.thinking import split_thinking
 from app.inspector.row_table import ROW_HEIGHT, Index, RowDelegate, RowModel, RowTable
 from app.inspector.table_column import Column
-from app.inspector.tree_strokes import Seqs, Strokes, strokes_of, together
+from app.inspector.tree_strokes import Seqs, Strokes, num_tokens, strokes_of, together
 from app.look.figures import count
 from app.look.plain_text import one_line
 from app.look.sequence_colours import colour_of
@@ -23,7 +23,7 @@ from app.protocol.request import Role
 COLUMNS = (
     Column(
         mark("branch"),
-        mark("A line for each sequence that holds the cells: the thicker, the more share them"),
+        mark("One line for each sequence that holds the cells: the thicker, the more share them"),
     ),
     Column(mark("message"), stretches=True),
     Column(
@@ -40,6 +40,7 @@ MAX_LINES = 5  # drawn side by side; the numbers tell the rest
 MAX_CHARS = 200
 MAX_NAMED = 4
 DASH_PX_PER_S = 24
+_CHOOSING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 
 
 def text_of(turn: Turn) -> str:
@@ -64,7 +65,6 @@ class TreeRows(RowModel):
         self.branches: tuple[Branch, ...] = ()
         self.strokes: list[Strokes] = []
         self.held: Mapping[int, Seqs] = {}
-        self._ranges: Mapping[int, tuple[int, int]] = {}
 
     @property
     def num_lanes(self) -> int:
@@ -79,9 +79,9 @@ class TreeRows(RowModel):
         self.held = {}
         self.endResetModel()
 
-    def note(self, held: Mapping[int, Seqs], ranges: Mapping[int, tuple[int, int]]) -> None:
-        """Which sequences hold which row; how many tokens a row has."""
-        self.held, self._ranges = held, ranges
+    def note(self, held: Mapping[int, Seqs]) -> None:
+        """Which sequences hold which row. Other figures may have changed, too."""
+        self.held = held
         if self.branches:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.branches) - 1, HELD))
 
@@ -96,8 +96,8 @@ class TreeRows(RowModel):
         if column == MESSAGE:
             return line_of(self.branches[row].turn)
         if column == TOKENS:
-            begin, end = self._ranges.get(row, (0, 0))
-            return count(end - begin) if end > begin else ""
+            number = num_tokens(self.branches, row, self.strokes[row].below)
+            return count(number) if number else ""
         if column == HELD:
             held = self.held.get(row, ())
             return ", ".join(map(str, held[:MAX_NAMED])) + (" …" if len(held) > MAX_NAMED else "")
@@ -117,7 +117,9 @@ def _shape(branches: tuple[Branch, ...]) -> list[tuple[object, ...]]:
 
 
 class TreeTable(RowTable):
-    """Two rows can be chosen, to be compared."""
+    """Two rows can be chosen, to be compared: with a key held, a click only chooses."""
+
+    clicked_alone = Signal(QModelIndex)  # without a key
 
     def __init__(self, rows: TreeRows, parent: QWidget) -> None:
         super().__init__(tr("Turns of the chat"), rows, parent, _Delegate)
@@ -128,6 +130,13 @@ class TreeTable(RowTable):
     def fit(self) -> None:
         """Makes room for the lanes."""
         self.setColumnWidth(BRANCH, min(MAX_WIDTH, max(MIN_WIDTH, LANE * (self._rows.num_lanes + 1))))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        is_plain = event.button() == Qt.MouseButton.LeftButton and not event.modifiers() & _CHOOSING
+        if is_plain and index.isValid():
+            self.clicked_alone.emit(index)
 
     @property
     def chosen_rows(self) -> list[int]:

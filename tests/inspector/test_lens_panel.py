@@ -109,7 +109,7 @@ def test_what_is_left_out_shows_what_counts(panel: LensPanel, commands: list[obj
     for number, (span, logprob) in enumerate(likely.items()):
         say(panel, Scores(question.query_id, span, (logprob,), 0.5, is_last=number == len(likely) - 1))
     assert texts(panel, DROPPED) == ["−4.50", "+0.50", "−4.00", "−1.00"]
-    assert panel.note.text().startswith("Counts most: “Bob is ten.”. Without it")
+    assert panel.note.text().startswith("Matters most: “Bob is ten.”. Without it")
     assert panel.drop.text() == "Drop and ask again"
 
 

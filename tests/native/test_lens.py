@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import gguf
 import numpy as np
 import pytest
 
@@ -108,6 +109,24 @@ def test_the_last_layer_says_what_the_model_says(family: str, tiny_gguf) -> None
         expected = last[9] - last.max() - np.log(np.exp(last - last.max()).sum())
         assert abs(logprobs[0] - expected) < 1e-2
         assert np.abs(logits[0] - logits[-1]).max() > 1e-3
+
+
+def test_a_layer_says_what_norm_and_head_make_of_its_output(tiny_gguf) -> None:
+    path = tiny_gguf("llama")
+    with opened(path) as lens:
+        logits = lens.layer_logits(TOKENS)
+        outputs: dict[int | None, np.ndarray] = {}
+        with lens._watching(
+            lambda node: node.name.startswith(b"l_out-"),
+            lambda node: outputs.update({node.layer: node.array().reshape(-1, node.shape[0])[-1]}),
+        ):
+            lens._cut_back(len(TOKENS) - 1)
+            lens._decode(TOKENS[-1:], num_outputs=1)
+    weights = {tensor.name: tensor.data for tensor in gguf.GGUFReader(path).tensors}
+    head = weights.get("output.weight", weights["token_embd.weight"]).astype(np.float32)
+    for layer, output in outputs.items():
+        normed = output / np.sqrt((output**2).mean() + 1e-6) * weights["output_norm.weight"]
+        assert np.allclose(logits[layer], head @ normed, atol=1e-2)
 
 
 def test_an_interrupted_question_ends_and_the_next_one_is_answered(tiny_gguf) -> None:

@@ -43,10 +43,6 @@ class WaysDialog(QDialog):
         self._rows: list[tuple[NumberField, ChatOptions | None, str]] = []
         self._grid = QGridLayout()
         self._grid.setColumnStretch(0, 1)
-        self._add_row(tr("This chat's settings"), None, "")
-        for preset in presets.values():
-            self._add_row(one_line(preset.name), preset.applied_to(options), one_line(preset.name))
-        self._rows[0][0].setValue(NUM_USUAL)
         self.temperatures = QLineEdit(self)
         self.temperatures.setPlaceholderText(f"{decimal(0, 1)}  {decimal(0.7, 1)}  {decimal(1.2, 1)}")
         self.temperatures.setAccessibleName(tr("Other temperatures"))
@@ -55,6 +51,10 @@ class WaysDialog(QDialog):
         self.ask = QPushButton(tr("Ask"), self)
         self.ask.setDefault(True)
         self.ask.clicked.connect(self._on_ask)
+        self._add_row(tr("This chat's settings"), None, "")
+        for preset in presets.values():
+            self._add_row(one_line(preset.name), preset.applied_to(options), one_line(preset.name))
+        self._rows[0][0].setValue(NUM_USUAL)
         self.temperatures.textChanged.connect(self._show)
         self._lay_out()
         self._show()
