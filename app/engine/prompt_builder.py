@@ -12,12 +12,14 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from app.engine import overflow
 from app.engine.answer_guide import Tokenize, guide_of, shown_tokens
 from app.engine.chat_template import CHATML, ChatMl, LimitedChatTemplate, SchemaConverter, Template
+from app.engine.eyes import cannot
+from app.engine.media_rows import Chunk, row_ids, runs_in
 from app.engine.prompt import Guide, Prompt
 from app.engine.written_answers import (
     KeptPrompts,
@@ -38,7 +40,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from app.engine.backend import Backend
+    from app.engine.media_rows import Part
+    from app.protocol.media import Media
     from app.protocol.request import Message, Request
+    from app.protocol.sampling import SamplingParams
 
 # Two code points that Unicode reserves for a program's own use and that no text may contain.
 MARK_BEGIN, MARK_END = "\ufdd0", "\ufdd1"
@@ -56,6 +61,10 @@ NOTHING_WRITTEN = said(
 )
 MAX_CHARS = 1_000_000  # of a text to tokenize outside a prompt: others wait for about half a second
 NO_BUDGET = "reasoning_budget has no effect: this model's chat template has no marks around reasoning."
+NOT_REPEATABLE = said(
+    "A repeatable answer cannot be about pictures or sounds. Turn repeatable answers off for this chat."
+)
+MEDIA_MARKER = "<__media__>"  # as llama.cpp writes it, where a prompt is shown as text
 LINE_END = "\n"
 # How a message may go on. What its tokens are up to there depends on that for some characters.
 ENDINGS = "", "x", " x", "\nx"
@@ -108,6 +117,8 @@ class PromptBuilder:
         if request.sampling:
             self._schemas.check(request.sampling.grammar)
             self._backend.check_sampling(request.sampling)  # too slow for the engine thread
+        if request.is_repeatable and any(message.media for message in request.messages):
+            raise InvalidRequestError(NOT_REPEATABLE)
         start = self._answer_start(request)
         limit = overflow.context_limit(request, self._backend.model)
         room = limit - num_generated_tokens - len(start)
@@ -146,13 +157,7 @@ class PromptBuilder:
             raise InvalidRequestError("A raw prompt has no messages that a chat template could write.")
         if refusal := self._refusal(request.messages, request):
             raise refusal
-        marked = self._marked(request.messages, request)
-        sampling = request.sampling or self._backend.model.sampling
-        rendered, _found = self._template.write(
-            marked.messages, marked.variables, request.wishes, sampling.json_schema
-        )
-        self._check_rendered(rendered)
-        rendered = self._with_written(marked, rendered)
+        marked, rendered, _format = self._text_and_format(request.messages, request)
         start = b"".join(map(self._backend.token_piece, self._answer_start(request)))
         written = "".join(piece for piece, _parse_special in _split_at_marks(rendered, marked.spelled_out))
         return written + start.decode("utf-8", "replace")
@@ -236,8 +241,21 @@ class PromptBuilder:
         def mark(text: str) -> str:
             return self._mark(text, spelled_out)
 
+        media: dict[int, Media] = {}
+
+        def mark_media(one: Media) -> str:
+            media[len(spelled_out)] = one
+            spelled_out.append(MEDIA_MARKER)
+            return f"{MARK_BEGIN}{len(spelled_out) - 1}{MARK_END}"
+
+        def mark_content(message: Message) -> str:
+            places = [0, *(one.at for one in message.media), len(message.content)]
+            pieces = [mark(message.content[start:end]) for start, end in pairwise(places)]
+            marks = [mark_media(one) for one in message.media]
+            return pieces[0] + "".join(map("".join, zip(marks, pieces[1:], strict=True)))
+
         def mark_message(index: int, message: Message) -> Message:
-            content, fields = mark(message.content), mark_json(message.fields)
+            content, fields = mark_content(message), mark_json(message.fields)
             if message.written:
                 written[index] = len(spelled_out)
                 spelled_out.append(message.written)
@@ -252,7 +270,7 @@ class PromptBuilder:
         if request.wishes.tools:  # as the model reads them; its calls are read with their real names
             given = read_object(variables, "template_variables")
             variables = json.dumps(given | {"tools": json.loads(request.wishes.tools)}, ensure_ascii=False)
-        return _Marked(marked, mark_json(variables), request.wishes, spelled_out, written)
+        return _Marked(marked, mark_json(variables), request.wishes, spelled_out, written, media)
 
     def _rendered(self, marked: _Marked) -> str:
         """The template's text with marks."""
@@ -313,15 +331,10 @@ class PromptBuilder:
 
     def _written(self, messages: tuple[Message, ...], request: Request) -> Prompt:
         """The prompt with these messages, and what an answer to it must follow."""
-        marked = self._marked(messages, request)
-        sampling = request.sampling or self._backend.model.sampling
+        sampling = self._sampling(request)
         if sampling.grammar and request.wishes.offers_tools:
             raise InvalidRequestError(TWO_FORMS)
-        text, found = self._template.write(
-            marked.messages, marked.variables, request.wishes, sampling.json_schema
-        )
-        self._check_rendered(text)
-        text = self._with_written(marked, text)
+        marked, text, found = self._text_and_format(messages, request)
         has_own_grammar = bool(found.grammar)
         if sampling.json_schema and not has_own_grammar:
             schema = self._schemas.format_of(sampling.json_schema)
@@ -332,12 +345,27 @@ class PromptBuilder:
         guide = guide_of(found, request.wishes, opening, self._in_prompt, is_in_grammar=has_own_grammar)
         if request.wishes.reasoning_budget != UNLIMITED and not guide.reasoning:
             found = replace(found, warnings=(*found.warnings, NO_BUDGET))
+        token_ids = self._tokenized(text, marked)
         return Prompt(
-            self._tokenized(text, marked),
+            token_ids,
+            chunks=self._chunks(text, marked, token_ids),
             format=replace(found, parser=_without_marks(found.parser, marked.spelled_out)),
             guide=guide,
             shown_tokens=shown_tokens(found, self._backend),
         )
+
+    def _text_and_format(
+        self, messages: tuple[Message, ...], request: Request
+    ) -> tuple[_Marked, str, AnswerFormat]:
+        """The prompt with marks, and how an answer to it is written."""
+        marked = self._marked(messages, request)
+        schema = self._sampling(request).json_schema
+        text, found = self._template.write(marked.messages, marked.variables, request.wishes, schema)
+        self._check_rendered(text)
+        return marked, self._with_written(marked, text), found
+
+    def _sampling(self, request: Request) -> SamplingParams:
+        return request.sampling or self._backend.model.sampling
 
     def _tokenized(self, rendered: str, marked: _Marked) -> tuple[int, ...]:
         tokens = self._tokens_at_marks(
@@ -350,11 +378,61 @@ class PromptBuilder:
         for index, piece in enumerate(MARK.split(text)):
             if index % 2 == 0:
                 tokens += tokenize(piece) if piece else ()
+            elif int(piece) in marked.media:
+                tokens += self._of_media(marked.media[int(piece)])
             elif int(piece) in marked.counting:
                 tokens += self._of_written(marked.spelled_out[int(piece)], marked.counting[int(piece)])
             else:
                 tokens += self._backend.tokenize(marked.spelled_out[int(piece)], parse_special=False)
         return tokens
+
+    # Pictures and sounds.
+
+    def num_media_tokens(self, media: Media) -> int:
+        """How many tokens of a prompt it takes. Raises RequestError."""
+        return len(self._of_media(media))
+
+    def _of_media(self, media: Media) -> list[int]:
+        tokens: list[int] = []
+        parts = self._layout(media)
+        projector = self._backend.eyes.fingerprint if self._backend.eyes else ""
+        for index, part in _numbered(parts):
+            tokens += part.tokens or row_ids(media, index, part, projector)
+        return tokens
+
+    def _layout(self, media: Media) -> tuple[Part, ...]:
+        eyes, model = self._backend.eyes, self._backend.model
+        if eyes is None:
+            raise InvalidRequestError(model.senses.reason or cannot(media.kind))
+        parts = eyes.layout(media)
+        most = max((part.num_rows for part in parts if part.is_whole), default=0)
+        if most > min(model.n_ubatch, model.n_batch):
+            raise InvalidRequestError(
+                said(
+                    "This model must take a picture in one step of {rows:,} rows, and only {most:,} are "
+                    "computed at once. Load it again with larger batches (n_ubatch).",
+                    rows=most,
+                    most=min(model.n_ubatch, model.n_batch),
+                )
+            )
+        return parts
+
+    def _chunks(self, text: str, marked: _Marked, token_ids: Sequence[int]) -> tuple[Chunk, ...]:
+        """Where the rows of pictures and sounds are among these tokens of `text`."""
+        if not marked.media:
+            return ()
+        marks = [int(mark) for mark in MARK.findall(text) if int(mark) in marked.media]
+        if set(marks) != marked.media.keys():
+            raise ChatTemplateError(
+                said("The model's chat template has no place for this picture or sound. Send text alone.")
+            )
+        encoded = [
+            (marked.media[mark], index, part)
+            for mark in marks
+            for index, part in _numbered(self._layout(marked.media[mark]))
+            if part.num_rows
+        ]
+        return tuple(Chunk(run.first, *one) for run, one in zip(runs_in(token_ids), encoded, strict=True))
 
     def _of_written(self, text: str, counting: Collection[str] = ()) -> list[int]:
         """The tokens of an answer: those that the model wrote, if that is remembered."""
@@ -410,7 +488,7 @@ class PromptBuilder:
         num_leading = len(leading) if tokens[: len(leading)] == leading else 0
         kept = overflow.cut_tokens(tokens, num_leading, request.overflow, max_tokens)
         notice = overflow.tokens_left_out(len(tokens) - len(kept), request.overflow)
-        sampling = request.sampling or self._backend.model.sampling
+        sampling = self._sampling(request)
         found = AnswerFormat(grammar=sampling.grammar)
         if sampling.json_schema:
             found = self._schemas.format_of(sampling.json_schema)
@@ -518,6 +596,7 @@ class _Marked:
     wishes: AnswerWishes
     spelled_out: list[str]  # what the marks stand for
     written: Mapping[int, int]  # by message: the mark that stands for all of it, as its model wrote it
+    media: Mapping[int, Media]  # by mark: the picture or sound that it stands for
     counting: dict[int, frozenset[str]] = field(default_factory=dict)  # by such marks; see `Spliced`
 
 
@@ -545,6 +624,14 @@ def _without_marks(parser: str, spelled_out: list[str]) -> str:
     if MARK_BEGIN not in parser:
         return parser
     return MARK.sub(lambda mark: json.dumps(spelled_out[int(mark[1])], ensure_ascii=False)[1:-1], parser)
+
+
+def _numbered(parts: Sequence[Part]) -> Iterator[tuple[int, Part]]:
+    """Each part with the number of encoded ones before it."""
+    index = 0
+    for part in parts:
+        yield index, part
+        index += part.num_rows > 0
 
 
 def _are_equal(tokens: tuple[int, ...]) -> bool:
