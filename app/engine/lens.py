@@ -17,7 +17,7 @@ import numpy as np
 
 from app.engine.backend import Lens
 from app.engine.prefix import common_prefix
-from app.protocol.errors import EngineError, LensInterruptedError, RequestError
+from app.protocol.errors import EngineError, LensInterruptedError, LensRefusedError, RequestError
 from app.protocol.lens import (
     Attention,
     Floats,
@@ -32,6 +32,7 @@ from app.protocol.lens import (
     Scores,
     StopLens,
 )
+from app.protocol.media import is_media
 from app.protocol.report import SavedState
 from app.system.said import said
 
@@ -145,8 +146,10 @@ def _replaces(letter: _Order | StopLens, open_: LensQuestion) -> bool:
 
 
 def answers_to(question: LensQuestion, lens: Lens, saved: SavedState | None) -> Iterator[LensAnswer]:
-    """One after the other, as they are known. Raises what the lens raises."""
+    """One after the other, as they are known. Raises what the lens raises, and LensRefusedError."""
     begin = time.perf_counter()
+    if any(map(is_media, question.token_ids)):
+        raise LensRefusedError(said("The lens reads text only, and this chat has pictures or sounds."))
     match question:
         case ReadAttention(query_id, _, token_ids, part):
             before = lens.num_computed_tokens

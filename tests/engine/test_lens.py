@@ -140,6 +140,12 @@ def test_an_idle_lens_gives_its_context_back_and_answers_again(thread) -> None:
     asked.stop()
 
 
+def test_a_chat_with_pictures_is_refused() -> None:
+    question = ReadAttention("q", "chat", (*TOKENS, -2), (15, 20))
+    with pytest.raises(LensRefusedError, match="pictures"):
+        next(answers_to(question, CountingLens(), None))
+
+
 def test_what_stands_last_is_left_out_first() -> None:
     lens = CountingLens()
     question = LeaveOut("q", "chat", TOKENS, (15, 18), ((0, 4), (8, 10)))
