@@ -4539,6 +4539,11 @@ rate</source>
         <translation>图片和声音</translation>
     </message>
     <message>
+        <source>The lens reads text only, and this chat has pictures or sounds.</source>
+        <extracomment>app/engine/lens.py</extracomment>
+        <translation>透镜只能读取文本，而此对话含有图片或声音。</translation>
+    </message>
+    <message>
         <source>encoded before it {time}</source>
         <extracomment>app/inspector/step_words.py</extracomment>
         <translation>此前编码 {time}</translation>
