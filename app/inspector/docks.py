@@ -10,8 +10,10 @@ from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTabWidget, QWidget
 
+from app.bridge.media_files import MediaFiles
 from app.inspector.dock_panel import DockPanel, Later
 from app.inspector.panel_dock import PanelDock
+from app.inspector.pictures import Pictures
 from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles
 from app.look.popups import Menu
@@ -36,9 +38,11 @@ class InspectorDocks(QObject):
     commanded = Signal(object)  # Command
     stop_requested = Signal(str)  # request_id
     fork_requested = Signal(str)  # chat_id
+    made = Signal(object)  # a DockPanel that was not made at the start
 
-    def __init__(self, window: QMainWindow, rows: Rows) -> None:
+    def __init__(self, window: QMainWindow, rows: Rows, media: MediaFiles | None = None) -> None:
         super().__init__(window)
+        self._pictures = Pictures(media, self)
         self.recording = Recording()  # the live one: it continues while a file is shown
         self.files = RecordingFiles(self.recording, window)
         self.files.opened.connect(self.show_recording)
@@ -74,6 +78,7 @@ class InspectorDocks(QObject):
         self._tear_off.setStatusTip(tr("Turn the focused panel into its own window, or dock it again"))
         self._tear_off.triggered.connect(self._tear_off_focused)
         self._used: PanelDock | None = None  # the one that had the focus last
+        self._num_watching = 0  # panels that show cells
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus_changed)
@@ -265,6 +270,7 @@ class InspectorDocks(QObject):
         recording = self.shown
         panel = kind.load()(recording) if isinstance(kind, Later) else kind(recording)
         panel.tabs = self._tabs
+        panel.set_pictures(self._pictures)
         panel.set_titles(self._titles_of(recording))
         panel.chat_activated.connect(self.chat_activated)
         panel.commanded.connect(self._on_commanded)
@@ -278,13 +284,23 @@ class InspectorDocks(QObject):
             panel.select_sequence(self._sequence)
         if self._step is not None:
             panel.select_step(self._step)
+        self.made.emit(panel)
         return panel
 
     @Slot(object)
     def _on_commanded(self, command: Command) -> None:
         """A recorded file has no engine, so its commands must not reach the live one."""
-        if self.shown.is_live or isinstance(command, WatchCells):  # it is about the panels
+        if isinstance(command, WatchCells):
+            self._watch(command.is_watching)
+        elif self.shown.is_live:
             self.commanded.emit(command)
+
+    def _watch(self, is_watching: bool) -> None:
+        """As long as one of the panels does."""
+        before = self._num_watching
+        self._num_watching += 1 if is_watching else -1
+        if bool(before) != bool(self._num_watching):
+            self.commanded.emit(WatchCells(is_watching))
 
     def _add_row(self, docks: list[PanelDock]) -> PanelDock:
         """Below what is there; the first is returned."""

@@ -2151,7 +2151,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Computing…</source>
-        <extracomment>app/inspector/probabilities.py</extracomment>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
         <translation>正在计算…</translation>
     </message>
     <message>
@@ -2161,7 +2161,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Recompute</source>
-        <extracomment>app/inspector/probabilities.py</extracomment>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
         <translation>重新计算</translation>
     </message>
     <message>
@@ -2337,6 +2337,21 @@ High water: most cells used since the model was loaded.</source>
         <translation>该模型的对话模板没有放置此图片或声音的位置。请只发送文字。</translation>
     </message>
     <message>
+        <source>Lens</source>
+        <extracomment>app/inspector/arrangement.py</extracomment>
+        <translation>透镜</translation>
+    </message>
+    <message>
+        <source>Branches</source>
+        <extracomment>app/inspector/arrangement.py</extracomment>
+        <translation>分支</translation>
+    </message>
+    <message>
+        <source>picture or sound</source>
+        <extracomment>app/inspector/cell_legend.py</extracomment>
+        <translation>图片或声音</translation>
+    </message>
+    <message>
         <source>Loading the model…</source>
         <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>正在加载模型…</translation>
@@ -2372,6 +2387,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>占 {number} 个单元的图片或声音用 {ms:,.0f} 毫秒完成编码</translation>
     </message>
     <message>
+        <source>What the model read</source>
+        <extracomment>app/inspector/heat_view.py</extracomment>
+        <translation>模型读到的内容</translation>
+    </message>
+    <message>
         <source>Used cells</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
         <translation>已用单元</translation>
@@ -2402,9 +2422,195 @@ High water: most cells used since the model was loaded.</source>
         <translation>放大（+ 或 Ctrl 加滚轮）</translation>
     </message>
     <message>
+        <source>layer</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>层</translation>
+    </message>
+    <message>
+        <source>says</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>输出</translation>
+    </message>
+    <message>
+        <source>Probability of that token</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>该词元的概率</translation>
+    </message>
+    <message>
+        <source>What each layer says</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>各层的输出</translation>
+    </message>
+    <message>
+        <source>Open a chat with an answer, or choose “What was read for this” in the menu of an answer.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>打开一个有回答的对话，或在回答的菜单中选择“为此读了什么”。</translation>
+    </message>
+    <message>
+        <source>No model is loaded. Choose one above the chat to look into its answers.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>未加载模型。请在对话上方选择一个，以查看其回答的内部。</translation>
+    </message>
+    <message>
+        <source>This is a recording. The lens needs a running engine.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>这是录制。透镜需要运行中的引擎。</translation>
+    </message>
+    <message>
+        <source>Sentence</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>句子</translation>
+    </message>
+    <message>
+        <source>Layer</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>层</translation>
+    </message>
+    <message>
+        <source>Head group</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>头组</translation>
+    </message>
+    <message>
+        <source>Leave out sinks</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>忽略注意力汇</translation>
+    </message>
+    <message>
+        <source>Drop and ask again</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>去掉再问</translation>
+    </message>
+    <message>
+        <source>Layer {number}</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>第 {number} 层</translation>
+    </message>
+    <message>
+        <source>Head group {number}</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>头组 {number}</translation>
+    </message>
+    <message>
+        <source>All layers</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>所有层</translation>
+    </message>
+    <message>
+        <source>All heads</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>所有头</translation>
+    </message>
+    <message>
+        <source>{time}, {computed} tokens computed</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>{time}，计算了 {computed} 个词元</translation>
+    </message>
+    <message numerus="yes">
+        <source>Asked {n} times</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>
+            <numerusform>已问 {n} 次</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{asked} in {time}.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>{asked}，用时 {time}。</translation>
+    </message>
+    <message>
+        <source>No passage makes the sentence more likely.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>没有段落使这句话更可能。</translation>
+    </message>
+    <message>
+        <source>A picture takes one cell for each of its rows of embeddings. Models with M-RoPE give them positions along its longer side only: the text behind it goes on at a smaller position than the cells count.</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>图片的每一行嵌入占一个单元。使用 M-RoPE 的模型只按较长的一边给它们编排位置：其后文本的位置小于单元数。</translation>
+    </message>
+    <message>
+        <source>picture</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>图片</translation>
+    </message>
+    <message>
+        <source>sound</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>声音</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} cells</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>
+            <numerusform>{n} 个单元</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} positions</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>
+            <numerusform>{n} 个位置</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Recording {name}</source>
         <extracomment>app/inspector/panel_dock.py</extracomment>
         <translation>录制 {name}</translation>
+    </message>
+    <message>
+        <source>First message</source>
+        <extracomment>app/inspector/parting_box.py</extracomment>
+        <translation>第一条消息</translation>
+    </message>
+    <message>
+        <source>Second message</source>
+        <extracomment>app/inspector/parting_box.py</extracomment>
+        <translation>第二条消息</translation>
+    </message>
+    <message>
+        <source>Both are the same.</source>
+        <extracomment>app/inspector/parting_box.py</extracomment>
+        <translation>两者相同。</translation>
+    </message>
+    <message>
+        <source>the end</source>
+        <extracomment>app/inspector/parting_box.py</extracomment>
+        <translation>结尾</translation>
+    </message>
+    <message>
+        <source>The same for {number} characters, then {one} and {other}.</source>
+        <extracomment>app/inspector/parting_box.py</extracomment>
+        <translation>前 {number} 个字符相同，之后分别为 {one} 和 {other}。</translation>
+    </message>
+    <message>
+        <source>passage</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>段落</translation>
+    </message>
+    <message>
+        <source>read</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>读取</translation>
+    </message>
+    <message>
+        <source>if dropped</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>去掉后</translation>
+    </message>
+    <message>
+        <source>Passages</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>段落</translation>
+    </message>
+    <message>
+        <source>Layers</source>
+        <extracomment>app/inspector/probabilities.py</extracomment>
+        <translation>各层</translation>
+    </message>
+    <message>
+        <source>What each layer would have said here (logit lens)</source>
+        <extracomment>app/inspector/probabilities.py</extracomment>
+        <translation>各层在此处会输出什么（logit lens）</translation>
     </message>
     <message>
         <source>Choose a file made with “Export recording”.</source>
@@ -2971,7 +3177,7 @@ rate</source>
     </message>
     <message>
         <source>Stop</source>
-        <extracomment>app/inspector/sequences.py</extracomment>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
         <translation>停止</translation>
     </message>
     <message>
@@ -3420,6 +3626,81 @@ rate</source>
         <source>It has ended.</source>
         <extracomment>app/tools/mcp_process.py</extracomment>
         <translation>它已结束。</translation>
+    </message>
+    <message>
+        <source>Skein failed to compute this; the log says why.</source>
+        <extracomment>app/engine/lens.py</extracomment>
+        <translation>Skein 未能完成计算，原因见日志。</translation>
+    </message>
+    <message>
+        <source>This model has no attention to read: it keeps one running state, in which single tokens cannot be told apart.</source>
+        <extracomment>app/engine/llama/lens.py</extracomment>
+        <translation>此模型没有可读取的注意力：它只保留一个持续更新的状态，其中无法区分单个词元。</translation>
+    </message>
+    <message>
+        <source>Likeliest token if this layer&apos;s output went straight to the output norm and the head</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>若此层的输出直接送入输出归一化和输出头，最可能的词元</translation>
+    </message>
+    <message>
+        <source>prob.</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>概率</translation>
+    </message>
+    <message>
+        <source>final</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>最终</translation>
+    </message>
+    <message>
+        <source>Probability that this layer gives to the model&apos;s final likeliest token</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>此层给予模型最终最可能词元的概率</translation>
+    </message>
+    <message>
+        <source>Attention shows where the model looked, not why it answered. “Drop and ask again” scores the sentence without each passage.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>注意力显示模型看了哪里，而不是它为何这样回答。“去掉再问”会在去掉每个段落后重新给这句话打分。</translation>
+    </message>
+    <message>
+        <source>Ignore the first token and those between messages, which collect attention without a target</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>忽略第一个词元和消息之间的词元，它们会收集没有目标的注意力</translation>
+    </message>
+    <message>
+        <source>Score this sentence again without each message and passage; the chat does not change</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>逐一去掉每条消息和段落，重新给这句话打分；对话本身不变</translation>
+    </message>
+    <message>
+        <source>Matters most: “{text}”. Without it the log-probability of the sentence changes by −{change}.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>最重要：“{text}”。去掉它，这句话的对数概率变化 −{change}。</translation>
+    </message>
+    <message>
+        <source>Share of the attention paid to earlier tokens</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>在对之前词元的注意力中所占的份额</translation>
+    </message>
+    <message>
+        <source>Change in the sentence&apos;s log-probability without this: the lower, the more it matters</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>去掉后这句话的对数概率变化：越低越重要</translation>
+    </message>
+    <message>
+        <source>The likeliest token is settled from layer {number} on. {time}</source>
+        <extracomment>app/inspector/probabilities.py</extracomment>
+        <translation>从第 {number} 层起，最可能的词元不再变化。{time}</translation>
+    </message>
+    <message>
+        <source>This chat is empty. Its versions and forks will appear here.</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>此对话为空。其版本和分叉将显示在这里。</translation>
+    </message>
+    <message>
+        <source>One line for each sequence that holds the cells: the thicker, the more share them</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>每个持有这些单元的序列一条线：越粗，共享的序列越多</translation>
     </message>
     <message>
         <source>It has ended the connection.</source>
@@ -3911,6 +4192,113 @@ rate</source>
         <translation>此模型在这里听不了声音。能听声音的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
+        <source>The layers of this model&apos;s family cannot be read one by one.</source>
+        <extracomment>app/engine/llama/lens.py</extracomment>
+        <translation>此系列模型的各层无法逐层读取。</translation>
+    </message>
+    <message>
+        <source>llama.cpp keeps this chat&apos;s cells in an order that is not known.</source>
+        <extracomment>app/engine/llama/lens.py</extracomment>
+        <translation>llama.cpp 中此对话单元的顺序未知。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s graph cannot be read: {reason}.</source>
+        <extracomment>app/engine/llama/lens.py</extracomment>
+        <translation>无法读取此模型的计算图：{reason}。</translation>
+    </message>
+    <message>
+        <source>This is a recording. Go back to the running engine to see the branches of a chat.</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>这是录制。返回运行中的引擎以查看对话的分支。</translation>
+    </message>
+    <message>
+        <source>Click to go there. Choose a second message with Ctrl to compare the two.</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>单击即可前往。按住 Ctrl 选择第二条消息以比较两者。</translation>
+    </message>
+    <message>
+        <source>Several answers…</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>多个回答…</translation>
+    </message>
+    <message>
+        <source>Ask for several answers at once at the chosen message, with settings of your choice</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>在所选消息处用您选择的设置一次获取多个回答</translation>
+    </message>
+    <message>
+        <source>&amp;Go there</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>前往(&amp;G)</translation>
+    </message>
+    <message>
+        <source>&amp;Several answers…</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>多个回答(&amp;S)…</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} branches</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>
+            <numerusform>{n} 个分支</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>branch</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>分支</translation>
+    </message>
+    <message>
+        <source>message</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>消息</translation>
+    </message>
+    <message>
+        <source>Tokens of the message, where known</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>消息的词元数（已知时）</translation>
+    </message>
+    <message>
+        <source>held by</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>持有者</translation>
+    </message>
+    <message>
+        <source>Sequences that hold its cells now</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>当前持有其单元的序列</translation>
+    </message>
+    <message>
+        <source>You: {text}</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>您：{text}</translation>
+    </message>
+    <message>
+        <source>(computing)</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>（计算中）</translation>
+    </message>
+    <message>
+        <source>(no text)</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>（无文本）</translation>
+    </message>
+    <message>
+        <source>Branch {number}</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>分支 {number}</translation>
+    </message>
+    <message>
+        <source>Branch {number}, shown</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>分支 {number}，正在显示</translation>
+    </message>
+    <message>
+        <source>Turns of the chat</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>对话的轮次</translation>
+    </message>
+    <message>
         <source>The file could not be read: {reason}.</source>
         <extracomment>app/media/reading.py</extracomment>
         <translation>无法读取该文件：{reason}。</translation>
@@ -3986,6 +4374,96 @@ rate</source>
         <translation>读取该文件所需的内存超过任何正常文件。</translation>
     </message>
     <message>
+        <source>&amp;Save as…</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>另存为(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>Move to the &amp;left</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>左移(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Move to the &amp;right</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>右移(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>移除(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Click to enlarge it. Ctrl+Left and Ctrl+Right move it.</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation type="vanished">点击放大。按 Ctrl+左/右方向键移动。</translation>
+    </message>
+    <message>
+        <source>“{name}” is an image of a kind that Skein cannot read. Save it as PNG or JPEG.</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>“{name}”是 Skein 无法读取的图片格式。请存为 PNG 或 JPEG。</translation>
+    </message>
+    <message>
+        <source>Pasted picture</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>粘贴的图片</translation>
+    </message>
+    <message>
+        <source>“{name}”: {reason}</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>“{name}”：{reason}</translation>
+    </message>
+    <message>
+        <source>Save as</source>
+        <extracomment>app/ui/base/media_saving.py</extracomment>
+        <translation>另存为</translation>
+    </message>
+    <message>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/ui/base/media_saving.py</extracomment>
+        <translation>无法保存 {name}：{reason}。</translation>
+    </message>
+    <message>
+        <source>The file of “{name}” is lost or damaged.</source>
+        <extracomment>app/ui/base/media_saving.py</extracomment>
+        <translation>“{name}”的文件已丢失或损坏。</translation>
+    </message>
+    <message>
+        <source>Previous picture</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>上一张图片</translation>
+    </message>
+    <message>
+        <source>Next picture</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>下一张图片</translation>
+    </message>
+    <message>
+        <source>Zoom out</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>缩小</translation>
+    </message>
+    <message>
+        <source>Zoom in</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>放大</translation>
+    </message>
+    <message>
+        <source>Fit</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>适应窗口</translation>
+    </message>
+    <message>
+        <source>Save as…</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>另存为…</translation>
+    </message>
+    <message>
+        <source>Picture: {name}</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>图片：{name}</translation>
+    </message>
+    <message>
         <source>Context for tools (%)</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>用于工具的上下文 (%)</translation>
@@ -3994,6 +4472,31 @@ rate</source>
         <source>If their descriptions need more, the model gets a list of names and looks them up.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>若工具描述超出此比例，模型只会得到名称列表，并按需查阅。</translation>
+    </message>
+    <message>
+        <source>Get more models…</source>
+        <extracomment>app/ui/composer/composer.py</extracomment>
+        <translation>获取更多模型…</translation>
+    </message>
+    <message>
+        <source>A model that is made for it needs its projector, a file named mmproj-….gguf, in its folder.</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>支持图片或声音的模型需要在其文件夹中有投影器，即名为 mmproj-….gguf 的文件。</translation>
+    </message>
+    <message>
+        <source>This model cannot see pictures, so it is only told that there is one.</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>此模型看不到图片，只会被告知有一张图片。</translation>
+    </message>
+    <message>
+        <source>This model cannot hear, so it is only told that there is a sound.</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>此模型听不到声音，只会被告知有一段声音。</translation>
+    </message>
+    <message>
+        <source>Sound: {name}</source>
+        <extracomment>app/ui/message/media_strip.py</extracomment>
+        <translation>声音：{name}</translation>
     </message>
     <message>
         <source>refused</source>
@@ -4016,9 +4519,44 @@ rate</source>
         <translation>完成</translation>
     </message>
     <message>
+        <source>None: text alone</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>无：仅文本</translation>
+    </message>
+    <message>
         <source>A smaller model that proposes tokens for this one to check: answers as good, often faster.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一个较小的模型，由它推测词元，再由这个模型检验：回答同样好，往往更快。</translation>
+    </message>
+    <message>
+        <source>Lets the model see pictures or hear sound (mmproj). Automatic: the one in the model&apos;s folder.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>让模型能看图片或听声音（mmproj）。自动：使用模型文件夹中的投影器。</translation>
+    </message>
+    <message>
+        <source>Pictures and sound</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>图片和声音</translation>
+    </message>
+    <message>
+        <source>encoded before it {time}</source>
+        <extracomment>app/inspector/step_words.py</extracomment>
+        <translation>此前编码 {time}</translation>
+    </message>
+    <message>
+        <source>Click to enlarge a picture, or to save a sound. Ctrl+Left and Ctrl+Right move it.</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>点击放大图片或保存声音。按 Ctrl+左/右方向键移动。</translation>
+    </message>
+    <message>
+        <source>Yes, by {name}</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>支持，通过 {name}</translation>
+    </message>
+    <message>
+        <source>None in its folder</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>其文件夹中没有</translation>
     </message>
     <message>
         <source>Free</source>
@@ -4470,6 +5008,16 @@ rate</source>
         <translation>{server} 的全部工具，包括以后新增的</translation>
     </message>
     <message>
+        <source>Attach the picture</source>
+        <extracomment>app/ui/tabs/chat_view.py</extracomment>
+        <translation>附加图片</translation>
+    </message>
+    <message>
+        <source>Show which messages and passages were read for this answer</source>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
+        <translation>显示为此回答读取了哪些消息和段落</translation>
+    </message>
+    <message>
         <source>Write the beginning of a text. The model continues it.</source>
         <extracomment>app/ui/tabs/notebook_page.py</extracomment>
         <translation>写下文本的开头，模型会接着写。</translation>
@@ -4500,6 +5048,48 @@ rate</source>
         <translation>显示对话列表 (Ctrl+B)</translation>
     </message>
     <message>
+        <source>Several answers</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>多个回答</translation>
+    </message>
+    <message>
+        <source>Other temperatures</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>其他温度</translation>
+    </message>
+    <message>
+        <source>This chat&apos;s settings</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>此对话的设置</translation>
+    </message>
+    <message>
+        <source>temperature {number}</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>温度 {number}</translation>
+    </message>
+    <message>
+        <source>One answer each at temperature</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>每个温度一个回答</translation>
+    </message>
+    <message>
+        <source>Temperatures are numbers from 0 to {most}.</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>温度是 0 到 {most} 之间的数。</translation>
+    </message>
+    <message>
+        <source>At most {number} answers can be asked for at once.</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>一次最多可获取 {number} 个回答。</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} answers, computed together</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>
+            <numerusform>{n} 个回答，一起计算</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>This model can be rolled back to checkpoints only.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>这个模型只能回到检查点。</translation>
@@ -4525,6 +5115,16 @@ rate</source>
         <translation>正在运行工具</translation>
     </message>
     <message>
+        <source>encoding pictures and sound</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>正在编码图片和声音</translation>
+    </message>
+    <message>
+        <source>encoding pictures and sound, {number} of {total}</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>正在编码图片和声音，第 {number} 个，共 {total} 个</translation>
+    </message>
+    <message>
         <source>Leave out the middle</source>
         <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>省略中间部分</translation>
@@ -4533,6 +5133,16 @@ rate</source>
         <source>From now on turns and long texts lose their middle where they do not fit</source>
         <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>从现在起，放不下的轮次和长文字会省略中间部分</translation>
+    </message>
+    <message>
+        <source>{answer}: {number} of {total}</source>
+        <extracomment>app/ui/transcript/compare_view.py</extracomment>
+        <translation>{answer}：{number} / {total}</translation>
+    </message>
+    <message>
+        <source>Votes: {votes}</source>
+        <extracomment>app/ui/transcript/compare_view.py</extracomment>
+        <translation>投票：{votes}</translation>
     </message>
     <message>
         <source>Explain how a transformer works in five sentences</source>
@@ -4638,6 +5248,11 @@ rate</source>
         <source>Select &amp;all messages</source>
         <extracomment>app/ui/transcript/selection_menu.py</extracomment>
         <translation>选中全部消息(&amp;A)</translation>
+    </message>
+    <message>
+        <source>What was read for t&amp;his</source>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
+        <translation>为此读了什么(&amp;H)</translation>
     </message>
     <message>
         <source>The disk with {folder} is full. Free some space, then start Skein again.</source>
@@ -6047,7 +6662,7 @@ accepted</source>
     </message>
     <message>
         <source>Prompt</source>
-        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <extracomment>app/inspector/passage_table.py</extracomment>
         <translation>提示词</translation>
     </message>
     <message>
@@ -6072,7 +6687,7 @@ accepted</source>
     </message>
     <message>
         <source>Answer</source>
-        <extracomment>app/ui/message/message_text.py</extracomment>
+        <extracomment>app/inspector/passage_table.py</extracomment>
         <translation>回答</translation>
     </message>
     <message>
@@ -7002,22 +7617,22 @@ accepted</source>
     </message>
     <message>
         <source>Attachments</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>附件</translation>
     </message>
     <message>
         <source>reading…</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>正在读取…</translation>
     </message>
     <message>
         <source>Reading {name}</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>正在读取 {name}</translation>
     </message>
     <message>
         <source>Remove {name}</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>移除 {name}</translation>
     </message>
     <message>
@@ -7067,12 +7682,12 @@ accepted</source>
     </message>
     <message>
         <source>Attachment: {name}</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>附件：{name}</translation>
     </message>
     <message>
         <source>Click to see what the model will read.</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>单击查看模型将读到的内容。</translation>
     </message>
     <message>
@@ -7163,7 +7778,7 @@ accepted</source>
     <message>
         <source>“{name}” is an image, which this model cannot see. Describe it, or attach its text.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation>“{name}”是图片，而这个模型看不见图片。请描述它，或附加其中的文本。</translation>
+        <translation type="vanished">“{name}”是图片，而这个模型看不见图片。请描述它，或附加其中的文本。</translation>
     </message>
     <message>
         <source>Skein cannot read text from “{name}”. Attach text, PDF or Office files.</source>
@@ -7203,7 +7818,7 @@ accepted</source>
     <message>
         <source>The clipboard holds an image, which this model cannot see. Describe it, or paste its text.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation>剪贴板中是图片，而这个模型看不见图片。请描述它，或粘贴其中的文本。</translation>
+        <translation type="vanished">剪贴板中是图片，而这个模型看不见图片。请描述它，或粘贴其中的文本。</translation>
     </message>
     <message>
         <source>{number} files are too many: a message can have {limit}. None was attached.</source>
@@ -7373,12 +7988,12 @@ accepted</source>
     </message>
     <message>
         <source>Tool</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/inspector/passage_table.py</extracomment>
         <translation>工具</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <extracomment>app/inspector/passage_table.py</extracomment>
         <translation>系统提示词</translation>
     </message>
     <message>
@@ -7830,7 +8445,7 @@ accepted</source>
     </message>
     <message numerus="yes">
         <source>{n} messages</source>
-        <extracomment>app/ui/data/import_preview.py</extracomment>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
         <translation>
             <numerusform>{n} 条消息</numerusform>
         </translation>
@@ -7874,6 +8489,26 @@ accepted</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>现在发送的消息会在模型加载后得到回答。</translation>
     </message>
+    <message>
+        <source>sees pictures and hears sound</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能看图片、听声音</translation>
+    </message>
+    <message>
+        <source>sees pictures; other answers wait while it looks</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能看图片；看图时其他回答会等待</translation>
+    </message>
+    <message>
+        <source>sees pictures</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能看图片</translation>
+    </message>
+    <message>
+        <source>hears sound</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能听声音</translation>
+    </message>
     <message numerus="yes">
         <source>{n} new messages</source>
         <extracomment>app/ui/transcript/jump_button.py</extracomment>
@@ -7888,7 +8523,7 @@ accepted</source>
     </message>
     <message>
         <source>You</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/inspector/passage_table.py</extracomment>
         <translation>您</translation>
     </message>
     <message>
@@ -11293,7 +11928,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>&amp;Open</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>打开(&amp;O)</translation>
     </message>
     <message>
@@ -11343,7 +11978,7 @@ Switch, load settings, eject</source>
     </message>
     <message numerus="yes">
         <source>{n} chats</source>
-        <extracomment>app/ui/chats/sidebar_model.py</extracomment>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
         <translation>
             <numerusform>{n} 个对话</numerusform>
         </translation>

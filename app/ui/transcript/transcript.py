@@ -16,6 +16,7 @@ from app.chats.chat import Chat, Turn
 from app.look.words import tr
 from app.protocol.request import Role
 from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
+from app.ui.base.thumbnails import Thumbnails
 from app.ui.message.slices import slices
 from app.ui.message.text_part import SelectedText, TextPart
 from app.ui.message.tool_words import Naming
@@ -29,7 +30,7 @@ from app.ui.transcript.queue_view import QueueView
 from app.ui.transcript.selecting import Selecting
 from app.ui.transcript.selection import PageSelection
 from app.ui.transcript.selection_menu import SelectionMenu
-from app.ui.transcript.turn_actions import Place
+from app.ui.transcript.turn_actions import Place, TurnAction
 from app.ui.transcript.turn_view import NO_PROGRESS, Progress, TurnView
 from app.ui.transcript.user_view import UserView
 from app.ui.transcript.view_pool import ViewPool
@@ -40,7 +41,7 @@ REST_PER_COST = 50  # what took 2 ms is followed by 100 ms of rest; painting tak
 MAX_REST_MS = 400
 NUM_AROUND = 3  # rows with widgets on each side of what is in sight
 MAX_PASSES = 8
-FRAME = 12_000  # in weights: so much new text is drawn at once
+FRAME = 8_000  # in weights: so much new text is drawn at once
 FREE_AFTER_MS = 60_000  # a hidden chat needs no widgets
 
 
@@ -48,7 +49,9 @@ class Transcript(QAbstractScrollArea):
     acted = Signal(object, object)  # a TurnAction, the Turn
     ways_requested = Signal(int)  # so many more answers to the last message
     version_requested = Signal(object)  # the Turn to show
-    edited = Signal(object, str)  # the Turn, its new text
+    edited = Signal(object, str, object)  # the Turn, its new text, its attachments
+    picture_opened = Signal(object, object)  # the Turn, the attachment to be enlarged
+    media_saved = Signal(object)  # the attachment, whose file is to be saved
     kept = Signal(object)  # the Turn chosen of several side by side
     keep_going_requested = Signal()
     decided = Signal(object, object)  # the ToolUse that asks, a Decision
@@ -58,6 +61,7 @@ class Transcript(QAbstractScrollArea):
         super().__init__(parent)
         self._chat = chat  # is read, never changed
         self._naming: Naming = lambda _name: None
+        self._thumbnails: Thumbnails | None = None
         self._page = Page(2 * FOOTER)  # with the turns at the last drawing
         self.rows_in_sight = range(0)
         self._views = ViewPool(self._new_view, self)
@@ -65,6 +69,7 @@ class Transcript(QAbstractScrollArea):
         self._zoom = 0
         self._is_plain = False
         self._progress = NO_PROGRESS
+        self._pointed: tuple[Turn, str] | None = None  # for what a menu was opened last: a sentence of a turn
         self._compared: str | None = None  # the parent of the versions shown side by side
         self._is_dirty = True
         self._is_all_dirty = True  # not only the last answer
@@ -119,7 +124,7 @@ class Transcript(QAbstractScrollArea):
         before, self._progress = self._progress, progress
         if progress == before or not self.isVisible():
             return
-        if replace(progress, slot=None) != replace(before, slot=None):
+        if replace(progress, slot=None, encoding=None) != replace(before, slot=None, encoding=None):
             self.mark_dirty()  # what is offered is other now
         last = self._views.live_view_of(self._page.rows[-1]) if self._page.rows else None
         if last:
@@ -147,6 +152,12 @@ class Transcript(QAbstractScrollArea):
         for view in self._views:
             view.set_naming(naming)
         self.mark_dirty()
+
+    def set_thumbnails(self, thumbnails: Thumbnails) -> None:
+        """Where the small copies of pictures come from."""
+        self._thumbnails = thumbnails
+        for view in self._views:
+            view.set_thumbnails(thumbnails)
 
     def set_comparing(self, is_comparing: bool) -> None:
         """Whether all versions of the last answer stand side by side. Ends by itself when more is said."""
@@ -212,6 +223,10 @@ class Transcript(QAbstractScrollArea):
             return None
         has_its_own = focused.metaObject().indexOfMethod("copy()") >= 0
         return self.selection if isinstance(focused, SelectedText) or not has_its_own else None
+
+    def pointed_sentence(self, turn: Turn) -> str:
+        """For which the menu of this turn was opened, as it is shown; none: for all of it."""
+        return self._pointed[1] if self._pointed and self._pointed[0] is turn else ""
 
     def plain_text(self) -> str:
         return "\n".join(view.plain_text() for view in self.live_views)
@@ -403,6 +418,8 @@ class Transcript(QAbstractScrollArea):
         view.set_zoom(self._zoom)
         view.set_plain(self._is_plain)
         view.set_naming(self._naming)
+        if self._thumbnails:
+            view.set_thumbnails(self._thumbnails)
         view.decided.connect(self.decided)
         view.acted.connect(self.acted)
         view.ways_requested.connect(self.ways_requested)
@@ -410,6 +427,9 @@ class Transcript(QAbstractScrollArea):
         view.edited.connect(self.edited)
         view.height_changed.connect(self._on_height_changed)
         view.menu_requested.connect(self._on_menu_requested)
+        if isinstance(view, UserView):
+            view.picture_opened.connect(self.picture_opened)
+            view.media_saved.connect(self.media_saved)
         if isinstance(view, AnswerView):
             view.keep_going_requested.connect(self.keep_going_requested)
         if isinstance(view, CompareView):
@@ -447,7 +467,8 @@ class Transcript(QAbstractScrollArea):
         """One row in sight or around it, so that scrolling finds it ready."""
         row = next((row for row in self._around() if not self._is_ready(row)), None)
         if row is not None and self.isVisible():
-            self._measure(row)
+            with slices().ahead():
+                self._measure(row)
             self._place(is_growth=self._is_at_end)
 
     @Slot(object, object)
@@ -472,8 +493,12 @@ class Transcript(QAbstractScrollArea):
     @Slot(object, QPoint)
     def _on_menu_requested(self, view: TurnView, place: QPoint) -> None:
         """Of what is selected, where it was clicked; else of the message."""
-        if self._selecting.is_selected(self.viewport().mapFromGlobal(place)):
+        inside = self.viewport().mapFromGlobal(place)
+        self._pointed = view.turn, self._selecting.sentence_at(inside)
+        if self._selecting.is_selected(inside):
             menu = SelectionMenu(self.selection, self)
+            if view.turn.role is Role.ASSISTANT and view.turn.text:
+                menu.add_lens(lambda: self.acted.emit(TurnAction.LENS, view.turn))
             menu.popup(place)
         else:
             view.popup_menu(place)

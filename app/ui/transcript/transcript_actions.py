@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from app.bridge.chat_session import ChatSession
+from app.chats.attachment import Attachment
 from app.chats.chat import Turn
 from app.look.words import tr
 from app.protocol.request import Role
@@ -18,6 +19,7 @@ from app.ui.transcript.turn_actions import TurnAction
 class TranscriptActions(QObject):
     fork_requested = Signal(object)  # the Turn to end with
     tokens_requested = Signal(object)  # the Turn whose tokens to show
+    lens_requested = Signal(object, str)  # the Turn to look into, a sentence of it or nothing
     selecting_requested = Signal(object)  # the Turn that is selected first
     undo_offered = Signal(str, object)  # what was done, and its undo function
     draft_offered = Signal(str)  # a message to be edited before it is sent
@@ -35,6 +37,7 @@ class TranscriptActions(QObject):
             TurnAction.COMPARE: lambda _turn: transcript.set_comparing(True),
             TurnAction.FORK: self.fork_requested.emit,
             TurnAction.TOKENS: self.tokens_requested.emit,
+            TurnAction.LENS: lambda turn: self.lens_requested.emit(turn, transcript.pointed_sentence(turn)),
             TurnAction.SELECT: self.selecting_requested.emit,
             TurnAction.DELETE: self.delete,
         }
@@ -77,13 +80,13 @@ class TranscriptActions(QObject):
         if self._session.chat.shows(turn):
             self._deeds[action](turn)
 
-    @Slot(object, str)
-    def _on_edited(self, turn: Turn, text: str) -> None:
+    @Slot(object, str, object)
+    def _on_edited(self, turn: Turn, text: str, attachments: tuple[Attachment, ...]) -> None:
         if not self._session.chat.shows(turn):
             return
         if turn.role is Role.USER:
             self._transcript.follow_end()
-            self._session.edit(turn, text)
+            self._session.edit(turn, text, attachments)
         else:
             self._transcript.hold(turn)
             self._session.edit_answer(turn, text)
