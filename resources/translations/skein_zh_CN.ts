@@ -2408,29 +2408,29 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>A picture takes one cell for each of its rows of embeddings. Models with M-RoPE give them positions along its longer side only: the text behind it goes on at a smaller position than the cells count.</source>
-        <extracomment>app/inspector/media_blocks.py</extracomment>
+        <extracomment>app/inspector/media_words.py</extracomment>
         <translation>图片的每一行嵌入占一个单元。使用 M-RoPE 的模型只按较长的一边给它们编排位置：其后文本的位置小于单元数。</translation>
     </message>
     <message>
         <source>picture</source>
-        <extracomment>app/inspector/media_blocks.py</extracomment>
+        <extracomment>app/inspector/media_words.py</extracomment>
         <translation>图片</translation>
     </message>
     <message>
         <source>sound</source>
-        <extracomment>app/inspector/media_blocks.py</extracomment>
+        <extracomment>app/inspector/media_words.py</extracomment>
         <translation>声音</translation>
     </message>
     <message numerus="yes">
         <source>{n} cells</source>
-        <extracomment>app/inspector/media_blocks.py</extracomment>
+        <extracomment>app/inspector/media_words.py</extracomment>
         <translation>
             <numerusform>{n} 个单元</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{n} positions</source>
-        <extracomment>app/inspector/media_blocks.py</extracomment>
+        <extracomment>app/inspector/media_words.py</extracomment>
         <translation>
             <numerusform>{n} 个位置</numerusform>
         </translation>
