@@ -18,7 +18,10 @@ class FakeEyes:
     fingerprint = "fake eyes"
     on_done: Callable[[], None] = staticmethod(lambda: None)
 
-    def __init__(self, num_rows: int = 6, *, is_whole: bool = False, holds: bool = False) -> None:
+    def __init__(
+        self, num_rows: int = 6, *, is_whole: bool = False, holds: bool = False, width: int = 4
+    ) -> None:
+        self._width = width
         self._part = Part((), num_rows, num_rows, is_whole=is_whole)
         self._holds = holds
         self.encoding: list[Media] = []
@@ -34,7 +37,8 @@ class FakeEyes:
                 self.encoding.append(media)
             return None
         self.encoded.add(media.sha256)
-        return Encoded((np.zeros((self._part.num_rows, 4), np.float32),), 1.0)
+        rows = np.random.default_rng(0).standard_normal((self._part.num_rows, self._width), np.float32)
+        return Encoded((rows,), 1.0)
 
     def finish(self) -> None:
         self.encoded |= {media.sha256 for media in self.encoding}

@@ -31,7 +31,7 @@ from app.media.limits import (
     THUMBNAIL_SIDE,
 )
 from app.media.reading import MediaRefusedError, too_large
-from app.media.sniff import kind_of
+from app.media.sniff import is_heic, kind_of
 from app.protocol.media import MediaKind
 from app.system import child_process
 from app.system.said import packed, said
@@ -81,7 +81,7 @@ def opened_picture(content: bytes) -> Image.Image:
     try:
         image = Image.open(io.BytesIO(content), formats=PICTURE_FORMATS)
     except UnidentifiedImageError as error:
-        if kind_of(content) is MediaKind.PICTURE and content[4:8] == b"ftyp":
+        if is_heic(content):
             raise MediaRefusedError(
                 said("Pictures of this kind (HEIC) cannot be read. Save it as JPEG or PNG.")
             ) from error

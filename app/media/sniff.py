@@ -5,7 +5,8 @@ from app.protocol.media import MediaKind
 HEAD_BYTES = 64
 _PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*")
 _SOUNDS = (b"ID3", b"fLaC", b"OggS", b"FORM", b"caff", b".snd")
-_PICTURE_BRANDS = (b"avif", b"avis", b"heic", b"heix", b"mif1", b"msf1")
+_HEIC_BRANDS = (b"heic", b"heix", b"mif1", b"msf1")
+_PICTURE_BRANDS = (b"avif", b"avis", *_HEIC_BRANDS)
 _SOUND_BRANDS = (b"M4A ", b"M4B ")
 _MPEG_LAYER_3 = (0xFA, 0xFB, 0xF2, 0xF3, 0xE2, 0xE3)
 
@@ -21,6 +22,11 @@ def kind_of(head: bytes) -> MediaKind | None:
             return MediaKind.PICTURE
         return MediaKind.SOUND if head[8:12] in _SOUND_BRANDS else None
     return None
+
+
+def is_heic(head: bytes) -> bool:
+    """A picture of a kind that cannot be read."""
+    return head[4:8] == b"ftyp" and head[8:12] in _HEIC_BRANDS
 
 
 def _riff(head: bytes) -> bytes:

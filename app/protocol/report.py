@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from app.protocol.events import Event
+from app.protocol.lens import LensAnswer
 from app.protocol.media import Encoding, MediaSpan
 from app.protocol.output import Output, PrefixEnd, Usage
 from app.protocol.sampling import SamplingParams
@@ -228,7 +229,7 @@ class SlotAnswer:
     refusal: str = ""
 
 
-Answer = CellCheck | TokenTexts | TokenizedText | ChatTokens | SlotAnswer
+Answer = CellCheck | TokenTexts | TokenizedText | ChatTokens | SlotAnswer | LensAnswer
 
 
 @dataclass(frozen=True, slots=True)

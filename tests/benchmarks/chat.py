@@ -400,11 +400,13 @@ def _drag(page: Transcript, *, is_beyond: bool) -> list[float]:
     places = [
         QPoint(100 + 37 * n % 700, -SCROLL_PX if is_beyond else 53 * n % 700) for n in range(NUM_FRAMES)
     ]
-    costs = []
-    for place in places:
-        costs.append(_cost(lambda place=place: _move(page, QEvent.Type.MouseMove, place)))  # type: ignore[misc]
+
+    def move_on(place: QPoint) -> None:
+        _move(page, QEvent.Type.MouseMove, place)
         if is_beyond:
-            costs[-1] += _cost(page._selecting._scroll_on)
+            page._selecting._scroll_on()
+
+    costs = [_cost(partial(move_on, place)) for place in places]
     assert page.selection
     return costs
 

@@ -125,6 +125,7 @@ class FakeSession(QObject):
         self.sent: list[str] = []
         self.regenerated: list[Turn | None] = []
         self.edited: list[tuple[Turn, str]] = []
+        self.asked_with: list[tuple[list[tuple[ChatOptions | None, str]], Turn]] = []
         self.tool_tokens: int | None = 0
         self.decided: list[tuple[ToolUse, Decision]] = []
         self.num_stops = 0
@@ -184,6 +185,10 @@ class FakeSession(QObject):
 
     def regenerate(self, answer: Turn | None = None) -> None:
         self.regenerated.append(answer)
+
+    def answer_with(self, ways: list[tuple[ChatOptions | None, str]], at: Turn) -> tuple[Turn, ...]:
+        self.asked_with.append((ways, at))
+        return ()
 
     def edit(self, message: Turn, text: str, attachments: tuple[Attachment, ...]) -> None:
         self.edited.append((message, text))

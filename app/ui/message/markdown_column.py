@@ -29,7 +29,8 @@ MAX_PARTS = 200  # views of one text; each takes some 150 kB
 MAX_PANE_CHARS = 4_000  # of HTML: laying out a pane of this length takes a few milliseconds
 VIEW_WEIGHT = 500
 LINE_CHARS = 10  # of the line that code ends in, for a weight: all of it is laid out again when it grows
-SLICE = 8_000  # in weights, some 20 ms: so much is done at once, and a step that has begun is ended
+SLICE = 5_000  # in weights, some 12 ms: so much is done at once, and a step that has begun is ended
+SLICE_AHEAD = 2_500  # of what is not in sight: somebody may be scrolling, and has the rest of the frame
 
 
 @dataclass(slots=True)
@@ -93,7 +94,7 @@ class MarkdownColumn(QWidget):
             if self._rest_start == 0:
                 self._reader = GrowingMarkdown()
             self._reader.take(source, self._is_whole)
-            end = slices().work + SLICE
+            end = self._slice_end
             self._read_on()
             self._go_on(end)
 
@@ -154,8 +155,13 @@ class MarkdownColumn(QWidget):
     # In slices
 
     def _on_turn(self) -> None:
-        self._go_on(slices().work + SLICE)
+        self._go_on(self._slice_end)
         self.height_changed.emit()  # whoever arranges it anew has the rest laid out, too
+
+    @property
+    def _slice_end(self) -> int:
+        is_ahead = slices().is_ahead or (self.isVisible() and self.visibleRegion().isEmpty())
+        return slices().work + (SLICE_AHEAD if is_ahead else SLICE)
 
     def _go_on(self, end: int) -> None:
         """Draws the next view or reads the next window, and so on until so much has been done."""
@@ -184,7 +190,7 @@ class MarkdownColumn(QWidget):
         """First what can be seen. What has to wait is as high as before, or is not shown yet."""
         due = [part for part in self._parts if part.width != width or not part.is_current]
         due.sort(key=lambda part: part.view is None or part.view.visibleRegion().isEmpty())
-        end = slices().work + SLICE
+        end = self._slice_end
         for part in due:
             if slices().work >= end:
                 slices().wait(self, self._on_turn)

@@ -1,7 +1,8 @@
 """Whose turn it is, of those that have more to draw than a frame has time for. GUI thread."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Slot
@@ -14,6 +15,7 @@ class Slices(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.work = 0  # that all of them have done, in weights
+        self.is_ahead = False  # what is drawn now is not in sight yet
         self._waiting: dict[QObject, Callable[[], None]] = {}
         self._doomed: deque[QObject] = deque()
         self._timer = QTimer(self, singleShot=True, interval=0)
@@ -22,6 +24,15 @@ class Slices(QObject):
     def wait(self, one: QObject, on_turn: Callable[[], None]) -> None:
         self._waiting[one] = on_turn
         self._timer.start()
+
+    @contextmanager
+    def ahead(self) -> Iterator[None]:
+        """For what is drawn before it comes into sight."""
+        self.is_ahead = True
+        try:
+            yield
+        finally:
+            self.is_ahead = False
 
     def delete(self, one: QObject) -> None:
         """After all that were to be deleted before it, such as what it holds."""
