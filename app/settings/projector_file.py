@@ -53,9 +53,9 @@ def projector_among(names: Iterable[str], model: str) -> str | None:
 def _names(projector: str, model: str) -> bool:
     own, stem = _own_name(projector), _stem(model)
     before = _MARK.split(projector[: -len(SUFFIX)])[0].lower()  # as in llama.cpp's cache: of the repository
-    return own == stem or (
-        bool(before) and (stem == before + own or (own in _NO_NAMES and stem.startswith(before)))
-    )
+    if not before:
+        return own == stem
+    return stem in (own, before + own) or (own in _NO_NAMES and stem.startswith(before))
 
 
 def _own_name(projector: str) -> str:
