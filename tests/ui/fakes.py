@@ -186,6 +186,9 @@ class FakeSession(QObject):
     def regenerate(self, answer: Turn | None = None) -> None:
         self.regenerated.append(answer)
 
+    def turn_of(self, request_id: str) -> Turn | None:
+        return self.chat.turns[-1] if request_id == self.request_id else None
+
     def answer_with(self, ways: list[tuple[ChatOptions | None, str]], at: Turn) -> tuple[Turn, ...]:
         self.asked_with.append((ways, at))
         return ()
@@ -389,6 +392,9 @@ class FakeWorkspace(QObject):
     @property
     def can_reopen(self) -> bool:
         return bool(self._closed)
+
+    def session_asking(self, request_id: str) -> FakeSession | None:
+        return next((one for one in self.sessions if one.request_id == request_id), None)
 
     def session_of(self, chat_id: str) -> FakeSession | None:
         return next((session for session in self.sessions if session.chat.id == chat_id), None)

@@ -431,6 +431,7 @@ def test_versions_stand_side_by_side_until_one_is_kept(
     assert isinstance(compared, CompareView)
     assert [column.turn for column in compared.columns] == [answer, version]
     assert compared.columns[0].y() == compared.columns[1].y()
+    assert compared.vote.text() == f"Votes: {answer.text}: 1 of 2 · three: 1 of 2"
     with qtbot.waitSignal(transcript.kept) as kept:
         compared.columns[1].keep.click()
     assert kept.args == [version]
