@@ -370,6 +370,7 @@ class FakeWorkspace(QObject):
 
     def __init__(self) -> None:
         super().__init__()
+        self.media = FakeMediaFiles(self)
         self._row: TabRow[FakeSession] = TabRow()
         self._closed: list[tuple[FakeSession, int]] = []
         self.num_notebooks = 0
