@@ -452,6 +452,13 @@ class ChatSession(QObject):
         before = (*self.chat.messages(self.chat.index_of(answer)), *answer.round_messages)
         return replace(self._request(before, answer.text), max_tokens=0)
 
+    def as_told(self, messages: Iterable[Message]) -> tuple[Message, ...]:
+        """With words in the place of pictures and sounds that the model does not take."""
+        senses = self.senses
+        if senses is None:
+            return tuple(messages)
+        return tuple(in_words(one, lambda media: senses.takes(media.kind)) for one in messages)
+
     def reading_ahead(self) -> Request | None:
         """The next turn as far as it is typed. None while nobody can say what it will follow."""
         if self._is_fixed or self.queue or self.chat.overflow is not Overflow.STOP:
@@ -642,14 +649,12 @@ class ChatSession(QObject):
         tools: Iterable[Tool] | None = None,
     ) -> Request:
         """With the tools that are offered now, if none are given."""
-        if model := self._engine.model:
-            messages = tuple(in_words(one, lambda media: model.senses.takes(media.kind)) for one in messages)
         offered = [one.tool for one in self._offered()] if tools is None else tools
         definitions = self._definitions(offered)
         return Request(
             request_id=uuid.uuid4().hex,
             chat_id=self.chat.id,
-            messages=messages,
+            messages=self.as_told(messages),
             **self._limits(self.chat),
             answer_start=answer_start,
             wishes=AnswerWishes(tools=definitions) if definitions else NO_WISHES,

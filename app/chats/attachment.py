@@ -41,13 +41,15 @@ def from_json(stored: dict[str, Any]) -> Attachment:
     return Attachment(stored["name"], stored["text"], stored["kind"], media_of(stored.get("media")))
 
 
-def placed_media(attachments: Iterable[Attachment]) -> tuple[Media, ...]:
-    """Pictures and sounds, each before the part of the message that follows it: see `with_attachments`."""
+def placed_media(attachments: Iterable[Attachment], num_chars: int) -> tuple[Media, ...]:
+    """Pictures and sounds, each before the part of the message that follows it: see `with_attachments`,
+    whose result has so many characters.
+    """
     placed: list[Media] = []
     length = 0
     for attachment in attachments:
         if attachment.media:
-            placed.append(replace(attachment.media, at=length))
+            placed.append(replace(attachment.media, at=min(length, num_chars)))
         else:
             length += len(_quoted(attachment)) + len(_BETWEEN)
     return tuple(placed)

@@ -69,8 +69,9 @@ class Turn:
         if not self.text and not self.attachments:
             return calls
         written = self.text if self.rounds else ""
-        media = placed_media(self.attachments)
-        return (*calls, Message(self.role, self.message_text, written=written, media=media))
+        content = self.message_text
+        media = placed_media(self.attachments, len(content))
+        return (*calls, Message(self.role, content, written=written, media=media))
 
     @property
     def round_messages(self) -> tuple[Message, ...]:

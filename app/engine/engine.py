@@ -151,7 +151,7 @@ class Engine:
         """Compute a prompt that was not sent yet, unless there is other work, or others would lose cells."""
         self._end_ahead()
         self.slots.hibernated.take_found()
-        if self._lanes.sequences or self.stepping.pause or request.is_repeatable or prompt.chunks:
+        if self._lanes.sequences or self.stepping.pause or request.is_repeatable:
             return
         try:
             seq = self._new_sequence(request, prompt, self._lanes.shared)

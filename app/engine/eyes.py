@@ -42,6 +42,9 @@ CRASHED = said(
 )
 
 
+_Answer = Future[tuple[dict[str, Any], list[bytes]]]
+
+
 class ChildGoneError(Exception):
     """It crashed, or was killed."""
 
@@ -96,6 +99,7 @@ class Eyes:
         self._current: Key | None = None
         self._current_since = 0.0
         self._is_cancelled = False  # what is encoded now
+        self._reader: reading.MediaReading | None = None  # of its file
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="skein-eyes", daemon=True)
         self._thread.start()
@@ -147,7 +151,7 @@ class Eyes:
             self._failures.pop(key, None)
             if self._current == key:
                 self._is_cancelled = True
-                self._child.kill()
+                self._stop_encoding()
 
     def current(self) -> tuple[str, float]:
         """The hash of what is being encoded, "" for nothing, and for how many seconds."""
@@ -161,8 +165,14 @@ class Eyes:
             self._is_closed = True
             self._wanted.clear()
             self._turn.notify()
+        self._stop_encoding()
         self._child.close()
         self._thread.join()
+
+    def _stop_encoding(self) -> None:
+        if self._reader:
+            self._reader.cancel()
+        self._child.kill()
 
     # Its own thread.
 
@@ -174,6 +184,8 @@ class Eyes:
                 rows = self._encoded(media)
             except (RequestError, reading.MediaRefusedError) as error:
                 self._end(key, failure=str(error))
+            except reading.MediaCancelledError:
+                self._end(key)
             except Exception:  # the root of this thread
                 log.exception("encoding %s failed", media.sha256)
                 self._end(key, failure=said("The picture or sound could not be encoded."))
@@ -191,10 +203,11 @@ class Eyes:
             return self._current, self._wanted[self._current]
 
     def _encoded(self, media: Media) -> tuple[Rows, ...]:
+        reader = self._reader = reading.MediaReading(media.file)
         if media.kind is MediaKind.PICTURE:
-            data = reading.picture(media).rgb
+            data = reading.picture(media, reader=reader).rgb
         else:
-            data = reading.samples(media, self.rate)
+            data = reading.samples(media, self.rate, reader)
         question = {"do": "encode", "kind": media.kind, "size": self._size(media)}
         answer, parts = self._ask(question, data, MAX_ENCODE_S)
         return tuple(
@@ -252,10 +265,13 @@ class ProjectorProcess:
         self._told = {"projector": str(projector), "model": str(model), "num_threads": num_threads}
         self._lock = threading.Lock()
         self._child: child_process.Child | None = None
+        self._newest: child_process.Child | None = None  # also while it starts
+        self._listener: threading.Thread | None = None
         self._writing = threading.Lock()
         self._numbers = itertools.count()
-        self._answers: dict[int, Future[tuple[dict[str, Any], list[bytes]]]] = {}
-        self._is_closed = False
+        self._killed: child_process.Child | None = None
+        self._answers: dict[int, tuple[child_process.Child, _Answer]] = {}
+        self._closed = threading.Event()
 
     def start(self) -> dict[str, Any]:
         """What it says of the projector. Raises ModelLoadError."""
@@ -265,13 +281,13 @@ class ProjectorProcess:
     def ask(self, question: dict[str, Any], data: bytes, max_s: float) -> tuple[dict[str, Any], list[bytes]]:
         """Raises ChildGoneError or ModelLoadError."""
         number = next(self._numbers)
-        future: Future[tuple[dict[str, Any], list[bytes]]] = Future()
+        future: _Answer = Future()
         with self._lock:
-            if self._child is None:
+            if self._child is None or self._child is self._killed:
                 self._started()
             child = self._child
             assert child is not None
-            self._answers[number] = future
+            self._answers[number] = child, future
         try:
             with self._writing:
                 child_process.send(child.stdin, question | {"id": number, "num_bytes": len(data)})
@@ -287,19 +303,25 @@ class ProjectorProcess:
             raise ChildGoneError from error
 
     def kill(self) -> None:
-        """In the middle of its work."""
-        if child := self._child:
+        """In the middle of its work, or of its start."""
+        if child := self._newest:
+            self._killed = child
             child_process.kill(child)
 
     def close(self) -> None:
-        with self._lock:
-            self._is_closed = True
+        self._closed.set()
         self.kill()
+        with self._lock:
+            listener = self._listener
+        if listener:
+            listener.join()
 
     def _started(self) -> dict[str, Any]:
-        if self._is_closed:
+        if self._closed.is_set():
             raise ChildGoneError
-        child = child_process.start("app.engine.projector_child", leads_group=True)
+        child = self._newest = child_process.start("app.engine.projector_child", leads_group=True)
+        if self._closed.is_set():  # meanwhile
+            child_process.kill(child)
         timer = threading.Timer(MAX_START_S, child_process.kill, [child])
         timer.start()
         try:
@@ -319,7 +341,10 @@ class ProjectorProcess:
             child_process.reap(child)
             raise ModelLoadError(unpacked(about["refusal"]))
         self._child = child
-        threading.Thread(target=self._listen, args=(child,), name="skein-eyes-answers", daemon=True).start()
+        self._listener = threading.Thread(
+            target=self._listen, args=(child,), name="skein-eyes-answers", daemon=True
+        )
+        self._listener.start()
         return about
 
     def _listen(self, child: child_process.Child) -> None:
@@ -328,8 +353,8 @@ class ProjectorProcess:
             while True:
                 answer = child_process.receive(child.stdout)
                 parts = [_all_of(child.stdout.read(size), size) for size in answer["parts"]]
-                if future := self._answers.pop(answer["id"], None):
-                    future.set_result((answer, parts))
+                if asked := self._answers.pop(answer["id"], None):
+                    asked[1].set_result((answer, parts))
         except (OSError, EOFError, ValueError):
             self._note_end(child)
             child_process.reap(child)
@@ -338,9 +363,8 @@ class ProjectorProcess:
         with self._lock:
             if self._child is child:
                 self._child = None
-                waiting, self._answers = list(self._answers.values()), {}
-            else:
-                waiting = []
+            lost = [number for number, (asked, _) in list(self._answers.items()) if asked is child]
+            waiting = [self._answers.pop(number)[1] for number in lost]
         for future in waiting:
             future.set_exception(ChildGoneError())
 

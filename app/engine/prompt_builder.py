@@ -138,6 +138,8 @@ class PromptBuilder:
     def build_ahead(self, request: Request) -> Prompt:
         """What all prompts begin with whose last message begins as that of `request`. Raises RequestError."""
         *before, last = request.messages
+        if any(message.media for message in request.messages):  # nothing is encoded before it is sent
+            raise RequestError(NOTHING_ASKED)
         ways = [
             self._built(
                 replace(request, messages=(*before, replace(last, content=last.content + ending))),
@@ -410,7 +412,7 @@ class PromptBuilder:
             raise InvalidRequestError(
                 said(
                     "This model must take a picture in one step of {rows:,} rows, and only {most:,} are "
-                    "computed at once. Load it again with larger batches (n_ubatch).",
+                    "computed at once. Load it again with a larger micro-batch (n_ubatch).",
                     rows=most,
                     most=min(model.n_ubatch, model.n_batch),
                 )

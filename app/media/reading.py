@@ -145,15 +145,17 @@ class MediaReading:
         return answer, parts
 
 
-def picture(media: Media, max_side: int = 0) -> Pixels:
-    """The picture as a model is shown it, or made smaller. Raises MediaRefusedError."""
-    answer, parts = MediaReading(media.file).ask({"do": "picture", "max_side": max_side})
+def picture(media: Media, max_side: int = 0, reader: MediaReading | None = None) -> Pixels:
+    """The picture as a model is shown it, or made smaller. Raises as `MediaReading.run`."""
+    reader = reader or MediaReading(media.file)
+    answer, parts = reader.ask({"do": "picture", "max_side": max_side})
     return Pixels(answer["width"], answer["height"], parts[0])
 
 
-def samples(media: Media, rate: int) -> bytes:
+def samples(media: Media, rate: int, reader: MediaReading | None = None) -> bytes:
     """The sound, mono, as float32 at `rate` a second: as many as `num_samples` says."""
-    _answer, parts = MediaReading(media.file).ask(
+    reader = reader or MediaReading(media.file)
+    _answer, parts = reader.ask(
         {"do": "sound", "rate": rate, "num_samples": num_samples(media, rate), "form": "f4"}
     )
     return parts[0]

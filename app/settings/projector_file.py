@@ -51,10 +51,11 @@ def projector_among(names: Iterable[str], model: str) -> str | None:
 
 
 def _names(projector: str, model: str) -> bool:
-    before = _MARK.split(projector[: -len(SUFFIX)])[0]
-    if before and _own_name(projector) in _NO_NAMES | {_stem(model)}:  # as in llama.cpp's cache
-        return model.lower().startswith(before.lower())
-    return _own_name(projector) == _stem(model)
+    own, stem = _own_name(projector), _stem(model)
+    before = _MARK.split(projector[: -len(SUFFIX)])[0].lower()  # as in llama.cpp's cache: of the repository
+    if not before:
+        return own == stem
+    return stem in (own, before + own) or (own in _NO_NAMES and stem.startswith(before))
 
 
 def _own_name(projector: str) -> str:

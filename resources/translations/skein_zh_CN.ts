@@ -2329,7 +2329,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>This model must take a picture in one step of {rows:,} rows, and only {most:,} are computed at once. Load it again with larger batches (n_ubatch).</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
-        <translation>此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的批次（n_ubatch）重新加载。</translation>
+        <translation type="vanished">此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的批次（n_ubatch）重新加载。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template has no place for this picture or sound. Send text alone.</source>
@@ -4542,6 +4542,11 @@ rate</source>
         <source>The lens reads text only, and this chat has pictures or sounds.</source>
         <extracomment>app/engine/lens.py</extracomment>
         <translation>透镜只能读取文本，而此对话含有图片或声音。</translation>
+    </message>
+    <message>
+        <source>This model must take a picture in one step of {rows:,} rows, and only {most:,} are computed at once. Load it again with a larger micro-batch (n_ubatch).</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation>此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的微批次（n_ubatch）重新加载。</translation>
     </message>
     <message>
         <source>encoded before it {time}</source>

@@ -21,6 +21,7 @@ from app.protocol.request import Message, Role
 from tests.driver import request, run
 from tests.native.mtmd_alone import logits_alone
 from tests.native.pictures import asked, backend_with_eyes, picture, run_looking, sound
+from tests.native.random_pictures import Projectors, random_play
 from tests.native.tiny_projectors import KINDS, write_tiny_projector
 
 pytest.importorskip("llama_cpp.mtmd_cpp", reason="this llama-cpp-python was built without libmtmd")
@@ -118,29 +119,27 @@ def test_a_picture_beside_running_chats_is_computed_as_alone(folder, kind):
             assert backend.eyes.num_encoded - before == num_encoded
             distances[way] = worst(rows, alone)
         assert max(distances.values()) < NOISE, distances
+        check_only_what_comes_behind_is_computed(engine, backend, kind)
         engine.close()
 
 
-def test_only_what_comes_behind_a_picture_is_computed_when_the_question_changes(folder, kind):
-    media = media_of(kind)
-    with backend_with_eyes(folder, kind) as backend:
-        engine = Engine(backend, verify=True)
-        run_looking(engine, about(media, chat="a"))
-        changed = about(media, "And who?", chat="a")
-        usage = run_looking(engine, changed).answers[changed.request_id].usage
-        num_same = len("<user\n") + engine.prompts.num_media_tokens(media)  # a control token is one
-        assert 0 < usage.num_cached_tokens <= num_same
-        if not backend.model.takes_checkpoints:
-            assert usage.num_cached_tokens == num_same
-        assert backend.eyes.num_encoded == 1
-        other = about(media_of(kind, seed=1), chat="a")  # of the same size, so only its hash differs
-        usage = run_looking(engine, other).answers[other.request_id].usage
-        assert usage.prefix_end == PrefixEnd.EDITED
-        assert usage.num_cached_tokens <= PROMPT.index("<__media__>") + 32
-        assert backend.eyes.num_encoded == 2
-        engine.close()
+def check_only_what_comes_behind_is_computed(engine, backend, kind):
+    media, num_encoded = media_of(kind), backend.eyes.num_encoded
+    changed = about(media, "And who?", chat="a")
+    usage = run_looking(engine, changed).answers[changed.request_id].usage
+    num_same = len("<user\n") + engine.prompts.num_media_tokens(media)  # a control token is one
+    assert 0 < usage.num_cached_tokens <= num_same
+    if not backend.model.takes_checkpoints:
+        assert usage.num_cached_tokens == num_same
+    assert backend.eyes.num_encoded == num_encoded
+    other = about(media_of(kind, seed=1), chat="a")  # of the same size, so only its hash differs
+    usage = run_looking(engine, other).answers[other.request_id].usage
+    assert usage.prefix_end == PrefixEnd.EDITED
+    assert usage.num_cached_tokens < num_same
+    assert backend.eyes.num_encoded == num_encoded + 1
 
 
+@pytest.mark.parametrize("kind", ["qwen2vl_merger", "gemma3"], indirect=True)
 def test_a_picture_is_there_after_a_restart_without_being_encoded(folder, kind, tmp_path):
     media, store = media_of(kind), CellStore(tmp_path, b"k" * 32)
     history = asked(QUESTION, media)
@@ -178,7 +177,7 @@ def test_a_projector_that_crashes_ends_one_answer_and_not_the_others(folder, tmp
         engine.close()
 
 
-def test_an_aborted_answer_stops_its_encoding(folder):
+def test_an_aborted_answer_stops_its_encoding_and_without_eyes_one_is_told_what_is_missing(folder):
     with backend_with_eyes(folder, "mlp") as backend:
         engine = Engine(backend, HibernatedChats(ram_bytes=0), verify=True)
         one = about(picture(8))
@@ -191,15 +190,19 @@ def test_an_aborted_answer_stops_its_encoding(folder):
         again = about(picture(8))
         assert run_looking(engine, again).answers[again.request_id].finish_reason is FinishReason.LENGTH
         engine.close()
-
-
-def test_a_model_without_a_projector_says_what_it_needs(folder):
-    with backend_with_eyes(folder, "mlp", n_ctx=512) as backend:
         backend.eyes, eyes = None, backend.eyes
-        engine = Engine(backend)
-        one = about(picture())
-        answer = run(engine, one).answers[one.request_id]
-        assert answer.finish_reason is FinishReason.ERROR
-        assert "mmproj" in answer.notice
-        engine.close()
+        backend.forget_all()
+        blind, one = Engine(backend), about(picture())
+        assert "mmproj" in run(blind, one).answers[one.request_id].notice
+        blind.close()
         backend.eyes = eyes
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_books_equal_the_librarys_in_random_schedules(seed, tmp_path):
+    """More: `python -m tests.native.random_pictures`."""
+    projectors = Projectors(tmp_path)
+    try:
+        random_play(seed, projectors)
+    finally:
+        projectors.close()

@@ -4,27 +4,34 @@ import base64
 from pathlib import PurePath
 
 from app.chats.attachment import Attachment
-from app.protocol.media import MediaKind
 
-_ENDINGS = {"jpeg": "jpg", "tiff": "tif", "aiff": "aif"}
-_TYPES = {"jpg": "jpeg", "mp3": "mpeg", "mpeg": "mpeg", "wav": "wav"}
+# By the format as its reader calls it: the ending of a file, and its type.
+_FORMATS = {
+    "png": ("png", "image/png"),
+    "jpeg": ("jpg", "image/jpeg"),
+    "gif": ("gif", "image/gif"),
+    "webp": ("webp", "image/webp"),
+    "bmp": ("bmp", "image/bmp"),
+    "tiff": ("tif", "image/tiff"),
+    "avif": ("avif", "image/avif"),
+    "wav": ("wav", "audio/wav"),
+    "flac": ("flac", "audio/flac"),
+    "ogg": ("ogg", "audio/ogg"),
+    "mp3": ("mp3", "audio/mpeg"),
+    "aiff": ("aif", "audio/aiff"),
+}
+_UNKNOWN = ("bin", "application/octet-stream")
 
 
 def file_name(attachment: Attachment) -> str:
     """Its own, with the ending of its format."""
-    ending = _ENDINGS.get(attachment.kind, attachment.kind)
-    path = PurePath(attachment.name)
+    ending, _ = _FORMATS.get(attachment.kind, _UNKNOWN)
+    path = PurePath(PurePath(attachment.name).name)
     known = {f".{ending}", f".{attachment.kind}"}
     return path.name if path.suffix.lower() in known else f"{path.stem or 'file'}.{ending}"
 
 
-def mime_type(attachment: Attachment) -> str:
-    """Such as "image/png"."""
-    assert attachment.media
-    main = "image" if attachment.media.kind is MediaKind.PICTURE else "audio"
-    return f"{main}/{_TYPES.get(attachment.kind, attachment.kind)}"
-
-
 def data_url(attachment: Attachment) -> str:
     assert attachment.media
-    return f"data:{mime_type(attachment)};base64,{base64.b64encode(attachment.media.file).decode()}"
+    _, kind = _FORMATS.get(attachment.kind, _UNKNOWN)
+    return f"data:{kind};base64,{base64.b64encode(attachment.media.file).decode()}"

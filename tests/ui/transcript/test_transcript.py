@@ -508,7 +508,7 @@ def test_a_message_is_edited_in_its_place(transcript: Transcript, chat: Chat, qt
     qtbot.keyClicks(view.editor.text, " to 5")
     with qtbot.waitSignal(transcript.edited) as edited:
         qtbot.keyClick(view.editor.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    assert edited.args == [chat.turns[0], "Count to 5"]
+    assert edited.args == [chat.turns[0], "Count to 5", ()]
     assert view.editor is None
 
 
