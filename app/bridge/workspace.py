@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
 from app.bridge.chat_session import ChatSession
+from app.bridge.chat_shelf import ShelfAccess
 from app.bridge.notebook_session import NotebookSession
 from app.bridge.tab_row import TabRow
 from app.bridge.tasks import spawn
@@ -59,6 +60,7 @@ class Workspace(QObject):
         self._store = store
         self._settings = settings
         self.tools = ToolAccess()  # its kit is set by who knows one
+        self.shelves = ShelfAccess()  # likewise its source
         self._row: TabRow[ChatSession] = TabRow()
         self._by_chat_id: dict[str, ChatSession] = {}
         self._kept: dict[str, SavedChat] = {}  # by chat id: chats whose turns are still on disk
@@ -337,6 +339,7 @@ class Workspace(QObject):
             kept.draft,
             self,
             tools=self.tools,
+            shelves=self.shelves,
             draft_attachments=kept.draft_attachments,
             is_loaded=is_loaded,
             leaf_id=kept.leaf_id,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+PASSAGE = "passage"  # of a file on the chat's shelf, found for this message
 _FENCES = re.compile("`{3,}")
 
 
@@ -29,4 +30,5 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def _quoted(attachment: Attachment) -> str:
-    return f"File: {attachment.name}\n{fenced(attachment.text)}"
+    label = attachment.name if attachment.kind == PASSAGE else f"File: {attachment.name}"
+    return f"{label}\n{fenced(attachment.text)}"

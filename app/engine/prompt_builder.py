@@ -59,6 +59,7 @@ NO_BUDGET = "reasoning_budget has no effect: this model's chat template has no m
 LINE_END = "\n"
 # How a message may go on. What its tokens are up to there depends on that for some characters.
 ENDINGS = "", "x", " x", "\nx"
+BEHIND_DOCUMENTS = "", "\n\nx", "\n\n1"  # what a system prompt may add
 MAX_SHORT_CHARS = 1000  # tokenised within a step
 
 
@@ -126,13 +127,8 @@ class PromptBuilder:
 
     def build_ahead(self, request: Request) -> Prompt:
         """What all prompts begin with whose last message begins as that of `request`. Raises RequestError."""
-        *before, last = request.messages
         ways = [
-            self._built(
-                replace(request, messages=(*before, replace(last, content=last.content + ending))),
-                has_answer=False,
-            )
-            for ending in ENDINGS
+            self._built(replace(request, messages=messages), has_answer=False) for messages in _ways(request)
         ]
         places = zip(*(way.token_ids for way in ways), strict=False)
         token_ids = tuple(tokens[0] for tokens in takewhile(_are_equal, places))
@@ -545,6 +541,18 @@ def _without_marks(parser: str, spelled_out: list[str]) -> str:
     if MARK_BEGIN not in parser:
         return parser
     return MARK.sub(lambda mark: json.dumps(spelled_out[int(mark[1])], ensure_ascii=False)[1:-1], parser)
+
+
+def _ways(request: Request) -> Iterator[tuple[Message, ...]]:
+    """How its messages may go on: behind the last one, or behind a shelf's documents."""
+    if request.is_beginning:
+        documents, *rest = request.messages
+        for ending in BEHIND_DOCUMENTS:
+            yield (replace(documents, content=documents.content + ending), *rest)
+        return
+    *before, last = request.messages
+    for ending in ENDINGS:
+        yield (*before, replace(last, content=last.content + ending))
 
 
 def _are_equal(tokens: tuple[int, ...]) -> bool:

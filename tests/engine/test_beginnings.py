@@ -89,7 +89,7 @@ def test_after_a_start_it_is_restored_once_and_shared_from_then_on(store, alone)
         first = ask_in(engine, "What is it?", "ann")
         second = ask_in(engine, "And why?", "bob")
         assert first.text == alone.text
-        assert first.usage.num_restored_tokens == second.usage.num_shared_tokens == num_shelf
+        assert first.usage.num_restored_tokens == num_shelf <= second.usage.num_shared_tokens
         assert engine.slots.cells.usage.num_used < 2 * num_shelf
         assert read(engine) == 0, "all of it is there"
 
