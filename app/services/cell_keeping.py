@@ -59,6 +59,14 @@ class CellKeeping(QObject):
     def _is_wanted(self) -> bool:
         return self._preferences.settings.keeps_cells
 
+    def size_of(self, chat_id: str) -> int:
+        """Bytes that are kept of a chat or a shelf, for whatever model."""
+        if not self._folder.is_dir():
+            return 0
+        from app.engine.kept_cells import size_of  # imports numpy
+
+        return size_of(self._folder, chat_id)
+
     def start(self) -> None:
         """To be called once the tabs are open again."""
         spawn(self._delete_what_is_not_wanted())

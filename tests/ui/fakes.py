@@ -122,6 +122,7 @@ class FakeSession(QObject):
         self.regenerated: list[Turn | None] = []
         self.edited: list[tuple[Turn, str]] = []
         self.tool_tokens: int | None = 0
+        self.is_searched = False
         self.decided: list[tuple[ToolUse, Decision]] = []
         self.num_stops = 0
         self.num_keep_goings = 0
