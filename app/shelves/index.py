@@ -33,7 +33,7 @@ _SCHEMA = """
     CREATE TABLE passages (id INTEGER PRIMARY KEY, shelf TEXT, number INTEGER, start INTEGER, end INTEGER);
     CREATE INDEX passages_of ON passages (shelf, number);
     CREATE VIRTUAL TABLE found USING fts5 (
-        text, name, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
+        text, name, content = '', tokenize = 'unicode61 remove_diacritics 2'
     );
 """
 _FILE = "number, path, name, num_bytes, mtime_ns, inode, state, reason, length(text)"

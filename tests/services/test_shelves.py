@@ -15,7 +15,7 @@ from app.services import shelves as service_module
 from app.services.shelf_reader import Reading, beginning
 from app.services.shelves import ShelfService, ShelfState
 from app.shelves.index import ShelfIndex
-from app.shelves.shelf import FileState, Shelf
+from app.shelves.shelf import FileState
 
 OLD = time.time() - 1000
 
@@ -187,7 +187,7 @@ async def test_a_shelf_that_fits_stands_before_every_chat_with_it(driver, folder
     thread.answer(request, "", reason="abort")
     session.set_shelf("")
     session.send("And without?")
-    assert [one.content for one in thread.submitted[-1].messages][0] == "Be brief."
+    assert thread.submitted[-1].messages[0].content == "Be brief."
     await driver.shelves.close()
 
 

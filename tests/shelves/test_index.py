@@ -99,7 +99,6 @@ def test_a_passage_says_where_it_is(driver):
 @pytest.mark.parametrize(
     ("text", "question"),
     [
-        ("The connections are closed.", "close a connection"),
         ("Eine Übersicht der Größen", "ubersicht"),
         ("模型的上下文长度是四千个词元。", "上下文有多长？"),
         ("コンテキストの長さは四千トークンです。", "コンテキストの長さ"),
