@@ -24,7 +24,8 @@ from app.shelves.documents import documents_text, with_text_before
 from app.shelves.shelf import Shelf
 from app.system import paths
 from tests.benchmarks.figures import Verdict, show, show_ms
-from tests.driver import GREEDY, run as run_engine
+from tests.driver import GREEDY
+from tests.driver import run as run_engine
 
 DOCS = Path("/usr/share/doc")
 NUM_FILES, NUM_CHATS = 30, 10

@@ -1,9 +1,8 @@
-"""150 questions with known places over real documentation: how often the right passage is among the first five.
+"""150 questions with known places in real documentation: is the right passage among the first five?
 
-The rule that makes a question: of each passage with enough words, in an order drawn by chance, the four rarest
-words of it that stand in at least two passages, and its two most frequent ones, in alphabetical order. Words are
-lower case, of four letters at least. Beside ours: `rank-bm25` (BM25Okapi) on the same passages and words, if it
-is installed.
+The rule that makes a question: of each passage with at least 40 words, in an order drawn by chance, the three
+rarest words of it that stand in at least 100 passages, in alphabetical order. Words are lower case, of four
+letters at least. Beside ours: `rank-bm25` (BM25Okapi) on the same passages, if it is installed.
 """
 
 from __future__ import annotations

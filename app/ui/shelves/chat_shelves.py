@@ -6,15 +6,21 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QSplitter, QWidget
 
+from app.bridge.tasks import spawn
+from app.chats.attachment import Attachment
 from app.look.plain_text import as_tab_text
 from app.look.popups import Menu
 from app.look.words import tr
 from app.services.services import Services
-from app.shelves.shelf import Shelf
+from app.shelves.documents import name_of, number_of, sentence_before
+from app.shelves.shelf import Shelf, ShelfFile
 from app.ui.base.actions import command
+from app.ui.base.citations import SCHEME, set_citing
+from app.ui.shelves.reader import WIDTH, Reader
 from app.ui.shelves.shelf_words import contents_text, use_text
 from app.ui.tabs.chat_tabs import ChatTabs
 
@@ -33,12 +39,14 @@ class ChatShelves(QObject):
         self._shelves, self._reader = services.shelves, services.shelf_reader
         self._parent = parent
         self._window: ShelvesWindow | None = None
+        self.reader: Reader | None = None
         self.show = command(parent, "tools.shelves", self.show_window)
         self.choose = command(parent, "chat.shelf", self.open_for_current)
         tabs.view_made.connect(self._on_view_made)
         self._shelves.changed.connect(self._show_all)
         self._reader.changed.connect(self._show_all)
         services.engine.loaded.connect(self._show_all)
+        QDesktopServices.setUrlHandler(SCHEME, self, b"on_source")
 
     @property
     def window(self) -> ShelvesWindow:
@@ -55,6 +63,7 @@ class ChatShelves(QObject):
                 self._parent,
             )
             self._reader.changed.connect(self._window.apply)
+            self._window.file_opened.connect(self._on_file_opened)
         return self._window
 
     def show_window(self) -> None:
@@ -83,6 +92,7 @@ class ChatShelves(QObject):
 
     def _show(self, view: ChatView) -> None:
         state = self._shelves.state(view.session.chat.shelf_id)
+        set_citing(view, state is not None)
         if state is None:
             view.composer.shelf.apply("", "")
             return
@@ -101,6 +111,80 @@ class ChatShelves(QObject):
 
     def _kept_bytes(self, shelf: Shelf) -> int:
         return self._services.cells.size_of(shelf.chat_id)
+
+    # Sources
+
+    @Slot(QUrl)
+    def on_source(self, url: QUrl) -> None:
+        """A number in an answer of the current chat was clicked."""
+        view = self._tabs.current
+        if view and url.path().isdecimal():
+            spawn(
+                self._open_source(
+                    view, int(url.path()), url.fragment(QUrl.ComponentFormattingOption.FullyDecoded)
+                )
+            )
+
+    async def _open_source(self, view: ChatView, number: int, said: str) -> None:
+        """A passage that came with a message; else a document, where it says most of the sentence."""
+        chat = view.session.chat
+        attached = (one for turn in chat.turns for one in turn.attachments)
+        passage = next((one for one in attached if number_of(one) == number), None)
+        if passage:
+            await self._open_passage(chat.shelf_id, passage)
+            return
+        found = await self._shelves.text_of(chat.shelf_id, number)
+        sentence = sentence_before(said, number) or said
+        place = await self._shelves.best_passage(chat.shelf_id, number, sentence)
+        if found and place:
+            self._show_reader().show_file(*found, place.start, place.end)
+        elif found:
+            self._show_reader().show_file(*found)
+
+    async def _open_passage(self, shelf_id: str, passage: Attachment) -> None:
+        """In its file if that still has it, else alone."""
+        name, state = name_of(passage), self._shelves.state(shelf_id)
+        number = next((one.number for one in state.files if one.name == name), 0) if state else 0
+        found = await self._shelves.text_of(shelf_id, number)
+        text = found[1] if found else ""
+        start = text.find(passage.text)
+        if start >= 0:
+            self._show_reader().show_file(name, text, start, start + len(passage.text))
+        else:
+            self._show_reader().show_file(name, passage.text, 0, len(passage.text))
+
+    @Slot(object, object)
+    def _on_file_opened(self, shelf: Shelf, file: ShelfFile) -> None:
+        spawn(self._open_file(shelf, file))
+
+    async def _open_file(self, shelf: Shelf, file: ShelfFile) -> None:
+        if found := await self._shelves.text_of(shelf.id, file.number):
+            self._show_reader().show_file(*found)
+            self._parent.activateWindow()
+
+    def _show_reader(self) -> Reader:
+        """Beside the chats; made when it is first asked for."""
+        if self.reader is None:
+            around = self._tabs.parentWidget()
+            assert isinstance(around, QSplitter)
+            beside = QSplitter(Qt.Orientation.Horizontal)
+            beside.setHandleWidth(around.handleWidth())
+            beside.setChildrenCollapsible(False)
+            around.replaceWidget(around.indexOf(self._tabs), beside)
+            self.reader = Reader(beside)
+            self.reader.closed.connect(self._on_reader_closed)
+            beside.addWidget(self._tabs)
+            beside.addWidget(self.reader)
+            beside.setStretchFactor(0, 1)
+            beside.setSizes([max(1, around.width() - WIDTH), WIDTH])
+            self._tabs.show()
+            beside.show()
+        return self.reader
+
+    @Slot()
+    def _on_reader_closed(self) -> None:
+        if view := self._tabs.current:
+            view.setFocus()
 
     # What is chosen
 
