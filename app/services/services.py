@@ -39,7 +39,9 @@ class Services:
         self.engine = engine
         self.workspace = workspace
         self.preferences = preferences
-        self.api = LocalApi(engine, preferences.settings, parent)
+        index = ShelfIndex(paths.shelf_texts_file())
+        self.shelves = ShelfService(engine, preferences.settings, paths.shelves_file(), index, parent)
+        self.api = LocalApi(engine, preferences.settings, parent, self.shelves)
         self.backups = ChatBackups(store, workspace, parent)
         self.self_test = SelfTest(parent)
         self.chat_library = ChatLibrary(store, workspace, parent)
@@ -51,8 +53,6 @@ class Services:
         self.form_check = FormCheck()
         self.schema_tokens = TokenCounter(engine, parent)  # of tools
         self.cells = CellKeeping(engine, workspace, preferences, paths.kept_cells_dir(), parent)
-        index = ShelfIndex(paths.shelf_texts_file())
-        self.shelves = ShelfService(engine, preferences.settings, paths.shelves_file(), index, parent)
         self.cells.also_wanted = lambda: self.shelves.chat_ids
         self.shelf_reader = ShelfReader(engine, workspace, self.shelves, preferences.settings, parent)
         self.model_library = ModelLibrary(preferences, engine, parent)

@@ -29,6 +29,7 @@ from app.shelves.documents import PASSAGES, attached, documents_text
 from app.shelves.index import ShelfIndex
 from app.shelves.scan import Changes, Scan, changes, scan
 from app.shelves.shelf import FileState, Passage, Shelf, ShelfFile, Stamp, read_shelves, write_shelves
+from app.shelves.source import ListedShelf
 from app.system.said import said
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ class ShelfService(QObject):
                 task.cancel()
             self._watch(state.shelf)
 
-    # For chats: see `ShelfSource`
+    # For chats and programs: see `NamedShelves`
 
     def is_ready(self, shelf_id: str) -> bool:
         known = self._known.get(shelf_id)
@@ -196,9 +197,13 @@ class ShelfService(QObject):
         return attached(await self._search(state.shelf, text, num_passages), first_number)
 
     def id_of(self, name: str) -> str | None:
-        """Of the shelf with this name, or this id."""
         found = (one.shelf.id for one in self.states if name in (one.shelf.name, one.shelf.id))
         return next(found, None)
+
+    def listed(self) -> tuple[ListedShelf, ...]:
+        return tuple(
+            ListedShelf(one.shelf.id, one.shelf.name, len(one.files), one.num_tokens) for one in self.states
+        )
 
     # For readers
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from app.chats.attachment import Attachment
@@ -31,6 +32,26 @@ class ShelfSource(Protocol):
     ) -> tuple[Attachment, ...]:
         """What is found for a message, if it is searched."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class ListedShelf:
+    """`num_tokens` is that of the open model; None: not counted."""
+
+    id: str
+    name: str
+    num_files: int
+    num_tokens: int | None
+
+
+class NamedShelves(ShelfSource, Protocol):
+    """For those who know a shelf by its name."""
+
+    def id_of(self, name: str) -> str | None:
+        """Of the first shelf with this name or id."""
+        ...
+
+    def listed(self) -> tuple[ListedShelf, ...]: ...
 
 
 class NoShelves:
