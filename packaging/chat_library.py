@@ -1,9 +1,11 @@
 """Makes llama.cpp's chat layer a library beside the others of the llama-cpp-python that is installed here.
 
 It is the code that knows each model family's templates, tool calls and reasoning, with a C function around it
-(llama_cpp/chat). It needs no other library of llama.cpp. Run by packaging/setup.sh with the Python of .venv.
+(llama_cpp/chat). It needs no other library of llama.cpp. Run by packaging/setup.sh with the Python of .venv,
+and with the folder where it is kept for other checkouts: compiling it takes a minute.
 """
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -14,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from llama_cpp_sources import compiler, make
+from llama_cpp_sources import compiler, libraries, make
 
 OURS = Path(__file__).parent / "llama_cpp" / "chat"
 NAME = "libskein-chat" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
@@ -51,11 +53,31 @@ def build(llama: Path, libraries: Path, options: tuple[str, ...] = ()) -> None:
         list(pool.map(lambda one: subprocess.run(one, check=True), commands))
         linked = [compiler(), *options, "-shared", "-Wl,-s" if sys.platform == "linux" else "-fPIC"]
         subprocess.run([*linked, *objects, "-o", str(made)], check=True)
-    made.replace(libraries / NAME)
     shutil.copy(llama / LICENCE, libraries / LICENCE_NAME)
+    made.replace(libraries / NAME)
     size = (libraries / NAME).stat().st_size
     print(f"{NAME}: {size / 1e6:.1f} MB, made in {time.monotonic() - started:.0f} s")
 
 
+def install(kept: Path) -> int:
+    """From `kept`, which is filled first if it is empty. Returns the exit code."""
+    if not can_be_loaded(kept / NAME):
+        kept.mkdir(parents=True, exist_ok=True)
+        if code := make(is_needed, lambda llama, _libraries: build(llama, kept)):
+            return code
+    for name in (NAME, LICENCE_NAME):
+        shutil.copy(kept / name, libraries() / f"{name}.new").replace(libraries() / name)
+    return 0
+
+
+def can_be_loaded(library: Path) -> bool:
+    """Not if it is missing, or was made for another system that shares the folder."""
+    try:
+        ctypes.CDLL(str(library))
+    except OSError:
+        return False
+    return True
+
+
 if __name__ == "__main__":
-    sys.exit(make(is_needed, build))
+    sys.exit(install(Path(sys.argv[1])))

@@ -25,14 +25,20 @@ def make(is_needed: Callable[[PurePosixPath], bool], build: Callable[[Path, Path
 
     `is_needed` is asked about each path within the folder. Returns the exit code.
     """
-    package = find_spec("llama_cpp")
-    if package is None or package.origin is None:
+    if find_spec("llama_cpp") is None:
         print("llama-cpp-python is not installed.", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory() as folder:
         llama = unpacked(downloaded(Path(folder)), Path(folder), is_needed)
-        build(llama, Path(package.origin).parent / "lib")
+        build(llama, libraries())
     return 0
+
+
+def libraries() -> Path:
+    package = find_spec("llama_cpp")
+    assert package
+    assert package.origin
+    return Path(package.origin).parent / "lib"
 
 
 def downloaded(folder: Path) -> Path:

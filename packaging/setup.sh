@@ -204,13 +204,15 @@ ensure_rpc() {
 
 # llama.cpp's chat layer. Without it there are no tools, and no reasoning told apart, in the API.
 ensure_chat() {
-    local wanted
-    wanted=$(wanted_chat)
+    local wanted kept
+    wanted=$(wanted_chat) kept=$(chat_cache)
     [[ $(stamped chat) != "$wanted" ]] || return 0
-    PIP_CACHE_DIR=$(llama_cache) "$venv/bin/python" "$root/packaging/chat_library.py" >>"$log" 2>&1 ||
+    PIP_CACHE_DIR=$(llama_cache) "$venv/bin/python" "$root/packaging/chat_library.py" "$kept" >>"$log" 2>&1 ||
         say "Skein will know neither tools nor JSON schemas: llama.cpp's chat layer could not be made. $log tells why."
     printf '%s\n' "$wanted" >"$venv/ready-chat"
 }
+
+chat_cache() { printf '%s/skein/chat/%s-%s' "${XDG_CACHE_HOME:-$HOME/.cache}" "$(uname -m)" "$(wanted_chat)"; }
 
 wanted_chat() {
     { llama_version; cat "$root"/packaging/chat_library.py "$root"/packaging/llama_cpp/chat/*; } | sha256sum | head -c 16

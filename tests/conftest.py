@@ -15,6 +15,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pytestqt.qtbot import QtBot
 
+from tests.effort import EFFORT
+
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
     from PySide6.QtWidgets import QApplication
@@ -25,14 +27,25 @@ os.environ["QT_API"] = "pyside6"
 # The machine's own keyring may ask for a password, or never answer.
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 
+# What is imported stays: a look for garbage among it would take a third of the collection of tests.
+gc.disable()
+
 # How long an example takes says more about what else the machine does than about the code.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "patient", max_examples=60 * EFFORT, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("patient")
 
 TINY_CONTEXT = {"n_ctx": 512, "n_seq_max": 4, "n_batch": 64}
 # For what should take no time at all, but other tests may have the processors.
 ASYNC_TEST_SECONDS = 60
 QT_PATIENCE_MS = 30_000
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay: to walk over them would take half a second after each file."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="module")

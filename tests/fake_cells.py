@@ -43,10 +43,12 @@ class FakeCells:
     def used(self) -> list[Cell]:
         return [self.cells[index] for index in sorted(self.cells)]
 
+    def held(self, seq_id: int) -> list[Cell]:
+        return [cell for cell in self.cells.values() if seq_id in cell.seq_ids]
+
     def of(self, seq_id: int) -> list[Cell]:
         """In order of position."""
-        held = [cell for cell in self.cells.values() if seq_id in cell.seq_ids]
-        return sorted(held, key=attrgetter("pos"))
+        return sorted(self.held(seq_id), key=attrgetter("pos"))
 
     def decode(self, rows: Sequence[Row], num_ubatches: int | None = None) -> int:
         """Put in all rows, or so many micro-batches and then break off in the next. How many rows are in.

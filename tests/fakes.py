@@ -7,6 +7,7 @@ its sequence, so one wrong cell changes the answer.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from itertools import chain
@@ -79,6 +80,7 @@ class CountingBackend:
         self._rows: dict[int, list[int]] = {}
         self.draft: CountingBackend | None = None
         self.private: CountingBackend | None = None
+        self.lens = None
         self.is_interrupted = False
         self.log_lines: list[str] = []
         self._unrotated: set[int] = set()  # as in llama.cpp, the next decode rotates moved keys
@@ -139,7 +141,8 @@ class CountingBackend:
     # The engine thread only.
 
     def decode(self, batch: Batch) -> None:
-        time.sleep(0)  # as a call into the library does: other threads get the interpreter
+        if threading.active_count() > 1:
+            time.sleep(0)  # as a call into the library does: other threads get the interpreter
         self._rows = {}
         if self.is_interrupted:
             raise DecodeInterruptedError("the step was interrupted")
@@ -264,17 +267,17 @@ class CountingBackend:
     def used_cells(self) -> UsedCells | None:
         if self.model.is_recurrent:
             return None
-        holders = np.zeros((len(self.cells), num_words(self.model.n_seq_max)), np.uint64)
-        for at, cell in enumerate(self.cells):
-            for seq_id in cell.seq_ids:
-                holders[at, seq_id // 64] |= np.uint64(1 << seq_id % 64)
-        return UsedCells(np.array([cell.pos for cell in self.cells], np.int32), holders)
+        cells = self.cells
+        num_bytes = 8 * num_words(self.model.n_seq_max)
+        bits = [sum(1 << seq_id for seq_id in cell.seq_ids).to_bytes(num_bytes, "little") for cell in cells]
+        holders = np.frombuffer(b"".join(bits), "<u8").reshape(len(cells), num_bytes // 8)
+        return UsedCells(np.array([cell.pos for cell in cells], np.int32), holders)
 
     def pos_min(self, seq_id: int) -> int:
-        return min((cell.pos for cell in self._cells_of(seq_id)), default=-1)
+        return min((cell.pos for cell in self.memory.held(seq_id)), default=-1)
 
     def pos_max(self, seq_id: int) -> int:
-        return max((cell.pos for cell in self._cells_of(seq_id)), default=-1)
+        return max((cell.pos for cell in self.memory.held(seq_id)), default=-1)
 
     # For tests.
 
@@ -307,7 +310,7 @@ class CountingBackend:
                 raise DecodeError(f"invalid token[{row}] = {token_id}")
             if not 0 <= seq_id < self.model.n_seq_max:
                 raise DecodeError(f"invalid seq_id[{row}][0] = {seq_id} >= {self.model.n_seq_max}")
-            before = last_pos.get(seq_id, self.pos_max(seq_id))
+            before = last_pos[seq_id] if seq_id in last_pos else self.pos_max(seq_id)
             position = int(batch.positions[row])
             if position != before + 1:
                 raise PositionMismatchError(

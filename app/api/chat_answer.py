@@ -91,7 +91,7 @@ async def answer_chat(request: web.Request, fields: ChatFields) -> ChatAnswers:
     """Submits the chat. Raises ApiError and RequestError."""
     client = request.app[CLIENT]
     sampling = client.sampling
-    requests = await beside(request, lambda: list(map(client.defaults.applied_to, fields.requests(sampling))))
+    requests = await beside(request, lambda: fields.requests(sampling))
     if fields.shelf:
         requests = await with_shelf(request, fields.shelf, requests)
     outputs = client.answer(*requests, reports_progress=fields.reports_progress)

@@ -3,6 +3,7 @@
 Knows neither widgets nor the database: the workspace keeps what changes, the widgets show it.
 """
 
+import copy
 import json
 import uuid
 from collections.abc import Iterable
@@ -28,6 +29,7 @@ from app.bridge.tool_results import num_told, read_more
 from app.bridge.tool_rounds import Listener, OfferedTool, ToolRounds
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
+from app.chats.options import ChatOptions
 from app.chats.text import valid_unicode
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
@@ -107,6 +109,11 @@ class ChatSession(QObject):
     def is_asking(self, request_id: str) -> bool:
         """The request's answer has not ended."""
         return request_id in self._answers
+
+    def turn_of(self, request_id: str) -> Turn | None:
+        """The answer that it asks for, as long as that has not ended."""
+        answer = self._answers.get(request_id)
+        return answer.turn if answer else None
 
     @property
     def draft(self) -> str:
@@ -311,21 +318,39 @@ class ChatSession(QObject):
 
         They share the cells of all that stands before. Returns them; none if busy or there is nothing to ask.
         """
+        return self._ask_in_ways([(None, "")] * num_ways)
+
+    def answer_with(self, ways: Iterable[tuple[ChatOptions | None, str]], at: Turn) -> tuple[Turn, ...]:
+        """The same at any turn: after a message, or in the place of an answer. Each with its own options.
+
+        None for those of the chat. What an answer was asked with is part of what answered it.
+        """
+        if self._is_fixed or not any(known is at for known in self.chat.all_turns()):
+            return ()
+        self.chat.show_version(at)
+        if not self.chat.has_messages_before(at) and at.role is Role.ASSISTANT:
+            self._emit_changed()
+            return ()
+        self.chat.put_aside(self.chat.index_of(at) + 1)
+        return self._ask_in_ways(list(ways))
+
+    def _ask_in_ways(self, ways: list[tuple[ChatOptions | None, str]]) -> tuple[Turn, ...]:
         turns = self.chat.turns
-        if self._is_fixed or not turns:
+        if self._is_fixed or not turns or not ways:
             return ()
         if turns[-1].role is Role.ASSISTANT:
             if not self._can_ask_for(turns[-1]):
                 return ()
             self.chat.put_aside(len(turns) - 1)
-        ways = [Turn(Role.ASSISTANT, "") for _ in range(min(num_ways, MAX_WAYS))]
-        self.chat.add(ways[0])
-        for way in ways[1:]:
-            way.parent_id = ways[0].parent_id
-            self.chat.add_aside(way)
-        for number, way in enumerate(ways):
-            self._ask(way, way_number=number)
-        return tuple(ways)
+        ways = ways[:MAX_WAYS]
+        answers = [Turn(Role.ASSISTANT, "") for _ in ways]
+        self.chat.add(answers[0])
+        for answer in answers[1:]:
+            answer.parent_id = answers[0].parent_id
+            self.chat.add_aside(answer)
+        for number, (answer, (options, name)) in enumerate(zip(answers, ways, strict=True)):
+            self._ask(answer, way_number=number, options=options, way_name=name)
+        return tuple(answers)
 
     def edit(self, message: Turn, text: str, attachments: Iterable[Attachment] | None = None) -> None:
         """Replaces a user message by a new version with this text, and asks for an answer to it."""
@@ -494,7 +519,7 @@ class ChatSession(QObject):
         answer = self._answers.get(last.request_id)
         if answer is None:
             return
-        if answer.take(outputs, self._model_name()):
+        if answer.take(outputs, self._answerer(answer)):
             self.grew.emit(answer.turn)
         if last.finish_reason and not answer.rounds:
             self._end(answer, last)
@@ -535,15 +560,21 @@ class ChatSession(QObject):
         """To the last turn."""
         self._ask(self._append(Turn(Role.ASSISTANT, "")))
 
-    def _ask(self, turn: Turn, answer_start: str | tuple[int, ...] = (), way_number: int = 0) -> None:
+    def _ask(
+        self,
+        turn: Turn,
+        answer_start: str | tuple[int, ...] = (),
+        way_number: int = 0,
+        options: ChatOptions | None = None,
+        way_name: str = "",
+    ) -> None:
         """For `turn`, which is at the end and has no text but that of its start."""
         turn.state, turn.notice, turn.overflowed = TurnState.STREAMING, "", False
-        turn.model = self._model_name()
         before = turn.usage if answer_start else NO_USAGE
-        answer = OpenAnswer(turn, before, way_number=way_number)
-        waits_for_shelf = not self.shelf.is_ready() or self.shelf.wants_passages(
-            self._question_of(turn), self._room
-        )
+        answer = OpenAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)
+        turn.model = self._answerer(answer)
+        question = self._question_of(turn)
+        waits_for_shelf = not self.shelf.is_ready() or self.shelf.wants_passages(question, self._room)
         if self._tools.kit.is_ready(self.chat.tools) and not waits_for_shelf:
             self._begin(answer, answer_start)
         else:
@@ -571,9 +602,8 @@ class ChatSession(QObject):
     def _submit(self, answer: OpenAnswer, answer_start: str | tuple[int, ...] = ()) -> None:
         """For its next part, in the place of the one before."""
         turn = answer.turn
-        messages = (*self.chat.messages(len(self.chat.turns) - 1), *turn.round_messages)
         tools = answer.rounds.tools if answer.rounds else ()
-        request = self._request(messages, answer_start, tools)
+        request = self._request_for(answer, answer_start, tools)
         if answer.way_number:  # beside the others, in a sequence of its own
             request = replace(request, chat_id=self._way_id(answer), keep_cells=bool(tools))
         self._answers = {
@@ -581,6 +611,31 @@ class ChatSession(QObject):
         } | {request.request_id: answer}
         self._emit_changed(turn)
         self.asked.emit(request)
+
+    def _request_for(
+        self, answer: OpenAnswer, answer_start: str | tuple[int, ...], tools: Iterable[Tool]
+    ) -> Request:
+        """As the chat asks, or as it would with the options of this answer."""
+        chat = self.chat
+        if answer.options:
+            chat = copy.copy(chat)
+            answer.options.apply_to(chat)
+        messages = (*chat.messages(len(chat.turns) - 1), *answer.turn.round_messages)
+        request = self._request(messages, answer_start, tools)
+        return replace(request, **self._limits(chat)) if answer.options else request
+
+    def _limits(self, chat: Chat) -> dict[str, Any]:
+        """How the answer to it is sampled, and how long it may get: fields of a Request."""
+        return {
+            "sampling": sampling_params(self._settings, chat, self._engine.model),
+            "max_tokens": max_answer_tokens(self._settings, chat),
+            "overflow": chat.overflow,
+            "max_context_tokens": context_cap(self._settings, chat),
+        }
+
+    def _answerer(self, answer: OpenAnswer) -> str:
+        """The model, and what it was asked with if that is not the chat's own."""
+        return " · ".join(filter(None, (self._model_name(), answer.way_name)))
 
     def _way_id(self, answer: OpenAnswer) -> str:
         return f"{self.chat.id} way {answer.way_number}"
@@ -629,10 +684,7 @@ class ChatSession(QObject):
             request_id=uuid.uuid4().hex,
             chat_id=self.chat.id,
             messages=messages,
-            sampling=sampling_params(self._settings, self.chat, self._engine.model),
-            max_tokens=max_answer_tokens(self._settings, self.chat),
-            overflow=self.chat.overflow,
-            max_context_tokens=context_cap(self._settings, self.chat),
+            **self._limits(self.chat),
             answer_start=answer_start,
             wishes=AnswerWishes(tools=definitions) if definitions else NO_WISHES,
             is_saved=True,

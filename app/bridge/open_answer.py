@@ -5,6 +5,7 @@ from time import monotonic
 
 from app.bridge.tool_rounds import ToolRounds
 from app.chats.chat import Turn
+from app.chats.options import ChatOptions
 from app.chats.thinking import LONGEST_MARK, MARK_ENDS, split_thinking
 from app.protocol.output import Output, Usage
 
@@ -18,6 +19,8 @@ class OpenAnswer:
     is_submitted: bool = False  # the engine has been asked, and has not ended
     text_since: float = 0.0  # when its first text came
     way_number: int = 0  # of several answers to one message
+    options: ChatOptions | None = None  # in place of the chat's own
+    way_name: str = ""  # of these options
     rounds: ToolRounds | None = None  # where tools are offered
 
     def take(self, outputs: tuple[Output, ...], model: str) -> bool:

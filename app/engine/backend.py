@@ -13,8 +13,41 @@ from app.engine.batch import Batch
 from app.engine.cells import UsedCells
 from app.engine.prompt import NO_GUIDE, Guide
 from app.engine.sampler import Sampler
+from app.protocol.lens import Floats, Span
 from app.protocol.model import ModelInfo
+from app.protocol.report import SavedState
 from app.protocol.sampling import SamplingParams
+
+
+class Lens(Protocol):
+    """A second context of the model whose inside can be read; `LlamaLens` implements it."""
+
+    num_computed_tokens: int
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        """What it holds since the last question."""
+
+    # Any thread.
+
+    def interrupt(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    # One thread.
+
+    def close(self) -> None:
+        """It can be used again."""
+
+    def attention(
+        self, token_ids: Sequence[int], part: Span, saved: SavedState | None = None
+    ) -> tuple[Floats, tuple[int, ...]]: ...
+
+    def logprobs(
+        self, token_ids: Sequence[int], first: int, saved: SavedState | None = None
+    ) -> tuple[float, ...]: ...
+
+    def layer_logits(self, token_ids: Sequence[int], saved: SavedState | None = None) -> Floats: ...
 
 
 class Backend(Protocol):
@@ -34,6 +67,10 @@ class Backend(Protocol):
     @property
     def private(self) -> "Backend | None":
         """What `open_private` has opened. It is interrupted and resumed with this one."""
+
+    @property
+    def lens(self) -> Lens | None:
+        """Computes beside it; whoever uses it ends that before this is closed."""
 
     # Any thread.
 

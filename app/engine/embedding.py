@@ -13,13 +13,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
-from queue import Empty, SimpleQueue
+from queue import Empty
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 
+from app.engine.command_loop import CommandLoop
 from app.engine.loop import PromptThread
-from app.engine.outbox import Outbox
 from app.engine.probe import open_probed_embedder
 from app.engine.prompt_builder import MAX_CHARS_PER_TOKEN, PromptBuilder
 from app.protocol.commands import AbortAll, Command, Submit, ends
@@ -114,15 +114,12 @@ class TextTokenizer(PromptBuilder):
         )
 
 
-class EmbeddingLoop:
+class EmbeddingLoop(CommandLoop[Command]):
     """Runs an embedder until it is stopped. A `RunningEngine`."""
 
     def __init__(self, embedder: Embedder, on_reports_ready: Callable[[], None]) -> None:
-        """`on_reports_ready` is called on the engine's thread, once until the reports are taken."""
+        super().__init__(embedder.interrupt, on_reports_ready)
         self._embedder = embedder
-        self._mailbox: SimpleQueue[Command | None] = SimpleQueue()  # None: it is to stop
-        self._outbox = Outbox(on_reports_ready)
-        self._stopping = False
         self._prompt_thread = PromptThread(TextTokenizer(embedder))
         slots = (SlotSnapshot(seq_id, SlotState.EMPTY) for seq_id in range(embedder.model.n_seq_max))
         self._slots = tuple(slots)
@@ -132,22 +129,9 @@ class EmbeddingLoop:
 
     # Any thread.
 
-    def post(self, command: Command) -> None:
-        if isinstance(command, AbortAll):
-            self._embedder.interrupt()
-        self._mailbox.put(command)
-
-    def stop(self) -> None:
-        self._stopping = True
-        self._embedder.interrupt()
-        self._mailbox.put(None)
-
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         """`work` gets a `TextTokenizer`."""
         return self._prompt_thread.use(work)
-
-    def take_reports(self) -> list[StepReport]:
-        return self._outbox.take()
 
     # The engine thread only.
 

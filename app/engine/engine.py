@@ -53,6 +53,7 @@ from app.protocol.errors import (
     SamplingInterruptedError,
 )
 from app.protocol.events import EventKind, Shortened, Told
+from app.protocol.lens import LensQuestion, StopLens
 from app.protocol.output import FinishReason
 from app.protocol.report import StepReport
 from app.protocol.request import Request
@@ -61,9 +62,9 @@ from app.system.said import said
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.engine.backend import Backend
+    from app.engine.backend import Backend, Lens
     from app.engine.batch import Batch
-    from app.protocol.report import CellMap, SlotSnapshot
+    from app.protocol.report import Answer, CellMap, SavedState, SlotSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -222,6 +223,8 @@ class Engine:
                 self.slots.hibernated.kept = KeptCells(store, self._backend.fingerprint) if store else None
             case WatchCells(is_watching):
                 self._cell_watch.watch(is_watching)
+            case _ if isinstance(command, LensQuestion | StopLens):
+                pass  # `EngineLoop` has them answered on another thread
             case _ if isinstance(command, SteppingCommand):
                 self.stepping.obey(command)
             case _ if isinstance(command, ChatCommand):
@@ -249,6 +252,18 @@ class Engine:
         self._is_planned = True
         self.stepping.note_plan(self._batch.reported(self._sampling.num_accepted))
         return self.report()
+
+    @property
+    def lens(self) -> Lens | None:
+        return self._backend.lens
+
+    def copied_state(self, chat_id: str) -> SavedState | None:
+        """What is held of the chat, for a context beside this one."""
+        return self._lanes.shared.slots.copied_state(chat_id)
+
+    def take_answer(self, answer: Answer) -> None:
+        """To a question that was answered elsewhere: it goes with the next report."""
+        self._inspection.take_answer(answer)
 
     def verify(self) -> None:
         """Compare positions and holders of every cell with the library. Raises PositionMismatchError."""

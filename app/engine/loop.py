@@ -13,11 +13,13 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+from app.engine.command_loop import CommandLoop
 from app.engine.engine import Engine
-from app.engine.outbox import Outbox
+from app.engine.lens import LensThread
 from app.engine.prompt import Prompt
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.callers import Caller
@@ -34,8 +36,8 @@ from app.protocol.commands import (
     ends,
 )
 from app.protocol.errors import EngineError, RequestError
+from app.protocol.lens import LensAnswer, LensQuestion, StopLens
 from app.protocol.output import FinishReason
-from app.protocol.report import StepReport
 from app.protocol.request import Request
 from app.system.said import said
 
@@ -74,53 +76,37 @@ class _Refitted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stop:
-    pass
+class _Seen:
+    """The lens has found out."""
+
+    answer: LensAnswer
 
 
 # The effects of these are reported with the next step, or as the end of an answer.
 SHOWN_BY_STEPS = (Abort, AbortAll, SetFront, SetSpeed, KeepCells)
 ABOUT_PROMPTS = (Abort, AbortAll, Forget, SetFront)
 
-_Letter = Command | _Prepared | _PreparedAhead | _Refitted | _Stop
+_Letter = _Prepared | _PreparedAhead | _Refitted | _Seen
 
 
-class EngineLoop:
+class EngineLoop(CommandLoop[_Letter]):
     """Runs an engine until it is stopped. Values cross, objects stay."""
 
     def __init__(self, engine: Engine, on_reports_ready: Callable[[], None]) -> None:
-        """`on_reports_ready` is called on the engine's thread, once until the reports are taken."""
+        super().__init__(engine.interrupt, on_reports_ready)
         self._engine = engine
-        self._mailbox: SimpleQueue[_Letter] = SimpleQueue()
-        self._outbox = Outbox(on_reports_ready)
-        self._stopping = False
         self._preparing: dict[str, Request] = {}  # the engine thread only
         self._prompt_thread = PromptThread(
             engine.prompts, self._mailbox.put, engine.slots.hibernated.prefetch
         )
+        self._lens_thread = LensThread(engine.lens, self._on_seen) if engine.lens else None
         engine.answers.build_shorter_prompt = self._prompt_thread.build_shorter
 
     # Any thread.
 
-    def post(self, command: Command) -> None:
-        """Handled before the next step. Its effect is reported soon, even while nothing is computed."""
-        if isinstance(command, AbortAll):
-            self._engine.interrupt()
-        self._mailbox.put(command)
-
-    def stop(self) -> None:
-        """End `run` soon, also in the middle of a decode. Whatever is still open ends with reason ABORT."""
-        self._stopping = True
-        self._engine.interrupt()
-        self._mailbox.put(_Stop())
-
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         """Call `work` on the prompt thread, beside the engine. Prompts of others wait meanwhile."""
         return self._prompt_thread.use(work)
-
-    def take_reports(self) -> list[StepReport]:
-        """All reports since the last call, oldest first."""
-        return self._outbox.take()
 
     # The engine thread only.
 
@@ -148,6 +134,8 @@ class EngineLoop:
             raise
         finally:
             self._prompt_thread.stop()
+            if self._lens_thread:
+                self._lens_thread.stop()
             self._engine.close()
 
     def _receive(self) -> None:
@@ -174,7 +162,7 @@ class EngineLoop:
         if stepping.is_paused:
             self._outbox.put(self._engine.plan())
 
-    def _handle(self, letter: _Letter) -> None:
+    def _handle(self, letter: _Letter | Command | None) -> None:
         match letter:
             case Submit(request):
                 self._preparing[request.request_id] = request
@@ -188,7 +176,12 @@ class EngineLoop:
                 self._add_prepared(request, result)
             case _Refitted(request_id, result):
                 self._engine.refit(request_id, result)
-            case _Stop():
+            case _ if isinstance(letter, LensQuestion | StopLens):
+                self._look(letter)
+            case _Seen(answer):
+                self._engine.take_answer(answer)
+                self._outbox.put(self._engine.report())
+            case None:
                 pass
             case command:
                 self._obey(command)
@@ -204,6 +197,18 @@ class EngineLoop:
             self._engine.resume()
         if not isinstance(command, SHOWN_BY_STEPS):
             self._outbox.put(self._engine.report())
+
+    def _look(self, question: LensQuestion | StopLens) -> None:
+        if self._lens_thread is None:
+            return
+        if isinstance(question, StopLens):
+            self._lens_thread.end(question)
+        else:
+            self._lens_thread.ask(question, partial(self._engine.copied_state, question.chat_id))
+
+    def _on_seen(self, answer: LensAnswer) -> None:
+        """On the lens's thread."""
+        self._mailbox.put(_Seen(answer))
 
     def _add_prepared(self, request: Request, result: Prompt | RequestError) -> None:
         if self._preparing.pop(request.request_id, None) is None:

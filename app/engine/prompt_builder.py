@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from app.engine.backend import Backend
     from app.protocol.request import Message, Request
+    from app.protocol.sampling import SamplingParams
 
 # Two code points that Unicode reserves for a program's own use and that no text may contain.
 MARK_BEGIN, MARK_END = "\ufdd0", "\ufdd1"
@@ -142,13 +143,7 @@ class PromptBuilder:
             raise InvalidRequestError("A raw prompt has no messages that a chat template could write.")
         if refusal := self._refusal(request.messages, request):
             raise refusal
-        marked = self._marked(request.messages, request)
-        sampling = request.sampling or self._backend.model.sampling
-        rendered, _found = self._template.write(
-            marked.messages, marked.variables, request.wishes, sampling.json_schema
-        )
-        self._check_rendered(rendered)
-        rendered = self._with_written(marked, rendered)
+        marked, rendered, _format = self._text_and_format(request.messages, request)
         start = b"".join(map(self._backend.token_piece, self._answer_start(request)))
         written = "".join(piece for piece, _parse_special in _split_at_marks(rendered, marked.spelled_out))
         return written + start.decode("utf-8", "replace")
@@ -309,15 +304,10 @@ class PromptBuilder:
 
     def _written(self, messages: tuple[Message, ...], request: Request) -> Prompt:
         """The prompt with these messages, and what an answer to it must follow."""
-        marked = self._marked(messages, request)
-        sampling = request.sampling or self._backend.model.sampling
+        sampling = self._sampling(request)
         if sampling.grammar and request.wishes.offers_tools:
             raise InvalidRequestError(TWO_FORMS)
-        text, found = self._template.write(
-            marked.messages, marked.variables, request.wishes, sampling.json_schema
-        )
-        self._check_rendered(text)
-        text = self._with_written(marked, text)
+        marked, text, found = self._text_and_format(messages, request)
         has_own_grammar = bool(found.grammar)
         if sampling.json_schema and not has_own_grammar:
             schema = self._schemas.format_of(sampling.json_schema)
@@ -334,6 +324,19 @@ class PromptBuilder:
             guide=guide,
             shown_tokens=shown_tokens(found, self._backend),
         )
+
+    def _text_and_format(
+        self, messages: tuple[Message, ...], request: Request
+    ) -> tuple[_Marked, str, AnswerFormat]:
+        """The prompt with marks, and how an answer to it is written."""
+        marked = self._marked(messages, request)
+        schema = self._sampling(request).json_schema
+        text, found = self._template.write(marked.messages, marked.variables, request.wishes, schema)
+        self._check_rendered(text)
+        return marked, self._with_written(marked, text), found
+
+    def _sampling(self, request: Request) -> SamplingParams:
+        return request.sampling or self._backend.model.sampling
 
     def _tokenized(self, rendered: str, marked: _Marked) -> tuple[int, ...]:
         tokens = self._tokens_at_marks(
@@ -406,7 +409,7 @@ class PromptBuilder:
         num_leading = len(leading) if tokens[: len(leading)] == leading else 0
         kept = overflow.cut_tokens(tokens, num_leading, request.overflow, max_tokens)
         notice = overflow.tokens_left_out(len(tokens) - len(kept), request.overflow)
-        sampling = request.sampling or self._backend.model.sampling
+        sampling = self._sampling(request)
         found = AnswerFormat(grammar=sampling.grammar)
         if sampling.json_schema:
             found = self._schemas.format_of(sampling.json_schema)

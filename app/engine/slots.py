@@ -352,6 +352,14 @@ class SlotPool:
         state = self._packed(slot) if slot.token_ids else np.empty(0, np.uint8)
         return SavedState(tuple(slot.token_ids), state, self._backend.fingerprint)
 
+    def copied_state(self, chat_id: str) -> SavedState | None:
+        """What a slot holds for the chat, which may be answering. None: nothing that fits elsewhere."""
+        slot = next((slot for slot in self.slots if slot.chat_id == chat_id and slot.token_ids), None)
+        has_moved = self.memory.has_unrotated_keys or (slot and slot.shifted_from is not None)
+        if slot is None or has_moved or not self._model.is_unified or not self._model.has_plain_attention:
+            return None
+        return SavedState(tuple(slot.token_ids), self._packed(slot), self._backend.fingerprint)
+
     def fill_slot(self, seq_id: int, chat_id: str, saved: SavedState) -> None:
         """The state becomes that of a new chat, whose beginning any later prompt may have."""
         slot, token_ids = self._idle_slot(seq_id), list(saved.token_ids)

@@ -17,6 +17,18 @@ def _prefix() -> type[DockPanel]:
     return PrefixPanel
 
 
+def _lens() -> type[DockPanel]:
+    from app.inspector.lens_panel import LensPanel
+
+    return LensPanel
+
+
+def _tree() -> type[DockPanel]:
+    from app.inspector.tree_panel import TreePanel
+
+    return TreePanel
+
+
 def _kv_map() -> type[DockPanel]:
     from app.inspector.kv_map import KvMapPanel
 
@@ -36,11 +48,13 @@ def _events() -> type[DockPanel]:
 
 
 PREFIX = Later("prefix", mark("Why did it recompute?"), _prefix)
+LENS = Later("lens", mark("Lens"), _lens)
+TREE = Later("tree", mark("Branches"), _tree)
 KV_MAP = Later("kv map", mark("KV map"), _kv_map)
 TIMELINE = Later("timeline", mark("Batches"), _timeline)
 EVENTS = Later("events", mark("Events"), _events)
 
 ROWS: Rows = (
-    (5, (SequencesPanel, PREFIX, ProbabilitiesPanel)),
+    (5, (SequencesPanel, PREFIX, ProbabilitiesPanel, LENS, TREE)),
     (5, (KV_MAP, TIMELINE, StepperPanel, EVENTS)),
 )

@@ -104,16 +104,16 @@ class _Delegate(RowDelegate):
                 paint_icon(painter, "check", place, current().accent)
             return rect.adjusted(MARK_ROOM, 0, 0, 0)
         if index.column() == BEFORE:
-            _paint_bar(painter, rect, math.exp(candidate.logprob), current().muted)
+            paint_bar(painter, rect, math.exp(candidate.logprob), current().muted)
         elif index.column() == AFTER:
-            _paint_bar(painter, rect, candidate.probability, current().accent)
+            paint_bar(painter, rect, candidate.probability, current().accent)
         return rect
 
     def is_muted(self, index: Index) -> bool:
         return super().is_muted(index) or not self.rows.candidates[index.row()].probability
 
 
-def _paint_bar(painter: QPainter, rect: QRect, share: float, colour: str) -> None:
+def paint_bar(painter: QPainter, rect: QRect, share: float, colour: str) -> None:
     """Behind the figure, from the left."""
     room = QRectF(rect).adjusted(-3, 4, 3, -4)
     if share * room.width() < 1:

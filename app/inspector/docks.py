@@ -36,6 +36,7 @@ class InspectorDocks(QObject):
     commanded = Signal(object)  # Command
     stop_requested = Signal(str)  # request_id
     fork_requested = Signal(str)  # chat_id
+    made = Signal(object)  # a DockPanel that was not made at the start
 
     def __init__(self, window: QMainWindow, rows: Rows) -> None:
         super().__init__(window)
@@ -74,6 +75,7 @@ class InspectorDocks(QObject):
         self._tear_off.setStatusTip(tr("Turn the focused panel into its own window, or dock it again"))
         self._tear_off.triggered.connect(self._tear_off_focused)
         self._used: PanelDock | None = None  # the one that had the focus last
+        self._num_watching = 0  # panels that show cells
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus_changed)
@@ -278,13 +280,23 @@ class InspectorDocks(QObject):
             panel.select_sequence(self._sequence)
         if self._step is not None:
             panel.select_step(self._step)
+        self.made.emit(panel)
         return panel
 
     @Slot(object)
     def _on_commanded(self, command: Command) -> None:
         """A recorded file has no engine, so its commands must not reach the live one."""
-        if self.shown.is_live or isinstance(command, WatchCells):  # it is about the panels
+        if isinstance(command, WatchCells):
+            self._watch(command.is_watching)
+        elif self.shown.is_live:
             self.commanded.emit(command)
+
+    def _watch(self, is_watching: bool) -> None:
+        """As long as one of the panels does."""
+        before = self._num_watching
+        self._num_watching += 1 if is_watching else -1
+        if bool(before) != bool(self._num_watching):
+            self.commanded.emit(WatchCells(is_watching))
 
     def _add_row(self, docks: list[PanelDock]) -> PanelDock:
         """Below what is there; the first is returned."""

@@ -1,4 +1,9 @@
-"""The panel of token probabilities: the alternatives at each place of an answer. GUI thread."""
+"""The panel of token probabilities: the alternatives at each place of an answer, and what each layer says.
+
+GUI thread.
+"""
+
+import uuid
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -7,15 +12,19 @@ from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 from app.inspector.answer_reader import AnswerReader
 from app.inspector.answer_tokens import AnswerSource, Candidates, result_text, start_with
 from app.inspector.candidate_table import CandidateModel, CandidateTable
+from app.inspector.choice_button import ChipButton
 from app.inspector.dock_panel import DockPanel
+from app.inspector.layer_table import LayerRows, LayerTable
 from app.inspector.recording import Recording
 from app.inspector.token_table import AnswerTokens, TokenTable
 from app.inspector.token_text import shown
-from app.look.figures import count
+from app.look.figures import count, milliseconds
 from app.look.fonts import small_font, tabular
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tab_text, heading
 from app.look.words import mark, tr, tr_n, tr_said
+from app.protocol.commands import DescribeTokens
+from app.protocol.lens import LayerWords, LensRefusal, ReadLayers, StopLens
 from app.protocol.output import TokenLogprob
 
 CHOOSE = mark(
@@ -25,7 +34,7 @@ NO_MODEL = mark("No model is loaded. Choose one above the chat to inspect its an
 RECORDED = mark("This is a recording. Token probabilities need a running engine.")
 PAUSED = mark("Waiting: all chats are paused. Resume to compute this.")
 COMPUTING = mark("Computing…")
-TABLE_WIDTHS = (250, 350)  # of the answer's tokens, and of the candidates
+TABLE_WIDTHS = (250, 350, 350)  # of the answer's tokens, of the candidates, of the layers in their place
 REST_MS = 80  # on a token before it is probed: the user may be moving on to another
 
 
@@ -49,6 +58,13 @@ class ProbabilitiesPanel(DockPanel):
         self.candidates = CandidateModel(self)
         self.token_table = TokenTable(self.tokens, self)
         self.candidate_table = CandidateTable(self.candidates, self)
+        self.layer_rows = LayerRows(self)
+        self.layer_table = LayerTable(self.layer_rows, self)
+        self.layers = ChipButton(
+            tr("Layers"), tr("What each layer would have said here (logit lens)"), self, is_checkable=True
+        )
+        self._layers_asked = ("", -1)  # the query, and the place that it is about
+        self._layers_known: LayerWords | LensRefusal | None = None
         self.head = heading("", self)
         self.figures = PlainLabel(parent=self, tone="muted")
         self.status = PlainLabel(parent=self, tone="muted", wraps=True)
@@ -85,11 +101,15 @@ class ProbabilitiesPanel(DockPanel):
         if self._wanted_seq_id is not None:
             self._find_answer(self._wanted_seq_id)
         self.reader.read_on()
+        for answer in self.recording.take_seen(self._layers_asked[0]):
+            self._take_layers(answer)
+        self.layer_rows.emit_texts_changed()
         self._show()
 
     def reset(self) -> None:
         self._wanted_seq_id = None
         self._rest.stop()
+        self._forget_layers()
         self.reader.clear(self.recording)
         self._show_tokens()
         self._show()
@@ -117,13 +137,14 @@ class ProbabilitiesPanel(DockPanel):
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._tables.addWidget(self.token_table)
         self._tables.addWidget(self.candidate_table)
+        self._tables.addWidget(self.layer_table)
         self._tables.setStretchFactor(1, 1)
         self._tables.setSizes(TABLE_WIDTHS)
         self._tables.setChildrenCollapsible(False)
         top = hbox(self.head, (self.figures, 1), margins=(12, 6, 12, 6), spacing=12)
         again = (self.again, 0, Qt.AlignmentFlag.AlignCenter)
         empty = vbox(STRETCH, self.message, again, STRETCH, margins=(24, 0, 24, 0), spacing=12)
-        foot = hbox((self.status, 1), self.fork, margins=(12, 6, 12, 8), spacing=12)
+        foot = hbox((self.status, 1), self.layers, self.fork, margins=(12, 6, 12, 8), spacing=12)
         vbox(top, (self._tables, 1), empty, foot, on=self, spacing=0)
         self.setFocusProxy(self.token_table)
 
@@ -137,6 +158,7 @@ class ProbabilitiesPanel(DockPanel):
         self._rest.timeout.connect(self._on_rested)
         self.again.clicked.connect(self._on_again)
         self.fork.clicked.connect(self._on_fork)
+        self.layers.toggled.connect(self._on_layers_toggled)
         self.token_table.selectionModel().currentRowChanged.connect(self._on_place_chosen)
         self.candidate_table.selectionModel().currentRowChanged.connect(self._show_fork)
         self.candidate_table.activated.connect(self._on_fork)
@@ -152,12 +174,14 @@ class ProbabilitiesPanel(DockPanel):
     @Slot()
     def _on_place_chosen(self) -> None:
         self.reader.look_at(None)
+        self._forget_layers()
         self._rest.start()
         self._show()
 
     @Slot()
     def _on_rested(self) -> None:
         self.reader.look_at(self.place)
+        self._ask_for_layers()
         self._show()
 
     @Slot()
@@ -171,6 +195,38 @@ class ProbabilitiesPanel(DockPanel):
         if candidate and source and place is not None and self._can_fork(candidate):
             text, token_ids = start_with(self.reader.tokens, place, candidate)
             self.fork_at_requested.emit(source, text, token_ids)
+
+    # The layers.
+
+    @Slot()
+    def _on_layers_toggled(self) -> None:
+        self._ask_for_layers()
+        self._show()
+
+    def _ask_for_layers(self) -> None:
+        """At the selected place, if they are shown."""
+        place, tokens = self.place, self.reader.tokens
+        if place is None or not tokens.token_ids or not self.layers.isChecked():
+            return
+        if self._layers_asked[1] != place:
+            self._layers_asked = (uuid.uuid4().hex, place)
+            before = tokens.token_ids[: tokens.num_prompt_tokens + place]
+            self.commanded.emit(ReadLayers(self._layers_asked[0], tokens.chat_id, before))
+
+    def _take_layers(self, answer: object) -> None:
+        if isinstance(answer, LensRefusal):
+            self._layers_known = answer
+        elif isinstance(answer, LayerWords):
+            self._layers_known = answer
+            self.layer_rows.show(answer, self.recording.token_texts)
+            if unknown := self.layer_rows.token_ids - self.recording.token_texts.keys():
+                self.commanded.emit(DescribeTokens(tuple(sorted(unknown))))
+
+    def _forget_layers(self) -> None:
+        if self._layers_asked[0] and self._layers_known is None:
+            self.commanded.emit(StopLens(self._layers_asked[0]))
+        self._layers_asked, self._layers_known = ("", -1), None
+        self.layer_rows.show(None, {})
 
     @property
     def _candidate(self) -> TokenLogprob | None:
@@ -195,8 +251,10 @@ class ProbabilitiesPanel(DockPanel):
     def _show(self) -> None:
         reader = self.reader
         has_tokens = bool(reader.tokens.token_ids)
-        for part in (self._tables, self.status, self.fork):
+        for part in (self._tables, self.status, self.fork, self.layers):
             part.setVisible(has_tokens)
+        self.candidate_table.setVisible(not self.layers.isChecked())
+        self.layer_table.setVisible(self.layers.isChecked())
         self.message.setVisible(not has_tokens)
         self.message.setText(self._why_empty())
         self.again.setVisible(reader.can_read)
@@ -249,11 +307,26 @@ class ProbabilitiesPanel(DockPanel):
         reader, place = self.reader, self.place
         if place is None:
             return ""
+        if self.layers.isChecked():
+            return self._layers_status()
         if place in reader.refusals:
             return tr_said(reader.refusals[place])
         if place not in reader.known:
             return tr(PAUSED if reader.is_paused else COMPUTING)
         return result_text(reader.known[place], self._chosen_id)
+
+    def _layers_status(self) -> str:
+        known = self._layers_known
+        if known is None:
+            return tr(COMPUTING)
+        if isinstance(known, LensRefusal):
+            return tr_said(known.reason)
+        same = self.layer_rows.first_of_the_same
+        return tr(
+            "The likeliest token is settled from layer {number} on. {time}",
+            number=same,
+            time=milliseconds(1000 * known.seconds),
+        )
 
     def _why_empty(self) -> str:
         if not self.recording.is_live:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from app.inspector.logbook import Logbook
 from app.inspector.packed_steps import PackedSteps
 from app.inspector.stalls import Before, Cause, causes_of
+from app.protocol.lens import LensAnswer
 from app.protocol.model import ModelInfo
 from app.protocol.report import Answer, CellMap, ChatTokens, StepReport, TokenizedText, TokenTexts
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 MAX_STEPS = 10_000
 MAX_TITLES = 1_000
 MAX_TOKEN_TEXTS = 300_000  # no vocabulary is larger by far
+MAX_QUERIES = 8
 MAX_BETWEEN = 1_000  # how far to search back for the previous step
 
 
@@ -44,6 +46,7 @@ class Recording:
         self.cell_map: CellMap | None = None
         self.tokenized: TokenizedText | None = None
         self.chat_tokens: ChatTokens | None = None
+        self._seen: dict[str, list[LensAnswer]] = {}  # by query, until a panel takes them
         self.log = Logbook()
         self.steps = PackedSteps(max_steps)
         self._columns: StepColumns | None = None
@@ -71,6 +74,7 @@ class Recording:
         self.is_over = False
         self.token_texts.clear()
         self.cell_map = self.tokenized = self.chat_tokens = None
+        self._seen.clear()
         self.log = Logbook()
         self.steps = PackedSteps(self.max_steps)
         self._columns = None
@@ -110,6 +114,10 @@ class Recording:
                 before = before.after(former)
         return causes_of(report, replace(before, usual_ms=float(figures["usual_ms"][index])))
 
+    def take_seen(self, query_id: str) -> list[LensAnswer]:
+        """What the lens has answered since the last call."""
+        return self._seen.pop(query_id, [])
+
     def note_titles(self, titles: Mapping[str, str]) -> None:
         """A title outlives its tab: the chat's steps are still here."""
         for chat_id, title in titles.items():
@@ -129,6 +137,11 @@ class Recording:
                 return False
             case ChatTokens():
                 self.chat_tokens = answer
+                return False
+            case _ if isinstance(answer, LensAnswer):
+                self._seen.setdefault(answer.query_id, []).append(answer)
+                while len(self._seen) > MAX_QUERIES:  # nobody wants the oldest any more
+                    del self._seen[next(iter(self._seen))]
                 return False
         return True
 

@@ -6,6 +6,7 @@ Frozen values for its mailbox, so any thread may make and post them. Results are
 
 from dataclasses import dataclass
 
+from app.protocol.lens import LensQuestion, StopLens
 from app.protocol.load import CellStore, Speed
 from app.protocol.report import SavedState
 from app.protocol.request import Request
@@ -254,6 +255,8 @@ Command = (
     | DescribeTokens
     | Tokenize
     | TokensOf
+    | LensQuestion
+    | StopLens
 )
 
 

@@ -87,5 +87,13 @@ class GrammarError(RequestError):
     """The grammar of an answer allows no next token, or takes too long to find one."""
 
 
+class LensRefusedError(RequestError):
+    """The inside of this model cannot be read; the message says why."""
+
+
+class LensInterruptedError(RequestError):
+    """Nobody wants to know any more."""
+
+
 class SamplingInterruptedError(RequestError):
     """A grammar was stopped by `Backend.interrupt`: the answer is to be aborted."""

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from app.protocol.events import Event
+from app.protocol.lens import LensAnswer
 from app.protocol.output import Output, PrefixEnd, Usage
 from app.protocol.sampling import SamplingParams
 
@@ -225,7 +226,7 @@ class SlotAnswer:
     refusal: str = ""
 
 
-Answer = CellCheck | TokenTexts | TokenizedText | ChatTokens | SlotAnswer
+Answer = CellCheck | TokenTexts | TokenizedText | ChatTokens | SlotAnswer | LensAnswer
 
 
 @dataclass(frozen=True, slots=True)

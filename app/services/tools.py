@@ -100,7 +100,7 @@ class ToolService(QObject):
     ) -> None:
         super().__init__(parent)
         self._store, self._preferences, self._file = store, preferences, file
-        self._read: dict[str, tuple[ListedServer, _Server]] | None = None
+        self._read: dict[str, _Server] | None = None
         self._is_closed = False
         self._change_timer = QTimer(self, singleShot=True, interval=CHANGE_PERIOD_MS)
         self._change_timer.timeout.connect(self.changed)
@@ -112,16 +112,16 @@ class ToolService(QObject):
         return tuple(
             ServerState(
                 name,
-                listed.config,
+                server.config,
                 server.status,
                 server.sentence,
                 server.tools,
                 tuple(server.log),
-                listed.is_enabled,
-                listed.is_trusted,
+                server.listed.is_enabled,
+                server.listed.is_trusted,
                 server.info,
             )
-            for name, (listed, server) in self._servers.items()
+            for name, server in self._servers.items()
         )
 
     def import_text(self, text: str) -> tuple[ServerConfig, ...]:
@@ -143,14 +143,14 @@ class ToolService(QObject):
     def change(self, name: str, config: ServerConfig, *, trusted: bool = False) -> None:
         """It keeps its name. Raises InvalidRequestError."""
         config = replace(_checked(config), name=name)
-        listed, server = self._servers[name]
+        server = self._servers[name]
         server.is_gone = True
-        trusted_as = config.fingerprint if trusted else listed.trusted
-        self._put(replace(listed, config=config, trusted=trusted_as))
+        trusted_as = config.fingerprint if trusted else server.listed.trusted
+        self._put(replace(server.listed, config=config, trusted=trusted_as))
         spawn(server.close())
 
     def remove(self, name: str) -> None:
-        _listed, server = self._servers.pop(name)
+        server = self._servers.pop(name)
         self._write()
         server.is_gone = True
         spawn(server.close())
@@ -159,14 +159,14 @@ class ToolService(QObject):
 
     def trust(self, name: str) -> None:
         """The user has confirmed its command line. It starts."""
-        listed, _server = self._servers[name]
-        self._servers[name] = (replace(listed, trusted=listed.config.fingerprint), self._servers[name][1])
+        server = self._servers[name]
+        server.listed = replace(server.listed, trusted=server.config.fingerprint)
         self._write()
         self._start_soon(name)
 
     def set_enabled(self, name: str, is_enabled: bool) -> None:
-        listed, server = self._servers[name]
-        self._servers[name] = (replace(listed, is_enabled=is_enabled), server)
+        server = self._servers[name]
+        server.listed = replace(server.listed, is_enabled=is_enabled)
         self._write()
         if not is_enabled:
             spawn(server.close())
@@ -175,7 +175,7 @@ class ToolService(QObject):
         spawn(self._restart(name))
 
     async def _restart(self, name: str) -> None:
-        await self._servers[name][1].close()
+        await self._servers[name].close()
         self._start_soon(name)
 
     # For the sessions.
@@ -202,7 +202,7 @@ class ToolService(QObject):
 
     def is_ready(self, chosen: Sequence[str]) -> bool:
         starting = (Status.STOPPED, Status.STARTING)
-        return not any(self._servers[name][1].status in starting for name in self._chosen_servers(chosen))
+        return not any(self._servers[name].status in starting for name in self._chosen_servers(chosen))
 
     async def prepare(self, chosen: Sequence[str]) -> None:
         """Returns when the chosen servers are ready or have failed, or after 15 seconds."""
@@ -257,26 +257,22 @@ class ToolService(QObject):
         """Returns when no process of a server is left."""
         self._is_closed = True
         if self._read:
-            await asyncio.gather(*(server.close() for _listed, server in self._read.values()))
+            await asyncio.gather(*(server.close() for server in self._read.values()))
 
     @property
-    def _servers(self) -> dict[str, tuple[ListedServer, _Server]]:
+    def _servers(self) -> dict[str, _Server]:
         """The file is read when it is first needed."""
         if self._read is None:
-            self._read = {}
-            for listed in read_list(self._file):
-                name = listed.config.name
-                self._read[name] = (listed, _Server(listed.config, self))
+            self._read = {listed.config.name: _Server(listed, self) for listed in read_list(self._file)}
         return self._read
 
     def _put(self, listed: ListedServer) -> None:
-        name = listed.config.name
-        self._servers[name] = (listed, _Server(listed.config, self))
+        self._servers[listed.config.name] = _Server(listed, self)
         self._write()
 
     def _write(self) -> None:
         try:
-            write_list(self._file, (listed for listed, _server in self._servers.values()))
+            write_list(self._file, (server.listed for server in self._servers.values()))
         except OSError as error:
             reason = error.strerror or str(error)
             self.failed.emit(said("The list of MCP servers could not be saved: {reason}.", reason=reason))
@@ -287,25 +283,24 @@ class ToolService(QObject):
         return [name for name in self._servers if name in wanted and self._may_start(name)]
 
     def _may_start(self, name: str) -> bool:
-        listed, _server = self._servers[name]
-        return listed.is_enabled and listed.is_trusted and not self._is_closed
+        return self._servers[name].may_run and not self._is_closed
 
     def _start_soon(self, name: str) -> None:
         if name in self._servers and self._may_start(name):
-            _listed, server = self._servers[name]
+            server = self._servers[name]
             if server.status is Status.STOPPED:
                 server.start_soon()
 
     async def _start(self, name: str) -> None:
         try:
-            await self._servers[name][1].start()
+            await self._servers[name].start()
         except ToolError as error:
             log.info("%s", error)
 
     def _known_tools(self) -> Iterator[Tool]:
         yield from self.built_in
-        for listed, server in self._servers.values():
-            if listed.is_enabled and listed.is_trusted and server.status is not Status.FAILED:
+        for server in self._servers.values():
+            if server.may_run and server.status is not Status.FAILED:
                 yield from server.tools
 
     def _check_allowed(self, name: str) -> None:
@@ -315,7 +310,7 @@ class ToolService(QObject):
 
     async def _ask(self, server: str, what: str, **values: Any) -> Any:
         self._check_allowed(server)
-        return await self._servers[server][1].ask(what, **values)
+        return await self._servers[server].ask(what, **values)
 
     def note_change(self) -> None:
         if not self._change_timer.isActive():
@@ -326,15 +321,20 @@ class ToolService(QObject):
 
 
 class _Server(McpServer):
-    """One whose questions go to the user."""
+    """One whose questions go to the user. `listed`: as it is on disk."""
 
     can_elicit = True
 
-    def __init__(self, config: ServerConfig, service: ToolService) -> None:
-        super().__init__(config)
+    def __init__(self, listed: ListedServer, service: ToolService) -> None:
+        super().__init__(listed.config)
+        self.listed = listed
         self._service = service
         self._kept: str | None = None
         self.is_gone = False
+
+    @property
+    def may_run(self) -> bool:
+        return self.listed.is_enabled and self.listed.is_trusted
 
     def on_change(self) -> None:
         if not self.is_gone:

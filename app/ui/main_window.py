@@ -68,6 +68,7 @@ from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.first_view import LINE
 from app.ui.tabs.tab_commands import TabCommands
+from app.ui.tabs.tree_commands import TreeCommands
 from app.ui.transcript.answer_inspection import AnswerInspection
 from app.ui.window_presenter import WindowPresenter
 
@@ -110,6 +111,7 @@ class MainWindow(QObject):
         self.chat_models = ChatModels(engine, self.models, self.tabs, frame)
         self.pausing = Pausing(self.inspector, self.notices.paused, engine, frame)
         self.answers = AnswerInspection(self.inspector, workspace, engine, frame)
+        self.tree = TreeCommands(self.inspector, workspace, self.tabs, services.presets, frame)
 
         # 3. What shows the services.
         self.api_menu = ApiMenu(services.api, preferences.settings, frame)

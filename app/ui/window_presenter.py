@@ -242,6 +242,7 @@ class WindowPresenter(QObject):
     @Slot(object)
     def _on_view_made(self, view: ChatView) -> None:
         view.tokens_requested.connect(self._answers.show_answer)
+        view.lens_requested.connect(self._answers.look_into)
         view.undo_offered.connect(self._undo.offer)
 
     @Slot(object)

@@ -2151,7 +2151,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Computing…</source>
-        <extracomment>app/inspector/probabilities.py</extracomment>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
         <translation>正在计算…</translation>
     </message>
     <message>
@@ -2161,7 +2161,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Recompute</source>
-        <extracomment>app/inspector/probabilities.py</extracomment>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
         <translation>重新计算</translation>
     </message>
     <message>
@@ -2232,6 +2232,21 @@ High water: most cells used since the model was loaded.</source>
         <translation>检查语法用了超过 {seconds} 秒。请简化它。</translation>
     </message>
     <message>
+        <source>The layers of this model&apos;s family cannot be read one by one.</source>
+        <extracomment>app/engine/llama/lens.py</extracomment>
+        <translation>此系列模型的各层无法逐层读取。</translation>
+    </message>
+    <message>
+        <source>llama.cpp keeps this chat&apos;s cells in an order that is not known.</source>
+        <extracomment>app/engine/llama/lens.py</extracomment>
+        <translation>llama.cpp 中此对话单元的顺序未知。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s graph cannot be read: {reason}.</source>
+        <extracomment>app/engine/llama/lens.py</extracomment>
+        <translation>无法读取此模型的计算图：{reason}。</translation>
+    </message>
+    <message>
         <source>{name} is not in {folder}.</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>{name} 不在 {folder} 中。</translation>
@@ -2267,6 +2282,16 @@ High water: most cells used since the model was loaded.</source>
         <translation>带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
     </message>
     <message>
+        <source>Lens</source>
+        <extracomment>app/inspector/arrangement.py</extracomment>
+        <translation>透镜</translation>
+    </message>
+    <message>
+        <source>Branches</source>
+        <extracomment>app/inspector/arrangement.py</extracomment>
+        <translation>分支</translation>
+    </message>
+    <message>
         <source>Loading the model…</source>
         <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>正在加载模型…</translation>
@@ -2280,6 +2305,11 @@ High water: most cells used since the model was loaded.</source>
         <source>the grammar of the answer in sequence {seq_id} holds from token {number} on</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>序列 {seq_id} 中回答的语法从第 {number} 个词元起生效</translation>
+    </message>
+    <message>
+        <source>What the model read</source>
+        <extracomment>app/inspector/heat_view.py</extracomment>
+        <translation>模型读到的内容</translation>
     </message>
     <message>
         <source>Used cells</source>
@@ -2312,9 +2342,166 @@ High water: most cells used since the model was loaded.</source>
         <translation>放大（+ 或 Ctrl 加滚轮）</translation>
     </message>
     <message>
+        <source>layer</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>层</translation>
+    </message>
+    <message>
+        <source>says</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>输出</translation>
+    </message>
+    <message>
+        <source>Probability of that token</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>该词元的概率</translation>
+    </message>
+    <message>
+        <source>What each layer says</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>各层的输出</translation>
+    </message>
+    <message>
+        <source>Open a chat with an answer, or choose “What was read for this” in the menu of an answer.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>打开一个有回答的对话，或在回答的菜单中选择“为此读了什么”。</translation>
+    </message>
+    <message>
+        <source>No model is loaded. Choose one above the chat to look into its answers.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>未加载模型。请在对话上方选择一个，以查看其回答的内部。</translation>
+    </message>
+    <message>
+        <source>This is a recording. The lens needs a running engine.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>这是录制。透镜需要运行中的引擎。</translation>
+    </message>
+    <message>
+        <source>Sentence</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>句子</translation>
+    </message>
+    <message>
+        <source>Layer</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>层</translation>
+    </message>
+    <message>
+        <source>Head group</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>头组</translation>
+    </message>
+    <message>
+        <source>Leave out sinks</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>忽略注意力汇</translation>
+    </message>
+    <message>
+        <source>Drop and ask again</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>去掉再问</translation>
+    </message>
+    <message>
+        <source>Layer {number}</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>第 {number} 层</translation>
+    </message>
+    <message>
+        <source>Head group {number}</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>头组 {number}</translation>
+    </message>
+    <message>
+        <source>All layers</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>所有层</translation>
+    </message>
+    <message>
+        <source>All heads</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>所有头</translation>
+    </message>
+    <message>
+        <source>{time}, {computed} tokens computed</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>{time}，计算了 {computed} 个词元</translation>
+    </message>
+    <message numerus="yes">
+        <source>Asked {n} times</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>
+            <numerusform>已问 {n} 次</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{asked} in {time}.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>{asked}，用时 {time}。</translation>
+    </message>
+    <message>
+        <source>No passage makes the sentence more likely.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>没有段落使这句话更可能。</translation>
+    </message>
+    <message>
         <source>Recording {name}</source>
         <extracomment>app/inspector/panel_dock.py</extracomment>
         <translation>录制 {name}</translation>
+    </message>
+    <message>
+        <source>First message</source>
+        <extracomment>app/inspector/parting_box.py</extracomment>
+        <translation>第一条消息</translation>
+    </message>
+    <message>
+        <source>Second message</source>
+        <extracomment>app/inspector/parting_box.py</extracomment>
+        <translation>第二条消息</translation>
+    </message>
+    <message>
+        <source>Both are the same.</source>
+        <extracomment>app/inspector/parting_box.py</extracomment>
+        <translation>两者相同。</translation>
+    </message>
+    <message>
+        <source>the end</source>
+        <extracomment>app/inspector/parting_box.py</extracomment>
+        <translation>结尾</translation>
+    </message>
+    <message>
+        <source>The same for {number} characters, then {one} and {other}.</source>
+        <extracomment>app/inspector/parting_box.py</extracomment>
+        <translation>前 {number} 个字符相同，之后分别为 {one} 和 {other}。</translation>
+    </message>
+    <message>
+        <source>passage</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>段落</translation>
+    </message>
+    <message>
+        <source>read</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>读取</translation>
+    </message>
+    <message>
+        <source>if dropped</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>去掉后</translation>
+    </message>
+    <message>
+        <source>Passages</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>段落</translation>
+    </message>
+    <message>
+        <source>Layers</source>
+        <extracomment>app/inspector/probabilities.py</extracomment>
+        <translation>各层</translation>
+    </message>
+    <message>
+        <source>What each layer would have said here (logit lens)</source>
+        <extracomment>app/inspector/probabilities.py</extracomment>
+        <translation>各层在此处会输出什么（logit lens）</translation>
     </message>
     <message>
         <source>Choose a file made with “Export recording”.</source>
@@ -2871,7 +3058,7 @@ rate</source>
     </message>
     <message>
         <source>Stop</source>
-        <extracomment>app/inspector/sequences.py</extracomment>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
         <translation>停止</translation>
     </message>
     <message>
@@ -3315,6 +3502,81 @@ rate</source>
         <source>It has ended.</source>
         <extracomment>app/tools/mcp_process.py</extracomment>
         <translation>它已结束。</translation>
+    </message>
+    <message>
+        <source>Skein failed to compute this; the log says why.</source>
+        <extracomment>app/engine/lens.py</extracomment>
+        <translation>Skein 未能完成计算，原因见日志。</translation>
+    </message>
+    <message>
+        <source>This model has no attention to read: it keeps one running state, in which single tokens cannot be told apart.</source>
+        <extracomment>app/engine/llama/lens.py</extracomment>
+        <translation>此模型没有可读取的注意力：它只保留一个持续更新的状态，其中无法区分单个词元。</translation>
+    </message>
+    <message>
+        <source>Likeliest token if this layer&apos;s output went straight to the output norm and the head</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>若此层的输出直接送入输出归一化和输出头，最可能的词元</translation>
+    </message>
+    <message>
+        <source>prob.</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>概率</translation>
+    </message>
+    <message>
+        <source>final</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>最终</translation>
+    </message>
+    <message>
+        <source>Probability that this layer gives to the model&apos;s final likeliest token</source>
+        <extracomment>app/inspector/layer_table.py</extracomment>
+        <translation>此层给予模型最终最可能词元的概率</translation>
+    </message>
+    <message>
+        <source>Attention shows where the model looked, not why it answered. “Drop and ask again” scores the sentence without each passage.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>注意力显示模型看了哪里，而不是它为何这样回答。“去掉再问”会在去掉每个段落后重新给这句话打分。</translation>
+    </message>
+    <message>
+        <source>Ignore the first token and those between messages, which collect attention without a target</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>忽略第一个词元和消息之间的词元，它们会收集没有目标的注意力</translation>
+    </message>
+    <message>
+        <source>Score this sentence again without each message and passage; the chat does not change</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>逐一去掉每条消息和段落，重新给这句话打分；对话本身不变</translation>
+    </message>
+    <message>
+        <source>Matters most: “{text}”. Without it the log-probability of the sentence changes by −{change}.</source>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <translation>最重要：“{text}”。去掉它，这句话的对数概率变化 −{change}。</translation>
+    </message>
+    <message>
+        <source>Share of the attention paid to earlier tokens</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>在对之前词元的注意力中所占的份额</translation>
+    </message>
+    <message>
+        <source>Change in the sentence&apos;s log-probability without this: the lower, the more it matters</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>去掉后这句话的对数概率变化：越低越重要</translation>
+    </message>
+    <message>
+        <source>The likeliest token is settled from layer {number} on. {time}</source>
+        <extracomment>app/inspector/probabilities.py</extracomment>
+        <translation>从第 {number} 层起，最可能的词元不再变化。{time}</translation>
+    </message>
+    <message>
+        <source>This chat is empty. Its versions and forks will appear here.</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>此对话为空。其版本和分叉将显示在这里。</translation>
+    </message>
+    <message>
+        <source>One line for each sequence that holds the cells: the thicker, the more share them</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>每个持有这些单元的序列一条线：越粗，共享的序列越多</translation>
     </message>
     <message>
         <source>It has ended the connection.</source>
@@ -3794,6 +4056,98 @@ rate</source>
         <source>waiting for you</source>
         <extracomment>app/look/marks.py</extracomment>
         <translation>等待您决定</translation>
+    </message>
+    <message>
+        <source>This is a recording. Go back to the running engine to see the branches of a chat.</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>这是录制。返回运行中的引擎以查看对话的分支。</translation>
+    </message>
+    <message>
+        <source>Click to go there. Choose a second message with Ctrl to compare the two.</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>单击即可前往。按住 Ctrl 选择第二条消息以比较两者。</translation>
+    </message>
+    <message>
+        <source>Several answers…</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>多个回答…</translation>
+    </message>
+    <message>
+        <source>Ask for several answers at once at the chosen message, with settings of your choice</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>在所选消息处用您选择的设置一次获取多个回答</translation>
+    </message>
+    <message>
+        <source>&amp;Go there</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>前往(&amp;G)</translation>
+    </message>
+    <message>
+        <source>&amp;Several answers…</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>多个回答(&amp;S)…</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} branches</source>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
+        <translation>
+            <numerusform>{n} 个分支</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>branch</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>分支</translation>
+    </message>
+    <message>
+        <source>message</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>消息</translation>
+    </message>
+    <message>
+        <source>Tokens of the message, where known</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>消息的词元数（已知时）</translation>
+    </message>
+    <message>
+        <source>held by</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>持有者</translation>
+    </message>
+    <message>
+        <source>Sequences that hold its cells now</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>当前持有其单元的序列</translation>
+    </message>
+    <message>
+        <source>You: {text}</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>您：{text}</translation>
+    </message>
+    <message>
+        <source>(computing)</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>（计算中）</translation>
+    </message>
+    <message>
+        <source>(no text)</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>（无文本）</translation>
+    </message>
+    <message>
+        <source>Branch {number}</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>分支 {number}</translation>
+    </message>
+    <message>
+        <source>Branch {number}, shown</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>分支 {number}，正在显示</translation>
+    </message>
+    <message>
+        <source>Turns of the chat</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>对话的轮次</translation>
     </message>
     <message>
         <source>Context for tools (%)</source>
@@ -4280,6 +4634,11 @@ rate</source>
         <translation>{server} 的全部工具，包括以后新增的</translation>
     </message>
     <message>
+        <source>Show which messages and passages were read for this answer</source>
+        <extracomment>app/ui/tabs/message_menu.py</extracomment>
+        <translation>显示为此回答读取了哪些消息和段落</translation>
+    </message>
+    <message>
         <source>Write the beginning of a text. The model continues it.</source>
         <extracomment>app/ui/tabs/notebook_page.py</extracomment>
         <translation>写下文本的开头，模型会接着写。</translation>
@@ -4308,6 +4667,48 @@ rate</source>
         <source>Show the list of chats (Ctrl+B)</source>
         <extracomment>app/ui/tabs/tab_strip.py</extracomment>
         <translation>显示对话列表 (Ctrl+B)</translation>
+    </message>
+    <message>
+        <source>Several answers</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>多个回答</translation>
+    </message>
+    <message>
+        <source>Other temperatures</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>其他温度</translation>
+    </message>
+    <message>
+        <source>This chat&apos;s settings</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>此对话的设置</translation>
+    </message>
+    <message>
+        <source>temperature {number}</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>温度 {number}</translation>
+    </message>
+    <message>
+        <source>One answer each at temperature</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>每个温度一个回答</translation>
+    </message>
+    <message>
+        <source>Temperatures are numbers from 0 to {most}.</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>温度是 0 到 {most} 之间的数。</translation>
+    </message>
+    <message>
+        <source>At most {number} answers can be asked for at once.</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>一次最多可获取 {number} 个回答。</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} answers, computed together</source>
+        <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
+        <translation>
+            <numerusform>{n} 个回答，一起计算</numerusform>
+        </translation>
     </message>
     <message>
         <source>This model can be rolled back to checkpoints only.</source>
@@ -4343,6 +4744,16 @@ rate</source>
         <source>From now on turns and long texts lose their middle where they do not fit</source>
         <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>从现在起，放不下的轮次和长文字会省略中间部分</translation>
+    </message>
+    <message>
+        <source>{answer}: {number} of {total}</source>
+        <extracomment>app/ui/transcript/compare_view.py</extracomment>
+        <translation>{answer}：{number} / {total}</translation>
+    </message>
+    <message>
+        <source>Votes: {votes}</source>
+        <extracomment>app/ui/transcript/compare_view.py</extracomment>
+        <translation>投票：{votes}</translation>
     </message>
     <message>
         <source>Explain how a transformer works in five sentences</source>
@@ -4448,6 +4859,11 @@ rate</source>
         <source>Select &amp;all messages</source>
         <extracomment>app/ui/transcript/selection_menu.py</extracomment>
         <translation>选中全部消息(&amp;A)</translation>
+    </message>
+    <message>
+        <source>What was read for t&amp;his</source>
+        <extracomment>app/ui/transcript/turn_actions.py</extracomment>
+        <translation>为此读了什么(&amp;H)</translation>
     </message>
     <message>
         <source>The disk with {folder} is full. Free some space, then start Skein again.</source>
@@ -5857,7 +6273,7 @@ accepted</source>
     </message>
     <message>
         <source>Prompt</source>
-        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <extracomment>app/inspector/passage_table.py</extracomment>
         <translation>提示词</translation>
     </message>
     <message>
@@ -5882,7 +6298,7 @@ accepted</source>
     </message>
     <message>
         <source>Answer</source>
-        <extracomment>app/ui/message/message_text.py</extracomment>
+        <extracomment>app/inspector/passage_table.py</extracomment>
         <translation>回答</translation>
     </message>
     <message>
@@ -7183,12 +7599,12 @@ accepted</source>
     </message>
     <message>
         <source>Tool</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/inspector/passage_table.py</extracomment>
         <translation>工具</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <extracomment>app/inspector/passage_table.py</extracomment>
         <translation>系统提示词</translation>
     </message>
     <message>
@@ -7640,7 +8056,7 @@ accepted</source>
     </message>
     <message numerus="yes">
         <source>{n} messages</source>
-        <extracomment>app/ui/data/import_preview.py</extracomment>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
         <translation>
             <numerusform>{n} 条消息</numerusform>
         </translation>
@@ -7698,7 +8114,7 @@ accepted</source>
     </message>
     <message>
         <source>You</source>
-        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <extracomment>app/inspector/passage_table.py</extracomment>
         <translation>您</translation>
     </message>
     <message>
@@ -11153,7 +11569,7 @@ Switch, load settings, eject</source>
     </message>
     <message numerus="yes">
         <source>{n} chats</source>
-        <extracomment>app/ui/chats/sidebar_model.py</extracomment>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
         <translation>
             <numerusform>{n} 个对话</numerusform>
         </translation>

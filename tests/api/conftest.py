@@ -76,6 +76,16 @@ class Served:
         datas = [line.removeprefix("data: ") for line in text.split("\n\n") if line.startswith("data: ")]
         return [data if data == "[DONE]" else json.loads(data) for data in datas]
 
+    async def named_events(self, path: str, body: dict[str, Any]) -> list[tuple[str, Any]]:
+        """Every event of a streamed answer with its name, comments left out."""
+        async with self.http.post(self.server.address + path, json=body | {"stream": True}) as response:
+            assert response.status == 200, await response.text()
+            blocks = (await response.text()).strip().split("\n\n")
+        pairs = [block.split("\n") for block in blocks if not block.startswith(":")]
+        return [
+            (name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in pairs
+        ]
+
     async def raw(self, data: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to which `data` was sent."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
@@ -160,3 +170,17 @@ class Steps:
 
 def endless(**model: Any) -> CountingBackend:
     return CountingBackend(endless_token, **(TINY_CONTEXT | model))
+
+
+async def blocks_of_broken_off(path: str, body: object, begun: bytes) -> list[str]:
+    """Of an answer whose model is unloaded once it has come to `begun`."""
+    steps = Steps()
+    steps.allow(2)
+    async with (
+        serving(endless(before_decode=steps.wait)) as served,
+        served.http.post(served.server.address + path, json=body) as response,
+    ):
+        await response.content.readuntil(begun)
+        served.client.fail_open("The model was unloaded.")
+        steps.free()
+        return (await response.text()).strip().split("\n\n")

@@ -15,6 +15,7 @@ STRICT = (
     "{{ raise_exception('Not in turn') }}{% endif %}[{{ m.role }}]{{ m.content | trim }}\n{% endfor %}"
     "{% if add_generation_prompt %}[assistant]{% endif %}"
 )
+TURNS = "{% for m in messages %}{{ m.role }}={{ m.reasoning_content }}|{{ m.content }};{% endfor %}"
 CALL = 'So: <tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>'
 SCHEMA = {  # of which a grammar cannot make sure that it is a multiple
     "type": "object",

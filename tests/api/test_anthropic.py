@@ -5,8 +5,8 @@ import json
 import pytest
 
 from app.api import engine_client
-from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, QWEN3, SCHEMA, THOUGHT, Parrot, with_tools
+from tests.api.conftest import Steps, blocks_of_broken_off, endless, serving
+from tests.api.parrot import CALL, QWEN3, SCHEMA, THOUGHT, TURNS, Parrot, with_tools
 
 PATH = "/v1/messages"
 ASKED = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 100, "temperature": 0}
@@ -15,15 +15,6 @@ SHOWN_TOOL = {
     "type": "function",
     "function": {"name": "add", "description": "Adds.", "parameters": {"type": "object"}},
 }
-TURNS = "{% for m in messages %}{{ m.role }}={{ m.reasoning_content }}|{{ m.content }};{% endfor %}"
-
-
-async def stream(served, body: dict) -> list[tuple[str, dict]]:
-    async with served.http.post(served.server.address + PATH, json=body | {"stream": True}) as response:
-        assert response.status == 200, await response.text()
-        blocks = (await response.text()).strip().split("\n\n")
-    pairs = [block.split("\n") for block in blocks]
-    return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in pairs]
 
 
 async def test_an_answer_has_anthropics_form():
@@ -40,7 +31,7 @@ async def test_an_answer_has_anthropics_form():
 
 async def test_a_stream_tells_of_the_blocks_in_order():
     async with serving(Parrot("Hi.")) as served:
-        events = await stream(served, ASKED)
+        events = await served.named_events(PATH, ASKED)
         assert [name for name, _ in events] == [
             "message_start",
             "content_block_start",
@@ -75,7 +66,7 @@ async def test_the_use_of_a_tool_is_a_block_of_its_own():
         assert text == {"type": "text", "text": "So: "}
         assert (use["type"], use["name"], use["input"]) == ("tool_use", "add", {"a": 1})
         assert body["stop_reason"] == "tool_use"
-        events = await stream(served, ASKED | {"tools": [TOOL]})
+        events = await served.named_events(PATH, ASKED | {"tools": [TOOL]})
         started = [event for name, event in events if name == "content_block_start"]
         assert [event["index"] for event in started] == [0, 1]
         assert started[1]["content_block"]["name"] == "add"
@@ -91,7 +82,7 @@ async def test_what_the_model_thinks_is_a_block_before_the_others():
         assert body["content"][0] == {"type": "thinking", "thinking": "Let me see.\n", "signature": ""}
         kinds = ["thinking", "text", "tool_use"]
         assert [block["type"] for block in body["content"]] == kinds
-        events = await stream(served, ASKED | {"tools": [TOOL]})
+        events = await served.named_events(PATH, ASKED | {"tools": [TOOL]})
         started = [event for name, event in events if name == "content_block_start"]
         assert [event["content_block"]["type"] for event in started] == kinds
         deltas = [event["delta"] for name, event in events if name == "content_block_delta"]
@@ -237,19 +228,11 @@ async def test_a_key_that_is_wrong_is_told_in_anthropics_form():
 
 
 async def test_a_failure_on_the_way_is_an_event():
-    steps = Steps()
-    steps.allow(2)
-    async with serving(endless(before_decode=steps.wait)) as served:
-        body = ASKED | {"stream": True}
-        async with served.http.post(served.server.address + PATH, json=body) as response:
-            await response.content.readuntil(b"text_delta")
-            served.client.fail_open("The model was unloaded.")
-            steps.free()
-            last = (await response.text()).strip().split("\n\n")[-1]
-        name, data = last.split("\n")
-        assert name == "event: error"
-        told = json.loads(data.removeprefix("data: "))
-        assert told["error"] == {"type": "overloaded_error", "message": "The model was unloaded."}
+    *_, last = await blocks_of_broken_off(PATH, ASKED | {"stream": True}, b"text_delta")
+    name, data = last.split("\n")
+    assert name == "event: error"
+    told = json.loads(data.removeprefix("data: "))
+    assert told["error"] == {"type": "overloaded_error", "message": "The model was unloaded."}
 
 
 async def test_what_a_schema_asks_for_and_nobody_enforces_is_named():
@@ -258,5 +241,5 @@ async def test_what_a_schema_asks_for_and_nobody_enforces_is_named():
         _, body = await served.post(PATH, asked)
         (warning,) = body["warnings"]
         assert "#/$defs/n: multipleOf" in warning
-        _name, begun = (await stream(served, asked))[0]
+        _name, begun = (await served.named_events(PATH, asked))[0]
         assert begun["message"]["warnings"] == [warning]

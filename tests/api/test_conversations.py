@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from app.api.conversations import Conversations
 from app.protocol.request import Message, Request, Role
+from tests.effort import EFFORT
 
 
 def said(*texts: str, **options: object) -> Request:
@@ -116,7 +117,7 @@ def test_a_title_is_one_short_line():
     assert second == "API: tokens"
 
 
-@settings(max_examples=60)
+@settings(max_examples=40 * EFFORT)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.booleans()), max_size=40))
 def test_never_more_are_kept_than_allowed_and_no_two_requests_share_one(events):
     conversations = Conversations()

@@ -5,15 +5,14 @@ import json
 import pytest
 
 from app.api import engine_client
-from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, QWEN3, SCHEMA, THOUGHT, Parrot, with_tools
+from tests.api.conftest import Steps, blocks_of_broken_off, endless, serving
+from tests.api.parrot import CALL, QWEN3, SCHEMA, THOUGHT, TURNS, Parrot, with_tools
 from tests.fakes import CountingBackend
 
 CHAT, GENERATE = "/api/chat", "/api/generate"
 ASKED = {"model": "any", "messages": [{"role": "user", "content": "Hello"}], "options": {"temperature": 0}}
 PROMPT = {"model": "any", "prompt": "Hello", "options": {"temperature": 0}}
 TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
-TURNS = "{% for m in messages %}{{ m.role }}={{ m.reasoning_content }}|{{ m.content }};{% endfor %}"
 
 
 async def lines(served, path: str, body: dict) -> list[dict]:
@@ -236,15 +235,8 @@ async def test_what_is_not_offered_says_so(method, path):
 
 
 async def test_a_failure_on_the_way_is_a_line():
-    steps = Steps()
-    steps.allow(2)
-    async with serving(endless(before_decode=steps.wait)) as served:
-        async with served.http.post(served.server.address + CHAT, json=ASKED) as response:
-            await response.content.readuntil(b"\n")
-            served.client.fail_open("The model was unloaded.")
-            steps.free()
-            last = (await response.text()).splitlines()[-1]
-        assert json.loads(last) == {"error": "The model was unloaded."}
+    *_, block = await blocks_of_broken_off(CHAT, ASKED, b"\n")
+    assert json.loads(block.splitlines()[-1]) == {"error": "The model was unloaded."}
 
 
 async def test_what_a_schema_asks_for_and_nobody_enforces_is_named():

@@ -5,21 +5,13 @@ import json
 import pytest
 
 from app.api.responses import store
-from tests.api.conftest import Steps, endless, serving
-from tests.api.parrot import CALL, QWEN3, SCHEMA, THOUGHT, Parrot, with_tools
+from tests.api.conftest import blocks_of_broken_off, endless, serving
+from tests.api.parrot import CALL, QWEN3, SCHEMA, THOUGHT, TURNS, Parrot, with_tools
 
 PATH = "/v1/responses"
 ASKED = {"input": "Hello", "temperature": 0}
 TOOL = {"type": "function", "name": "add", "parameters": {"type": "object"}}
 SHOWN_TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
-
-
-async def named_events(served, body: dict) -> list[tuple[str, dict]]:
-    async with served.http.post(served.server.address + PATH, json=body | {"stream": True}) as response:
-        assert response.status == 200, await response.text()
-        blocks = (await response.text()).strip().split("\n\n")
-    pairs = [block.split("\n") for block in blocks if not block.startswith(":")]
-    return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in pairs]
 
 
 async def test_an_answer_has_openais_form():
@@ -40,7 +32,7 @@ async def test_an_answer_has_openais_form():
 
 async def test_a_stream_tells_of_the_items_in_order():
     async with serving(Parrot("Hi.")) as served:
-        events = await named_events(served, ASKED)
+        events = await served.named_events(PATH, ASKED)
         assert [name for name, _ in events] == [
             "response.created",
             "response.in_progress",
@@ -69,7 +61,7 @@ async def test_an_answer_that_was_cut_is_incomplete():
         assert body["status"] == "incomplete"
         assert body["incomplete_details"] == {"reason": "max_output_tokens"}
         assert body["output"][0]["status"] == "incomplete"
-        name, event = (await named_events(served, ASKED | {"max_output_tokens": 3}))[-1]
+        name, event = (await served.named_events(PATH, ASKED | {"max_output_tokens": 3}))[-1]
         assert name == "response.incomplete"
         assert event["response"]["incomplete_details"] == {"reason": "max_output_tokens"}
 
@@ -81,7 +73,7 @@ async def test_a_call_of_a_function_is_an_item_of_its_own():
         assert text["content"][0]["text"] == "So: "
         assert (call["type"], call["name"], call["status"]) == ("function_call", "add", "completed")
         assert json.loads(call["arguments"]) == {"a": 1}
-        events = await named_events(served, ASKED | {"tools": [TOOL]})
+        events = await served.named_events(PATH, ASKED | {"tools": [TOOL]})
         told = [event for name, event in events if name == "response.function_call_arguments.done"]
         assert [json.loads(event["arguments"]) for event in told] == [{"a": 1}]
         assert [event["output_index"] for event in told] == [1]
@@ -95,7 +87,7 @@ async def test_what_the_model_thinks_is_an_item_before_the_others():
         assert [item["type"] for item in body["output"]] == kinds
         assert body["output"][0]["content"] == [{"type": "reasoning_text", "text": "Let me see.\n"}]
         assert body["usage"]["output_tokens_details"]["reasoning_tokens"] == len("Let me see.\n")
-        events = await named_events(served, ASKED | {"tools": [TOOL]})
+        events = await served.named_events(PATH, ASKED | {"tools": [TOOL]})
         streamed = events[-1][1]["response"]["output"]
         assert [item["type"] for item in streamed] == kinds
         assert streamed[0]["content"] == body["output"][0]["content"]
@@ -141,8 +133,7 @@ async def test_calls_and_their_results_are_shown_to_the_model_as_in_a_chat_compl
 
 
 async def test_what_was_thought_is_sent_back():
-    template = "{% for m in messages %}{{ m.role }}={{ m.reasoning_content }}|{{ m.content }};{% endfor %}"
-    async with serving(Parrot("ok", template)) as served:
+    async with serving(Parrot("ok", TURNS)) as served:
         items = [
             {"role": "user", "content": "a"},
             {"type": "reasoning", "summary": [{"type": "summary_text", "text": "short"}]},
@@ -235,14 +226,14 @@ async def test_logprobs_come_with_the_text():
         _, body = await served.post(PATH, ASKED | {"top_logprobs": 1})
         logprobs = body["output"][0]["content"][0]["logprobs"]
         assert "".join(one["token"] for one in logprobs) == "Hi."
-        events = await named_events(served, ASKED | {"include": ["message.output_text.logprobs"]})
+        events = await served.named_events(PATH, ASKED | {"include": ["message.output_text.logprobs"]})
         told = [one for name, event in events if name.endswith("text.delta") for one in event["logprobs"]]
         assert "".join(one["token"] for one in told) == "Hi."
 
 
 async def test_progress_and_timings_are_streamed_on_request():
     async with serving(Parrot("Hi.")) as served:
-        events = await named_events(served, ASKED | {"timings_per_token": True, "return_progress": True})
+        events = await served.named_events(PATH, ASKED | {"timings_per_token": True, "return_progress": True})
         progress = [(name, event) for name, event in events if "prompt_progress" in event]
         assert {name for name, _ in progress} == {"response.in_progress"}
         assert progress[-1][1]["prompt_progress"]["processed"] == progress[-1][1]["prompt_progress"]["total"]
@@ -257,19 +248,11 @@ async def test_the_tokens_of_an_input_are_counted():
 
 
 async def test_a_failure_on_the_way_is_an_event():
-    steps = Steps()
-    backend = endless(before_decode=steps.wait)
-    steps.allow(2)
-    async with serving(backend) as served:
-        async with served.http.post(served.server.address + PATH, json=ASKED | {"stream": True}) as response:
-            await response.content.readuntil(b"output_text.delta")
-            served.client.fail_open("The model was unloaded.")
-            steps.free()
-            blocks = (await response.text()).strip().split("\n\n")
-        failed = json.loads(blocks[-1].partition("data: ")[2])
-        assert failed["type"] == "response.failed"
-        assert failed["response"]["error"]["message"] == "The model was unloaded."
-        assert blocks[-2].startswith("event: error\n")
+    *_, error, last = await blocks_of_broken_off(PATH, ASKED | {"stream": True}, b"output_text.delta")
+    assert error.startswith("event: error\n")
+    failed = json.loads(last.partition("data: ")[2])
+    assert failed["type"] == "response.failed"
+    assert failed["response"]["error"]["message"] == "The model was unloaded."
 
 
 @pytest.mark.parametrize(
@@ -303,5 +286,5 @@ async def test_what_a_schema_asks_for_and_nobody_enforces_is_named():
         _, body = await served.post(PATH, asked)
         (warning,) = body["warnings"]
         assert "#/$defs/n: multipleOf" in warning
-        events = await named_events(served, asked)
+        events = await served.named_events(PATH, asked)
         assert [events[place][1]["response"]["warnings"] for place in (0, -1)] == [[warning], [warning]]

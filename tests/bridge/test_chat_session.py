@@ -6,8 +6,11 @@ from app.bridge.open_requests import MODEL_CHANGED
 from app.bridge.workspace import Workspace
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn, TurnState
+from app.chats.options import ChatOptions
+from app.engine.engine import Engine
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import Message, Overflow, Role
+from tests.fakes import CountingBackend
 
 # The sessions stand in a workspace, so that outputs take the real way back to them.
 
@@ -445,6 +448,33 @@ async def test_several_answers_are_written_at_once_from_the_same_question(qloop,
     assert len(session.chat.versions_of(ways[0])) == 4
     session.show_version(ways[2])
     assert texts(session) == ["a name?", "Dan"]
+
+
+async def test_answers_with_other_options_are_asked_for_at_any_turn(qloop, session, thread) -> None:
+    talked(session, thread, "a name?", "Ann", "another?", "Bob")
+    pirate = ChatOptions("Be a pirate.", {"temperature": 1.5}, max_tokens=9)
+    first = session.chat.turns[1]
+    ways = session.answer_with([(None, ""), (pirate, "pirate")], first)
+    own, other = thread.submitted[2:]
+
+    assert own.messages == (Message(Role.USER, "a name?"),)
+    assert other.messages == (Message(Role.SYSTEM, "Be a pirate."), Message(Role.USER, "a name?"))
+    assert (own.sampling, own.max_tokens) == (None, None)
+    assert (other.sampling.temperature, other.max_tokens) == (1.5, 9)
+    assert [way.model for way in ways] == ["starter", "starter · pirate"]
+    assert session.turn_of(other.request_id) is ways[1]
+    assert session.chat.versions_of(ways[0]) == (first, *ways), "what followed the former one is kept"
+    assert not session.chat.system_prompt
+    for request in (own, other):
+        thread.answer(request, "Cy", FinishReason.STOP)
+    assert [way.model for way in ways] == ["starter", "starter · pirate"]
+
+    engine = Engine(CountingBackend(n_seq_max=4))
+    for request in (own, other):
+        engine.add_request(request)
+    for _ in range(3):
+        spans = engine.step().spans
+    assert {span.request_id for span in spans} == {own.request_id, other.request_id}, "in one step"
 
 
 async def test_stop_ends_all_ways_and_so_does_closing(qloop, session, thread) -> None:

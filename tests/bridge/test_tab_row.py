@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.bridge.tab_row import TabRow
+from tests.effort import EFFORT
 
 
 def row_of(names: str, current: str = "") -> TabRow[str]:
@@ -105,7 +106,7 @@ _CALLS = st.tuples(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=60 * EFFORT)
 @given(st.lists(_CALLS, max_size=40))
 def test_whatever_is_done_the_row_stays_in_order(calls: list[tuple[str, int, int]]) -> None:
     row: TabRow[int] = TabRow()

@@ -94,15 +94,15 @@ def test_a_template_can_refuse_a_chat_in_its_own_words(limited):
 @pytest.mark.parametrize(
     "source",
     [
-        "{{ raise_exception('a' * 1000000) }}",
-        "{{ raise_exception(['a' * 1000000]) }}",
+        "{{ raise_exception(messages[0].content) }}",
+        "{{ raise_exception([messages[0].content]) }}",
         "{{ messages | " + "a" * 1_000_000 + " }}",
     ],
     ids=["its words", "no words", "a filter"],
 )
 def test_of_what_a_template_says_a_sentence_is_passed_on(limited, source):
     with pytest.raises(ChatTemplateError, match="The model's chat template") as error:
-        limited(source).render(CHAT)
+        limited(source).render((Message(Role.USER, "a" * 1_000_000),))
     assert len(str(error.value)) < 600
 
 
@@ -139,13 +139,12 @@ def test_a_template_cannot_reach_python(source):
 @pytest.mark.parametrize(
     "source",
     [
-        "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
         "{{ ('a' * 10000000000) | length }}",
         "{% set ns = namespace(s='a') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}",
     ],
-    ids=["endless loop", "10 GB string", "doubling"],
+    ids=["10 GB string", "doubling"],
 )
-def test_a_template_that_hangs_or_eats_memory_ends_one_answer(limited, source):
+def test_a_template_that_eats_memory_ends_one_answer(limited, source):
     template = limited(source)
     with pytest.raises(ChatTemplateError, match="template"):
         template.render(CHAT)
@@ -175,12 +174,12 @@ def test_a_child_that_is_closed_while_it_starts_is_asked_nothing(monkeypatch):
     assert started[0].returncode is not None
 
 
-def test_after_a_limit_struck_the_template_is_tried_again(limited):
+def test_one_that_hangs_ends_one_answer_and_is_tried_again(limited):
     template = limited(
         "{% if messages[0].content == 'hang' %}{% for i in range(99999) %}{% for j in range(99999) %}"
         "{% endfor %}{% endfor %}{% endif %}fine"
     )
-    with pytest.raises(ChatTemplateError):
+    with pytest.raises(ChatTemplateError, match="took more than"):
         template.render((Message(Role.USER, "hang"),))
     assert template.render(CHAT) == "fine"
 

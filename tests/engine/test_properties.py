@@ -21,6 +21,7 @@ from app.protocol.report import SlotState, Span, StepReport, WaitReason
 from app.protocol.request import Message, Request, Role
 from app.system import paths
 from tests.driver import GREEDY, Answer, Run, all_guesses_checked, ask
+from tests.effort import EFFORT
 from tests.fakes import CountingBackend, copying_token, endless_token
 
 MAX_TOKENS = 90  # beyond the headroom with which an answer is let in, so that some are paused
@@ -184,8 +185,7 @@ class Schedule:
             or any(out.finish_reason for out in report.outputs)
         ):
             return
-        cells = self.engine._backend.used_cells().listed()
-        num_held = sum(not running.isdisjoint(holders) for _, holders in cells)
+        num_held = self.engine.slots.cells.num_cells_of_any(sorted(running))
         num_growing = sum(one.num_pending_tokens + HEADROOM_TOKENS for one in report.slots if one.request_id)
         num_new = waiting[0].num_prompt_tokens + waiting[0].num_generated_tokens + HEADROOM_TOKENS
         assert num_held + num_growing + num_new > report.cells.num_total
@@ -200,11 +200,17 @@ def rows_of(spans: tuple[Span, ...]) -> list[tuple[int, str, int, tuple[int, ...
     return [(span.seq_id, span.request_id, span.first_pos, span.token_ids) for span in spans]
 
 
+@cache
+def answer_alone(messages: tuple[Message, ...], n_ctx: int) -> Answer:
+    request = Request("alone", "alone", messages, GREEDY, max_tokens=MAX_TOKENS)
+    return ask(Engine(CountingBackend(copying_token, n_ctx=n_ctx)), request)
+
+
 def often_copying_token(token_ids):
     return copying_token(token_ids) if len(token_ids) % 5 else ord("x")
 
 
-@settings(max_examples=80)
+@settings(max_examples=60 * EFFORT)
 @given(
     events,
     st.lists(words, min_size=60, max_size=60),
@@ -228,7 +234,7 @@ def test_any_schedule_gives_every_chat_the_answer_it_gets_alone(
         schedule = Schedule(Engine(backend, HibernatedChats(ram_bytes), verify=True))
         schedule.play(happenings, texts)
 
-    schedule.check(lambda request: ask(Engine(CountingBackend(copying_token, n_ctx=n_ctx)), request))
+    schedule.check(lambda request: answer_alone(request.messages, n_ctx))
     if ram_bytes == AMPLE:
         schedule.check_work()
     schedule.close_all()
@@ -239,7 +245,7 @@ def test_any_schedule_gives_every_chat_the_answer_it_gets_alone(
             assert positions == list(range(positions[0], positions[0] + len(positions)))
 
 
-@settings(max_examples=25)
+@settings(max_examples=20 * EFFORT)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["ask"] * 3 + ["step"] * 4 + ["fork", "front"]), st.sampled_from(CHATS)),
@@ -283,7 +289,7 @@ def starter_alone():
 # The same schedules every time: half an answer as history may leave the model unsure, and a tie that rounding
 # decides must fail for all or for none. 18 random seeds passed when this was written.
 @pytest.mark.native
-@settings(max_examples=40, derandomize=True)
+@settings(max_examples=25 * EFFORT, derandomize=True)
 @given(
     events,
     st.lists(known, min_size=60, max_size=60),

@@ -16,6 +16,7 @@ from app.protocol.errors import DecodeInterruptedError, ModelLoadError
 from app.protocol.output import FinishReason, PrefixEnd
 from app.protocol.request import Overflow
 from tests.driver import GREEDY, Run, ask, next_turn, request, run
+from tests.effort import EFFORT
 from tests.fakes import CountingBackend, endless_token
 
 QUESTION = "Which of these words is repeated, and how often is it? " * 2
@@ -327,7 +328,7 @@ happenings = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=30 * EFFORT)
 @given(happenings)
 def test_whatever_happens_each_of_them_is_as_it_is_alone(happenings):
     engine, asked, result = new_engine(n_seq_max=3), [], Run()

@@ -11,6 +11,7 @@ from app.inspector.answer_tokens import AnswerSource
 from app.inspector.candidate_table import AFTER, BEFORE, RULED_OUT, TOKEN
 from app.inspector.probabilities import CHOOSE, COMPUTING, PAUSED, RECORDED, ProbabilitiesPanel
 from app.inspector.recording import Recording
+from app.protocol.lens import LayerWord, LayerWords, ReadLayers
 from app.protocol.output import FinishReason, Output, SampledToken, TokenLogprob, Usage
 from app.protocol.report import ChatTokens, PauseState, TokenTexts
 from app.protocol.request import Request
@@ -101,6 +102,30 @@ def test_candidates_have_rank_text_id_and_the_probability_before_and_after(
     name = panel.candidates.index(1, TOKEN).data(Qt.ItemDataRole.AccessibleTextRole)
     assert name == "␣6, chosen"
     assert panel.status.text().startswith("Chosen: rank 2, 5.0% before and 2.0% after the samplers.")
+
+
+def test_each_layer_says_what_it_would_have_chosen(
+    panel: ProbabilitiesPanel, requests: list[Request], qtbot: QtBot
+) -> None:
+    QAbstractItemModelTester(panel.layer_rows, QAbstractItemModelTester.FailureReportingMode.Fatal, panel)
+    commands: list[object] = []
+    panel.commanded.connect(commands.append)
+    show_answer(panel)
+    look_at(panel, 2, requests, qtbot)
+    panel.layers.click()
+    question = commands[-1]
+    assert isinstance(question, ReadLayers)
+    assert question.token_ids == (7, 8, 9, 53, 2), "what stands before the place"
+    layers = ((54, 0.5, 0.1), (53, 0.6, 0.6), (53, 0.9, 0.9))
+    words = (LayerWord(layer, ((best, share),), own) for layer, (best, share, own) in enumerate(layers))
+    hear(panel, answers=(LayerWords(question.query_id, 53, tuple(words), 0.02),))
+    hear(panel, answers=(TokenTexts((53, 54), (b"5", b" 6")),))
+    rows = [[panel.layer_rows.text_at(row, column) for column in range(4)] for row in range(3)]
+    assert rows == [["2", "5", "90.0%", "90.0%"], ["1", "5", "60.0%", "60.0%"], ["0", "␣6", "50.0%", "10.0%"]]
+    assert panel.status.text() == "The likeliest token is settled from layer 1 on. 20.0 ms"
+    assert not panel.candidate_table.isVisible()
+    panel.token_table.selectRow(1)
+    assert panel.layer_rows.rowCount() == 0, "that was another place"
 
 
 def test_only_where_somebody_rests_is_asked(

@@ -7,12 +7,13 @@ import pytest
 
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import LoadParams
+from tests.effort import EFFORT
 from tests.native.oracle import ROWS_ALONE, compare, logits_alone
 from tests.native.random_engine import Models, random_run
 
 pytestmark = pytest.mark.native
 
-NUM_RUNS, RUNS_A_TEST = 200, 10
+NUM_RUNS, RUNS_A_TEST = 65 * EFFORT, 5  # each family five times
 
 
 @pytest.fixture(scope="module")

@@ -77,5 +77,5 @@ def test_what_it_says_of_itself_leads_to_other_models_not_to_a_file():
 
 
 def test_eight_at_once_answer_as_each_alone(sums, batched_sums):
-    alone = skein_ask([prompt for prompt, _ in sums], "--slots", "1")
-    assert batched_sums == alone
+    alone = skein_ask([prompt for prompt, _ in sums[:100]], "--slots", "1")
+    assert batched_sums[:100] == alone

@@ -17,6 +17,7 @@ Architecture = Literal[
     "llama",
     "qwen3",
     "qwen3moe",
+    "gemma2",
     "gemma3",
     "gemma4",
     "gpt-oss",
@@ -86,12 +87,12 @@ def write_tiny_gguf(
 ) -> Path:
     """A GGUF at `path`, which is returned. It is complete unless something is left out.
 
-    llama and qwen3 are plain attention, qwen3moe too, with a mixture of experts. gemma3, gemma4 and gpt-oss
-    have a sliding window of 32 tokens, gemma4 also layers with the keys of others, gpt-oss attention sinks
-    and experts. lfm2 (convolution), falcon-h1 (both kinds in each layer), qwen35 (gated delta net, M-RoPE)
-    and qwen3next (gated delta net and experts) are hybrid, mamba and mamba2 are recurrent, qwen2vl has M-RoPE
-    positions. bert encodes only, bert-ranker has a head besides that ranks documents, t5 is an encoder with a
-    decoder, and llada writes by diffusion: they cannot chat.
+    llama and qwen3 are plain attention, qwen3moe too, with a mixture of experts. gemma2, gemma3, gemma4 and
+    gpt-oss have a sliding window of 32 tokens, gemma2 also capped logits, gemma4 layers with the keys of
+    others, gpt-oss attention sinks and experts. lfm2 (convolution), falcon-h1 (both kinds in each layer),
+    qwen35 (gated delta net, M-RoPE) and qwen3next (gated delta net and experts) are hybrid, mamba and mamba2
+    are recurrent, qwen2vl has M-RoPE positions. bert encodes only, bert-ranker has a head besides that ranks
+    documents, t5 is an encoder with a decoder, and llada writes by diffusion: they cannot chat.
     """
     layers = n_layer or (6 if architecture == "gemma3" else 4)  # every sixth layer of gemma3 sees everything
     model = _TinyModel(
@@ -106,6 +107,7 @@ def write_tiny_gguf(
         "llama": model.add_llama,
         "qwen3": model.add_qwen3,
         "qwen3moe": model.add_qwen3moe,
+        "gemma2": model.add_gemma2,
         "gemma3": model.add_gemma3,
         "gemma4": model.add_gemma4,
         "gpt-oss": model.add_gpt_oss,
@@ -235,13 +237,22 @@ class _TinyModel:
             self._add_random(f"{block}.ffn_up_exps.bias", N_EXPERT, self._shape.n_ffn)
             self._add_random(f"{block}.ffn_down_exps.bias", N_EXPERT, self._shape.n_embd)
 
+    def add_gemma2(self) -> None:
+        self.writer.add_attn_logit_softcapping(0.5)  # so low that it counts
+        self.writer.add_final_logit_softcapping(30.0)
+        self._add_gemma()
+
     def add_gemma3(self) -> None:
+        self._add_gemma(has_norms=True)
+
+    def _add_gemma(self, has_norms: bool = False) -> None:
         self._add_attention_header()
         self.writer.add_sliding_window(self._shape.sliding_window)
         self._add_ones("output_norm.weight", self._shape.n_embd)
         for block in self._blocks():
             self._add_attention(block)
-            self._add_query_key_norms(block)
+            if has_norms:
+                self._add_query_key_norms(block)
             self._add_ones(f"{block}.post_attention_norm.weight", self._shape.n_embd)
             self._add_ones(f"{block}.post_ffw_norm.weight", self._shape.n_embd)
             self._add_gated_ffn(block)

@@ -1,5 +1,8 @@
 """llama.cpp's chat layer is made of few of its sources."""
 
+import _ctypes
+import shutil
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 import chat_library
@@ -36,3 +39,27 @@ def test_a_compiler_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch
     with pytest.raises(OSError):
         chat_library.build(tmp_path, tmp_path)
     assert (tmp_path / chat_library.NAME).read_text() == "older"
+
+
+def test_what_was_made_for_another_checkout_is_taken(tmp_path: Path, monkeypatch) -> None:
+    kept, damaged, libraries = (tmp_path / name for name in ("kept", "damaged", "lib"))
+    made = []
+
+    def make(_is_needed: object, build: Callable[[Path, Path], None]) -> int:
+        build(tmp_path, libraries)
+        return 0
+
+    def build(_llama: Path, folder: Path) -> None:
+        made.append(folder)
+        shutil.copy(_ctypes.__file__, folder / chat_library.NAME)
+        (folder / chat_library.LICENCE_NAME).touch()
+
+    for name, value in (("libraries", lambda: libraries), ("make", make), ("build", build)):
+        monkeypatch.setattr(chat_library, name, value)
+    for folder in (libraries, damaged):
+        folder.mkdir()
+    (damaged / chat_library.NAME).write_text("of another machine")
+    for folder in (kept, kept, damaged):
+        assert chat_library.install(folder) == 0
+    assert made == [kept, damaged]
+    assert {path.name for path in libraries.iterdir()} == {chat_library.NAME, chat_library.LICENCE_NAME}

@@ -1,6 +1,7 @@
 import errno
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -98,7 +99,8 @@ def test_what_is_wrong_around_the_file_is_told_as_what_it_is(tmp_path, monkeypat
     path = tmp_path / "chats.db"
     open_database(path).close()
     with closing(sqlite3.connect(path)) as other, monkeypatch.context() as patch:
-        patch.setattr(database, "_PRAGMAS", ())  # which would have it wait
+        patch.setattr(database, "_PRAGMAS", ())  # which would have it wait, as would sqlite3 by itself
+        patch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0))
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StorageError, match="Another program is using"):

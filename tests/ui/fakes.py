@@ -121,6 +121,7 @@ class FakeSession(QObject):
         self.sent: list[str] = []
         self.regenerated: list[Turn | None] = []
         self.edited: list[tuple[Turn, str]] = []
+        self.asked_with: list[tuple[list[tuple[ChatOptions | None, str]], Turn]] = []
         self.tool_tokens: int | None = 0
         self.is_searched = False
         self.decided: list[tuple[ToolUse, Decision]] = []
@@ -181,6 +182,10 @@ class FakeSession(QObject):
 
     def regenerate(self, answer: Turn | None = None) -> None:
         self.regenerated.append(answer)
+
+    def answer_with(self, ways: list[tuple[ChatOptions | None, str]], at: Turn) -> tuple[Turn, ...]:
+        self.asked_with.append((ways, at))
+        return ()
 
     def edit(self, message: Turn, text: str) -> None:
         self.edited.append((message, text))

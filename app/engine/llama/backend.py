@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import ctypes.util
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import llama_cpp as lib
 import numpy as np
@@ -18,7 +16,9 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.cells import UsedCells
+from app.engine.llama.abort_flag import AbortFlag
 from app.engine.llama.cell_reader import CellReader
+from app.engine.llama.lens import LlamaLens
 from app.engine.llama.logits import Logits
 from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.native_library import Native, array_pointer, library
@@ -59,6 +59,7 @@ class LlamaBackend(Vocabulary):
         self.draft: LlamaBackend | None = None
         self.private: LlamaBackend | None = None
         self.make_private: Callable[[int], LlamaBackend] | None = None  # who opened this one frees that
+        self.lens: LlamaLens | None = None
         self.tool_template = chat_template(model, "tool_use")
         self.chat_template = chat_template(model) or self.tool_template
 
@@ -363,48 +364,6 @@ class NativeBatch:
             seq_id=ctypes.cast(pointers, ctypes.POINTER(ctypes.POINTER(ctypes.c_int32))),
             logits=ctypes.cast(wants_logits, ctypes.POINTER(ctypes.c_int8)),
         )
-
-
-class AbortFlag:
-    """Interrupts a decode from any thread without the GIL.
-
-    llama.cpp asks its abort callback after each graph node. A Python function there would wait for the GIL
-    hundreds of times a step, so the callback is C's `atoi` and the flag is the text it reads.
-    """
-
-    def __init__(self, context: Native) -> None:
-        self._context = context
-        self._text = ctypes.create_string_buffer(b"0", 8)
-        libc = ctypes.CDLL(ctypes.util.find_library("msvcrt" if os.name == "nt" else "c"))
-        self._callback = ctypes.cast(libc.atoi, lib.ggml_abort_callback)
-        self._connect(self._text)
-
-    # Any thread.
-
-    @property
-    def is_set(self) -> bool:
-        return self._text.value == b"1"
-
-    def set(self) -> None:
-        self._text.value = b"1"
-
-    def clear(self) -> None:
-        self._text.value = b"0"
-
-    # The engine thread only.
-
-    @contextlib.contextmanager
-    def ignored(self) -> Iterator[None]:
-        """Within the block, the flag can be set but has no effect."""
-        never = ctypes.create_string_buffer(b"0", 8)
-        self._connect(never)
-        try:
-            yield
-        finally:
-            self._connect(self._text)
-
-    def _connect(self, text: ctypes.Array[ctypes.c_char]) -> None:
-        lib.llama_set_abort_callback(self._context.pointer, self._callback, ctypes.addressof(text))
 
 
 def _pointer(array: ctypes.Array[ctypes.c_int32]) -> object:

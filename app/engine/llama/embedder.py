@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import llama_cpp as lib
@@ -17,17 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.batch import Batch
-from app.engine.llama.backend import AbortFlag, NativeBatch
+from app.engine.llama.abort_flag import AbortFlag
+from app.engine.llama.backend import NativeBatch
 from app.engine.llama.loading import (
     check_can_be_run,
-    check_file,
-    load_model,
+    loaded_model,
     make_context,
     metadata,
     metadata_int,
     num_threads,
 )
-from app.engine.llama.long_tail import has_long_tail
 from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.memory import memory_taken, total
 from app.engine.llama.native_library import Native, array_pointer, library, library_info, printable
@@ -70,24 +68,15 @@ def open_llama_embedder(
     `on_progress` gets 0 … 1 on the calling thread and cancels by returning False. `check_tensors` looks at
     every weight. Raises ModelLoadError.
     """
-    native_log = library()
-    native_log.recent.clear()
-    native_log.buffers.clear()
-    check_file(params.path)
-    if params.use_mmap and has_long_tail(params.path):
-        params = replace(params, use_mmap=False)
-    with contextlib.ExitStack() as stack:
-        files = stack.enter_context(MappedFiles(params.path if params.use_mmap else None))
-        files.hold()
-        model = stack.enter_context(load_model(params, on_progress, check_tensors))
+    with loaded_model(params, on_progress, check_tensors) as (model, files):
         check_can_be_run(model, params.path)
         pooling = _pooling(model, params)
         native = _context_params(model, params, pooling)
         _check_output_fits(model, native, params.path)
-        context = stack.enter_context(make_context(model, native, params))
-        info = _model_info(model, context, params, pooling)
-        files.let_go()
-        yield LlamaEmbedder(model, context, info, files)
+        with make_context(model, native, params) as context:
+            info = _model_info(model, context, params, pooling)
+            files.let_go()
+            yield LlamaEmbedder(model, context, info, files)
 
 
 class LlamaEmbedder(Vocabulary):

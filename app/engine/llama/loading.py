@@ -28,6 +28,7 @@ from app.engine.llama.kv_types import (
     check_types,
     row_bytes,
 )
+from app.engine.llama.lens import LlamaLens
 from app.engine.llama.long_tail import has_long_tail
 from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.memory import HERE, context_need, memory_taken, total
@@ -61,6 +62,7 @@ SHARE_NOT_ASKED = 0.25  # of the free memory: up to this, no exact figure is nee
 MAX_PLANNED_CELLS = 1 << 21  # our books take some 60 bytes for each, even for a plan
 SMALL_MODEL_PARAMS = 30_000_000
 VOCAB_TYPE_NONE = 0
+LENS_OUTPUTS = 32  # rows at once whose logits are read
 FOR_EMBEDDINGS = said("it is an embedding model, which generates no text")
 # The keys of general.sampling.* that llama.cpp knows, except the order of the samplers.
 SAMPLING_KEYS = {
@@ -97,19 +99,10 @@ def open_llama_backend(
     `on_progress` gets 0 … 1 on the calling thread and cancels by returning False. `check_tensors` looks at
     every weight. Raises ModelLoadError with the reason from llama.cpp's own log.
     """
-    native_log = library()
-    native_log.recent.clear()
-    native_log.buffers.clear()
-    check_file(params.path)
-    for adapter in params.adapters:
-        check_file(adapter.path)
-    if params.use_mmap and has_long_tail(params.path):
-        params = replace(params, use_mmap=False)
     share = share_of_progress(params)
     with contextlib.ExitStack() as stack:
-        files = stack.enter_context(MappedFiles(params.path if params.use_mmap else None))
-        files.hold()
-        model = stack.enter_context(load_model(params, lambda done: on_progress(share * done), check_tensors))
+        loaded = loaded_model(params, lambda done: on_progress(share * done), check_tensors)
+        model, files = stack.enter_context(loaded)
         _check_can_chat(model, params.path)
         adapters = stack.enter_context(loaded_adapters(model, params.adapters))
         context_params = _context_params(model, params)
@@ -127,6 +120,7 @@ def open_llama_backend(
         backend.make_private = lambda num_rows: _make_private(
             model, context_params, params, info, adapters, num_rows, files, private
         )
+        backend.lens = stack.enter_context(_lens_of(model, context_params, params, info, adapters))
         draft_params = replace(params, n_ctx=info.n_ctx).of_draft_model
         if draft_params and info.num_drafted_tokens:
             opened = open_llama_backend(draft_params, lambda done: on_progress(share + (1 - share) * done))
@@ -136,7 +130,28 @@ def open_llama_backend(
         yield backend
 
 
-def check_file(path: Path) -> None:
+@contextlib.contextmanager
+def loaded_model(
+    params: LoadParams, on_progress: Callable[[float], bool], check_tensors: bool
+) -> Iterator[tuple[Native, MappedFiles]]:
+    """A model and the files that its weights are in, which are held until they are let go.
+
+    Raises ModelLoadError.
+    """
+    native_log = library()
+    native_log.recent.clear()
+    native_log.buffers.clear()
+    for path in (params.path, *(adapter.path for adapter in params.adapters)):
+        _check_file(path)
+    if params.use_mmap and has_long_tail(params.path):
+        params = replace(params, use_mmap=False)
+    with MappedFiles(params.path if params.use_mmap else None) as files:
+        files.hold()
+        with _load_model(params, on_progress, check_tensors) as model:
+            yield model, files
+
+
+def _check_file(path: Path) -> None:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # to open a pipe would wait for its writer
             raise ModelLoadError(
@@ -158,7 +173,7 @@ def check_file(path: Path) -> None:
         )
 
 
-def load_model(params: LoadParams, on_progress: Callable[[float], bool], check_tensors: bool) -> Native:
+def _load_model(params: LoadParams, on_progress: Callable[[float], bool], check_tensors: bool) -> Native:
     path = params.path
     cancelled = False
 
@@ -367,6 +382,46 @@ def _make_private(
     n_ctx_seq = native.n_ctx if metadata_int(model, "rope.scaling.original_context_length") else None
     fingerprint = state_fingerprint(params.path, native, n_ctx_seq, params.adapters)
     return LlamaBackend(model, context, private_info, fingerprint, files)
+
+
+@contextlib.contextmanager
+def _lens_of(
+    model: Native,
+    shared: lib.llama_context_params,
+    params: LoadParams,
+    info: ModelInfo,
+    adapters: Sequence[Native],
+) -> Iterator[LlamaLens]:
+    """It makes contexts as it needs them."""
+    num_layers = int(lib.llama_model_n_layer(model.pointer))
+
+    def context_of(num_tokens: int, callback: object) -> tuple[Native, ModelInfo]:
+        native = lib.llama_context_params.from_buffer_copy(shared)
+        native.n_ctx = _round_up(num_tokens)
+        native.n_seq_max = 2  # a chat's, and one for what the layers say
+        native.n_outputs_max = max(num_layers, LENS_OUTPUTS)
+        native.n_batch = native.n_ubatch = max(native.n_outputs_max, min(DEFAULT_N_UBATCH, native.n_ctx))
+        native.kv_unified = native.swa_full = True  # see `_make_private`
+        native.cb_eval = callback
+        context = make_context(model, native, params)
+        use_adapters(context, adapters, params.adapters)
+        lens_info = replace(
+            info,
+            n_ctx=lib.llama_n_ctx(context.pointer),
+            n_seq_max=native.n_seq_max,
+            n_batch=lib.llama_n_batch(context.pointer),
+            n_ubatch=lib.llama_n_ubatch(context.pointer),
+            num_drafted_tokens=native.n_outputs_max - native.n_seq_max,
+            is_unified=True,
+        )
+        return context, lens_info
+
+    with MappedFiles(params.path if params.use_mmap else None) as files:
+        lens = LlamaLens(context_of, model, files, can_copy=info.is_unified and info.has_plain_attention)
+        try:
+            yield lens
+        finally:
+            lens.close()
 
 
 def _default_n_ctx(model: Native, params: LoadParams) -> int:

@@ -140,6 +140,9 @@ class NativeLog:
 
 def printable(text: str) -> str:
     """Removes control characters: names from model files reach the log, and may reach a terminal."""
+    text = text.strip()
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else " " for char in text).strip()
 
 

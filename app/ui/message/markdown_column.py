@@ -29,7 +29,7 @@ MAX_PARTS = 200  # views of one text; each takes some 150 kB
 MAX_PANE_CHARS = 4_000  # of HTML: laying out a pane of this length takes a few milliseconds
 VIEW_WEIGHT = 500
 LINE_CHARS = 10  # of the line that code ends in, for a weight: all of it is laid out again when it grows
-SLICE = 8_000  # in weights, some 20 ms: so much is done at once, and a step that has begun is ended
+SLICE = 5_000  # in weights, some 12 ms: so much is done at once, and a step that has begun is ended
 SLICE_AHEAD = 2_500  # of what is not in sight: somebody may be scrolling, and has the rest of the frame
 
 

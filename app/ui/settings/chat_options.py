@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.active_engine import ActiveEngine
@@ -26,16 +26,18 @@ from app.services.form_check import FormCheck
 from app.services.preferences import Preferences
 from app.services.presets import Presets
 from app.ui.base.notices import Notices, UndoToast
+from app.ui.settings.panel_of_chat import PanelOfChat
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
     from app.ui.settings.chat_settings import ChatSettings
+    from app.ui.settings.preset_bar import PresetBar
     from app.ui.tabs.chat_view import ChatView
 
 FILTER = mark("Presets (*.json)")
 
 
-class ChatOptionsPanel(QObject):
+class ChatOptionsPanel(PanelOfChat["ChatSettings"]):
     def __init__(
         self,
         tabs: ChatTabs,
@@ -48,46 +50,35 @@ class ChatOptionsPanel(QObject):
         undo: UndoToast,
         parent: QWidget,
     ) -> None:
-        super().__init__(parent)
-        self._tabs = tabs
+        super().__init__(tabs, parent)
         self._presets = presets
         self._engine = engine
         self._settings = preferences.settings
         self._undo = undo
-        self._window = parent
-        self._view: ChatView | None = None
         self._followed: dict[str, str] = {}  # by chat id: the preset applied last
         self._folder = Path.home()
         self._counter = counter
         self._check = check
-        self._panel: ChatSettings | None = None
-        tabs.installEventFilter(self)
         self._connect(preferences, notices)
 
     def _connect(self, preferences: Preferences, notices: Notices) -> None:
         preferences.changed.connect(lambda _name: self._show())
         self._tabs.view_made.connect(self._on_view_made)
-        self._tabs.current_state_changed.connect(self._on_current_changed)
         self._engine.loaded.connect(lambda _model: self._show())
         self._counter.counted.connect(self._show_tokens)
         self._presets.changed.connect(self._show)
         self._presets.failed.connect(notices.show_error)
 
-    @property
-    def panel(self) -> ChatSettings:
-        """Created on first use."""
-        if self._panel is None:
-            from app.ui.settings.chat_settings import ChatSettings
+    def _new_panel(self) -> ChatSettings:
+        from app.ui.settings.chat_settings import ChatSettings
 
-            self._panel = ChatSettings(self._check, self._window)
-            self._connect_panel(self._panel)
-        return self._panel
-
-    def _connect_panel(self, panel: ChatSettings) -> None:
+        panel = ChatSettings(self._check, self._window)
         panel.changed.connect(self._on_changed)
-        panel.closed.connect(self._on_closed)
         panel.tools_requested.connect(self._on_tools_requested)
-        bar = panel.presets
+        self._connect_presets(panel.presets)
+        return panel
+
+    def _connect_presets(self, bar: PresetBar) -> None:
         bar.chosen.connect(self._on_preset_chosen)
         bar.save_requested.connect(self._on_save_requested)
         bar.update_requested.connect(self._on_update_requested)
@@ -101,17 +92,9 @@ class ChatOptionsPanel(QObject):
     def _session(self) -> ChatSession | None:
         return self._view.session if self._view else None
 
-    def open_for(self, view: ChatView) -> None:
-        """A second call closes it. Does nothing while the chat is still being loaded."""
-        if not view.session.is_loaded:
-            return
-        if self._view is view and self.panel.isVisible():
-            self.panel.close_up()
-            return
-        self._view = view
+    def _fill(self) -> None:
         self._presets.load()
         self._show()
-        self.panel.open_above(view.foot)
 
     # What the panel shows
 
@@ -202,29 +185,13 @@ class ChatOptionsPanel(QObject):
         dialog.setNameFilter(tr(FILTER))
         return dialog
 
-    # Its place
-
     def _on_view_made(self, view: ChatView) -> None:
         view.composer.settings.requested.connect(partial(self.open_for, view))
-
-    def _on_current_changed(self) -> None:
-        if self._panel and self._tabs.current is not self._view:
-            self._panel.close_up()
 
     def _on_tools_requested(self) -> None:
         if view := self._view:
             self.panel.close_up()
             view.composer.tools.open_tools()
-
-    def _on_closed(self) -> None:
-        view, self._view = self._view, None
-        if view is not None and view is self._tabs.current:
-            view.setFocus()
-
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and self._view and self.panel.isVisible():
-            self.panel.place_above(self._view.foot)
-        return False
 
 
 def _preset(name: str, session: ChatSession) -> Preset:

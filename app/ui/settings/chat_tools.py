@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QWidget
 
 from app.bridge.tasks import spawn
@@ -25,6 +24,7 @@ from app.tools.server_config import BUILT_IN
 from app.tools.tool import Tool
 from app.ui.base.tool_texts import sentence_of, title_of
 from app.ui.message.tool_words import ToolLabel
+from app.ui.settings.panel_of_chat import PanelOfChat
 from app.ui.settings.tool_choice import ALL, Keys, is_chosen, key_of, server_of
 from app.ui.settings.tools_panel import ToolGroup, ToolLine, ToolsPanel
 from app.ui.tabs.chat_tabs import ChatTabs
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
 
 
-class ChatTools(QObject):
+class ChatTools(PanelOfChat[ToolsPanel]):
     def __init__(
         self,
         tabs: ChatTabs,
@@ -42,44 +42,26 @@ class ChatTools(QObject):
         manage: Callable[[], object],
         parent: QWidget,
     ) -> None:
-        super().__init__(parent)
-        self._tabs = tabs
+        super().__init__(tabs, parent)
         self._service = service
         self._manage = manage
-        self._window = parent
-        self._view: ChatView | None = None
         self._counter = counter  # of schemas
-        self._panel: ToolsPanel | None = None
         self._labels: dict[Keys, dict[str, ToolLabel]] = {}  # by the names that a chat's model calls
-        tabs.installEventFilter(self)
         tabs.view_made.connect(self._on_view_made)
-        tabs.current_state_changed.connect(self._on_current_changed)
         service.changed.connect(self._on_service_changed)
         self._counter.counted.connect(self._show)
 
-    @property
-    def panel(self) -> ToolsPanel:
-        """Created on first use."""
-        if self._panel is None:
-            self._panel = ToolsPanel(self._window)
-            self._panel.chosen.connect(self._on_chosen)
-            self._panel.closed.connect(self._on_closed)
-            self._panel.manage_requested.connect(self._on_manage)
-        return self._panel
+    def _new_panel(self) -> ToolsPanel:
+        panel = ToolsPanel(self._window)
+        panel.chosen.connect(self._on_chosen)
+        panel.manage_requested.connect(self._on_manage)
+        return panel
 
-    def open_for(self, view: ChatView) -> None:
-        """A second call closes it. Servers that are on start, so that their tools are known."""
-        if not view.session.is_loaded:
-            return
-        panel = self.panel
-        if self._view is view and panel.isVisible():
-            panel.close_up()
-            return
-        self._view = view
+    def _fill(self) -> None:
+        """Servers that are on start, so that their tools are known."""
         self._show()
         self._counter.count([_schema(tool) for tool in self._known()])
         spawn(self._service.prepare([key_of(state.name, ALL) for state in self._service.servers]))
-        panel.open_above(view.foot)
 
     def palette_entries(self) -> Iterator[tuple[str, str, bool, Callable[[], object]]]:
         """Of each server: its name, its title, whether all of it is on in this chat, what switches that."""
@@ -177,20 +159,6 @@ class ChatTools(QObject):
         view.transcript.set_naming(partial(self._name, view))
         view.settings_shown.connect(self._show_count)
         self._show_count(view)
-
-    def _on_current_changed(self) -> None:
-        if self._panel and self._tabs.current is not self._view:
-            self._panel.close_up()
-
-    def _on_closed(self) -> None:
-        view, self._view = self._view, None
-        if view is not None and view is self._tabs.current:
-            view.setFocus()
-
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and self._view and self.panel.isVisible():
-            self.panel.place_above(self._view.foot)
-        return False
 
 
 def _schema(tool: Tool) -> str:

@@ -52,6 +52,7 @@ class ChatView(QWidget):
     settings_shown = Signal(object)  # this view: the chat has other settings
     fork_requested = Signal(object, int)  # this view, the number of turns to copy
     tokens_requested = Signal(object, object)  # the session, the Turn whose tokens to show
+    lens_requested = Signal(object, object, str)  # the session, the Turn to look into, a sentence of it
     undo_offered = Signal(str, object)  # what was done, and its undo function
 
     def __init__(
@@ -202,6 +203,7 @@ class ChatView(QWidget):
         self.session.finished.connect(self._on_finished)
         self.turn_actions.fork_requested.connect(self._on_fork_requested)
         self.turn_actions.tokens_requested.connect(self._on_tokens_requested)
+        self.turn_actions.lens_requested.connect(self._on_lens_requested)
         self.turn_actions.undo_offered.connect(self.undo_offered)
         self.turn_actions.draft_offered.connect(self._on_draft_offered)
         self.turn_actions.selecting_requested.connect(self.picker.start)
@@ -275,6 +277,10 @@ class ChatView(QWidget):
     @Slot(object)
     def _on_tokens_requested(self, turn: Turn) -> None:
         self.tokens_requested.emit(self.session, turn)
+
+    @Slot(object, str)
+    def _on_lens_requested(self, turn: Turn, text: str) -> None:
+        self.lens_requested.emit(self.session, turn, text)
 
     @Slot(object)
     def _on_grew(self, _answer: Turn) -> None:

@@ -28,6 +28,7 @@ _ACTIONS: tuple[tuple[TurnAction, str, str] | None, ...] = (
     None,
     (TurnAction.FORK, mark("Continue in a copy of the chat up to this message"), ""),
     (TurnAction.TOKENS, mark("Show the alternatives at each token of this answer"), ""),
+    (TurnAction.LENS, mark("Show which messages and passages were read for this answer"), ""),
     (TurnAction.DETAILS, mark("Show tokens, times and speed of this answer"), ""),
     None,
     (TurnAction.DELETE, mark("Delete this message; this can be undone"), ""),

@@ -1,4 +1,11 @@
-"""Brings answers to the panel of token probabilities, and the forks made there to the tabs. GUI thread."""
+"""Brings answers to the panels of token probabilities and of the lens, and forks made there to the tabs.
+
+GUI thread.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Slot
 
@@ -7,6 +14,7 @@ from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
 from app.inspector.answer_tokens import AnswerSource
+from app.inspector.arrangement import LENS
 from app.inspector.docks import InspectorDocks
 from app.inspector.probabilities import ProbabilitiesPanel
 from app.inspector.sequence_rows import NO_TAB
@@ -14,6 +22,10 @@ from app.look.words import tr
 from app.protocol.commands import Abort, Submit
 from app.protocol.model import ModelInfo
 from app.protocol.request import Role
+
+if TYPE_CHECKING:
+    from app.inspector.dock_panel import DockPanel
+    from app.inspector.lens_panel import LensPanel
 
 
 class AnswerInspection(QObject):
@@ -23,6 +35,9 @@ class AnswerInspection(QObject):
         super().__init__(parent)
         self._docks = docks
         self._workspace = workspace
+        self._engine = engine
+        self._lens: LensPanel | None = None  # made when it is first seen
+        docks.made.connect(self._on_made)
         panel = docks.panel(ProbabilitiesPanel.NAME)
         assert isinstance(panel, ProbabilitiesPanel)
         self._panel = panel
@@ -35,6 +50,8 @@ class AnswerInspection(QObject):
     def set_model(self, model: ModelInfo | None) -> None:
         """The engine has changed."""
         self._panel.set_engine(model is not None)
+        if self._lens:
+            self._lens.set_engine(model is not None)
 
     @Slot(object, object)
     def show_answer(self, session: ChatSession, answer: Turn) -> None:
@@ -46,6 +63,42 @@ class AnswerInspection(QObject):
         if answer := _newest_answer(session):
             self.show_answer(session, answer)
 
+    # The lens.
+
+    @Slot(object)
+    def _on_made(self, panel: DockPanel) -> None:
+        if panel.NAME != LENS.NAME:
+            return
+        self._lens = cast("LensPanel", panel)
+        self._lens.set_engine(self._engine.model is not None)
+        self._lens.shown.connect(self._on_lens_shown)
+        self._lens.answer_wanted.connect(self._on_lens_wanted)
+        self._lens.requested.connect(lambda request: self._engine.post(Submit(request)))
+        self._lens.aborted.connect(lambda request_id: self._engine.post(Abort(request_id)))
+
+    @Slot(object, object, str)
+    def look_into(self, session: ChatSession, answer: Turn, text: str) -> None:
+        """At the sentence of the answer in which `text` stands, in the panel, which comes to the front."""
+        self._docks.show_panel(LENS.NAME)
+        assert self._lens
+        self._lens.show_answer(_source(session, answer), text)
+
+    @Slot()
+    def _on_lens_shown(self) -> None:
+        """It begins with the open chat."""
+        assert self._lens
+        current, source = self._workspace.current, self._lens.reader.source
+        if current and (source is None or source.chat_id != current.chat.id):
+            self._on_lens_wanted(current.chat.id)
+
+    @Slot(str)
+    def _on_lens_wanted(self, chat_id: str) -> None:
+        assert self._lens
+        if source := self._newest_source(chat_id, self._lens):
+            self._lens.show_answer(source)
+
+    # The probabilities.
+
     @Slot()
     def _on_shown(self) -> None:
         """It begins with the open chat."""
@@ -55,11 +108,15 @@ class AnswerInspection(QObject):
 
     @Slot(str)
     def _on_answer_wanted(self, chat_id: str) -> None:
+        if source := self._newest_source(chat_id, self._panel):
+            self._panel.show_answer(source)
+
+    def _newest_source(self, chat_id: str, panel: DockPanel) -> AnswerSource | None:
         session = self._workspace.session_of(chat_id)
         if session is None:  # such as a client of the local API
-            self._panel.show_answer(AnswerSource(chat_id, self._panel.titles.get(chat_id) or tr(NO_TAB)))
-        elif answer := _newest_answer(session):
-            self._panel.show_answer(_source(session, answer))
+            return AnswerSource(chat_id, panel.titles.get(chat_id) or tr(NO_TAB))
+        answer = _newest_answer(session)
+        return _source(session, answer) if answer else None
 
     @Slot(object, str, object)
     def _on_fork_at_requested(self, source: AnswerSource, text: str, token_ids: tuple[int, ...]) -> None:

@@ -1,10 +1,13 @@
 """All versions of the last answer side by side, to choose one of them. GUI thread."""
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.chats.chat import Turn, TurnState
+from app.chats.votes import votes
 from app.look import marks
 from app.look.fonts import small_font, tabular
 from app.look.painted import paint_rounded
@@ -29,6 +32,8 @@ GAP = 16
 PADDING = 12
 HEAD, FOOT = 46, 26
 RADIUS = 8
+VOTE_HEIGHT = 28
+MAX_VOTES = 4  # that are told
 
 
 class CompareView(TurnView):
@@ -47,6 +52,8 @@ class CompareView(TurnView):
         self.buttons.hide()
         self.versions.hide()
         self.setAccessibleName(tr("Answers side by side"))
+        self.vote = PlainLabel(parent=self, tone="muted")
+        self.vote.setFont(tabular(small_font()))
 
     @property
     def columns(self) -> "tuple[AnswerColumn, ...]":
@@ -60,6 +67,9 @@ class CompareView(TurnView):
         for column in self._columns:
             if column.apply(place):
                 self.changed()
+        if (vote := vote_text(place.versions)) != self.vote.text():
+            self.vote.setText(vote)
+            self.changed()
         self.show_progress(progress)
 
     def show_progress(self, progress: Progress) -> None:
@@ -109,7 +119,9 @@ class CompareView(TurnView):
         num_across = max(1, min(len(self._columns), (width + GAP) // (MIN_COLUMN + GAP)))
         across = min(MAX_COLUMN, (width - (num_across - 1) * GAP) // num_across)
         left = (width - num_across * across - (num_across - 1) * GAP) // 2
-        y = 0
+        y = VOTE_HEIGHT if self.vote.text() else 0
+        self.vote.setGeometry(left, 0, width - 2 * left, VOTE_HEIGHT)
+        self.vote.setVisible(bool(self.vote.text()))
         for begin in range(0, len(self._columns), num_across):
             line = self._columns[begin : begin + num_across]
             height = max(column.height_for(across) for column in line)
@@ -121,6 +133,17 @@ class CompareView(TurnView):
 
     def _save_label(self) -> str:
         return tr("Save as a new version")
+
+
+def vote_text(answers: Iterable[Turn]) -> str:
+    """What most of several short answers say; nothing is chosen by it."""
+    counted = votes(answers)
+    total = sum(number for _, number in counted)
+    parts = [
+        tr("{answer}: {number} of {total}", answer=one_line(text), number=number, total=total)
+        for text, number in counted[:MAX_VOTES]
+    ]
+    return tr("Votes: {votes}", votes=" · ".join(parts)) if parts else ""
 
 
 class AnswerColumn(QWidget):

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, QUrl
 from PySide6.QtGui import QClipboard, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
+from app.inspector.lens_text import sentences_of
 from app.ui.message.safe_browser import SafeBrowser
 from app.ui.message.text_part import SelectedText, TextPart
 from app.ui.transcript.selection import PageSelection, Point
@@ -175,6 +176,16 @@ class Selecting(QObject):
             cursor.movePosition(_Move.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
         ends = (cursor.selectionStart(), cursor.selectionEnd())
         return Point(view.turn.id, part.key, ends[0]), Point(view.turn.id, part.key, ends[1])
+
+    def sentence_at(self, place: QPoint) -> str:
+        """As it is shown; none between texts."""
+        found = self._cursor_at(place)
+        if found is None or not self._rect_of(found[1]).contains(place):
+            return ""
+        block, offset = found[2].block(), found[2].positionInBlock()
+        text = block.text()
+        spans = (span for span in sentences_of(text) if span[0] <= offset <= span[1])
+        return next((text[begin:end].strip() for begin, end in spans), "")
 
     def _cursor_at(self, place: QPoint) -> tuple[TurnView, TextPart, QTextCursor] | None:
         views = [view for view in self._views.live if not view.editor and _shown(view)]

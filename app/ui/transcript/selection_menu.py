@@ -1,5 +1,7 @@
 """The menu of what is selected on the page. GUI thread."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QWidget
@@ -8,6 +10,7 @@ from app.look.icons import icon
 from app.look.popups import Menu
 from app.look.words import tr
 from app.ui.transcript.selection import PageSelection
+from app.ui.transcript.turn_actions import TurnAction, menu_label
 
 
 class SelectionMenu(Menu):
@@ -27,3 +30,8 @@ class SelectionMenu(Menu):
         everything.setShortcut(QKeySequence.StandardKey.SelectAll)
         everything.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         everything.triggered.connect(selection.select_all)
+
+    def add_lens(self, show: Callable[[], None]) -> None:
+        """For what is selected in an answer."""
+        self.addSeparator()
+        self.addAction(icon("search"), menu_label(TurnAction.LENS)).triggered.connect(lambda: show())

@@ -29,7 +29,7 @@ from app.ui.transcript.queue_view import QueueView
 from app.ui.transcript.selecting import Selecting
 from app.ui.transcript.selection import PageSelection
 from app.ui.transcript.selection_menu import SelectionMenu
-from app.ui.transcript.turn_actions import Place
+from app.ui.transcript.turn_actions import Place, TurnAction
 from app.ui.transcript.turn_view import NO_PROGRESS, Progress, TurnView
 from app.ui.transcript.user_view import UserView
 from app.ui.transcript.view_pool import ViewPool
@@ -40,7 +40,7 @@ REST_PER_COST = 50  # what took 2 ms is followed by 100 ms of rest; painting tak
 MAX_REST_MS = 400
 NUM_AROUND = 3  # rows with widgets on each side of what is in sight
 MAX_PASSES = 8
-FRAME = 12_000  # in weights: so much new text is drawn at once
+FRAME = 8_000  # in weights: so much new text is drawn at once
 FREE_AFTER_MS = 60_000  # a hidden chat needs no widgets
 
 
@@ -65,6 +65,7 @@ class Transcript(QAbstractScrollArea):
         self._zoom = 0
         self._is_plain = False
         self._progress = NO_PROGRESS
+        self._pointed: tuple[Turn, str] | None = None  # for what a menu was opened last: a sentence of a turn
         self._compared: str | None = None  # the parent of the versions shown side by side
         self._is_dirty = True
         self._is_all_dirty = True  # not only the last answer
@@ -212,6 +213,10 @@ class Transcript(QAbstractScrollArea):
             return None
         has_its_own = focused.metaObject().indexOfMethod("copy()") >= 0
         return self.selection if isinstance(focused, SelectedText) or not has_its_own else None
+
+    def pointed_sentence(self, turn: Turn) -> str:
+        """For which the menu of this turn was opened, as it is shown; none: for all of it."""
+        return self._pointed[1] if self._pointed and self._pointed[0] is turn else ""
 
     def plain_text(self) -> str:
         return "\n".join(view.plain_text() for view in self.live_views)
@@ -473,8 +478,12 @@ class Transcript(QAbstractScrollArea):
     @Slot(object, QPoint)
     def _on_menu_requested(self, view: TurnView, place: QPoint) -> None:
         """Of what is selected, where it was clicked; else of the message."""
-        if self._selecting.is_selected(self.viewport().mapFromGlobal(place)):
+        inside = self.viewport().mapFromGlobal(place)
+        self._pointed = view.turn, self._selecting.sentence_at(inside)
+        if self._selecting.is_selected(inside):
             menu = SelectionMenu(self.selection, self)
+            if view.turn.role is Role.ASSISTANT and view.turn.text:
+                menu.add_lens(lambda: self.acted.emit(TurnAction.LENS, view.turn))
             menu.popup(place)
         else:
             view.popup_menu(place)

@@ -18,6 +18,7 @@ from app.ui.transcript.turn_actions import TurnAction
 class TranscriptActions(QObject):
     fork_requested = Signal(object)  # the Turn to end with
     tokens_requested = Signal(object)  # the Turn whose tokens to show
+    lens_requested = Signal(object, str)  # the Turn to look into, a sentence of it or nothing
     selecting_requested = Signal(object)  # the Turn that is selected first
     undo_offered = Signal(str, object)  # what was done, and its undo function
     draft_offered = Signal(str)  # a message to be edited before it is sent
@@ -35,6 +36,7 @@ class TranscriptActions(QObject):
             TurnAction.COMPARE: lambda _turn: transcript.set_comparing(True),
             TurnAction.FORK: self.fork_requested.emit,
             TurnAction.TOKENS: self.tokens_requested.emit,
+            TurnAction.LENS: lambda turn: self.lens_requested.emit(turn, transcript.pointed_sentence(turn)),
             TurnAction.SELECT: self.selecting_requested.emit,
             TurnAction.DELETE: self.delete,
         }

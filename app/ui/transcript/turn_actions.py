@@ -34,6 +34,7 @@ class TurnAction(StrEnum):
     CONTINUE = "continue"
     FORK = "fork"
     TOKENS = "tokens"
+    LENS = "lens"
     DETAILS = "details"
     SELECT = "select"
     DELETE = "delete"
@@ -71,6 +72,7 @@ _LABELS = {
     TurnAction.CONTINUE: (mark("Co&ntinue"), "play"),
     TurnAction.FORK: (mark("&Fork the chat here"), "git-fork"),
     TurnAction.TOKENS: (mark("&Token probabilities"), "chart-bar-decreasing"),
+    TurnAction.LENS: (mark("What was read for t&his"), "search"),
     TurnAction.DETAILS: (mark("Statistics &of this answer"), "info"),
     TurnAction.SELECT: (mark("&Select messages"), "list-checks"),
     TurnAction.DELETE: (mark("&Delete"), "trash-2"),
@@ -94,7 +96,7 @@ _GROUPS = (
         TurnAction.WAYS,
         TurnAction.COMPARE,
     ),
-    (TurnAction.FORK, TurnAction.TOKENS, TurnAction.DETAILS),
+    (TurnAction.FORK, TurnAction.TOKENS, TurnAction.LENS, TurnAction.DETAILS),
     (TurnAction.DELETE,),
 )
 _WHILE_BUSY = (  # those that change neither turns nor the running answer
@@ -102,6 +104,7 @@ _WHILE_BUSY = (  # those that change neither turns nor the running answer
     TurnAction.COPY_PLAIN,
     TurnAction.FORK,
     TurnAction.TOKENS,
+    TurnAction.LENS,
     TurnAction.DETAILS,
     TurnAction.SELECT,
 )
@@ -135,7 +138,7 @@ def _offered_for_answer(turn: Turn, place: Place) -> set[TurnAction]:
     if turn.text or turn.rounds:
         actions |= {TurnAction.COPY, TurnAction.COPY_PLAIN}
     if turn.text:
-        actions.add(TurnAction.TOKENS)
+        actions |= {TurnAction.TOKENS, TurnAction.LENS}
     if turn.state is TurnState.STREAMING:
         return actions
     actions |= {TurnAction.REGENERATE, TurnAction.DELETE}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from app.ui.message import growing_markdown, markdown
 from app.ui.message.growing_markdown import WINDOW, GrowingMarkdown
 from app.ui.message.markdown import CHUNK_CHARS, Block, BlockKind, parse_blocks
+from tests.effort import EFFORT
 
 PIECES = (
     "# Title\n",
@@ -50,7 +51,7 @@ def whole(source: str) -> list[Block]:
     return growing.blocks
 
 
-@settings(max_examples=600)
+@settings(max_examples=200 * EFFORT)
 @given(
     pieces=st.lists(st.sampled_from(PIECES), max_size=16),
     cuts=st.lists(st.integers(0, 400), max_size=12),

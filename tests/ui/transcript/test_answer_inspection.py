@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.inspector.lens_panel import LensPanel
 from app.inspector.probabilities import NO_MODEL, ProbabilitiesPanel
 from app.protocol.commands import TokensOf
 from app.protocol.report import ChatTokens
@@ -103,3 +104,15 @@ def test_a_fork_opens_in_a_new_tab_unless_the_chat_is_closed(
     workspace.close(session)
     panel.fork_at_requested.emit(panel.reader.source, "6", (54,))
     assert len(workspace.forks_at) == 1
+
+
+def test_the_lens_comes_with_the_sentence_that_was_pointed_at(
+    window: MainWindow, engine: FakeEngine, session: FakeSession
+) -> None:
+    window.tabs.views[0].lens_requested.emit(session, session.chat.turns[3], "5")
+    lens = window.inspector.panel("lens")
+    assert isinstance(lens, LensPanel)
+    assert lens.isVisible()
+    assert engine.posted[-1] == TokensOf(session.chat.id)
+    assert lens.reader.source is not None
+    assert lens.reader.source.turn is session.chat.turns[3]

@@ -59,7 +59,13 @@ def test_versions_are_compared_where_there_are_several() -> None:
 
 def test_what_is_being_written_can_only_be_read() -> None:
     actions = offered(STREAMING, Place((STREAMING,), is_last=True, is_busy=True))
-    assert actions == {TurnAction.SELECT, TurnAction.COPY, TurnAction.COPY_PLAIN, TurnAction.TOKENS}
+    assert actions == {
+        TurnAction.SELECT,
+        TurnAction.COPY,
+        TurnAction.COPY_PLAIN,
+        TurnAction.TOKENS,
+        TurnAction.LENS,
+    }
 
 
 def test_an_answer_without_a_word_can_only_be_asked_for_again_or_deleted() -> None:

@@ -1,0 +1,211 @@
+"""The tree of a chat as rows: a picture of its branches, and each turn in a line. GUI thread."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import QObject, QPointF, QRect, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QWidget
+
+from app.chats.branches import Branch
+from app.chats.chat import Turn, TurnState
+from app.chats.thinking import split_thinking
+from app.inspector.row_table import ROW_HEIGHT, Index, RowDelegate, RowModel, RowTable
+from app.inspector.table_column import Column
+from app.inspector.tree_strokes import Seqs, Strokes, num_tokens, strokes_of, together
+from app.look.figures import count
+from app.look.plain_text import one_line
+from app.look.sequence_colours import colour_of
+from app.look.tokens import current
+from app.look.words import mark, tr
+from app.protocol.request import Role
+
+COLUMNS = (
+    Column(
+        mark("branch"),
+        mark("One line for each sequence that holds the cells: the thicker, the more share them"),
+    ),
+    Column(mark("message"), stretches=True),
+    Column(
+        mark("tokens"), mark("Tokens of the message, where known"), "99,999", is_number=True, is_muted=True
+    ),
+    Column(mark("held by"), mark("Sequences that hold its cells now"), "0, 1, 2, 3 …", is_muted=True),
+)
+BRANCH, MESSAGE, TOKENS, HELD = range(len(COLUMNS))
+LANE = 18
+MIN_WIDTH, MAX_WIDTH = 56, 240
+DOT = 4.0
+LINE, GAP = 2.0, 1.0
+MAX_LINES = 5  # drawn side by side; the numbers tell the rest
+MAX_CHARS = 200
+MAX_NAMED = 4
+DASH_PX_PER_S = 24
+
+
+def text_of(turn: Turn) -> str:
+    """What its author said, without the thinking."""
+    return turn.text if turn.role is Role.USER else split_thinking(turn.text).answer
+
+
+def line_of(turn: Turn) -> str:
+    """Of one that is being written the end, since that is what moves."""
+    text = text_of(turn)
+    text = one_line(text[-MAX_CHARS:] if turn.state is TurnState.STREAMING else text[:MAX_CHARS])
+    if turn.role is Role.USER:
+        return tr("You: {text}", text=text)
+    if not text:
+        return tr("(computing)") if turn.state is TurnState.STREAMING else tr("(no text)")
+    return text
+
+
+class TreeRows(RowModel):
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(COLUMNS, parent)
+        self.branches: tuple[Branch, ...] = ()
+        self.strokes: list[Strokes] = []
+        self.held: Mapping[int, Seqs] = {}
+
+    @property
+    def num_lanes(self) -> int:
+        return 1 + max((branch.lane for branch in self.branches), default=0)
+
+    def show(self, branches: tuple[Branch, ...]) -> None:
+        if _shape(branches) == _shape(self.branches):
+            self.branches = branches  # what is chosen and where it is scrolled stays
+            return
+        self.beginResetModel()
+        self.branches, self.strokes = branches, strokes_of(branches)
+        self.held = {}
+        self.endResetModel()
+
+    def note(self, held: Mapping[int, Seqs]) -> None:
+        """Which sequences hold which row. Other figures may have changed, too."""
+        self.held = held
+        if self.branches:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.branches) - 1, HELD))
+
+    def row_of(self, turn: Turn) -> int | None:
+        rows = (row for row, one in enumerate(self.branches) if any(place is turn for _, place in one.places))
+        return next(rows, None)
+
+    def num_rows(self) -> int:
+        return len(self.branches)
+
+    def text_at(self, row: int, column: int) -> str:
+        if column == MESSAGE:
+            return line_of(self.branches[row].turn)
+        if column == TOKENS:
+            number = num_tokens(self.branches, row, self.strokes[row].below)
+            return count(number) if number else ""
+        if column == HELD:
+            held = self.held.get(row, ())
+            return ", ".join(map(str, held[:MAX_NAMED])) + (" …" if len(held) > MAX_NAMED else "")
+        return ""
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        branch = self.branches[index.row()]
+        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == BRANCH:
+            if not branch.is_shown:
+                return tr("Branch {number}", number=branch.lane + 1)
+            return tr("Branch {number}, shown", number=branch.lane + 1)
+        return super().data(index, role)
+
+
+def _shape(branches: tuple[Branch, ...]) -> list[tuple[object, ...]]:
+    return [(branch.turn.id, branch.parent, branch.lane, branch.is_shown) for branch in branches]
+
+
+class TreeTable(RowTable):
+    """Two rows can be chosen, to be compared."""
+
+    def __init__(self, rows: TreeRows, parent: QWidget) -> None:
+        super().__init__(tr("Turns of the chat"), rows, parent, _Delegate)
+        self._rows = rows
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.fit()
+
+    def fit(self) -> None:
+        """Makes room for the lanes."""
+        self.setColumnWidth(BRANCH, min(MAX_WIDTH, max(MIN_WIDTH, LANE * (self._rows.num_lanes + 1))))
+
+    @property
+    def chosen_rows(self) -> list[int]:
+        return sorted(index.row() for index in self.selectionModel().selectedRows())
+
+
+class _Delegate(RowDelegate):
+    rows: TreeRows
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        super().paint(painter, option, index)
+        if index.column() == BRANCH:
+            painter.save()
+            painter.setClipRect(option.rect)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_branch(painter, option.rect, index.row())
+            painter.restore()
+
+    def is_muted(self, index: Index) -> bool:
+        return super().is_muted(index) or not self.rows.branches[index.row()].is_shown
+
+    def _paint_branch(self, painter: QPainter, rect: QRect, row: int) -> None:
+        branch, strokes = self.rows.branches[row], self.rows.strokes[row]
+        top, middle, bottom = rect.top(), rect.top() + ROW_HEIGHT / 2, rect.top() + ROW_HEIGHT
+        for lane, leads_to in strokes.through.items():
+            self._paint_lines(painter, rect, leads_to, lambda x: _line(x, top, bottom), lane)
+        if strokes.below:
+            self._paint_lines(painter, rect, strokes.below, lambda x: _line(x, middle, bottom), branch.lane)
+        if strokes.above is not None and strokes.bend is None:
+            self._paint_lines(painter, rect, [row], lambda x: _line(x, top, middle), branch.lane)
+        elif strokes.above is not None and strokes.bend is not None:
+            end = rect.left() + LANE * (branch.lane + 0.75)
+            self._paint_lines(painter, rect, [row], lambda x: _bend(x, top, end, middle), strokes.bend)
+        self._paint_dot(painter, QPointF(rect.left() + LANE * (branch.lane + 0.75), middle), branch)
+
+    def _paint_lines(
+        self,
+        painter: QPainter,
+        rect: QRect,
+        leads_to: Sequence[int],
+        path_at: Callable[[float], QPainterPath],
+        lane: int,
+    ) -> None:
+        """One for each sequence that holds what it leads to; while that is written, they move."""
+        seqs = together(self.rows.held, leads_to)[:MAX_LINES]
+        centre = rect.left() + LANE * (lane + 0.75)
+        is_growing = any(self.rows.branches[row].turn.state is TurnState.STREAMING for row in leads_to)
+        if not seqs:
+            painter.strokePath(path_at(centre), _pen(QColor(current().hairline), 1.4, is_growing))
+        left = centre - (len(seqs) - 1) * (LINE + GAP) / 2
+        for number, seq_id in enumerate(seqs):
+            path = path_at(left + number * (LINE + GAP))
+            painter.strokePath(path, _pen(colour_of(seq_id), LINE, is_growing))
+
+    def _paint_dot(self, painter: QPainter, centre: QPointF, branch: Branch) -> None:
+        tokens, turn = current(), branch.turn
+        colour = QColor(tokens.accent if branch.is_shown else tokens.muted)
+        if turn.state is TurnState.FAILED:
+            colour = QColor(tokens.danger)
+        painter.setPen(QPen(colour, 1.8))
+        painter.setBrush(QColor(tokens.window) if turn.role is Role.USER else colour)
+        painter.drawEllipse(centre, DOT, DOT)
+
+
+def _line(x: float, top: float, bottom: float) -> QPainterPath:
+    path = QPainterPath(QPointF(x, top))
+    path.lineTo(x, bottom)
+    return path
+
+
+def _bend(x: float, top: float, end: float, middle: float) -> QPainterPath:
+    path = QPainterPath(QPointF(x, top))
+    path.cubicTo(QPointF(x, middle), QPointF(x, middle), QPointF(end, middle))
+    return path
+
+
+def _pen(colour: QColor, width: float, is_growing: bool) -> QPen:
+    pen = QPen(colour, width)
+    if is_growing:
+        pen.setDashPattern([3, 2])
+        pen.setDashOffset(-(time.monotonic() * DASH_PX_PER_S / width) % 5)
+    return pen

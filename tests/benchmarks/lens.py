@@ -1,0 +1,150 @@
+"""The lens: does leaving passages out name the fact that an answer needs, and how long does that take?
+
+For each question the model reads twenty numbered facts and is asked for one; how its answer begins is given.
+The answer is scored without each of them. Right is the fact whose name it gave, be that the one asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.engine.engine import Engine
+from app.engine.lens import answers_to
+from app.engine.llama.backend import LlamaBackend
+from app.engine.llama.loading import open_llama_backend
+from app.inspector.answer_tokens import text_of
+from app.inspector.lens_text import Part, ReadText, heat_of, parts_of, sentence_tokens, sentences_of
+from app.protocol.commands import TokensOf
+from app.protocol.lens import Attention, LeaveOut, ReadAttention, Scores
+from app.protocol.load import LoadParams
+from app.protocol.report import ChatTokens
+from app.protocol.request import Message, Request, Role
+from app.protocol.sampling import SamplingParams
+from app.system import paths
+from tests.benchmarks.figures import Verdict
+
+NUM_FACTS = 20
+WANTED = 0.95
+N_CTX = 2048
+ANSWER_TOKENS = 6
+NAMES = (
+    "Anna Ben Clara David Emma Frank Grace Henry Ivy Jack Kate Liam Maria Noah Olive Peter Quinn Rosa Simon "
+    "Tara"
+)
+THINGS = (
+    "bakery library mill school bridge station museum harbour garden church theatre market hotel farm tower "
+    "bank cinema factory hospital lighthouse"
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Whether the answer has the name that was asked for, and whether its source was found; the seconds."""
+
+    is_right: bool
+    by_dropping: bool
+    by_attention: bool
+    looking_s: float
+    dropping_s: float
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", type=Path, help="another GGUF (default: the starter model)")
+    parser.add_argument("--threads", type=int, default=0, help="0: as Skein chooses")
+    parser.add_argument("--questions", type=int, default=100)
+
+
+def run(options: argparse.Namespace) -> int:
+    verdict = Verdict()
+    path = options.model or paths.starter_model()
+    with open_llama_backend(LoadParams(path, n_ctx=N_CTX, n_threads=options.threads)) as backend:
+        print(f"{backend.model.name}: {options.questions} questions for one of {NUM_FACTS} facts")
+        engine = Engine(backend)
+        found = [_ask(engine, backend, number) for number in range(options.questions)]
+        engine.close()
+    right = [one for one in found if one.is_right]
+    print(f"  answered right: {len(right)} of {len(found)}")
+    for name, some in (("all", found), ("the right", right)):
+        dropped, looked = sum(one.by_dropping for one in some), sum(one.by_attention for one in some)
+        print(f"  of {name} answers, {len(some)}: named by dropping {dropped}, by attention alone {looked}")
+    looking_ms = 1000 * statistics.median(one.looking_s for one in found)
+    dropping_ms = 1000 * statistics.median(one.dropping_s for one in found)
+    print(f"  a sentence, medians: attention {looking_ms:.0f} ms, without each fact {dropping_ms:.0f} ms")
+    wanted = WANTED * len(right)
+    verdict.at_least("right answers whose fact was named", sum(one.by_dropping for one in right), wanted)
+    verdict.at_least("right answers", len(right), 1)
+    return verdict.exit_code
+
+
+def _ask(engine: Engine, backend: LlamaBackend, number: int) -> Found:
+    rng = random.Random(number)
+    things, names = THINGS.split(), NAMES.split()
+    rng.shuffle(things)
+    rng.shuffle(names)
+    asked = rng.randrange(NUM_FACTS)
+    facts = [f"{n + 1}. The owner of the {things[n]} is {names[n]}.\n" for n in range(NUM_FACTS)]
+    messages = (
+        Message(Role.SYSTEM, "".join(facts)),
+        Message(Role.USER, f"Who is the owner of the {things[asked]}?"),
+    )
+    begin = f"The owner of the {things[asked]} is"
+    tokens = _answered(engine, messages, begin, f"question {number}")
+    answer = text_of(tokens.pieces)
+    read = ReadText(
+        [*map(backend.written_piece, tokens.token_ids[: tokens.num_prompt_tokens]), *tokens.pieces]
+    )
+    spans = sentences_of(answer)
+    part = sentence_tokens(read, tokens.num_prompt_tokens, answer, spans, 0) if spans else None
+    passages = [one for one in parts_of(read, messages, tokens.num_prompt_tokens) if one.message is not None]
+    assert len(passages) == NUM_FACTS
+    given = next((n for n in range(NUM_FACTS) if names[n] in answer), None)
+    if part is None or given is None:
+        return Found(False, False, False, 0.0, 0.0)
+    looking, by_attention = _looked(backend, tokens, part, passages)
+    dropping, by_dropping = _dropped(backend, tokens, part, passages)
+    return Found(given == asked, by_dropping == given, by_attention == given, looking, dropping)
+
+
+def _answered(engine: Engine, messages: tuple[Message, ...], begin: str, chat_id: str) -> ChatTokens:
+    greedy = SamplingParams(temperature=0.0)
+    request = Request(chat_id, chat_id, messages, greedy, max_tokens=ANSWER_TOKENS, answer_start=begin)
+    engine.add_request(request)
+    while engine.has_work:
+        engine.step()
+    engine.obey(TokensOf(chat_id))
+    tokens = next(one for one in engine.report().answers if isinstance(one, ChatTokens))
+    engine.forget(chat_id)
+    return tokens
+
+
+def _looked(
+    backend: LlamaBackend, tokens: ChatTokens, part: tuple[int, int], passages: list[Part]
+) -> tuple[float, int]:
+    assert backend.lens
+    began = time.perf_counter()
+    question = ReadAttention("look", tokens.chat_id, tokens.token_ids, part)
+    attention = next(iter(answers_to(question, backend.lens, None)))
+    assert isinstance(attention, Attention)
+    heat = heat_of(attention.weights, None, None, part, [0])
+    sums = [float(heat[slice(*one.tokens)].sum()) for one in passages]
+    return time.perf_counter() - began, sums.index(max(sums))
+
+
+def _dropped(
+    backend: LlamaBackend, tokens: ChatTokens, part: tuple[int, int], passages: list[Part]
+) -> tuple[float, int]:
+    assert backend.lens
+    began = time.perf_counter()
+    spans = tuple(one.tokens for one in passages)
+    question = LeaveOut("drop", tokens.chat_id, tokens.token_ids, part, spans)
+    likely = {}
+    for scores in answers_to(question, backend.lens, None):
+        assert isinstance(scores, Scores)
+        likely[scores.left_out] = sum(scores.logprobs)
+    least = min(spans, key=lambda span: likely[span])
+    return time.perf_counter() - began, spans.index(least)
