@@ -38,7 +38,7 @@ class ChatShelves(QObject):
         self._services = services
         self._shelves, self._reader = services.shelves, services.shelf_reader
         self._parent = parent
-        self._window: ShelvesWindow | None = None
+        self.shown_window: ShelvesWindow | None = None  # once it was asked for
         self.reader: Reader | None = None
         self.show = command(parent, "tools.shelves", self.show_window)
         self.choose = command(parent, "chat.shelf", self.open_for_current)
@@ -46,15 +46,15 @@ class ChatShelves(QObject):
         self._shelves.changed.connect(self._show_all)
         self._reader.changed.connect(self._show_all)
         services.engine.loaded.connect(self._show_all)
-        QDesktopServices.setUrlHandler(SCHEME, self, b"on_source")
+        QDesktopServices.setUrlHandler(SCHEME, self, "on_source")  # type: ignore[arg-type]  # not as it says
 
     @property
     def window(self) -> ShelvesWindow:
         """Made when it is first asked for."""
-        if self._window is None:
+        if self.shown_window is None:
             from app.ui.shelves.shelves_window import ShelvesWindow
 
-            self._window = ShelvesWindow(
+            self.shown_window = ShelvesWindow(
                 self._shelves,
                 self._reader.reading,
                 self._room,
@@ -62,9 +62,9 @@ class ChatShelves(QObject):
                 self._is_kept,
                 self._parent,
             )
-            self._reader.changed.connect(self._window.apply)
-            self._window.file_opened.connect(self._on_file_opened)
-        return self._window
+            self._reader.changed.connect(self.shown_window.apply)
+            self.shown_window.file_opened.connect(self._on_file_opened)
+        return self.shown_window
 
     def show_window(self) -> None:
         self.window.come_up()
@@ -170,13 +170,17 @@ class ChatShelves(QObject):
             beside = QSplitter(Qt.Orientation.Horizontal)
             beside.setHandleWidth(around.handleWidth())
             beside.setChildrenCollapsible(False)
-            around.replaceWidget(around.indexOf(self._tabs), beside)
+            place = around.indexOf(self._tabs)
+            sizes = around.sizes()
             self.reader = Reader(beside)
             self.reader.closed.connect(self._on_reader_closed)
             beside.addWidget(self._tabs)
             beside.addWidget(self.reader)
             beside.setStretchFactor(0, 1)
-            beside.setSizes([max(1, around.width() - WIDTH), WIDTH])
+            around.insertWidget(place, beside)
+            around.setStretchFactor(place, 1)
+            around.setSizes(sizes)
+            beside.setSizes([max(1, sizes[place] - WIDTH), WIDTH])
             self._tabs.show()
             beside.show()
         return self.reader
