@@ -33,6 +33,19 @@ def _end(text: str, start: int) -> int:
     return start + PASSAGE_CHARS
 
 
+def narrowed(text: str, start: int, end: int, sentence: str) -> tuple[int, int]:
+    """The paragraph between these places that has most words of `sentence`; all of it if none has any."""
+    wanted = _words(sentence)
+    best, most, at = (start, end), 0, start
+    for paragraph in re.split(r"(?<=\n)\s*\n", text[start:end]):
+        at = text.index(paragraph, at)
+        num_found = len(wanted & _words(paragraph))
+        if num_found > most:
+            best, most = (at, at + len(paragraph.rstrip())), num_found
+        at += len(paragraph)
+    return best
+
+
 def line_of(text: str, place: int) -> int:
     """From one."""
     return text.count("\n", 0, place) + 1
@@ -45,8 +58,16 @@ def indexed(text: str) -> str:
 
 def query(text: str) -> str:
     """For passages with any of these words, in FTS5's language. Empty: there are none."""
-    words = dict.fromkeys(word.lower() for word in _WORD.findall(indexed(text)))
+    words = dict.fromkeys(_listed(text))
     return " OR ".join(f'"{word}"' for word in list(words)[:MAX_QUERY_WORDS])
+
+
+def _words(text: str) -> set[str]:
+    return set(_listed(text))
+
+
+def _listed(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(indexed(text))]
 
 
 def _pairs(run: str) -> list[str]:

@@ -81,7 +81,6 @@ def conversed_places(window: MainWindow) -> dict[str, list[int]]:
         **(_chat_places(view) if view else {}),
         **_list_places(window),
         **({"undo": middle(window.undo.button)} if window.undo.isVisible() else {}),
-        **({"reader": middle(window.shelves.reader.text)} if _read(window) and window.shelves.reader else {}),
     }
 
 

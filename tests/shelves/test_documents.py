@@ -13,7 +13,7 @@ from app.shelves.documents import (
     sentence_before,
     with_text_before,
 )
-from app.shelves.passages import PASSAGE_CHARS, passages
+from app.shelves.passages import PASSAGE_CHARS, narrowed, passages
 from app.shelves.shelf import Passage
 
 FILES = [(1, "a.txt", "All about a."), (3, "deep/b.md", "```\nb\n```")]
@@ -62,3 +62,13 @@ def test_passages_have_no_gap_and_are_short(text: str):
     places = list(passages(text))
     assert "".join(text[start:end] for start, end in places) == text
     assert all(0 < end - start <= PASSAGE_CHARS + 2 for start, end in places)
+
+
+def test_of_a_passage_the_paragraph_that_says_it_is_marked():
+    text = "Before.\n\nAll about pears.\nThey are green.\n\nAll about apples.\n\nAfter."
+    start, end = narrowed(text, 9, len(text), "About red apples")
+    assert text[start:end] == "All about apples."
+    start, end = narrowed(text, 9, len(text), "green pears")
+    assert text[start:end] == "All about pears.\nThey are green."
+    assert narrowed(text, 9, len(text), "Nothing") == (9, len(text))
+    assert narrowed("", 0, 0, "Nothing") == (0, 0)

@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Slot
+from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from app.bridge.tasks import spawn
 from app.chats.attachment import Attachment
-from app.look.plain_text import as_tab_text
+from app.look.plain_text import as_tab_text, one_line
 from app.look.popups import Menu
 from app.look.words import tr
 from app.services.services import Services
 from app.shelves.documents import name_of, number_of, sentence_before
+from app.shelves.passages import narrowed
 from app.shelves.shelf import Shelf, ShelfFile
 from app.ui.base.actions import command
 from app.ui.base.citations import SCHEME, set_citing
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 
 class ChatShelves(QObject):
+    titles_changed = Signal(object)  # what the shelves' own sequences are called, by chat id
+
     def __init__(self, tabs: ChatTabs, services: Services, parent: QWidget) -> None:
         super().__init__(parent)
         self._tabs = tabs
@@ -87,6 +90,8 @@ class ChatShelves(QObject):
     # What is shown
 
     def _show_all(self) -> None:
+        named = (state.shelf for state in self._shelves.states)
+        self.titles_changed.emit({one.chat_id: tr("Shelf: {name}", name=one_line(one.name)) for one in named})
         for view in self._tabs.views:
             self._show(view)
 
@@ -127,31 +132,29 @@ class ChatShelves(QObject):
 
     async def _open_source(self, view: ChatView, number: int, said: str) -> None:
         """A passage that came with a message; else a document, where it says most of the sentence."""
-        chat = view.session.chat
+        chat, sentence = view.session.chat, sentence_before(said, number) or said
         attached = (one for turn in chat.turns for one in turn.attachments)
         passage = next((one for one in attached if number_of(one) == number), None)
         if passage:
-            await self._open_passage(chat.shelf_id, passage)
+            await self._open_passage(chat.shelf_id, passage, sentence)
             return
         found = await self._shelves.text_of(chat.shelf_id, number)
-        sentence = sentence_before(said, number) or said
         place = await self._shelves.best_passage(chat.shelf_id, number, sentence)
-        if found and place:
-            self._show_reader().show_file(*found, place.start, place.end)
-        elif found:
-            self._show_reader().show_file(*found)
+        if found:
+            start, end = (place.start, place.end) if place else (0, 0)
+            self._show_reader().show_file(*found, *narrowed(found[1], start, end, sentence))
 
-    async def _open_passage(self, shelf_id: str, passage: Attachment) -> None:
+    async def _open_passage(self, shelf_id: str, passage: Attachment, sentence: str) -> None:
         """In its file if that still has it, else alone."""
         name, state = name_of(passage), self._shelves.state(shelf_id)
         number = next((one.number for one in state.files if one.name == name), 0) if state else 0
         found = await self._shelves.text_of(shelf_id, number)
         text = found[1] if found else ""
         start = text.find(passage.text)
-        if start >= 0:
-            self._show_reader().show_file(name, text, start, start + len(passage.text))
-        else:
-            self._show_reader().show_file(name, passage.text, 0, len(passage.text))
+        if start < 0:
+            text, start = passage.text, 0
+        place = narrowed(text, start, start + len(passage.text), sentence)
+        self._show_reader().show_file(name, text, *place)
 
     @Slot(object, object)
     def _on_file_opened(self, shelf: Shelf, file: ShelfFile) -> None:

@@ -17,7 +17,7 @@ from app.ui.shelves.shelf_words import about_tokens, state_text
 NUMBER, NAME, STATE, TOKENS = range(4)
 HEADS = (mark("No."), mark("File"), mark("State"), mark("Tokens"))
 ROW_HEIGHT = 28
-NUMBER_WIDTH, STATE_WIDTH, TOKENS_WIDTH = 56, 190, 90
+NUMBER_WIDTH, STATE_WIDTH, TOKENS_WIDTH = 56, 240, 90
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()

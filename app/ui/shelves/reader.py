@@ -52,6 +52,7 @@ class Reader(QWidget):
         self._passage = (len(before), len(before) + len(passage))
         self._mark()
         self.show()
+        self.text.setFocus()
         QTimer.singleShot(0, self, self._scroll)  # once it has its size
 
     def close_up(self) -> None:
