@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
 
+from apply_patch import SERIES
 from chat_library import LICENCE_NAME as JSON_LICENCE_NAME
 from rpc_library import LICENCE_NAME
 
@@ -25,6 +26,9 @@ Nothing in Skein's own terms forbids to study or change them, or to debug such c
 """
 LLAMA_NOTICE = """\
 llama.cpp and ggml (MIT) are inside llama_cpp_python: https://github.com/ggml-org/llama.cpp
+Skein's changes to them are in `licences/llama.cpp-patches`, under the same licence:
+{patches}
+
 JSON for Modern C++ (MIT) is inside libskein-chat: https://github.com/nlohmann/json"""
 FONTS = Path(__file__).parent.parent / "resources" / "fonts"
 FONT_NOTICE = "The fonts Inter and JetBrains Mono are inside, unchanged, under the SIL Open Font License 1.1."
@@ -51,18 +55,29 @@ def main(bundle: Path) -> None:
         lines.append(f"| {package.name} | {package.version} | {_licence(package)} | {_home(package)} |")
         _copy_texts(package, folder)
     lines += _of_the_system(bundle, folder)
-    llama = Path(str(distribution("llama-cpp-python").locate_file("llama_cpp/lib")))
-    (folder / "llama.cpp-LICENSE").write_bytes((llama / LICENCE_NAME).read_bytes())
-    (folder / "nlohmann-json-LICENSE").write_bytes((llama / JSON_LICENCE_NAME).read_bytes())
+    llama = Path(str(distribution("llama-cpp-python").locate_file("llama_cpp")))
+    (folder / "llama.cpp-LICENSE").write_bytes((llama / "lib" / LICENCE_NAME).read_bytes())
+    (folder / "nlohmann-json-LICENSE").write_bytes((llama / "lib" / JSON_LICENCE_NAME).read_bytes())
     qt = next((one.version for one in inside if one.name.startswith("PySide6")), "")
     notice = QT_NOTICE.format(version=qt, series=".".join(qt.split(".")[:2]))
     for name in ("LGPL-3", "GPL-3"):  # Qt's wheels come without them
         (folder / f"Qt-{name}.txt").write_bytes((COMMON / name).read_bytes())
     for licence in FONTS.glob("LICENSE-*.txt"):
         (folder / f"font-{licence.name}").write_bytes(licence.read_bytes())
-    notices = (LLAMA_NOTICE, "", FONT_NOTICE, "", notice)
+    notices = (LLAMA_NOTICE.format(patches=_patches(llama, folder)), "", FONT_NOTICE, "", notice)
     (bundle / "LICENCES.md").write_text("\n".join([*lines, "", *notices]))
     print(f"{len(inside)} packages in {bundle / 'LICENCES.md'}")
+
+
+def _patches(package: Path, folder: Path) -> str:
+    """A line for each that is in this llama.cpp. They go to the licences."""
+    lines = []
+    (folder / "llama.cpp-patches").mkdir(exist_ok=True)
+    for name in (package / "patches.txt").read_text(encoding="utf-8").split():
+        text = (SERIES / f"{name}.patch").read_text(encoding="utf-8")
+        (folder / "llama.cpp-patches" / f"{name}.patch").write_text(text, encoding="utf-8")
+        lines.append(f"- {name}: {text.splitlines()[0]}")
+    return "\n".join(lines)
 
 
 def _inside(bundle: Path) -> list[Distribution]:

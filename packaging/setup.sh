@@ -97,6 +97,7 @@ install_skein() {
         [[ $(wanted_gpu) == cpu ]] || say "To go on without the GPU: packaging/run --gpu=cpu"
         die "Start again to go on from here; what is downloaded and compiled is kept."
     fi
+    tell_missing_patches
 }
 
 pip_install() {
@@ -116,7 +117,8 @@ wanted_llama() {
         llama_version
         printf '%s\n' "${CMAKE_ARGS:-}"
         cpu_features
-        cat "$root"/packaging/llama_cpp{_build.cmake,.patch}
+        cat "$root"/packaging/{llama_cpp_build.cmake,apply_patch.py}
+        wanted_patches | while read -r patch; do cat "$patch"; done
     } | sha256sum | head -c 16
 }
 
@@ -124,6 +126,36 @@ wanted_llama() {
 cpu_features() {
     grep -m 1 -E '^(flags|Features)' /proc/cpuinfo 2>/dev/null |
         grep -oE '\b(ssse3|sse4|avx|amx|fma|f16c|bmi|abm|movbe|gfni|asimd|sve|i8mm|bf16)[a-z0-9_]*' || true
+}
+
+# Paths, a line each.
+wanted_patches() { wants_plain_llama || find "$root/packaging/llama_cpp" -maxdepth 1 -name '*.patch' | sort; }
+
+# Those that do not fit this version of llama.cpp were left out, so that no update waits for them.
+tell_missing_patches() {
+    local patch
+    wanted_patches | while read -r patch; do
+        patch=$(basename "$patch" .patch)
+        grep -qx "$patch" "$venv"/lib/python3*/site-packages/llama_cpp/patches.txt ||
+            say "llama.cpp is built without $patch, which does not fit $(llama_version). All works without it, but slower."
+    done
+}
+
+# A second llama_cpp without them in $venv/plain, for the tests.
+ensure_plain_llama() {
+    local wanted
+    wanted=$(wanted_llama)-$(sha256sum <"$root/packaging/plain_library.py" | head -c 16)
+    [[ $(stamped plain) != "$wanted" ]] || return 0
+    PIP_CACHE_DIR=$(llama_cache) "$venv/bin/python" "$root/packaging/plain_library.py" "$venv/plain" &&
+        printf '%s\n' "$wanted" >"$venv/ready-plain"
+}
+
+wants_plain_llama() { [[ -f $venv/plain-llama ]]; }
+
+# want_llama plain, or patched: remembered for every later start.
+want_llama() {
+    mkdir -p "$venv"
+    if [[ $1 == plain ]]; then touch "$venv/plain-llama"; else rm -f "$venv/plain-llama"; fi
 }
 
 # want_gpu KIND: remembered for every later start.
@@ -218,12 +250,13 @@ wanted_chat() {
     { llama_version; cat "$root"/packaging/chat_library.py "$root"/packaging/llama_cpp/chat/*; } | sha256sum | head -c 16
 }
 
-# Builds for the CPU of this machine (the package's default) and only what Skein loads: neither the image models nor
-# llama.cpp's library for its own programs. That is 83 build steps instead of 193. The user's CMAKE_ARGS go last.
+# Builds for the CPU of this machine (the package's default) and only what Skein loads: not llama.cpp's library for its
+# own programs, and nothing for videos, which would start ffmpeg. That is 136 build steps instead of 193. The user's
+# CMAKE_ARGS go last.
 cmake_args() {
     local quoted=\'${root//\'/\'\"\'\"\'}\'
-    printf '%s' "-DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$quoted/packaging/llama_cpp_build.cmake" \
-        "$(gpu_args)" "${CMAKE_ARGS:+ $CMAKE_ARGS}"
+    printf '%s' "-DMTMD_VIDEO=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$quoted/packaging/llama_cpp_build.cmake" \
+        "$(gpu_args)" "$(! wants_plain_llama || printf ' -DPLAIN_LLAMA=ON')" "${CMAKE_ARGS:+ $CMAKE_ARGS}"
 }
 
 # What is going on.

@@ -41,6 +41,7 @@ from app.api.guard import Guard, cross_origin_headers
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
 from app.api.llama_server.slot_actions import SLOT_FOLDER
+from app.api.media import MEDIA_READER, MediaReader
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
 from app.api.state import CLIENT, PRESENTATION, SHELVES, TEXT_ENGINES, Presentation, TextEngines
@@ -171,6 +172,7 @@ class ApiServer:
         )
         application[CLIENT] = self._client
         application[LIMITS] = self._limits
+        application[MEDIA_READER] = MediaReader()
         application[PRESENTATION] = self._presentation
         application[RESPONSES] = ResponseStore()
         application[TEXT_ENGINES] = self._text_engines

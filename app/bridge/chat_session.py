@@ -17,6 +17,7 @@ from shiboken6 import isValid
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_shelf import ChatShelf, ShelfAccess, has_passages, without_passages
 from app.bridge.draft_files import DraftFiles
+from app.bridge.media_files import MediaFiles
 from app.bridge.open_answer import NO_USAGE, OpenAnswer
 from app.bridge.parameters import context_cap, max_answer_tokens, sampling_params
 from app.bridge.tasks import spawn
@@ -27,7 +28,7 @@ from app.bridge.tool_list import about_tokens, listed
 from app.bridge.tool_permits import ToolPermits
 from app.bridge.tool_results import num_told, read_more
 from app.bridge.tool_rounds import Listener, OfferedTool, ToolRounds
-from app.chats.attachment import Attachment
+from app.chats.attachment import Attachment, in_words
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.chats.text import valid_unicode
@@ -35,6 +36,7 @@ from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
 from app.protocol.answer_format import NO_WISHES, AnswerWishes
 from app.protocol.commands import Abort, Forget, Submit
+from app.protocol.media import Senses
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Overflow, Request, Role
 from app.protocol.sampling import SamplingParams
@@ -70,6 +72,7 @@ class ChatSession(QObject):
         draft: str = "",
         parent: QObject | None = None,
         *,
+        media: MediaFiles,
         tools: ToolAccess | None = None,
         shelves: ShelfAccess | None = None,
         draft_attachments: tuple[Attachment, ...] = (),
@@ -91,7 +94,8 @@ class ChatSession(QObject):
         self._permits = ToolPermits(self._tools)
         self._tool_cost = ToolCost(engine, self)
         self._tool_cost.measured.connect(self.limits_changed)
-        self.files = DraftFiles(self)
+        self.media = media
+        self.files = DraftFiles(media, self)
         self.files.read.connect(self._on_file_read)
         self.tokens = TokenCounter(engine, self)
         self.waits_for_model = False  # what is queued is sent once a model is loaded
@@ -137,6 +141,11 @@ class ChatSession(QObject):
         if attachments != self._draft_attachments:
             self._draft_attachments = attachments
             self.draft_changed.emit()
+
+    @property
+    def senses(self) -> Senses | None:
+        """What the model sees and hears. None: there is no model."""
+        return self._engine.model.senses if self._engine.model else None
 
     @property
     def enter_sends(self) -> bool:
@@ -354,9 +363,9 @@ class ChatSession(QObject):
 
     def edit(self, message: Turn, text: str, attachments: Iterable[Attachment] | None = None) -> None:
         """Replaces a user message by a new version with this text, and asks for an answer to it."""
-        if self._is_fixed or not text.strip():
-            return
         kept = without_passages(message.attachments if attachments is None else attachments)
+        if self._is_fixed or not (text.strip() or kept):
+            return
         self.chat.put_aside(self.chat.index_of(message))
         self._append(Turn(Role.USER, valid_unicode(text), attachments=kept))
         self._answer()
@@ -486,7 +495,7 @@ class ChatSession(QObject):
         if self._is_fixed or self.queue or self.chat.overflow is not Overflow.STOP:
             return None
         draft = Turn(Role.USER, self._draft, attachments=self.draft_attachments)
-        messages = (*self.chat.messages(), Message(Role.USER, draft.message_text))
+        messages = (*self.chat.messages(), *(draft.messages or (Message(Role.USER, ""),)))
         request = replace(self._request(messages, ""), max_tokens=0)
         return None if request.is_repeatable else replace(request, sampling=SamplingParams())
 
@@ -678,6 +687,8 @@ class ChatSession(QObject):
         tools: Iterable[Tool] | None = None,
     ) -> Request:
         """With the tools that are offered now, if none are given."""
+        if model := self._engine.model:
+            messages = tuple(in_words(one, lambda media: model.senses.takes(media.kind)) for one in messages)
         offered = [one.tool for one in self._offered()] if tools is None else tools
         definitions = self._definitions(offered)
         request = Request(

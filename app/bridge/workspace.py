@@ -15,6 +15,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
 from app.bridge.chat_session import ChatSession
 from app.bridge.chat_shelf import ShelfAccess
+from app.bridge.media_files import MediaFiles
 from app.bridge.notebook_session import NotebookSession
 from app.bridge.tab_row import TabRow
 from app.bridge.tasks import spawn
@@ -59,6 +60,7 @@ class Workspace(QObject):
         self._engine = engine
         self._store = store
         self._settings = settings
+        self.media = MediaFiles(store, self)
         self.tools = ToolAccess()  # its kit is set by who knows one
         self.shelves = ShelfAccess()  # likewise its source
         self._row: TabRow[ChatSession] = TabRow()
@@ -338,6 +340,7 @@ class Workspace(QObject):
             self._settings,
             kept.draft,
             self,
+            media=self.media,
             tools=self.tools,
             shelves=self.shelves,
             draft_attachments=kept.draft_attachments,
@@ -434,7 +437,7 @@ class Workspace(QObject):
     async def _submit_when_saved(self, session: ChatSession, request: Request) -> None:
         """Submits it once it is on disk, or once `save_failed` was emitted."""
         await self.autosave.flush()
-        session.submit(request)
+        session.submit(await self.media.filled(request))
 
     @Slot()
     def _on_draft_changed(self) -> None:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import chain, pairwise, takewhile, tee, zip_longest
 from typing import Any
 
-from app.chats.attachment import Attachment, with_attachments
+from app.chats.attachment import Attachment, placed_media, with_attachments
 from app.chats.titles import NEW_CHAT, NEW_NOTEBOOK, title_of_copy
 from app.chats.tool_messages import messages_of
 from app.chats.tool_use import ToolRound
@@ -69,7 +69,8 @@ class Turn:
         if not self.text and not self.attachments:
             return calls
         written = self.text if self.rounds else ""
-        return (*calls, Message(self.role, self.message_text, written=written))
+        media = placed_media(self.attachments)
+        return (*calls, Message(self.role, self.message_text, written=written, media=media))
 
     @property
     def round_messages(self) -> tuple[Message, ...]:

@@ -16,6 +16,7 @@ from app.engine.checkpoints import Checkpoints, nearest, taken_along
 from app.engine.event_log import EventLog
 from app.engine.hibernation import HibernatedChats
 from app.engine.last_turns import LastTurns
+from app.engine.media_rows import runs_in
 from app.engine.overflow import context_limit
 from app.engine.prefix import LastTurn, common_prefix, moved_run
 from app.engine.prompt import CachedPrefix
@@ -38,6 +39,7 @@ from app.protocol.events import (
     StateLost,
     StateUnusable,
 )
+from app.protocol.media import is_media
 from app.protocol.report import SavedState, SlotSnapshot, SlotState
 
 if TYPE_CHECKING:
@@ -96,6 +98,7 @@ class SlotPool:
         slot.begins_as = seq.request.begins_as
         slot.max_context_tokens = context_limit(seq.request, self._model)
         self.checkpoints.plan(seq, known)
+        self.memory.note_media(seq)
         if seq.request.is_saved:
             self.hibernated.saved_chat_ids.add(chat_id)
         self.memory.note_change(slot)
@@ -365,7 +368,8 @@ class SlotPool:
         slot, token_ids = self._idle_slot(seq_id), list(saved.token_ids)
         if saved.fingerprint != self._backend.fingerprint:
             raise InvalidRequestError("This state was saved with another model, or with other settings.")
-        if not all(0 <= token_id < self._model.n_vocab for token_id in token_ids):
+        known = (0 <= token_id < self._model.n_vocab or is_media(token_id) for token_id in token_ids)
+        if not all(known):
             raise InvalidRequestError("This state has tokens that the model does not know.")
         if self.cells.num_total - self.num_cells_of_running < len(token_ids):
             raise InvalidRequestError("There is no room for this state while others are answered.")
@@ -583,7 +587,8 @@ class SlotPool:
     def _close_gap(self, slot: Slot, seq: Sequence, start: int) -> int:
         """Shift the cells after turns that were left out. Returns how many tokens that saves."""
         begin, end = moved_run(slot.token_ids, seq.token_ids, start)
-        can_move = self._model.can_shift and self._model.has_plain_attention
+        can_move = self._model.can_shift and self._model.has_plain_attention and not seq.chunks
+        can_move = can_move and not runs_in(slot.token_ids)
         if begin == end or not can_move or self.cells.has_shared_cells_from(slot.seq_id, start):
             return 0
         if not self.memory.cut_back(slot, end):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.chats.branches import Branch, path_to
@@ -52,7 +52,7 @@ class TreePanel(DockPanel):
         self._asked: set[str] = set()  # texts to be tokenized
         self._lay_out()
         self.setFocusProxy(self.table)
-        self.table.clicked.connect(self._on_clicked)
+        self.table.clicked_alone.connect(self._go_to)
         self.table.activated.connect(self._go_to)
         self.table.selectionModel().selectionChanged.connect(self._show_choice)
         self.table.customContextMenuRequested.connect(self._on_menu_requested)
@@ -162,13 +162,6 @@ class TreePanel(DockPanel):
         if wanted and wanted[0] not in self._asked:
             self._asked.add(wanted[0])
             self.commanded.emit(Tokenize(wanted[0]))
-
-    @Slot(QModelIndex)
-    def _on_clicked(self, index: QModelIndex) -> None:
-        """With a key held, rows are only chosen."""
-        keys = QGuiApplication.keyboardModifiers()
-        if not keys & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier):
-            self._go_to(index)
 
     @Slot(QModelIndex)
     def _go_to(self, index: QModelIndex) -> None:

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QObject, QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+from PySide6.QtCore import QModelIndex, QObject, QPointF, QRect, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QWidget
 
 from app.chats.branches import Branch
@@ -40,6 +40,7 @@ MAX_LINES = 5  # drawn side by side; the numbers tell the rest
 MAX_CHARS = 200
 MAX_NAMED = 4
 DASH_PX_PER_S = 24
+_CHOOSING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 
 
 def text_of(turn: Turn) -> str:
@@ -116,7 +117,9 @@ def _shape(branches: tuple[Branch, ...]) -> list[tuple[object, ...]]:
 
 
 class TreeTable(RowTable):
-    """Two rows can be chosen, to be compared."""
+    """Two rows can be chosen, to be compared: with a key held, a click only chooses."""
+
+    clicked_alone = Signal(QModelIndex)  # without a key
 
     def __init__(self, rows: TreeRows, parent: QWidget) -> None:
         super().__init__(tr("Turns of the chat"), rows, parent, _Delegate)
@@ -127,6 +130,13 @@ class TreeTable(RowTable):
     def fit(self) -> None:
         """Makes room for the lanes."""
         self.setColumnWidth(BRANCH, min(MAX_WIDTH, max(MIN_WIDTH, LANE * (self._rows.num_lanes + 1))))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        is_plain = event.button() == Qt.MouseButton.LeftButton and not event.modifiers() & _CHOOSING
+        if is_plain and index.isValid():
+            self.clicked_alone.emit(index)
 
     @property
     def chosen_rows(self) -> list[int]:

@@ -8,6 +8,7 @@ from app.protocol.answer_format import NO_WISHES, AnswerWishes
 from app.protocol.callers import WINDOW, Caller
 from app.protocol.errors import InvalidRequestError
 from app.protocol.json_object import read_object
+from app.protocol.media import Media
 from app.protocol.sampling import SamplingParams
 
 MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
@@ -37,12 +38,14 @@ class Message:
     `fields` is a JSON object with further fields: `tool_calls`, `tool_call_id`, `name`.
     `written` is all of an answer as its model wrote it, if that is known: where the template allows it stands
     in the prompt as it is, so that its cells can be used again.
+    `media` are pictures and sounds, in the order of their places in `content`.
     """
 
     role: Role
     content: str
     fields: str = ""
     written: str = ""
+    media: tuple[Media, ...] = ()
 
     def __post_init__(self) -> None:
         if taken := read_object(self.fields, "The fields of a message").keys() & {"role", "content"}:

@@ -17,6 +17,7 @@ from app.protocol.model import ModelInfo
 from app.settings.settings import Settings
 from app.system import paths
 from app.system.cores import num_physical_cores
+from app.system.llama_patches import llama_patches
 
 PACKAGES = (
     "llama-cpp-python",
@@ -62,6 +63,7 @@ def _program() -> Iterator[str]:
     kind = "bundle" if getattr(sys, "frozen", False) else "Python package"
     yield f"Skein {app.__version__} ({kind})"
     yield ", ".join(f"{name} {number}" for name, number in versions())
+    yield f"llama.cpp: {_whose_llama()}"
 
 
 def _machine() -> Iterator[str]:
@@ -81,7 +83,7 @@ def _engine(model: ModelInfo | None) -> Iterator[str]:
         yield "no model is loaded"
         return
     library = model.library
-    yield f"llama.cpp: ggml {library.version}, {' '.join(library.features)}"
+    yield f"ggml {library.version}, {' '.join(library.features)}"
     for device in library.devices:
         memory = f", {device.free_bytes // MIB:,} of {device.total_bytes // MIB:,} MiB free"
         yield f"device: {device.name}, {device.description}{memory if device.total_bytes else ''}"
@@ -126,11 +128,17 @@ def licences() -> str:
     bundled = paths.bundled_licences()
     if bundled:
         return bundled.read_text(encoding="utf-8")
-    return "\n".join([*(f"{name} {number}: {_licence_of(name)}" for name, number in versions()), *_OTHERS])
+    llama = f"llama.cpp and ggml, in llama-cpp-python, {_whose_llama()}: MIT"
+    packages = (f"{name} {number}: {_licence_of(name)}" for name, number in versions())
+    return "\n".join([*packages, llama, *_OTHERS])
+
+
+def _whose_llama() -> str:
+    patches = llama_patches()
+    return f"with Skein's patches ({', '.join(patches)})" if patches else "without Skein's patches"
 
 
 _OTHERS = (
-    "llama.cpp and ggml, in llama-cpp-python: MIT",
     "Lucide icons: ISC",
     "Qt: LGPL-3.0, sources at https://download.qt.io/official_releases/qt/",
 )

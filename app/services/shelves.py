@@ -327,7 +327,8 @@ class ShelfService(QObject):
         except ReadingCancelledError:
             return
         except RefusedError as refusal:
-            result = refusal.reason
+            # A picture may go with a message, not onto a shelf.
+            result = Reason.NO_TEXT if refusal.reason is Reason.IMAGE else refusal.reason
         finally:
             self._readings.discard(reading)
         if result is Reason.MISSING or await asyncio.to_thread(_stamp_of, file.path) != file.stamp:

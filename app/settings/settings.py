@@ -81,6 +81,8 @@ class ModelSettings(BaseModel):
     workers: tuple[str, ...] = ()  # "host:port"; the layers are spread over them and this machine
     num_drafted_tokens: NumDrafted | None = None
     draft_model: Path | None = None
+    projector: Path | None = None  # else the one beside the model
+    takes_media: bool | None = None  # False: text alone, without a projector
 
 
 class Settings(BaseModel):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self, TypeVar
 
-from app.chats.attachment import Attachment
+from app.chats.attachment import Attachment, as_json, from_json
 from app.chats.chat import FIRST, Chat, QueuedMessage, Turn, TurnState
 from app.chats.text import valid_unicode
 from app.chats.tool_json import as_text, rounds_of, tools_of
@@ -293,7 +293,7 @@ def _chat_row(change: ChatChange) -> tuple[object, ...]:
         chat.is_pinned,
         json.dumps(chat.sampling),
         chat.max_tokens,
-        json.dumps([asdict(message) for message in chat.queue]),
+        json.dumps([_queued(message) for message in chat.queue]),
         change.draft if change.draft.strip() else "",
         _to_json(change.draft_attachments),
         change.leaf_id,
@@ -334,6 +334,10 @@ def _draft_attachments(stored: str) -> tuple[Attachment, ...]:
         return _attachments(_from_json(stored, []))
     except (TypeError, LookupError):
         return ()
+
+
+def _queued(message: QueuedMessage) -> dict[str, Any]:
+    return {"text": message.text, "attachments": [as_json(each) for each in message.attachments]}
 
 
 def _queue(stored: list[dict[str, Any]]) -> list[QueuedMessage]:
@@ -431,11 +435,11 @@ def _from_json(text: str, default: J) -> J:
 
 
 def _to_json(attachments: Iterable[Attachment]) -> str:
-    return json.dumps([asdict(attachment) for attachment in attachments])
+    return json.dumps([as_json(attachment) for attachment in attachments])
 
 
-def _attachments(stored: Iterable[dict[str, str]]) -> tuple[Attachment, ...]:
-    return tuple(Attachment(each["name"], each["text"], each["kind"]) for each in stored)
+def _attachments(stored: Iterable[dict[str, Any]]) -> tuple[Attachment, ...]:
+    return tuple(map(from_json, stored))
 
 
 def _storable(row: Iterable[object]) -> tuple[Any, ...]:

@@ -82,15 +82,7 @@ class McpProcess:
     async def start(self, kept: str = "") -> None:
         """`kept`: what `on_keep` was given. `on_ready` or `on_end` follows. Raises ToolError."""
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                *child_process.command("app.tools.mcp_host"),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                env=child_process.environment(),
-                limit=MAX_MESSAGE_BYTES,
-                start_new_session=True,
-            )
+            self._process = await start_host()
         except OSError as error:
             raise ToolError(f"No process can be started: {error}.") from error
         self._send(_told(self._config, kept, self._hearer.can_elicit))
@@ -240,6 +232,19 @@ class McpProcess:
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(ToolError(reason))
+
+
+async def start_host() -> asyncio.subprocess.Process:
+    """Raises OSError."""
+    return await asyncio.create_subprocess_exec(
+        *child_process.command("app.tools.mcp_host"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=child_process.environment(),
+        limit=MAX_MESSAGE_BYTES,
+        start_new_session=True,
+    )
 
 
 def _told(config: ServerConfig, kept: str, can_elicit: bool) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    options.model = options.model or _installed()
+    options.model = options.model or installed_gemma()
     verdict = Verdict()
     for swa_full in (False, True):
         print(f"\n{'the whole window' if swa_full else 'checkpoints'}")
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     return verdict.exit_code
 
 
-def _installed() -> Path:
+def installed_gemma() -> Path:
     path: Path = importlib.import_module(PACKAGE).assemble()
     return path
 

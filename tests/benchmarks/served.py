@@ -56,8 +56,12 @@ class Served:
         self._num_files_at_rest = len(self._files())
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def anonymous_bytes(self) -> int:
-        return anonymous_bytes(self._process.pid)
+        return anonymous_bytes(self.pid)
 
     async def settled(self, request: dict[str, Any]) -> Holdings:
         """After one more request, when every connection has had time to end."""

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.look.tokens import DARK, current
 from app.ui.main_window import MainWindow
+from app.ui.message.media_strip import MediaTile
 from app.ui.message.tool_card import ToolCard
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.answer_view import AnswerView
@@ -38,6 +39,7 @@ def conversed(window: MainWindow) -> dict[str, Any]:
         "editing": [turn.editor.text.toPlainText() for turn in turns if turn.editor],
         "queue": [bubble.words.text() for bubble in view.transcript.queue.bubbles] if view else [],
         "files": [file.name for file in view.composer.attachments] if view else [],
+        "pictures": [tile.accessibleName() for tile in _tiles(view) if tile.is_painted],
         "matches": view.find_bar.count.text() if view and view.find_bar.isVisible() else "",
         "undo": window.undo.text if window.undo.isVisible() else "",
         "cards": [card.header.words for card in _cards(view)],
@@ -75,6 +77,12 @@ def _cards(view: ChatView | None) -> list[ToolCard]:
     return [card for turn in turns if isinstance(turn, AnswerView) for card in turn.rounds.cards]
 
 
+def _tiles(view: ChatView | None) -> list[MediaTile]:
+    """Pictures and sounds of messages."""
+    turns = view.transcript.live_views if view else []
+    return [tile for turn in turns for tile in turn.findChildren(MediaTile) if tile.isVisible()]
+
+
 def conversed_places(window: MainWindow) -> dict[str, list[int]]:
     view = window.tabs.current
     return {
@@ -93,6 +101,7 @@ def _chat_places(view: ChatView) -> dict[str, list[int]]:
         places[f"card {number}"] = middle(card.header)
         shown = (button for button in card.buttons.values() if button.isVisible())
         places |= {f"card {number} {button.text()}": middle(button) for button in shown}
+    places |= {f"picture {number}": middle(tile) for number, tile in enumerate(_tiles(view), 1)}
     places["tools"] = middle(view.composer.tools)
     places["shelf"] = middle(view.composer.shelf)
     places |= {f"source {number}": place for number, place in _source_places(view).items()}

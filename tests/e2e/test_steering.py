@@ -13,6 +13,7 @@ from PySide6.QtGui import QImage
 
 from tests.e2e.desktop import new_desktop, until
 from tests.e2e.skein import Skein
+from tests.effort import EFFORT
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -32,7 +33,11 @@ class Computed:
     last_pos: int
 
 
-@pytest.fixture(params=[("light", 1), ("dark", 2)], ids=["light at 100%", "dark at 200%"])
+LOOKS = {"light at 100%": ("light", 1), "dark at 200%": ("dark", 2)}
+SHOWN = list(LOOKS) if EFFORT > 1 else ["light at 100%"]
+
+
+@pytest.fixture(params=map(LOOKS.get, SHOWN), ids=SHOWN)
 def skein(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Skein]:
     theme, scale = request.param
     with new_desktop(scale) as desktop:

@@ -61,7 +61,7 @@ def test_no_step_beside_running_answers_is_much_longer_than_theirs(speed, stretc
 
 
 # Milliseconds of a step of three answers and so many rows of a prompt at position 8 and 900: 0.6B, Q4_K_M,
-# two CPU threads with AVX-512 VNNI, with llama_cpp.patch; medians of 5. The prompt alone took 3.8 s then.
+# two CPU threads with AVX-512 VNNI, with the patches; medians of 5. The prompt alone took 3.8 s then.
 SIZES = [0, 4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 29, 37, 45, 61, 93, 125, 189, 253]
 AT_8 = [37, 49, 56, 61, 67, 75, 95, 104, 107, 110, 114, 129, 171, 190, 233, 350, 461, 688, 885]
 AT_900 = [37, 68, 77, 85, 87, 97, 113, 118, 128, 150, 173, 182, 234, 249, 322, 493, 666, 979, 1263]

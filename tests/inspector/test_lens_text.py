@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.inspector.lens_text import (
@@ -32,6 +32,7 @@ def test_sentences_end_with_their_signs() -> None:
     assert sentences_of("") == []
 
 
+@settings(max_examples=30)
 @given(st.text())
 def test_nothing_of_a_text_is_lost_between_its_sentences(text: str) -> None:
     assert "".join(cut(text, sentences_of(text))) == text

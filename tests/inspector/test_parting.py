@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.inspector.parting import AROUND, Parting, around_parting, part, pieces_of, words_of
@@ -16,6 +16,7 @@ def test_tokens_of_half_a_character_are_one_piece() -> None:
     assert pieces_of("a b", [b"c"]) == ["a", " b"], "those of another text"
 
 
+@settings(max_examples=30)
 @given(st.text(), st.text(), st.text())
 def test_what_is_cut_away_is_the_same_in_both(common: str, one: str, other: str) -> None:
     begin, mine, its = around_parting(common + one, common + other)

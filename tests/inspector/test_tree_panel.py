@@ -1,7 +1,9 @@
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
@@ -58,8 +60,12 @@ def test_each_turn_is_a_row_with_the_sequences_that_hold_it(panel: TreePanel) ->
 def test_a_click_goes_there(panel: TreePanel, qtbot: QtBot) -> None:
     chat = chat_with_two_answers()
     panel.show_chat("Cities", branches_of(chat))
+    place = panel.table.visualRect(panel.rows.index(1, MESSAGE)).center()
+    click = partial(qtbot.mouseClick, panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    with qtbot.assertNotEmitted(panel.turn_activated):
+        click(Qt.KeyboardModifier.ControlModifier)
     with qtbot.waitSignal(panel.turn_activated) as activated:
-        panel.table.clicked.emit(panel.rows.index(1, MESSAGE))
+        click()
     assert activated.args[0] == chat.id
     assert activated.args[1].text == "It is Paris."
 

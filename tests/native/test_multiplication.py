@@ -79,9 +79,9 @@ def test_a_prompt_is_computed_as_with_the_same_weights_as_floats(backends, num_r
 
 
 def quantised_to_q8_k(function: str, library: str, values: np.ndarray) -> np.ndarray:
-    """Blocks of 256: a float32, 256 int8 and 16 int16."""
+    """Blocks of 256: a float32, 256 int8 and 16 int16. A bundle's library is named after a family of CPUs."""
     folder = Path(_lib._name).parent
-    quantise = getattr(ctypes.CDLL(next(folder.glob(f"{library}.*"))), function)
+    quantise = getattr(ctypes.CDLL(next(folder.glob(f"{library}[.-]*"))), function)
     blocks = np.zeros(values.size // 256 * 292, np.uint8)
     quantise(
         values.ctypes.data_as(ctypes.c_void_p),

@@ -1,12 +1,16 @@
-"""packaging/apply_patch.py, which runs where there is neither `patch` nor git."""
+"""packaging/apply_patch.py, which runs where there is neither `patch` nor git, and what it applies."""
 
+import re
+import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from apply_patch import FILE, HUNK, SERIES, DoesNotFitError, apply
 
-SCRIPT = Path(__file__).parents[2] / "packaging" / "apply_patch.py"
+PATCHES = sorted(SERIES.glob("*.patch"))
 BEFORE = "one\ntwo\n\nthree\nfour\nfive\nsix\n"
 AFTER = "one\n2\n2b\n\nthree\nfour\nsix\n"
 PATCH = """Why it is there.
@@ -34,45 +38,83 @@ PATCH = """Why it is there.
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "file.txt").write_text(BEFORE)
-    (tmp_path / "other.txt").write_text("one\n")
+    folder = tmp_path / "llama.cpp"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "file.txt").write_text(BEFORE)
+    (folder / "other.txt").write_text("one\n")
     (tmp_path / "a.patch").write_text(PATCH)
-    return tmp_path
+    return folder
 
 
-def apply(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(SCRIPT), str(folder / "a.patch"), str(folder)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=20)
-
-
-def test_it_is_applied_once(folder) -> None:
+def test_a_patch_is_applied_once(folder) -> None:
     for _ in range(2):
-        apply(folder).check_returncode()
+        apply(folder.parent / "a.patch", folder)
         assert (folder / "deep" / "file.txt").read_text() == AFTER
         assert (folder / "other.txt").read_text() == "1\n"
 
 
-@pytest.mark.parametrize("text", [BEFORE.replace("two", "zwei"), BEFORE + BEFORE])
-def test_nothing_is_changed_in_a_file_it_was_not_made_for(folder, text) -> None:
-    (folder / "deep" / "file.txt").write_text(text)
-    result = apply(folder)
-    assert result.returncode == 1
-    assert "is not what the patch was made for" in result.stderr
-    assert (folder / "deep" / "file.txt").read_text() == text
+@pytest.mark.parametrize("text", ["two\n", "one\none\n"])
+def test_a_patch_that_does_not_fit_one_file_changes_none(folder, text) -> None:
+    (folder / "other.txt").write_text(text)
+    with pytest.raises(DoesNotFitError, match=r"other\.txt lacks, or repeats"):
+        apply(folder.parent / "a.patch", folder)
+    assert (folder / "deep" / "file.txt").read_text() == BEFORE
+    assert (folder / "other.txt").read_text() == text
 
 
-def test_every_hunk_of_our_own_patch_is_read(folder) -> None:
-    """llama_cpp.patch, on files made of what it expects."""
-    patch = SCRIPT.with_name("llama_cpp.patch").read_text()
-    after = {}
-    for part in patch.split("+++ b/")[1:]:
-        name, *lines = part.split("\n--- ")[0].splitlines()
-        lines = [f"{line}\n" for line in lines if not line.startswith("@@ ")]
-        after[folder / name] = "".join(line[1:] for line in lines if line[0] != "-")
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("".join(line[1:] for line in lines if line[0] != "+"))
-    assert len(after) == patch.count("+++ b/") > 1
-    (folder / "a.patch").write_text(patch)
-    apply(folder).check_returncode()
-    assert {path: path.read_text() for path in after} == after
+def test_what_does_not_fit_is_left_out_and_the_build_goes_on(folder) -> None:
+    script = folder.parent / "apply_patch.py"
+    shutil.copy(Path(apply.__code__.co_filename), script)
+    (folder.parent / "llama_cpp").mkdir()
+    for name, text in {"01-new": PATCH.replace("-five", "-fife"), "02-a": PATCH}.items():
+        (folder.parent / "llama_cpp" / f"{name}.patch").write_text(text)
+    names = folder.parent / "patches.txt"
+    done = subprocess.run([sys.executable, script, folder, names], capture_output=True, text=True, timeout=20)
+    assert done.returncode == 0
+    assert "without 01-new.patch" in done.stderr
+    assert names.read_text() == "02-a\n"
+    assert (folder / "deep" / "file.txt").read_text() == AFTER
+
+
+@pytest.fixture
+def llama(tmp_path: Path) -> Path:
+    """Files made of what the patches of the series expect."""
+    texts: dict[str, str] = defaultdict(str)
+    for patch in PATCHES:
+        for name, hunks in FILE.findall(patch.read_text()):
+            texts[name] += "".join(old for old, _ in sides(hunks)) + f"// after {patch.stem}\n"
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def sides(hunks: str) -> list[tuple[str, str]]:
+    """Before and after, of each hunk."""
+    lines = [hunk.splitlines(keepends=True) for hunk in HUNK.findall(hunks)]
+    return [
+        tuple("".join(line[1:] for line in hunk if line[0] != left_out) for left_out in "+-")
+        for hunk in lines
+    ]
+
+
+@pytest.mark.parametrize("left_out", [None, *PATCHES], ids=lambda patch: patch.stem if patch else "none")
+def test_each_of_the_series_can_be_left_out(llama, left_out) -> None:
+    for patch in PATCHES:
+        if patch != left_out:
+            apply(patch, llama)
+    for patch in PATCHES:
+        files = FILE.findall(patch.read_text())
+        assert files
+        for name, hunks in files:
+            text = (llama / name).read_text()
+            assert hunks.count("\n@@ ") + 1 == len(sides(hunks))  # all were read
+            for before, after in sides(hunks):
+                assert (before if patch == left_out else after) in text
+
+
+@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.stem)
+def test_a_patch_says_what_it_is_for(patch) -> None:
+    head = patch.read_text().partition("\n--- ")[0]
+    for heading in ("Processors:", "Measured:", "Upstream:", "Goes when:"):
+        assert re.search(rf"^{heading} \S", head, re.MULTILINE)

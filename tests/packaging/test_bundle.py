@@ -12,11 +12,14 @@ import imports
 import licences
 import pytest
 import sizes
+from apply_patch import SERIES
 from icons import PNG_SIZES, write_icons
 from PySide6.QtGui import QImage
 from windows.version import write_version
 
 from app.system import paths
+
+PATCH = min(SERIES.glob("*.patch"))
 
 
 @pytest.fixture
@@ -40,8 +43,10 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(licences, "COMMON", common)
     beside_llama = SimpleNamespace(locate_file=lambda _place: tmp_path)
     monkeypatch.setattr(licences, "distribution", lambda _name: beside_llama)
-    (tmp_path / licences.LICENCE_NAME).write_text("the ggml authors")
-    (tmp_path / licences.JSON_LICENCE_NAME).write_text("Niels Lohmann")
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / licences.LICENCE_NAME).write_text("the ggml authors")
+    (tmp_path / "lib" / licences.JSON_LICENCE_NAME).write_text("Niels Lohmann")
+    (tmp_path / "patches.txt").write_text(f"{PATCH.stem}\n")
     return bundle
 
 
@@ -73,6 +78,8 @@ def test_every_licence_comes_in_its_own_words(bundle: Path) -> None:
     assert any(name.startswith("numpy-licen") for name in kept)
 
     assert (bundle / "licences" / "llama.cpp-LICENSE").read_text() == "the ggml authors"
+    assert f"- {PATCH.stem}: " in (bundle / "LICENCES.md").read_text()
+    assert [path.name for path in (bundle / "licences" / "llama.cpp-patches").iterdir()] == [PATCH.name]
     for name in ("inter", "jetbrains-mono"):
         text = (bundle / "licences" / f"font-LICENSE-{name}.txt").read_text().upper()
         assert "SIL OPEN FONT LICENSE" in text

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PATCH = min((ROOT / "packaging" / "llama_cpp").glob("*.patch")).name
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     clone = tmp_path / "a copy"
     (clone / "packaging").mkdir(parents=True)
-    for name in ("setup.sh", "llama_cpp_build.cmake", "llama_cpp.patch", "chat_library.py"):
+    for name in ("setup.sh", "llama_cpp_build.cmake", "apply_patch.py", "chat_library.py"):
         shutil.copy(ROOT / "packaging" / name, clone / "packaging")
     shutil.copytree(ROOT / "packaging" / "llama_cpp", clone / "packaging" / "llama_cpp")
     shutil.copy(ROOT / "pyproject.toml", clone)
@@ -188,8 +189,8 @@ def test_llama_cpp_is_built_again_on_another_processor(clone) -> None:
     assert bash(clone, f"{other}; llama_cache").stdout != bash(clone, "llama_cache").stdout
 
 
-@pytest.mark.parametrize("changed", ["llama_cpp.patch", "llama_cpp_build.cmake"])
-def test_llama_cpp_is_built_again_when_its_patch_changed(clone, changed) -> None:
+@pytest.mark.parametrize("changed", [f"llama_cpp/{PATCH}", "llama_cpp_build.cmake"])
+def test_llama_cpp_is_built_again_when_a_patch_changed(clone, changed) -> None:
     """And neither build is found in the place of the other."""
     before = bash(clone, "llama_cache").stdout
     stamp(clone)
@@ -201,6 +202,27 @@ def test_llama_cpp_is_built_again_when_its_patch_changed(clone, changed) -> None
         before,
         bash(clone, "llama_cache").stdout,
     )
+
+
+def test_plain_llama_cpp_is_built_until_it_is_to_be_patched_again(clone) -> None:
+    patched = bash(clone, "llama_cache; printf ' '; cmake_args").stdout
+    plain = bash(clone, "want_llama plain; llama_cache; printf ' '; cmake_args").stdout
+    assert plain.split()[0] != patched.split()[0]
+    assert plain.endswith(" -DPLAIN_LLAMA=ON")
+    (clone / "packaging" / "llama_cpp" / PATCH).unlink()
+    assert bash(clone, "llama_cache; printf ' '; cmake_args").stdout == plain  # no patch makes a difference
+    assert "PLAIN" not in bash(clone, "want_llama patched; cmake_args").stdout
+
+
+def test_a_patch_that_was_left_out_is_named(clone) -> None:
+    package = clone / ".venv" / "lib" / "python3.11" / "site-packages" / "llama_cpp"
+    package.mkdir(parents=True)
+    wanted = [path.stem for path in sorted((clone / "packaging" / "llama_cpp").glob("*.patch"))]
+    (package / "patches.txt").write_text("\n".join(wanted[1:]) + "\n")
+    said = bash(clone, "tell_missing_patches").stderr.splitlines()
+    assert len(said) == 1
+    assert f"without {wanted[0]}, which does not fit llama-cpp-python==" in said[0]
+    assert bash(clone, "want_llama plain; tell_missing_patches").stderr == ""
 
 
 def test_the_chat_layer_is_built_again_when_it_changed_and_llama_cpp_is_not(clone) -> None:

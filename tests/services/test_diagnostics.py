@@ -38,3 +38,13 @@ def test_licences_are_told_of_all_that_it_is_made_with(qapp) -> None:
     for name, _number in diagnostics.versions():
         line = next(line for line in listed.splitlines() if line.startswith(name))
         assert line.rpartition(": ")[2].strip(), f"{name} says nothing"
+
+
+def test_both_texts_say_how_llama_cpp_was_changed(qapp, monkeypatch) -> None:
+    for patches, told in {
+        (): "without Skein's patches",
+        ("q4-k", "attention"): "with Skein's patches (q4-k, attention)",
+    }.items():
+        monkeypatch.setattr(diagnostics, "llama_patches", lambda found=patches: found)
+        assert f"llama.cpp: {told}" in diagnostics.report(Settings(), None).splitlines()
+        assert f"llama.cpp and ggml, in llama-cpp-python, {told}: MIT" in diagnostics.licences().splitlines()

@@ -134,7 +134,7 @@ async def test_what_cannot_be_read_says_why_and_the_others_are_read(driver, fold
     assert {one.name: str(one.reason) for one in state.files} == {
         "apples.txt": "",
         "pears.md": "",
-        "picture.png": "image",
+        "picture.png": "no text",
     }
     await driver.shelves.close()
 

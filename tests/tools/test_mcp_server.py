@@ -20,6 +20,8 @@ from app.tools.server_config import ServerConfig
 from app.tools.tool import Progress, Surroundings, Tool, ToolError
 from app.tools.tool_box import ToolBox
 
+pytestmark = pytest.mark.usefixtures("ready_hosts")
+
 PROGRAM = str(Path(__file__).with_name("sdk_server.py"))
 HELLO = {"message": "hello"}
 
@@ -181,9 +183,10 @@ async def test_an_address_where_nobody_listens_says_so():
 
 async def test_one_that_was_killed_is_started_again(monkeypatch):
     monkeypatch.setattr(mcp_server, "FIRST_RESTART_S", 0.01)
+    before = children()
     async with server() as one:
         await one.start()
-        for pid in children():
+        for pid in children() - before:
             with contextlib.suppress(psutil.Error):
                 psutil.Process(pid).kill()
         while one.status is Status.READY:

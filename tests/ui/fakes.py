@@ -14,8 +14,10 @@ from app.chats.options import ChatOptions
 from app.chats.presets import Preset
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
+from app.media.reading import Pixels
 from app.protocol.commands import Abort, AbortAll, Command, SetSpeed, Submit
 from app.protocol.load import LoadParams, Speed
+from app.protocol.media import Media, Senses
 from app.protocol.model import ModelInfo
 from app.protocol.request import Overflow, Request, Role
 
@@ -113,6 +115,8 @@ class FakeSession(QObject):
         self.waits_for_model = False
         self.draft = ""
         self.enter_sends = True
+        self.media = FakeMediaFiles(self)
+        self.senses: Senses | None = None
         self.files = FakeDraftFiles(self)
         self.tokens = FakeTokenCounter(self)
         self.inserted: list[tuple[Role, str, tuple[Attachment, ...]]] = []
@@ -187,8 +191,9 @@ class FakeSession(QObject):
         self.asked_with.append((ways, at))
         return ()
 
-    def edit(self, message: Turn, text: str) -> None:
+    def edit(self, message: Turn, text: str, attachments: tuple[Attachment, ...]) -> None:
         self.edited.append((message, text))
+        self.kept = attachments
 
     def show_version(self, turn: Turn) -> None:
         self.chat.show_version(turn)
@@ -240,6 +245,26 @@ class FakeSession(QObject):
         self.place(title=title)
 
 
+class FakeMediaFiles(QObject):
+    """Pictures in memory; a test puts them there."""
+
+    thumbnail_loaded = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.pictures: dict[str, Pixels] = {}
+        self.files: dict[str, bytes] = {}
+
+    def thumbnail(self, media: Media) -> Pixels | None:
+        return self.pictures.get(media.sha256)
+
+    async def pixels(self, media: Media, max_side: int) -> Pixels | None:
+        return self.pictures.get(media.sha256)
+
+    async def file(self, media: Media) -> bytes | None:
+        return self.files.get(media.sha256)
+
+
 class FakeDraftFiles(QObject):
     """Notes which files it is asked for; a test emits what comes of them."""
 
@@ -251,6 +276,10 @@ class FakeDraftFiles(QObject):
         super().__init__(parent)
         self.names: tuple[str, ...] = ()
         self.asked_for: list[Path] = []
+        self.given: list[tuple[bytes, str]] = []
+
+    def read_bytes(self, content: bytes, name: str) -> None:
+        self.given.append((content, name))
 
     def cancel_file(self, number: int) -> None:
         self.names = (*self.names[:number], *self.names[number + 1 :])

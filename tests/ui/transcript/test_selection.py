@@ -16,7 +16,7 @@ from app.ui.message.text_part import SelectedText
 from app.ui.transcript.selection import LAST, Point
 from app.ui.transcript.selection_menu import SelectionMenu
 from app.ui.transcript.transcript import Transcript
-from app.ui.transcript.turn_actions import TurnMenu
+from app.ui.transcript.turn_actions import TurnAction, TurnMenu
 
 ANSWER = """\
 ## The alpha head
@@ -408,7 +408,13 @@ async def test_it_has_a_menu_of_its_own(page: Transcript) -> None:
     drag(page, place_of(page, "gamma"), place_of(page, "delta", 5))
     menu = menu_at(place_of(page, "delta", 2))
     assert isinstance(menu, SelectionMenu)
-    copy, markdown, everything = [action for action in menu.actions() if not action.isSeparator()]
+    copy, markdown, everything, lens = [action for action in menu.actions() if not action.isSeparator()]
+    acted: list[tuple[object, Turn]] = []
+    page.acted.connect(lambda action, turn: acted.append((action, turn)))
+    lens.trigger()
+    [(action, turn)] = acted
+    assert action is TurnAction.LENS
+    assert page.pointed_sentence(turn) == "item delta two"
     copy.trigger()
     await finish_all()
     assert QGuiApplication.clipboard().text() == "gamma one\n- item delta"
