@@ -4544,6 +4544,11 @@ rate</source>
         <translation>透镜只能读取文本，而此对话含有图片或声音。</translation>
     </message>
     <message>
+        <source>Pictures for models of the kind {kind} are not supported.</source>
+        <extracomment>app/engine/llama/projector.py</extracomment>
+        <translation>不支持 {kind} 类模型的图片。</translation>
+    </message>
+    <message>
         <source>This model must take a picture in one step of {rows:,} rows, and only {most:,} are computed at once. Load it again with a larger micro-batch (n_ubatch).</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的微批次（n_ubatch）重新加载。</translation>

@@ -13,6 +13,7 @@ import pytest
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.kept_cells import KeptCells
+from app.engine.llama.projector import types_of
 from app.media import reading
 from app.protocol.commands import KeepCells
 from app.protocol.load import CellStore
@@ -206,3 +207,13 @@ def test_books_equal_the_librarys_in_random_schedules(seed, tmp_path):
         random_play(seed, projectors)
     finally:
         projectors.close()
+
+
+def test_a_kind_whose_rows_depend_on_what_comes_before_is_refused(folder, tmp_path):
+    projector = write_tiny_projector(tmp_path / "mmproj.gguf", "mlp")
+    assert types_of(projector) == {b"mlp"}
+    strange = projector.read_bytes().replace(b"\x03\0\0\0\0\0\0\0mlp", b"\x0a\0\0\0\0\0\0\0deepseek4v")
+    projector.write_bytes(strange)
+    with backend_with_eyes(folder, "mlp", projector=projector) as backend:
+        assert "deepseek4v" in backend.model.senses.reason
+        assert backend.eyes is None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -24,7 +25,10 @@ from app.system.said import said
 TEXT, IMAGE, AUDIO = 0, 1, 2  # enum mtmd_input_chunk_type
 USUAL_SIDE = 1024  # pixels of a picture that shows how many rows one has at most
 # Where its rows stand depends on what comes before the picture: they would not be the same everywhere.
-POSITION_DEPENDENT = frozenset({"deepseek4v", "hunyuanvl"})
+POSITION_DEPENDENT = frozenset({b"deepseek4v", b"hunyuanvl"})
+# A key of the file's head, that its value is a string, the string's length, and the string.
+PROJECTOR_TYPE = re.compile(rb"projector_type\x08\0\0\0.{8}([a-z0-9_]+)", re.DOTALL)
+HEAD_BYTES = 1 << 20
 Rows = npt.NDArray[np.float32]
 
 
@@ -121,6 +125,12 @@ class Projector:
         return np.ctypeslib.as_array(found, (shape[0] * shape[1],)).reshape(shape).copy()
 
 
+def types_of(path: Path) -> frozenset[bytes]:
+    """As the file names them, one for pictures and one for sounds."""
+    with path.open("rb") as file:
+        return frozenset(PROJECTOR_TYPE.findall(file.read(HEAD_BYTES)))
+
+
 @contextmanager
 def open_projector(path: Path, model_path: Path, num_threads: int) -> Iterator[Projector]:
     """Raises ModelLoadError with the reason from the library's log."""
@@ -128,6 +138,10 @@ def open_projector(path: Path, model_path: Path, num_threads: int) -> Iterator[P
         from llama_cpp import mtmd_cpp as native
     except (RuntimeError, FileNotFoundError, OSError) as error:
         raise ModelLoadError(said("This build of llama.cpp has no part for pictures and sounds.")) from error
+    if unknown := types_of(path) & POSITION_DEPENDENT:
+        raise ModelLoadError(
+            said("Pictures for models of the kind {kind} are not supported.", kind=min(unknown).decode())
+        )
     log = library()
     native.mtmd_log_set(log.callback, None)
     with ExitStack() as stack:
