@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from app.engine.prompt_builder import PromptBuilder
 
 LOOK_EVERY_MS = 1000
+MAX_WAIT_S = 300.0  # after attempts in vain, such as beside chats that leave no room: each builds the prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class ShelfReader(QObject):
         self._readings: dict[str, Reading] = {}  # by shelf id
         self._measured: dict[str, tuple[object, str]] = {}  # by shelf id: the model and the text
         self._done: set[tuple[object, str]] = set()  # models and texts: what is lost later is not read again
+        self._waits: dict[str, tuple[float, float]] = {}  # by shelf id: until when, and how long
         self._is_at_work = False  # the engine computes something
         self._is_asking = False
         self._timer = QTimer(self, interval=LOOK_EVERY_MS)
@@ -90,6 +93,8 @@ class ShelfReader(QObject):
         text, model = self._text_of(state), self._engine.model
         if not text or state.num_waiting or (model, text) in self._done:
             return False
+        if monotonic() < self._waits.get(state.shelf.id, (0.0, 0.0))[0]:
+            return False
         is_measured = self._measured.get(state.shelf.id) == (model, text)
         return not (is_measured and self.reading(state.shelf.id).is_whole)
 
@@ -118,6 +123,8 @@ class ShelfReader(QObject):
             self._readings[shelf.id] = Reading(num_tokens)
             self.changed.emit()
         if self._engine.can_sleep and self._text_of(state) == text:
+            wait_s = min(2 * self._waits.get(shelf.id, (0.0, 1.0))[1], MAX_WAIT_S)
+            self._waits[shelf.id] = monotonic() + wait_s, wait_s
             self._engine.post(ReadAhead(request))
 
     @Slot(object)
@@ -132,6 +139,8 @@ class ShelfReader(QObject):
             chat_id, shelf_id, before = state.shelf.chat_id, state.shelf.id, self.reading(state.shelf.id)
             num_held = held.get(chat_id, saved.get(chat_id, 0))
             now = Reading(before.num_tokens, num_held, chat_id in saved)
+            if now.num_held > before.num_held:
+                self._waits.pop(shelf_id, None)
             if now != before:
                 self._readings[shelf_id] = now
                 self.changed.emit()
@@ -142,6 +151,7 @@ class ShelfReader(QObject):
     def _on_loaded(self) -> None:
         self._readings.clear()
         self._measured.clear()
+        self._waits.clear()
         self._is_at_work = False
         self.changed.emit()
 

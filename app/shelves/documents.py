@@ -73,11 +73,6 @@ def name_of(attachment: Attachment) -> str:
     return attachment.name.partition("] ")[2].rpartition(":")[0]
 
 
-def numbers_in(text: str) -> list[int]:
-    """What an answer cites, in order, each once."""
-    return list(dict.fromkeys(int(number) for number in CITATION.findall(text)))
-
-
 def sentence_before(text: str, number: int) -> str:
     """What an answer says up to its first citation of `number`: since the end of the sentence before."""
     place = text.find(f"[{number}]")
