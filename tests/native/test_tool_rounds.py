@@ -19,13 +19,14 @@ from app.protocol.output import FinishReason, PrefixEnd
 from app.protocol.request import Request, Role
 from app.protocol.sampling import SamplingParams
 from tests.driver import run
+from tests.effort import EFFORT
 from tests.native.tiny_ggufs import write_tiny_gguf
 
 pytestmark = pytest.mark.native
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 FAMILIES = "llama", "qwen3", "gemma3", "gemma4", "gpt-oss", "lfm2", "falcon-h1", "qwen35", "mamba2"
-NUM_ROUNDS = 20
+NUM_ROUNDS = 20 if EFFORT > 1 else 8  # each costs more than the one before
 CHOICE = {"type": "object", "properties": {"warm": {"type": "boolean"}}, "required": ["warm"]}
 TOOL = {"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": CHOICE}}
 WISHES = AnswerWishes(tools=json.dumps([TOOL]), parallel_tool_calls=False)
