@@ -43,14 +43,11 @@ def write(folder: Path) -> None:
     for number, line in enumerate(commits, 1):
         commit_id, _, subject = line.partition(" ")
         name, _, title = subject.partition(": ")
-        kept = (
-            before[name].read_text(encoding="utf-8").partition("--- a/")[0]
-            if name in before
-            else f"{title}\n\n"
-        )
+        text = before[name].read_text(encoding="utf-8") if name in before else f"{title}\n\n--- "
+        head = text.partition("\n--- ")[0]
         diff = git(folder, "diff", "--relative", f"{commit_id}~", commit_id)
         plain = re.sub(r"^(?:diff --git|index|new file mode) .*\n", "", diff, flags=re.MULTILINE)
-        written[SERIES / f"{number:02}-{name}.patch"] = kept + plain
+        written[SERIES / f"{number:02}-{name}.patch"] = f"{head}\n{plain}"
     for patch in before.values():
         patch.unlink()
     for patch, text in written.items():

@@ -250,11 +250,12 @@ wanted_chat() {
     { llama_version; cat "$root"/packaging/chat_library.py "$root"/packaging/llama_cpp/chat/*; } | sha256sum | head -c 16
 }
 
-# Builds for the CPU of this machine (the package's default) and only what Skein loads: neither the image models nor
-# llama.cpp's library for its own programs. That is 83 build steps instead of 193. The user's CMAKE_ARGS go last.
+# Builds for the CPU of this machine (the package's default) and only what Skein loads: not llama.cpp's library for its
+# own programs, and nothing for videos, which would start ffmpeg. That is 136 build steps instead of 193. The user's
+# CMAKE_ARGS go last.
 cmake_args() {
     local quoted=\'${root//\'/\'\"\'\"\'}\'
-    printf '%s' "-DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$quoted/packaging/llama_cpp_build.cmake" \
+    printf '%s' "-DMTMD_VIDEO=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$quoted/packaging/llama_cpp_build.cmake" \
         "$(gpu_args)" "$(! wants_plain_llama || printf ' -DPLAIN_LLAMA=ON')" "${CMAKE_ARGS:+ $CMAKE_ARGS}"
 }
 

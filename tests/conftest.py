@@ -66,14 +66,16 @@ def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def tiny_gguf(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """`tiny_gguf("qwen3")` is a random model of that architecture, 200 KB, written once a session."""
-    folder = tmp_path_factory.mktemp("ggufs")
+    return tiny_ggufs(tmp_path_factory.mktemp("ggufs"))
 
+
+def tiny_ggufs(folder: Path, **options: Any) -> Callable[[str], Path]:
     def path_of(architecture: str) -> Path:
         from tests.native.tiny_ggufs import write_tiny_gguf
 
         path = folder / f"tiny-{architecture}.gguf"
         if not path.exists():
-            write_tiny_gguf(path, architecture)
+            write_tiny_gguf(path, architecture, **options)
         return path
 
     return path_of

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.cells import UsedCells, num_words
+from app.engine.eyes import Eyes
 from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
     BadLogitsError,
@@ -78,6 +79,7 @@ class CountingBackend:
         self._next_token = next_token or pseudo_random_token
         self._before_decode = before_decode
         self._rows: dict[int, list[int]] = {}
+        self.eyes: Eyes | None = None
         self.draft: CountingBackend | None = None
         self.private: CountingBackend | None = None
         self.lens = None
@@ -194,7 +196,7 @@ class CountingBackend:
         assert 0 <= num_start_tokens < len(prompt_token_ids) or not num_start_tokens
         return CountingSampler(self, params.ignore_eos)
 
-    def truncate(self, seq_id: int, num_tokens: int) -> bool:
+    def truncate(self, seq_id: int, num_tokens: int, last: int | None = None) -> bool:
         self._check_seq_id(seq_id)
         if num_tokens and self.model.is_recurrent and self.pos_max(seq_id) != num_tokens - 1:
             return False
@@ -247,7 +249,9 @@ class CountingBackend:
         assert self.model.takes_checkpoints
         return np.array([CHECKPOINT_MAGIC, self.pos_max(seq_id) + 1], np.int32).view(np.uint8)
 
-    def roll_back(self, seq_id: int, checkpoint: npt.NDArray[np.uint8], num_tokens: int) -> bool:
+    def roll_back(
+        self, seq_id: int, checkpoint: npt.NDArray[np.uint8], num_tokens: int, last: int | None = None
+    ) -> bool:
         self._check_seq_id(seq_id)
         assert 0 < num_tokens <= self.pos_max(seq_id) + 1, "a checkpoint without its cells"
         if checkpoint.view(np.int32).tolist() != [CHECKPOINT_MAGIC, num_tokens]:
@@ -306,7 +310,7 @@ class CountingBackend:
         last_pos: dict[int, int] = {}
         for row in range(batch.num_rows):
             token_id, seq_id = int(batch.token_ids[row]), int(batch.seq_ids[row])
-            if not 0 <= token_id < self.model.n_vocab:
+            if not (batch.media or 0 <= token_id < self.model.n_vocab):
                 raise DecodeError(f"invalid token[{row}] = {token_id}")
             if not 0 <= seq_id < self.model.n_seq_max:
                 raise DecodeError(f"invalid seq_id[{row}][0] = {seq_id} >= {self.model.n_seq_max}")

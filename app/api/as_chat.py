@@ -13,8 +13,6 @@ from app.api.json_body import beside, validated
 
 AnyObject = dict[str, Any]
 
-NO_IMAGES = "Image input is not supported: this server takes text only."
-
 
 async def as_chat(request: web.Request, body: Callable[[], AnyObject]) -> ChatFields:
     """`body` makes the body of a chat completion of the one that was read. Raises ApiError."""
@@ -40,6 +38,10 @@ def text_part(text: str) -> AnyObject:
     return {"type": "text", "text": text}
 
 
+def image_part(url: str) -> AnyObject:
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
 def thinking(thinks: bool | None) -> AnyObject:
     """What chat templates are told of it. None leaves it to the model."""
     return {} if thinks is None else {"enable_thinking": thinks}
@@ -51,6 +53,4 @@ def given(**fields: object) -> AnyObject:
 
 
 def no_such_parts(where: str, kind: str, known: Iterable[str]) -> ApiError:
-    if kind in ("image", "input_image", "image_url"):
-        return invalid(NO_IMAGES)
     return invalid(f"{where}: {kind!r} is not supported, only {', '.join(known)}.")

@@ -11,8 +11,10 @@ from pydantic import Field, model_validator
 
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json, parse
+from app.api.media import base64_of, unread
 from app.api.openai import MAX_TOKENS, MAX_TOP_LOGPROBS, MaxTokens, OpenAiFields, limit
 from app.protocol.answer_format import UNLIMITED, AnswerWishes, ReasoningFormat, ToolChoice
+from app.protocol.media import Media, MediaKind
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
 
@@ -26,22 +28,49 @@ Budget = Annotated[int, Field(ge=UNLIMITED, le=MAX_TOKENS)]  # -1: as much as th
 
 
 # Parts of a message that OpenAI's models take.
-MEDIA = {"image_url": "pictures", "input_audio": "sounds", "file": "files", "video_url": "videos"}
+MEDIA = {"file": "files", "video_url": "videos"}
+PART_FIELDS = ("text", "image_url", "input_audio")
 REPLACED = {"functions": "tools", "function_call": "tool_choice"}  # OpenAI's oldest fields, by the newer ones
 
 
-class TextPart(Body):
-    type: Literal["text"]
-    text: str
+class ImageUrl(Body):
+    url: str
+
+
+class InputAudio(Body):
+    data: str
+
+
+class Part(Body):
+    """A picture or a sound is in the body itself, in base64."""
+
+    type: Literal["text", "image_url", "input_audio"]
+    text: str | None = None
+    image_url: ImageUrl | str | None = None
+    input_audio: InputAudio | None = None
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_media(cls, part: Any) -> Any:
+    def _refuse_others(cls, part: Any) -> Any:
         """Raises ApiError: what pydantic would say, which tries all types of a content, misleads."""
         kind = part.get("type") if isinstance(part, dict) else None
         if isinstance(kind, str) and kind in MEDIA:
-            raise invalid(f"messages: {MEDIA[kind]} ({kind}) are not supported, only text.", "messages")
+            raise invalid(
+                f"messages: {MEDIA[kind]} ({kind}) are not supported, only text, pictures and sounds.",
+                "messages",
+            )
+        if isinstance(kind, str) and kind in PART_FIELDS and part.get(kind) is None:
+            raise invalid(f"messages: a part of the type {kind} needs its {kind}.", "messages")
         return part
+
+    def media(self, at: int) -> Media | None:
+        """What it has besides text. Raises ApiError."""
+        if self.type == "image_url":
+            url = self.image_url.url if isinstance(self.image_url, ImageUrl) else self.image_url or ""
+            return unread(MediaKind.PICTURE, base64_of(url), "image_url", at)
+        if self.input_audio:
+            return unread(MediaKind.SOUND, self.input_audio.data, "input_audio.data", at)
+        return None
 
 
 class CalledFunction(Body):
@@ -57,16 +86,26 @@ class Call(Body):
 
 class MessageFields(Body):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | Annotated[list[TextPart], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
+    content: str | Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
     name: str | None = None
     reasoning_content: str | None = None
     tool_calls: Annotated[list[Call], Field(max_length=MAX_TOOLS, fail_fast=True)] | None = None
     tool_call_id: str | None = None
 
-    def _text(self, between_parts: str) -> str:
-        if isinstance(self.content, list):
-            return between_parts.join(part.text for part in self.content)
-        return self.content or ""
+    def _content(self, between_parts: str) -> tuple[str, tuple[Media, ...]]:
+        """The text, and where pictures and sounds stand in it. Around those nothing is put between parts."""
+        if not isinstance(self.content, list):
+            return self.content or "", ()
+        text, media = "", list[Media]()
+        joins = False
+        for part in self.content:
+            if one := part.media(len(text)):
+                media.append(one)
+                joins = False
+            else:
+                text += (between_parts if joins else "") + (part.text or "")
+                joins = True
+        return text, tuple(media)
 
     def message(self, is_last: bool) -> Message:
         if self.content is None and not self.tool_calls and not self.reasoning_content:
@@ -81,8 +120,8 @@ class MessageFields(Body):
         given = {name: value for name, value in fields.items() if value is not None}
         role = ROLES.get(self.role) or Role(self.role)
         # As llama-server joins them where it goes on with a message, and where it does not.
-        text = self._text("\n\n" if is_last and role is Role.ASSISTANT else "\n")
-        return Message(role, text, as_json(given) if given else "")
+        text, media = self._content("\n\n" if is_last and role is Role.ASSISTANT else "\n")
+        return Message(role, text, as_json(given) if given else "", media=media)
 
 
 class Function(Body):
@@ -143,6 +182,7 @@ class ChatFields(OpenAiFields):
     reasoning_budget_tokens: Budget | None = None  # llama-server's name, as is the next
     thinking_budget_tokens: Budget | None = None
     reasoning_budget_message: str | None = None
+    shelf: str | None = None  # ours: the name or the id of a shelf that the model reads
     verbose: bool | None = None  # llama-server's: return the whole prompt, and more, with the answer
 
     def note_unknown(self, body: AnyObject) -> None:

@@ -10,7 +10,7 @@ class Limits:
     """Times in seconds. An idle connection is closed as early as one whose first headers do not come."""
 
     num_connections: int = 512
-    max_body_bytes: int = 4 << 20  # to read a larger one would hold up the other threads for over 20 ms
+    max_body_bytes: int = 16 << 20  # some pictures; to read as much text holds up other threads for 80 ms
     send_buffer_bytes: int = 64 << 10  # of the system, which else lets megabytes of an answer pile up unread
     header_s: float = 10.0
     body_s: float = 30.0

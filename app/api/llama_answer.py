@@ -89,7 +89,7 @@ async def prompt_text(request: web.Request, asked: Request) -> str:
     """The whole prompt as it is computed, control tokens by their names."""
 
     def written(prompts: PromptBuilder) -> bytes:
-        return b"".join(prompts.written(prompts.build(asked).token_ids))
+        return b"".join(prompts.written(prompts.build(asked).text_tokens))
 
     return (await request.app[CLIENT].use_prompts(written)).decode("utf-8", "replace")
 

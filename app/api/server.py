@@ -29,6 +29,7 @@ from app.api import (
     predict,
     rerank,
     responses,
+    shelves,
     streams,
     tools,
 )
@@ -40,11 +41,13 @@ from app.api.guard import Guard, cross_origin_headers
 from app.api.json_body import json_response
 from app.api.limits import LIMITS, Limits
 from app.api.llama_server.slot_actions import SLOT_FOLDER
+from app.api.media import MEDIA_READER, MediaReader
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
-from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, Presentation, TextEngines
+from app.api.state import CLIENT, PRESENTATION, SHELVES, TEXT_ENGINES, Presentation, TextEngines
 from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
+from app.shelves.source import NamedShelves
 from app.tools.tool_box import ToolBox
 
 log = logging.getLogger(__name__)
@@ -64,6 +67,7 @@ ENDPOINTS = (
     rerank,
     predict,
     tools,
+    shelves,
     streams,
     llama_server,
 )
@@ -84,6 +88,7 @@ class ApiServer:
         presentation: Presentation | None = None,
         text_engines: TextEngines | None = None,
         tool_box: ToolBox | None = None,
+        shelf_source: NamedShelves | None = None,
         slot_folder: Path | None = None,
         limits: Limits | None = None,
         tls: ssl.SSLContext | None = None,
@@ -105,6 +110,7 @@ class ApiServer:
         self._presentation = presentation or Presentation()
         self._text_engines = text_engines or TextEngines()
         self._tool_box = tool_box
+        self._shelf_source = shelf_source
         self._slot_folder = slot_folder
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
@@ -166,11 +172,14 @@ class ApiServer:
         )
         application[CLIENT] = self._client
         application[LIMITS] = self._limits
+        application[MEDIA_READER] = MediaReader()
         application[PRESENTATION] = self._presentation
         application[RESPONSES] = ResponseStore()
         application[TEXT_ENGINES] = self._text_engines
         if self._slot_folder:
             application[SLOT_FOLDER] = self._slot_folder
+        if self._shelf_source:
+            application[SHELVES] = self._shelf_source
         if self._tool_box:
             application[tools.TOOLS] = self._tool_box
         application[streams.STREAMS] = streams.Streams()

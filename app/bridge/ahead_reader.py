@@ -71,7 +71,7 @@ class AheadReader(QObject):
         if not (session and is_free and self._settings.reads_ahead and is_on_mains()):
             return
         request = session.reading_ahead()
-        if request:
+        if request and not any(message.media for message in request.messages):
             self._read = session.draft
             engine.post(ReadAhead(request))
 

@@ -15,7 +15,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 from shiboken6 import isValid
 
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_shelf import ChatShelf, ShelfAccess, has_passages, without_passages
 from app.bridge.draft_files import DraftFiles
+from app.bridge.media_files import MediaFiles
 from app.bridge.open_answer import NO_USAGE, OpenAnswer
 from app.bridge.parameters import context_cap, max_answer_tokens, sampling_params
 from app.bridge.tasks import spawn
@@ -26,7 +28,7 @@ from app.bridge.tool_list import about_tokens, listed
 from app.bridge.tool_permits import ToolPermits
 from app.bridge.tool_results import num_told, read_more
 from app.bridge.tool_rounds import Listener, OfferedTool, ToolRounds
-from app.chats.attachment import Attachment
+from app.chats.attachment import Attachment, in_words
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.chats.text import valid_unicode
@@ -34,6 +36,7 @@ from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
 from app.protocol.answer_format import NO_WISHES, AnswerWishes
 from app.protocol.commands import Abort, Forget, Submit
+from app.protocol.media import Senses
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Overflow, Request, Role
 from app.protocol.sampling import SamplingParams
@@ -69,7 +72,9 @@ class ChatSession(QObject):
         draft: str = "",
         parent: QObject | None = None,
         *,
+        media: MediaFiles,
         tools: ToolAccess | None = None,
+        shelves: ShelfAccess | None = None,
         draft_attachments: tuple[Attachment, ...] = (),
         is_loaded: bool = True,
         leaf_id: str = "",
@@ -85,10 +90,12 @@ class ChatSession(QObject):
         self._kept_leaf_id = leaf_id  # the last turn that is shown, as long as it is not loaded
         self._answers: dict[str, OpenAnswer] = {}  # by request id, the last one while calls run
         self._tools = tools or ToolAccess()
+        self.shelf = ChatShelf(chat, shelves or ShelfAccess())
         self._permits = ToolPermits(self._tools)
         self._tool_cost = ToolCost(engine, self)
         self._tool_cost.measured.connect(self.limits_changed)
-        self.files = DraftFiles(self)
+        self.media = media
+        self.files = DraftFiles(media, self)
         self.files.read.connect(self._on_file_read)
         self.tokens = TokenCounter(engine, self)
         self.waits_for_model = False  # what is queued is sent once a model is loaded
@@ -134,6 +141,11 @@ class ChatSession(QObject):
         if attachments != self._draft_attachments:
             self._draft_attachments = attachments
             self.draft_changed.emit()
+
+    @property
+    def senses(self) -> Senses | None:
+        """What the model sees and hears. None: there is no model."""
+        return self._engine.model.senses if self._engine.model else None
 
     @property
     def enter_sends(self) -> bool:
@@ -237,7 +249,8 @@ class ChatSession(QObject):
             self._emit_changed()
             return
         message = self.chat.queue.pop(0)
-        self._append(Turn(Role.USER, message.text, attachments=message.attachments))
+        attachments = self.shelf.numbered_on(message.attachments)
+        self._append(Turn(Role.USER, message.text, attachments=attachments))
         self._answer()
 
     @Slot()
@@ -350,9 +363,9 @@ class ChatSession(QObject):
 
     def edit(self, message: Turn, text: str, attachments: Iterable[Attachment] | None = None) -> None:
         """Replaces a user message by a new version with this text, and asks for an answer to it."""
-        if self._is_fixed or not text.strip():
+        kept = without_passages(message.attachments if attachments is None else attachments)
+        if self._is_fixed or not (text.strip() or kept):
             return
-        kept = message.attachments if attachments is None else tuple(attachments)
         self.chat.put_aside(self.chat.index_of(message))
         self._append(Turn(Role.USER, valid_unicode(text), attachments=kept))
         self._answer()
@@ -434,6 +447,40 @@ class ChatSession(QObject):
     async def _run_tool(self, tool: Tool, arguments: dict[str, Any]) -> str:
         return await self._tools.kit.call(tool, arguments, self.chat.id)
 
+    # Its shelf
+
+    def set_shelf(self, shelf_id: str) -> None:
+        """From the next message on. Empty: none."""
+        self.chat.shelf_id = shelf_id
+        self.draft_attachments = without_passages(self.draft_attachments)
+        self.emit_settings_changed()
+
+    @property
+    def is_searched(self) -> bool:
+        """Its shelf does not fit, so that each message comes with what is found for it."""
+        return self.shelf.is_searched(self._room)
+
+    async def find_passages(self) -> None:
+        """For the draft, so that they are seen before it is sent."""
+        text = self._draft
+        if not text.strip() or not self.is_loaded or not self.shelf.is_ready() or not self.is_searched:
+            self.draft_attachments = without_passages(self.draft_attachments)
+            return
+        found = await self.shelf.found_for(text, self._room)
+        if isValid(self) and text == self._draft:
+            self.draft_attachments = (*without_passages(self.draft_attachments), *found)
+
+    async def _add_passages(self, question: Turn | None) -> None:
+        if question is None or not self.shelf.wants_passages(question, self._room):
+            return
+        found = await self.shelf.found_for(question.text, self._room)
+        if found and isValid(self) and not has_passages(question.attachments):
+            question.attachments = (*question.attachments, *found)
+            self._emit_changed(question)
+
+    def _question_of(self, answer: Turn) -> Turn | None:
+        return next((turn for turn in self.chat.turns if turn.id == answer.parent_id), None)
+
     # The engine
 
     def reading_of(self, answer: Turn) -> Request | None:
@@ -443,12 +490,19 @@ class ChatSession(QObject):
         before = (*self.chat.messages(self.chat.index_of(answer)), *answer.round_messages)
         return replace(self._request(before, answer.text), max_tokens=0)
 
+    def as_told(self, messages: Iterable[Message]) -> tuple[Message, ...]:
+        """With words in the place of pictures and sounds that the model does not take."""
+        senses = self.senses
+        if senses is None:
+            return tuple(messages)
+        return tuple(in_words(one, lambda media: senses.takes(media.kind)) for one in messages)
+
     def reading_ahead(self) -> Request | None:
         """The next turn as far as it is typed. None while nobody can say what it will follow."""
         if self._is_fixed or self.queue or self.chat.overflow is not Overflow.STOP:
             return None
         draft = Turn(Role.USER, self._draft, attachments=self.draft_attachments)
-        messages = (*self.chat.messages(), Message(Role.USER, draft.message_text))
+        messages = (*self.chat.messages(), *(draft.messages or (Message(Role.USER, ""),)))
         request = replace(self._request(messages, ""), max_tokens=0)
         return None if request.is_repeatable else replace(request, sampling=SamplingParams())
 
@@ -535,7 +589,9 @@ class ChatSession(QObject):
         before = turn.usage if answer_start else NO_USAGE
         answer = OpenAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)
         turn.model = self._answerer(answer)
-        if self._tools.kit.is_ready(self.chat.tools):
+        question = self._question_of(turn)
+        waits_for_shelf = not self.shelf.is_ready() or self.shelf.wants_passages(question, self._room)
+        if self._tools.kit.is_ready(self.chat.tools) and not waits_for_shelf:
             self._begin(answer, answer_start)
         else:
             self._answers[uuid.uuid4().hex] = answer  # from now on it can be stopped
@@ -543,8 +599,13 @@ class ChatSession(QObject):
             spawn(self._begin_when_ready(answer, answer_start))
 
     async def _begin_when_ready(self, answer: OpenAnswer, answer_start: str | tuple[int, ...]) -> None:
-        """Servers that were chosen are starting: without them the model would know nothing of their tools."""
+        """Servers that were chosen are starting: without them the model would know nothing of their tools.
+
+        Or the shelf is not known yet, or is to be searched.
+        """
         await self._tools.kit.prepare(self.chat.tools)
+        await self.shelf.prepare()
+        await self._add_passages(self._question_of(answer.turn))
         if isValid(self) and any(one is answer for one in self._answers.values()):
             self._begin(answer, answer_start)
 
@@ -635,12 +696,13 @@ class ChatSession(QObject):
         """With the tools that are offered now, if none are given."""
         offered = [one.tool for one in self._offered()] if tools is None else tools
         definitions = self._definitions(offered)
-        return Request(
+        request = Request(
             request_id=uuid.uuid4().hex,
             chat_id=self.chat.id,
-            messages=messages,
+            messages=self.as_told(messages),
             **self._limits(self.chat),
             answer_start=answer_start,
             wishes=AnswerWishes(tools=definitions) if definitions else NO_WISHES,
             is_saved=True,
         )
+        return self.shelf.before(request, self._room)

@@ -1,6 +1,6 @@
 """Reads the files that are attached to a draft, each in its own process. GUI thread.
 
-Knows paths and attachments, but no chat.
+Knows files and attachments, but no chat.
 """
 
 import asyncio
@@ -9,10 +9,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.attachments.file_reading import FileReading
+from app.attachments.any_reading import AnyReading
 from app.attachments.refusal import ReadingCancelledError, RefusedError
+from app.bridge.media_files import MediaFiles
 from app.bridge.tasks import spawn
 from app.chats.attachment import Attachment
+from app.media.reading import MediaRefusedError
+from app.storage.errors import StorageError
 
 MAX_AT_ONCE = 2
 
@@ -22,12 +25,13 @@ class DraftFiles(QObject):
 
     changed = Signal()  # which files are being read
     read = Signal(object)  # Attachment
-    refused = Signal(str, object)  # the file's name, the Reason
+    refused = Signal(str, object)  # the file's name, the Reason or a sentence
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, media: MediaFiles, parent: QObject) -> None:
         super().__init__(parent)
-        self._waiting: list[FileReading] = []
-        self._running: list[FileReading] = []
+        self._media = media
+        self._waiting: list[AnyReading] = []
+        self._running: list[AnyReading] = []
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -35,7 +39,12 @@ class DraftFiles(QObject):
         return tuple(reading.name for reading in (*self._running, *self._waiting))
 
     def read_files(self, paths: Iterable[Path]) -> None:
-        self._waiting += [FileReading(path) for path in paths]
+        self._waiting += [AnyReading(path) for path in paths]
+        self._go_on()
+
+    def read_bytes(self, content: bytes, name: str) -> None:
+        """Of a picture or a sound that is no file: it was pasted or recorded."""
+        self._waiting.append(AnyReading(content, name))
         self._go_on()
 
     def cancel(self) -> None:
@@ -63,19 +72,20 @@ class DraftFiles(QObject):
             spawn(self._read(reading))
         self.changed.emit()
 
-    async def _read(self, reading: FileReading) -> None:
-        result: Attachment | RefusedError
+    async def _read(self, reading: AnyReading) -> None:
+        result: Attachment | Exception
         try:
-            result = await asyncio.to_thread(reading.run)
+            result = await self._media.keep(await asyncio.to_thread(reading.run))
         except ReadingCancelledError:
             return
-        except RefusedError as refusal:
+        except (RefusedError, MediaRefusedError, StorageError) as refusal:
             result = refusal
         if reading not in self._running:  # cancelled in its last moment
             return
         self._running.remove(reading)
-        if isinstance(result, RefusedError):
-            self.refused.emit(reading.name, result.reason)
-        else:
+        if isinstance(result, Attachment):
             self.read.emit(result)
+        else:
+            why = result.reason if isinstance(result, RefusedError) else str(result)
+            self.refused.emit(reading.name, why)
         self._go_on()

@@ -1,4 +1,4 @@
-"""Counts the tokens of unsent text for the active model. GUI thread.
+"""Counts the tokens of unsent text and media for the active model. GUI thread.
 
 Texts are counted beside the engine, in pieces, so that other chats' prompts are not delayed.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -15,12 +16,14 @@ from shiboken6 import isValid
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
-from app.protocol.errors import EngineError
+from app.protocol.errors import EngineError, RequestError
+from app.protocol.media import Media
 
 if TYPE_CHECKING:
     from app.engine.prompt_builder import PromptBuilder
 
 PIECE_CHARS = 32_000  # some 10 ms
+Counted = str | Media
 MAX_COUNTED_CHARS = 32 * PIECE_CHARS  # of one text; the rest is extrapolated
 
 
@@ -38,20 +41,20 @@ class TokenCounter(QObject):
     def __init__(self, engine: ActiveEngine, parent: QObject) -> None:
         super().__init__(parent)
         self._engine = engine
-        self._wanted: tuple[str, ...] = ()
-        self._known: dict[str, TokenCount] = {"": TokenCount(0)}
+        self._wanted: tuple[Counted, ...] = ()
+        self._known: dict[Counted, TokenCount] = {"": TokenCount(0)}
         self._is_counting = False
         engine.loaded.connect(self._on_model_changed)
         engine.engine_failed.connect(self._on_model_changed)
 
-    def count(self, texts: Iterable[str]) -> None:
+    def count(self, texts: Iterable[Counted]) -> None:
         """Counts these texts, and cancels what was asked for before."""
         self._wanted = tuple(texts)
         self._known = {text: count for text, count in self._known.items() if text in (*self._wanted, "")}
         self._go_on()
 
-    def num_tokens(self, text: str) -> TokenCount | None:
-        """None: not counted yet, or there is no model."""
+    def num_tokens(self, text: Counted) -> TokenCount | None:
+        """None: not counted yet, or there is no model. A picture that it does not see has no tokens."""
         return self._known.get(text)
 
     @Slot()
@@ -65,7 +68,7 @@ class TokenCounter(QObject):
             self._is_counting = True
             spawn(self._count_all())
 
-    def _next(self) -> str | None:
+    def _next(self) -> Counted | None:
         if not self._engine.model or self._engine.is_asleep:  # does not wake it up
             return None
         return next((text for text in self._wanted if text not in self._known), None)
@@ -74,7 +77,7 @@ class TokenCounter(QObject):
         try:
             while (text := self._next()) is not None:
                 model = self._engine.model
-                count = await self._count(text)
+                count = await (self._count_media(text) if isinstance(text, Media) else self._count(text))
                 if not isValid(self):  # its chat was closed, and asked for this in its last moment
                     return
                 if count and text in self._wanted and model is self._engine.model:
@@ -84,6 +87,13 @@ class TokenCounter(QObject):
             pass
         finally:
             self._is_counting = False
+
+    async def _count_media(self, media: Media) -> TokenCount:
+        work = partial(_num_media_tokens, media)
+        try:
+            return TokenCount(await asyncio.wrap_future(self._engine.use_prompts(work)))
+        except RequestError:  # the model does not take it
+            return TokenCount(0)
 
     async def _count(self, text: str) -> TokenCount | None:
         """None if it is no longer wanted."""
@@ -97,6 +107,10 @@ class TokenCounter(QObject):
         if start >= len(text):
             return TokenCount(num_tokens)
         return TokenCount(num_tokens * len(text) // start, is_exact=False)
+
+
+def _num_media_tokens(media: Media, prompts: PromptBuilder) -> int:
+    return prompts.num_media_tokens(media)
 
 
 def _counting(piece: str) -> Callable[[PromptBuilder], int]:

@@ -14,6 +14,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
 from app.bridge.chat_session import ChatSession
+from app.bridge.chat_shelf import ShelfAccess
+from app.bridge.media_files import MediaFiles
 from app.bridge.notebook_session import NotebookSession
 from app.bridge.tab_row import TabRow
 from app.bridge.tasks import spawn
@@ -58,7 +60,9 @@ class Workspace(QObject):
         self._engine = engine
         self._store = store
         self._settings = settings
+        self.media = MediaFiles(store, self)
         self.tools = ToolAccess()  # its kit is set by who knows one
+        self.shelves = ShelfAccess()  # likewise its source
         self._row: TabRow[ChatSession] = TabRow()
         self._by_chat_id: dict[str, ChatSession] = {}
         self._kept: dict[str, SavedChat] = {}  # by chat id: chats whose turns are still on disk
@@ -336,7 +340,9 @@ class Workspace(QObject):
             self._settings,
             kept.draft,
             self,
+            media=self.media,
             tools=self.tools,
+            shelves=self.shelves,
             draft_attachments=kept.draft_attachments,
             is_loaded=is_loaded,
             leaf_id=kept.leaf_id,
@@ -431,7 +437,7 @@ class Workspace(QObject):
     async def _submit_when_saved(self, session: ChatSession, request: Request) -> None:
         """Submits it once it is on disk, or once `save_failed` was emitted."""
         await self.autosave.flush()
-        session.submit(request)
+        session.submit(await self.media.filled(request))
 
     @Slot()
     def _on_draft_changed(self) -> None:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import chain, pairwise, takewhile, tee, zip_longest
 from typing import Any
 
-from app.chats.attachment import Attachment, with_attachments
+from app.chats.attachment import Attachment, placed_media, with_attachments
 from app.chats.titles import NEW_CHAT, NEW_NOTEBOOK, title_of_copy
 from app.chats.tool_messages import messages_of
 from app.chats.tool_use import ToolRound
@@ -69,7 +69,9 @@ class Turn:
         if not self.text and not self.attachments:
             return calls
         written = self.text if self.rounds else ""
-        return (*calls, Message(self.role, self.message_text, written=written))
+        content = self.message_text
+        media = placed_media(self.attachments, len(content))
+        return (*calls, Message(self.role, content, written=written, media=media))
 
     @property
     def round_messages(self) -> tuple[Message, ...]:
@@ -127,6 +129,7 @@ class Chat:
     queue: list[QueuedMessage] = field(default_factory=list)
     model_path: str = ""  # the file that answered last
     is_notebook: bool = False  # plain text that the model continues: its turns one behind the other
+    shelf_id: str = ""  # whose files the model reads
     tools: tuple[str, ...] = ()  # offered to the model: "server/tool", or "server/*" for all of a server
 
     def __post_init__(self) -> None:

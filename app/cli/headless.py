@@ -65,6 +65,15 @@ def add_model_options(parser: argparse.ArgumentParser, slots_help: str) -> None:
         help="smaller GGUF with the same vocabulary for speculative decoding",
     )
     parser.add_argument(
+        "--mmproj",
+        type=Path,
+        metavar="PATH",
+        help="projector for pictures and sounds (default: the mmproj file beside the model)",
+    )
+    parser.add_argument(
+        "--no-mmproj", action="store_true", help="text alone, even if there is a projector beside the model"
+    )
+    parser.add_argument(
         "--workers",
         type=_addresses,
         metavar="HOST:PORT,…",
@@ -109,12 +118,15 @@ def load_params_of(options: argparse.Namespace, default_slots: int) -> LoadParam
         "n_threads": options.threads,
         "num_drafted_tokens": options.draft,
         "draft_model": options.draft_model,
+        "projector": options.mmproj,
         "workers": options.workers,
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     params = load_params(settings, chosen_for)
     if options.draft_model and not params.num_drafted_tokens:
         params = replace(params, num_drafted_tokens=USUAL_DRAFTED_TOKENS)
+    if options.no_mmproj:
+        chosen["projector"] = None
     return replace(params, path=options.model, verify=options.verify, **chosen)
 
 

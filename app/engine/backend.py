@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.cells import UsedCells
+from app.engine.eyes import Eyes
 from app.engine.prompt import NO_GUIDE, Guide
 from app.engine.sampler import Sampler
 from app.protocol.lens import Floats, Span
@@ -63,6 +64,10 @@ class Backend(Protocol):
     @property
     def draft(self) -> "Backend | None":
         """A small model of the same vocabulary that drafts tokens. Interrupted and resumed with this one."""
+
+    @property
+    def eyes(self) -> "Eyes | None":
+        """What encodes pictures and sounds for this model, if anything does."""
 
     @property
     def private(self) -> "Backend | None":
@@ -153,15 +158,17 @@ class Backend(Protocol):
         for one that takes too long.
         """
 
-    def truncate(self, seq_id: int, num_tokens: int) -> bool:
-        """Drop every cell of `seq_id` from position `num_tokens` on; 0 clears it.
+    def truncate(self, seq_id: int, end: int, last: int | None = None) -> bool:
+        """Drop every cell of `seq_id` from position `end` on; 0 clears it.
+
+        `last` is the position of the last token that stays, where that is not the one before `end`.
 
         False: the model cannot go on from there (a sliding window has moved past it, a recurrent state
         cannot step back). The sequence must then be cleared. Clearing always succeeds.
         """
 
-    def share_prefix(self, source: int, target: int, num_tokens: int) -> None:
-        """Make the empty `target` share the first `num_tokens` cells of `source`, without a copy."""
+    def share_prefix(self, source: int, target: int, end: int) -> None:
+        """Make the empty `target` share the cells of `source` before position `end`, without a copy."""
 
     def remove_and_shift(self, seq_id: int, start: int, end: int) -> None:
         """Drop the cells at positions start … end - 1 and move those behind them down to close the gap.
@@ -184,10 +191,13 @@ class Backend(Protocol):
         Only where `model.takes_checkpoints`.
         """
 
-    def roll_back(self, seq_id: int, checkpoint: npt.NDArray[np.uint8], num_tokens: int) -> bool:
-        """Put `seq_id` back to where it held `num_tokens`, by a checkpoint of that moment.
+    def roll_back(
+        self, seq_id: int, checkpoint: npt.NDArray[np.uint8], end: int, last: int | None = None
+    ) -> bool:
+        """Put `seq_id` back to where it ended before position `end`, by a checkpoint of that moment.
 
-        It holds the cells of at least so many. False: not usable; the sequence must then be cleared.
+        It holds the cells of at least so many; `last` as for `truncate`. False: not usable; the sequence must
+        then be cleared.
         """
 
     def forget_all(self) -> None:

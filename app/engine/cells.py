@@ -127,16 +127,24 @@ class CellLedger:
                 self._places[batch.seq_ids[row]].append(place)
         self.high_water = max(self.high_water, self.num_used)
 
-    def restore(self, seq_id: int, token_ids: Sequence[int], order: Ints | None) -> None:
-        """A saved state was put into the empty sequence. `order`: its positions, as its cells lay."""
+    def restore(
+        self, seq_id: int, token_ids: Sequence[int], order: Ints | None, positions: Ints | None = None
+    ) -> None:
+        """A saved state was put into the empty sequence. `order`: its positions, as its cells lay.
+
+        `positions` are those of the tokens, where they are not their numbers.
+        """
         assert not self._places[seq_id]
-        order = np.arange(len(token_ids), dtype=np.int32) if order is None else order
+        if positions is None:
+            positions = np.arange(len(token_ids), dtype=np.int32)
+        order = positions if order is None else order
         places = _array(self._find(self._stream_of[seq_id], order.size))
+        by_position = places[np.argsort(order, kind="stable")]
         self._pos[places] = order
-        self._token_ids[places] = np.array(token_ids, np.int32)[order]
+        self._token_ids[by_position] = np.array(token_ids, np.int32)
         self._holders[self._word_of[seq_id], places] = self._bit_of[seq_id]
         self._note_filled(self._stream_of[seq_id], places.size, int(places[-1]))
-        self._places[seq_id].extend(places[np.argsort(order)].tolist())
+        self._places[seq_id].extend(by_position.tolist())
         self.high_water = max(self.high_water, self.num_used)
 
     def share(self, source: int, target: int, num_cells: int) -> None:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from app.engine.media_rows import follows
+
 if TYPE_CHECKING:
     from app.engine.backend import Backend
     from app.engine.batch import Batch
@@ -42,7 +44,7 @@ def cuts(
     for place in _places(token_ids, start, control_tokens, known):
         at = bisect_right(found, place)
         is_free = (at == 0 or place - found[at - 1] >= GAP) and (at == len(found) or found[at] - place >= GAP)
-        if is_free and start <= place < len(token_ids) and place:
+        if is_free and start <= place < len(token_ids) and place and not follows(token_ids[place]):
             found.insert(at, place)
     return found
 
@@ -114,8 +116,8 @@ class Checkpoints:
         for span in batch.spans:
             slot = span.seq.slot
             assert slot is not None
-            if span.first_pos not in slot.checkpoints and self._is_due(span.seq, span.first_pos):
-                slot.checkpoints[span.first_pos] = self._backend.save_checkpoint(slot.seq_id)
+            if span.first_token not in slot.checkpoints and self._is_due(span.seq, span.first_token):
+                slot.checkpoints[span.first_token] = self._backend.save_checkpoint(slot.seq_id)
                 self._note_change(slot)
                 self._keep_budget()
 

@@ -82,7 +82,8 @@ class DraftPlanner:
             token_ids = list(takewhile(self._can_follow, drafter.look_up(seq.token_ids, most)))
             if token_ids:
                 found[seq] = likelier[seq] = _Proposal(drafter.lookup, len(token_ids), token_ids)
-            if most > 0 and not (token_ids and drafter.lookup.chance >= drafter.model.chance):
+            is_better = bool(token_ids) and drafter.lookup.chance >= drafter.model.chance
+            if most > 0 and not (seq.chunks or is_better):
                 likelier[seq] = _Proposal(drafter.model, most, [])
         return [found, likelier] if self._model else [found]
 
@@ -94,7 +95,9 @@ class DraftPlanner:
 
     def _can_follow(self, token_id: int) -> bool:
         """It does not end the answer, and is in the main model's vocabulary."""
-        return token_id < self._backend.model.n_vocab and not self._backend.is_end_of_generation(token_id)
+        return 0 <= token_id < self._backend.model.n_vocab and not self._backend.is_end_of_generation(
+            token_id
+        )
 
     # How many of them.
 
@@ -135,7 +138,8 @@ class DraftPlanner:
     def _write(self, numbers: dict[Sequence, int], answers: list[Sequence]) -> dict[Sequence, list[int]]:
         """Drafts of the draft model, up to these numbers of tokens."""
         started = time.perf_counter()
-        draft = self._ask({seq: numbers.get(seq, 0) for seq in answers})
+        # The draft model sees no pictures.
+        draft = self._ask({seq: numbers.get(seq, 0) for seq in answers if not seq.chunks})
         self._model_ms += (time.perf_counter() - started) * 1000
         if draft.num_decodes:
             self._costs.learn_of_model(draft.decode_ms)

@@ -20,6 +20,7 @@ from app.engine.idle import IdleChats
 from app.engine.inspection import ChatCommand, Inspection
 from app.engine.kept_cells import KEEPING_S, KeptCells
 from app.engine.lane import Lane, Lanes
+from app.engine.looking import Looking
 from app.engine.overflow import context_limit
 from app.engine.prompt import Prompt
 from app.engine.prompt_builder import PromptBuilder
@@ -84,9 +85,10 @@ class Engine:
         self.model = backend.model
         self.prompts = PromptBuilder(backend)
         self.slots = SlotPool(backend, hibernated or HibernatedChats())
-        self._budget = StepBudget(backend.model.n_batch)
+        self._budget = StepBudget(backend.model.n_batch, min(backend.model.n_batch, backend.model.n_ubatch))
+        self._looking = Looking(backend.eyes, self.slots.event_log)
         self._draft_planner = DraftPlanner(backend, self._log_draft)
-        self._scheduler = Scheduler(self.slots, self._budget, self._draft_planner)
+        self._scheduler = Scheduler(self.slots, self._budget, self._draft_planner, self._looking)
         self._idle = IdleChats()
         self._cell_watch = CellWatch(self.slots.cells)
         self._inspection = Inspection(
@@ -102,6 +104,16 @@ class Engine:
         self._return_code = 0  # of this step
         self._is_planned = False  # the batch waits for its step
         self._step = 0
+
+    @property
+    def on_looked(self) -> Callable[[], None]:
+        """Called on another thread when an encoding has ended."""
+        return self._backend.eyes.on_done if self._backend.eyes else lambda: None
+
+    @on_looked.setter
+    def on_looked(self, call: Callable[[], None]) -> None:
+        if self._backend.eyes:
+            self._backend.eyes.on_done = call
 
     @property
     def has_work(self) -> bool:
@@ -146,7 +158,8 @@ class Engine:
         except RequestError:  # told when it is sent
             return
         seq.is_ahead = True
-        if self.slots.has_room_beside_all(seq):
+        make_room = self.slots.make_room_for_beginning
+        if make_room(seq) if request.is_beginning else self.slots.has_room_beside_all(seq):
             self._scheduler.add(seq)
         else:
             seq.sampler.close()
@@ -312,7 +325,7 @@ class Engine:
             token_ids=[],
             max_tokens=0,
             sampler=lane.backend.new_sampler(
-                sampling, prompt.token_ids, prompt.num_start_tokens, prompt.guide
+                sampling, prompt.text_tokens, prompt.num_start_tokens, prompt.guide
             ),
             detokenizer=Detokenizer(self._pieces(prompt.shown_tokens), (*request.stop, *prompt.format.stops)),
             format=prompt.format,
@@ -359,8 +372,12 @@ class Engine:
         if lane is self._lanes.shared and self.model.is_unified:
             self._idle.hibernate_one(self.slots)
         lane.scheduler.schedule(lane.batch)
-        if lane.scheduler.has_work and not lane.batch.num_rows:
-            self._end_stuck(lane.scheduler.sequences)
+        for seq, failure in self._looking.take_failures().items():
+            self.answers.finish(seq, FinishReason.ERROR, failure)
+        # One whose picture has been encoded since it was asked for goes on with the next step.
+        stuck = [seq for seq in lane.scheduler.sequences if not self._looking.has_asked(seq)]
+        if stuck and lane.scheduler.has_work and not lane.batch.num_rows:
+            self._end_stuck(stuck)
 
     def _end_stuck(self, stuck: list[Sequence]) -> None:
         """Our mistake: without a row no later step would be another. It costs one answer, not all."""
@@ -410,6 +427,8 @@ class Engine:
         lane.slots.memory.note_decoded(batch)
         for span in batch.spans:
             span.seq.num_rows_computed += span.num_rows
+            if batch.media:
+                span.seq.drop_computed_rows()
         self._sampling.sample(lane)
 
     def _end_step(self, watch: Stopwatch) -> StepReport:
@@ -426,6 +445,9 @@ class Engine:
     def _learn(self, decode_ms: float) -> None:
         """Record the times of this step."""
         num_prompt_rows = num_drafted = 0
+        if self._batch.media:
+            self._budget.learn_media(self._batch.num_rows, decode_ms)
+            return
         for span in self._batch.spans:
             num_prompt_rows += span.num_rows if span.is_prefill else 0
             num_drafted += span.num_drafted
@@ -465,6 +487,7 @@ class Engine:
             pause=self.stepping.pause,
             answers=tuple(one for lane in self._lanes for one in lane.inspection.take_answers()),
             draft_ms=watch.draft_ms,
+            encodings=self._looking.encodings(),
         )
 
     def _snapshots(self) -> tuple[SlotSnapshot, ...]:

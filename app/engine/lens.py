@@ -17,7 +17,7 @@ import numpy as np
 
 from app.engine.backend import Lens
 from app.engine.prefix import common_prefix
-from app.protocol.errors import EngineError, LensInterruptedError, RequestError
+from app.protocol.errors import EngineError, LensInterruptedError, LensRefusedError, RequestError
 from app.protocol.lens import (
     Attention,
     Floats,
@@ -32,12 +32,14 @@ from app.protocol.lens import (
     Scores,
     StopLens,
 )
+from app.protocol.media import is_media
 from app.protocol.report import SavedState
 from app.system.said import said
 
 log = logging.getLogger(__name__)
 
 NUM_LIKELIEST = 5  # told of each layer
+IDLE_S = 60.0  # then its context is freed: it is as large as the chat's cells
 MAX_COMPUTED = 256  # tokens: a copied state may take hundreds of megabytes
 
 
@@ -50,9 +52,9 @@ class _Order:
 class LensThread:
     """One question at a time; a newer one of the same kind takes the place of an older one."""
 
-    def __init__(self, lens: Lens, put: Callable[[LensAnswer], None]) -> None:
+    def __init__(self, lens: Lens, put: Callable[[LensAnswer], None], idle_s: float = IDLE_S) -> None:
         """`put` is called on its thread."""
-        self._lens, self._put = lens, put
+        self._lens, self._put, self._idle_s = lens, put, idle_s
         self._letters: SimpleQueue[_Order | StopLens | None] = SimpleQueue()
         self._orders: list[_Order] = []  # this thread only
         self._current: LensQuestion | None = None
@@ -106,16 +108,21 @@ class LensThread:
 
     def _receive(self) -> bool:
         """Take all letters; wait for one only when there is no question. False: it is to end."""
-        while True:
-            with suppress(Empty):
-                while True:
-                    letter = self._letters.get_nowait() if self._orders else self._letters.get()
-                    if letter is None:
-                        return False
-                    self._orders = [one for one in self._orders if not _replaces(letter, one.question)]
-                    if isinstance(letter, _Order):
-                        self._orders.append(letter)
-            return True
+        while not (self._orders and self._letters.empty()):
+            letter = self._next_letter()
+            if letter is None:
+                return False
+            self._orders = [one for one in self._orders if not _replaces(letter, one.question)]
+            if isinstance(letter, _Order):
+                self._orders.append(letter)
+        return True
+
+    def _next_letter(self) -> _Order | StopLens | None:
+        with suppress(Empty):
+            return self._letters.get(timeout=self._idle_s)
+        self._lens.close()
+        self._held = ()
+        return self._letters.get()
 
     def _answer(self, order: _Order) -> None:
         try:
@@ -139,8 +146,10 @@ def _replaces(letter: _Order | StopLens, open_: LensQuestion) -> bool:
 
 
 def answers_to(question: LensQuestion, lens: Lens, saved: SavedState | None) -> Iterator[LensAnswer]:
-    """One after the other, as they are known. Raises what the lens raises."""
+    """One after the other, as they are known. Raises what the lens raises, and LensRefusedError."""
     begin = time.perf_counter()
+    if any(map(is_media, question.token_ids)):
+        raise LensRefusedError(said("The lens reads text only, and this chat has pictures or sounds."))
     match question:
         case ReadAttention(query_id, _, token_ids, part):
             before = lens.num_computed_tokens

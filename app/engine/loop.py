@@ -82,11 +82,16 @@ class _Seen:
     answer: LensAnswer
 
 
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """An encoding has ended: a sequence may be ready."""
+
+
 # The effects of these are reported with the next step, or as the end of an answer.
 SHOWN_BY_STEPS = (Abort, AbortAll, SetFront, SetSpeed, KeepCells)
 ABOUT_PROMPTS = (Abort, AbortAll, Forget, SetFront)
 
-_Letter = _Prepared | _PreparedAhead | _Refitted | _Seen
+_Letter = _Prepared | _PreparedAhead | _Refitted | _Seen | _Looked
 
 
 class EngineLoop(CommandLoop[_Letter]):
@@ -100,6 +105,7 @@ class EngineLoop(CommandLoop[_Letter]):
             engine.prompts, self._mailbox.put, engine.slots.hibernated.prefetch
         )
         self._lens_thread = LensThread(engine.lens, self._on_seen) if engine.lens else None
+        engine.on_looked = lambda: self._mailbox.put(_Looked())
         engine.answers.build_shorter_prompt = self._prompt_thread.build_shorter
 
     # Any thread.
@@ -181,7 +187,7 @@ class EngineLoop(CommandLoop[_Letter]):
             case _Seen(answer):
                 self._engine.take_answer(answer)
                 self._outbox.put(self._engine.report())
-            case None:
+            case _Looked() | None:
                 pass
             case command:
                 self._obey(command)
@@ -349,6 +355,8 @@ class PromptThread:
                 self._put(_Refitted(request.request_id, result))
             else:
                 self._prefetch(request.chat_id)
+                if request.begins_as:
+                    self._prefetch(request.begins_as)
                 self._put(_Prepared(request, result))
         for order in self._orders:
             if isinstance(order, _Use):

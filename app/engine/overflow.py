@@ -285,7 +285,10 @@ def _cut(messages: Messages, length: int, count_tokens: CountTokens) -> Messages
 
 
 def _with_content(message: Message, content: str) -> Message:
-    return message if content == message.content else replace(message, content=content, written="")
+    if content == message.content:
+        return message
+    media = tuple(replace(one, at=min(one.at, len(content))) for one in message.media)
+    return replace(message, content=content, written="", media=media)
 
 
 def _cut_text(text: str, length: int, count_tokens: CountTokens) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.engine.checkpoints import GAP
+from app.engine.media_rows import border
 from app.protocol.output import PrefixEnd
 from app.protocol.request import Message
 
@@ -23,12 +24,12 @@ NEEDLE = 4
 def common_prefix(held: list[int], wanted: list[int]) -> int:
     """The length of the common prefix, at most all but the last token of `wanted`.
 
-    The last one is always computed: without it there are no logits to sample.
+    The last one is always computed: without it there are no logits to sample. It ends in no picture.
     """
     limit = max(min(len(held), len(wanted) - 1), 0)
     if held[:limit] == wanted[:limit]:
-        return limit
-    return next(index for index in range(limit) if held[index] != wanted[index])
+        return border(wanted, limit) if limit else 0
+    return border(wanted, next(index for index in range(limit) if held[index] != wanted[index]))
 
 
 def moved_run(held: list[int], wanted: list[int], start: int) -> tuple[int, int]:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.protocol.answer_format import PLAIN_TEXT, AnswerFormat
+from app.protocol.media import is_media
 
 if TYPE_CHECKING:
+    from app.engine.media_rows import Chunk
     from app.protocol.request import Message
 
 
@@ -50,7 +52,8 @@ class Prompt:
     """The prompt of a chat with the shown `messages`: all, or those left by its overflow choice.
 
     The last `num_start_tokens` are the beginning of the answer, which the caller gave. Of the answer,
-    `shown_tokens` are written as text although they are control tokens.
+    `shown_tokens` are written as text although they are control tokens. `chunks` are the pictures and sounds
+    among `token_ids`.
     """
 
     token_ids: tuple[int, ...]
@@ -61,6 +64,13 @@ class Prompt:
     format: AnswerFormat = PLAIN_TEXT
     guide: Guide = NO_GUIDE
     shown_tokens: frozenset[int] = frozenset()
+    chunks: tuple[Chunk, ...] = ()
+
+    @property
+    def text_tokens(self) -> tuple[int, ...]:
+        if not self.chunks:
+            return self.token_ids
+        return tuple(token_id for token_id in self.token_ids if not is_media(token_id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,14 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from app.engine import overflow
 from app.engine.answer_guide import Tokenize, guide_of, shown_tokens
 from app.engine.chat_template import CHATML, ChatMl, LimitedChatTemplate, SchemaConverter, Template
+from app.engine.eyes import cannot
+from app.engine.media_rows import Chunk, row_ids, runs_in
 from app.engine.prompt import Guide, Prompt
 from app.engine.written_answers import (
     KeptPrompts,
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from app.engine.backend import Backend
+    from app.engine.media_rows import Part
+    from app.protocol.media import Media
     from app.protocol.request import Message, Request
     from app.protocol.sampling import SamplingParams
 
@@ -57,9 +61,14 @@ NOTHING_WRITTEN = said(
 )
 MAX_CHARS = 1_000_000  # of a text to tokenize outside a prompt: others wait for about half a second
 NO_BUDGET = "reasoning_budget has no effect: this model's chat template has no marks around reasoning."
+NOT_REPEATABLE = said(
+    "A repeatable answer cannot be about pictures or sounds. Turn repeatable answers off for this chat."
+)
+MEDIA_MARKER = "<__media__>"  # as llama.cpp writes it, where a prompt is shown as text
 LINE_END = "\n"
 # How a message may go on. What its tokens are up to there depends on that for some characters.
 ENDINGS = "", "x", " x", "\nx"
+BEHIND_DOCUMENTS = "", "\n\nx", "\n\n1"  # what a system prompt may add
 MAX_SHORT_CHARS = 1000  # tokenised within a step
 
 
@@ -109,6 +118,8 @@ class PromptBuilder:
         if request.sampling:
             self._schemas.check(request.sampling.grammar)
             self._backend.check_sampling(request.sampling)  # too slow for the engine thread
+        if request.is_repeatable and any(message.media for message in request.messages):
+            raise InvalidRequestError(NOT_REPEATABLE)
         start = self._answer_start(request)
         limit = overflow.context_limit(request, self._backend.model)
         room = limit - num_generated_tokens - len(start)
@@ -127,13 +138,10 @@ class PromptBuilder:
 
     def build_ahead(self, request: Request) -> Prompt:
         """What all prompts begin with whose last message begins as that of `request`. Raises RequestError."""
-        *before, last = request.messages
+        if any(message.media for message in request.messages):  # nothing is encoded before it is sent
+            raise RequestError(NOTHING_ASKED)
         ways = [
-            self._built(
-                replace(request, messages=(*before, replace(last, content=last.content + ending))),
-                has_answer=False,
-            )
-            for ending in ENDINGS
+            self._built(replace(request, messages=messages), has_answer=False) for messages in _ways(request)
         ]
         places = zip(*(way.token_ids for way in ways), strict=False)
         token_ids = tuple(tokens[0] for tokens in takewhile(_are_equal, places))
@@ -231,8 +239,21 @@ class PromptBuilder:
         def mark(text: str) -> str:
             return self._mark(text, spelled_out)
 
+        media: dict[int, Media] = {}
+
+        def mark_media(one: Media) -> str:
+            media[len(spelled_out)] = one
+            spelled_out.append(MEDIA_MARKER)
+            return f"{MARK_BEGIN}{len(spelled_out) - 1}{MARK_END}"
+
+        def mark_content(message: Message) -> str:
+            places = [0, *(one.at for one in message.media), len(message.content)]
+            pieces = [mark(message.content[start:end]) for start, end in pairwise(places)]
+            marks = [mark_media(one) for one in message.media]
+            return pieces[0] + "".join(map("".join, zip(marks, pieces[1:], strict=True)))
+
         def mark_message(index: int, message: Message) -> Message:
-            content, fields = mark(message.content), mark_json(message.fields)
+            content, fields = mark_content(message), mark_json(message.fields)
             if message.written:
                 written[index] = len(spelled_out)
                 spelled_out.append(message.written)
@@ -247,7 +268,7 @@ class PromptBuilder:
         if request.wishes.tools:  # as the model reads them; its calls are read with their real names
             given = read_object(variables, "template_variables")
             variables = json.dumps(given | {"tools": json.loads(request.wishes.tools)}, ensure_ascii=False)
-        return _Marked(marked, mark_json(variables), request.wishes, spelled_out, written)
+        return _Marked(marked, mark_json(variables), request.wishes, spelled_out, written, media)
 
     def _rendered(self, marked: _Marked) -> str:
         """The template's text with marks."""
@@ -322,8 +343,10 @@ class PromptBuilder:
         guide = guide_of(found, request.wishes, opening, self._in_prompt, is_in_grammar=has_own_grammar)
         if request.wishes.reasoning_budget != UNLIMITED and not guide.reasoning:
             found = replace(found, warnings=(*found.warnings, NO_BUDGET))
+        token_ids = self._tokenized(text, marked)
         return Prompt(
-            self._tokenized(text, marked),
+            token_ids,
+            chunks=self._chunks(text, marked, token_ids),
             format=replace(found, parser=_without_marks(found.parser, marked.spelled_out)),
             guide=guide,
             shown_tokens=shown_tokens(found, self._backend),
@@ -353,11 +376,61 @@ class PromptBuilder:
         for index, piece in enumerate(MARK.split(text)):
             if index % 2 == 0:
                 tokens += tokenize(piece) if piece else ()
+            elif int(piece) in marked.media:
+                tokens += self._of_media(marked.media[int(piece)])
             elif int(piece) in marked.counting:
                 tokens += self._of_written(marked.spelled_out[int(piece)], marked.counting[int(piece)])
             else:
                 tokens += self._backend.tokenize(marked.spelled_out[int(piece)], parse_special=False)
         return tokens
+
+    # Pictures and sounds.
+
+    def num_media_tokens(self, media: Media) -> int:
+        """How many tokens of a prompt it takes. Raises RequestError."""
+        return len(self._of_media(media))
+
+    def _of_media(self, media: Media) -> list[int]:
+        tokens: list[int] = []
+        parts = self._layout(media)
+        projector = self._backend.eyes.fingerprint if self._backend.eyes else ""
+        for index, part in _numbered(parts):
+            tokens += part.tokens or row_ids(media, index, part, projector)
+        return tokens
+
+    def _layout(self, media: Media) -> tuple[Part, ...]:
+        eyes, model = self._backend.eyes, self._backend.model
+        if eyes is None:
+            raise InvalidRequestError(model.senses.reason or cannot(media.kind))
+        parts = eyes.layout(media)
+        most = max((part.num_rows for part in parts if part.is_whole), default=0)
+        if most > min(model.n_ubatch, model.n_batch):
+            raise InvalidRequestError(
+                said(
+                    "This model must take a picture in one step of {rows:,} rows, and only {most:,} are "
+                    "computed at once. Load it again with a larger micro-batch (n_ubatch).",
+                    rows=most,
+                    most=min(model.n_ubatch, model.n_batch),
+                )
+            )
+        return parts
+
+    def _chunks(self, text: str, marked: _Marked, token_ids: Sequence[int]) -> tuple[Chunk, ...]:
+        """Where the rows of pictures and sounds are among these tokens of `text`."""
+        if not marked.media:
+            return ()
+        marks = [int(mark) for mark in MARK.findall(text) if int(mark) in marked.media]
+        if set(marks) != marked.media.keys():
+            raise ChatTemplateError(
+                said("The model's chat template has no place for this picture or sound. Send text alone.")
+            )
+        encoded = [
+            (marked.media[mark], index, part)
+            for mark in marks
+            for index, part in _numbered(self._layout(marked.media[mark]))
+            if part.num_rows
+        ]
+        return tuple(Chunk(run.first, *one) for run, one in zip(runs_in(token_ids), encoded, strict=True))
 
     def _of_written(self, text: str, counting: Collection[str] = ()) -> list[int]:
         """The tokens of an answer: those that the model wrote, if that is remembered."""
@@ -521,6 +594,7 @@ class _Marked:
     wishes: AnswerWishes
     spelled_out: list[str]  # what the marks stand for
     written: Mapping[int, int]  # by message: the mark that stands for all of it, as its model wrote it
+    media: Mapping[int, Media]  # by mark: the picture or sound that it stands for
     counting: dict[int, frozenset[str]] = field(default_factory=dict)  # by such marks; see `Spliced`
 
 
@@ -548,6 +622,26 @@ def _without_marks(parser: str, spelled_out: list[str]) -> str:
     if MARK_BEGIN not in parser:
         return parser
     return MARK.sub(lambda mark: json.dumps(spelled_out[int(mark[1])], ensure_ascii=False)[1:-1], parser)
+
+
+def _ways(request: Request) -> Iterator[tuple[Message, ...]]:
+    """How its messages may go on: behind the last one, or behind a shelf's documents."""
+    if request.is_beginning:
+        documents, *rest = request.messages
+        for ending in BEHIND_DOCUMENTS:
+            yield (replace(documents, content=documents.content + ending), *rest)
+        return
+    *before, last = request.messages
+    for ending in ENDINGS:
+        yield (*before, replace(last, content=last.content + ending))
+
+
+def _numbered(parts: Sequence[Part]) -> Iterator[tuple[int, Part]]:
+    """Each part with the number of encoded ones before it."""
+    index = 0
+    for part in parts:
+        yield index, part
+        index += part.num_rows > 0
 
 
 def _are_equal(tokens: tuple[int, ...]) -> bool:

@@ -9,6 +9,7 @@ import time
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
+from app.engine.looking import Looking
 from app.engine.prefix import common_prefix
 from app.engine.slots import MIN_SHARED_TOKENS
 from app.protocol.callers import Caller, by_turn, owes
@@ -35,8 +36,16 @@ class Scheduler:
     Callers take turns: one who has fewer slots than another gets one, and the other's answer goes on later.
     """
 
-    def __init__(self, slots: SlotPool, budget: StepBudget, draft_planner: DraftPlanner) -> None:
+    def __init__(
+        self,
+        slots: SlotPool,
+        budget: StepBudget,
+        draft_planner: DraftPlanner,
+        looking: Looking | None = None,
+    ) -> None:
         self._slots = slots
+        self._looking = looking or Looking(None, slots.event_log)
+        self._num_since_media = 0  # steps of tokens since the last one of a picture's rows
         self._budget = budget
         self._draft_planner = draft_planner
         self.waiting: deque[Sequence] = deque()
@@ -56,13 +65,15 @@ class Scheduler:
 
     @property
     def has_work(self) -> bool:
-        return bool(self.running or self.waiting)
+        """Something can be computed now: those who wait for an encoding are woken by its end."""
+        return bool(self.running) or any(not self._looking.is_waiting(seq) for seq in self.waiting)
 
     def add(self, seq: Sequence) -> None:
         self.waiting.append(seq)
 
     def remove(self, seq: Sequence) -> None:
         """The sequence has ended: give its slot back."""
+        self._looking.forget(seq)
         if seq.slot:
             self._slots.release(seq.slot)
             self.running.remove(seq)
@@ -87,11 +98,21 @@ class Scheduler:
         self.waiting.appendleft(seq)
 
     def schedule(self, batch: Batch) -> None:
-        """Fill `batch`: the next token of every running answer, then prompts, else draft tokens."""
+        """Fill `batch`: the next token of every running answer, then prompts, else draft tokens.
+
+        Or the next rows of a picture or sound, which cannot stand in one step with tokens.
+        """
+        for seq in [one for one in self.running if one.chunks and one.next_chunk not in (None, *one.rows)]:
+            self._pause(seq, PauseReason.ENCODING)  # a decode that broke off has cost it a picture's cells
         self._admit()
         self._make_room_for_answers()
+        if self._takes_media(batch):
+            return
+        self._num_since_media += 1
         rows = self._rows()
         while self.running and not rows and self.make_room():
+            if self._takes_media(batch):
+                return
             rows = self._rows()
         if self._rests_until:
             rows = self._of_those_who_do_not_rest(rows)
@@ -99,6 +120,38 @@ class Scheduler:
         # Rows sorted by seq_id: separate streams and recurrent models need it to compute them together.
         for seq in sorted(rows, key=_seq_id):
             batch.add(seq, rows[seq], drafted.get(seq))
+
+    def _takes_media(self, batch: Batch) -> bool:
+        """By turns: after such a step one of answers alone, so that none waits longer than for a prompt, and
+        then one with prompts, if there are any.
+        """
+        looker = self._next_looker()
+        if looker is None:
+            return False
+        others = [seq for seq in self.running if not seq.next_chunk]
+        if others and self._num_since_media < (1 if all(seq.is_decoding for seq in others) else 2):
+            return False
+        num_rows = self._media_rows(looker, self.num_decoding)
+        if num_rows:
+            batch.add_media(looker, num_rows)
+            self._num_since_media = 0
+        return num_rows > 0
+
+    def _next_looker(self) -> Sequence | None:
+        """Whose picture is computed next: the front tab's, else the oldest."""
+        lookers = [seq for seq in self.running if seq.chunks and seq.next_chunk]
+        return min(lookers, key=lambda seq: (not self._is_in_front(seq), seq.submitted_at), default=None)
+
+    def _media_rows(self, seq: Sequence, num_decoding: int) -> int:
+        """How many of the picture's next rows a step computes; 0: there are no cells for them now."""
+        chunk = seq.next_chunk
+        assert chunk is not None
+        num_left = chunk.end - seq.num_computed_tokens
+        wanted = num_left if chunk.part.is_whole else min(num_left, self._budget.media_rows(num_decoding))
+        room = self._room_for_prompts(num_decoding, wanted)
+        if chunk.part.is_whole:
+            return wanted if room >= wanted else 0
+        return min(wanted, room)
 
     def note_slow(self, seq: Sequence, seconds: float) -> None:
         """One token took its sampler so long that for as long, only other programs' answers go on."""
@@ -156,7 +209,7 @@ class Scheduler:
                 return
             if not self._may_enter(seq):
                 continue
-            if self._waits_for_prefix(seq):
+            if self._waits_for_prefix(seq) or not self._looking.is_ready(seq, self._cached(seq)):
                 continue
             while not self._has_place(seq):
                 if not (self._pause_for_front(seq) or self._pause_for_turn(seq)):
@@ -166,6 +219,11 @@ class Scheduler:
             self.waiting.remove(seq)
             self._leaders.pop(seq, None)
             self.running.append(seq)
+            if not self._looking.is_ready(seq, seq.num_computed_tokens):
+                self._pause(seq, PauseReason.ENCODING)  # less of its prefix was there than was to be expected
+
+    def _cached(self, seq: Sequence) -> int:
+        return self._slots.best_prefix(seq) if seq.chunks else 0
 
     @property
     def _has_free_slot(self) -> bool:
@@ -232,6 +290,8 @@ class Scheduler:
     def _wait_reason(self, seq: Sequence) -> WaitReason:
         if seq in self.refitting:
             return WaitReason.REFITTING
+        if self._looking.is_waiting(seq):
+            return WaitReason.ENCODING
         if seq.paused_at:
             return WaitReason.PAUSED
         return WaitReason.SHARES_PREFIX if seq in self._leaders else WaitReason.QUEUED
@@ -275,9 +335,10 @@ class Scheduler:
         decoding: list[Sequence] = []
         prompts: list[Sequence] = []
         for seq in self.running:
-            (decoding if seq.is_decoding else prompts).append(seq)
+            if not (seq.chunks and seq.next_chunk):
+                (decoding if seq.is_decoding else prompts).append(seq)
         answer_rows = dict.fromkeys(decoding, 1)
-        if not prompts:
+        if not prompts or (decoding and self._num_since_media == 1 and self._next_looker()):
             return answer_rows
         num_rows = self._budget.prompt_rows(len(decoding))
         if self.running[0].is_ahead:  # the only one

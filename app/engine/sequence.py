@@ -7,18 +7,24 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from app.engine.media_rows import Chunk, RowRun, planes_in, position_of
 from app.protocol.output import FinishReason, PrefixEnd, Usage
 from app.protocol.report import SlotState
 from app.protocol.request import Request
 from app.system.said import together
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from app.engine.detokenizer import Detokenizer
     from app.engine.drafter import Drafter
     from app.engine.prompt import CachedPrefix, Prompt
     from app.engine.sampler import Sampler
     from app.engine.states import State
     from app.protocol.answer_format import AnswerFormat
+
+    Rows = npt.NDArray[np.float32]
 
 
 @dataclass(eq=False, slots=True)
@@ -52,6 +58,9 @@ class Sequence:
     cuts: list[int] = field(default_factory=list)  # numbers of tokens at which a step ends: see `checkpoints`
     num_rows_computed: int = 0  # more than its tokens if it was paused or draft tokens were rejected
     drafter: Drafter | None = None  # its draft tokens and acceptance rates
+    chunks: tuple[Chunk, ...] = ()  # pictures and sounds of the prompt
+    planes: tuple[RowRun, ...] = ()
+    rows: dict[Chunk, Rows] = field(default_factory=dict)  # of chunks, encoded and not computed yet
     submitted_at: float = field(default_factory=time.perf_counter)
     leased_at: float = 0.0
     paused_at: float = 0.0  # while its answer has begun and it has no slot
@@ -71,9 +80,30 @@ class Sequence:
 
     @property
     def num_tokens_to_cut(self) -> int:
-        """How many of them the next step may compute: up to the next cut."""
+        """How many of them the next step may compute: up to the next cut, and none beyond a border between
+        tokens and rows of a picture.
+        """
         start, at = self.num_computed_tokens, bisect_right(self.cuts, self.num_computed_tokens)
-        return (self.cuts[at] if at < len(self.cuts) else len(self.token_ids)) - start
+        end = self.cuts[at] if at < len(self.cuts) else len(self.token_ids)
+        if self.chunks:
+            borders = (border for chunk in self.chunks for border in (chunk.first, chunk.end))
+            end = min(end, min((border for border in borders if border > start), default=end))
+        return end - start
+
+    @property
+    def next_chunk(self) -> Chunk | None:
+        """The picture or sound whose row comes next; None: a token does."""
+        start = self.num_computed_tokens
+        return next((chunk for chunk in self.chunks if chunk.first <= start < chunk.end), None)
+
+    def position_of(self, index: int) -> int:
+        """Of token number `index`, in the library."""
+        return position_of(self.planes, index)
+
+    def drop_computed_rows(self) -> None:
+        """Of pictures and sounds that are in its cells now."""
+        computed = self.num_computed_tokens
+        self.rows = {chunk: rows for chunk, rows in self.rows.items() if chunk.end > computed}
 
     @property
     def num_generated_tokens(self) -> int:
@@ -135,6 +165,8 @@ class Sequence:
         self.num_prompt_tokens = len(prompt.token_ids)
         self.num_start_tokens = prompt.num_start_tokens
         self.num_prefill_tokens = len(self.token_ids)
+        self.chunks = prompt.chunks
+        self.planes = planes_in(prompt.token_ids) if prompt.chunks else ()
         room = max_context_tokens - self.num_prompt_tokens
         assert room > len(generated), "a prompt leaves room for its answer"
         self.max_tokens = room if self.request.max_tokens is None else min(self.request.max_tokens, room)
@@ -162,6 +194,7 @@ class Slot:
     seq_id: int
     token_ids: list[int] = field(default_factory=list)
     chat_id: str | None = None
+    begins_as: str = ""  # the shelf whose cells it may begin with
     leased_to: Sequence | None = None
     last_used_at: float = 0.0
     last_usage: Usage = field(default_factory=Usage)
@@ -169,6 +202,15 @@ class Slot:
     # Cells from here on were moved, or computed behind such: they have seen what was left out of the chat.
     shifted_from: int | None = None
     checkpoints: dict[int, State] = field(default_factory=dict)  # by the number of tokens it held then
+    planes: tuple[RowRun, ...] = ()  # pictures among its tokens that do not take one position a row
+
+    @property
+    def pos_max(self) -> int:
+        """The position of its last token, in the library. -1 without one."""
+        return position_of(self.planes, len(self.token_ids) - 1) if self.token_ids else -1
+
+    def position_of(self, index: int) -> int:
+        return position_of(self.planes, index)
 
     @property
     def state(self) -> SlotState:

@@ -43,9 +43,11 @@ class StepBudget:
     length of the prompt, so it is measured in every step.
     """
 
-    def __init__(self, n_batch: int) -> None:
+    def __init__(self, n_batch: int, n_ubatch: int = 0) -> None:
         self.speed = Speed.RESPONSIVE
         self._n_batch = n_batch
+        self._n_ubatch = n_ubatch or n_batch
+        self._recent_media: deque[Chunk] = deque(maxlen=NUM_RECENT_CHUNKS)
         self._decodes_ms: dict[int, deque[float]] = {}  # by number of running answers, without a prompt
         # Of the prompt that is computed now beside running answers, or else of the last one.
         self._recent: deque[Chunk] = deque(maxlen=NUM_RECENT_CHUNKS)
@@ -59,6 +61,22 @@ class StepBudget:
         if num_decoding == 0:
             return self._fastest_alone()
         return min(self._chunk_beside(num_decoding), self._n_batch - num_decoding)
+
+    def media_rows(self, num_decoding: int) -> int:
+        """Of a picture, in a step of its own, after which the answers have theirs."""
+        if num_decoding == 0 or self.speed is Speed.THROUGHPUT:
+            return self._n_ubatch
+        if not self._recent_media or not self._decodes_ms:
+            return FIRST_CHUNK
+        limit_ms = self._limit_ms(num_decoding) - self._decode_ms(num_decoding)
+        last = self._recent_media[-1].num_rows
+        most = max(int(MAX_GROWTH * last), last + GROWTH_ROWS)
+        return min(max(min(_rows_within(limit_ms, self._recent_media), most), MIN_CHUNK), self._n_ubatch)
+
+    def learn_media(self, num_rows: int, step_ms: float) -> None:
+        """Record the time of a step of a picture's rows."""
+        if num_rows >= MIN_CHUNK:
+            self._recent_media.append(Chunk(num_rows, step_ms))
 
     def rows_ahead(self) -> int:
         """Of a prompt that is not sent yet: one that is sent waits until the step ends."""
@@ -101,16 +119,11 @@ class StepBudget:
         self._is_looking = self._num_steps == STEPS_BETWEEN_LOOKS
         if self._is_looking:
             return 0
-        chunk = self._rows_within(self._limit_ms(num_decoding) - self._decode_ms(num_decoding))
+        chunk = _rows_within(self._limit_ms(num_decoding) - self._decode_ms(num_decoding), self._recent)
         if self._num_steps:
             last = self._recent[-1].num_rows
             chunk = min(chunk, max(int(MAX_GROWTH * last), last + GROWTH_ROWS))
         return max(chunk, MIN_CHUNK)
-
-    def _rows_within(self, ms: float) -> int:
-        """How many prompt rows fit into that time."""
-        rows_ms = sorted(max(step.ms, 0.001) / (step.num_rows + ENTRY_ROWS) for step in self._recent)
-        return int(ms / rows_ms[int(DEAR * len(rows_ms))]) - ENTRY_ROWS
 
     def _learn_beside(self, num_decoding: int, num_rows: int, step_ms: float) -> None:
         if not self._num_steps:
@@ -131,3 +144,9 @@ class StepBudget:
         """Measured with as many running answers, or the nearest number of them."""
         nearest = min(self._decodes_ms, key=lambda known: abs(known - num_decoding), default=None)
         return 0.0 if nearest is None else statistics.median(self._decodes_ms[nearest])
+
+
+def _rows_within(ms: float, recent: deque[Chunk]) -> int:
+    """How many rows fit into that time."""
+    rows_ms = sorted(max(step.ms, 0.001) / (step.num_rows + ENTRY_ROWS) for step in recent)
+    return int(ms / rows_ms[int(DEAR * len(rows_ms))]) - ENTRY_ROWS

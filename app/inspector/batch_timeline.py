@@ -12,7 +12,7 @@ from app.inspector.recording import Recording
 from app.inspector.step_chart import StepChart
 from app.inspector.step_legend import StepLegend
 from app.inspector.step_rows import StepRows, StepTable
-from app.inspector.step_words import StepWords, step_words
+from app.inspector.step_words import StepWords, encode_times, step_words
 from app.look.fonts import line_height, small_font, tabular
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
@@ -119,8 +119,9 @@ class TimelinePanel(DockPanel):
         code = self._report.return_code if self._report else None
         returned = tr("llama_decode returned {code}", code=code)
         self._head.setText(words.head if code is None else f"{words.head} · {returned}")
-        self._times.setText(words.all_times)
-        self.chart.setAccessibleDescription(f"{words.head} · {words.all_times}")
+        times = " · ".join(part for part in (words.all_times, encode_times(self._report)) if part)
+        self._times.setText(times)
+        self.chart.setAccessibleDescription(f"{words.head} · {times}")
         # Not for the newest step: the rows below would jump with every step.
         causes = words.causes if is_chosen else ()
         self._causes.setText("\n".join(causes))

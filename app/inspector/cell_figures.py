@@ -1,11 +1,13 @@
 """Figures and sentences about a map of the KV cells. Pure functions."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from app.inspector.cell_picture import owners_of
+from app.inspector.media_blocks import MediaBlock, block_at
+from app.inspector.media_words import LAST_TEXT, kind_text, span_text
 from app.inspector.token_text import shown
 from app.look.figures import count, decimal
 from app.look.words import mark, tr, tr_n
@@ -76,17 +78,24 @@ def figures_text(figures: CellFigures) -> str:
     return " · ".join(part.replace(" ", NO_BREAK) for part in parts)
 
 
-def cell_text(cells: CellMap, index: int, token_texts: Mapping[int, bytes], titles: Mapping[int, str]) -> str:
+def cell_text(
+    cells: CellMap,
+    index: int,
+    token_texts: Mapping[int, bytes],
+    titles: Mapping[int, str],
+    blocks: Iterable[MediaBlock] = (),
+) -> str:
     """One cell in words. `titles` are those of the sequences' tabs by seq_id."""
     if cells.pos[index] < 0:
         return tr("cell {number} · free", number=count(index))
     token_id = int(cells.token_ids[index])
-    text = token_texts.get(token_id)
-    token = (
-        tr("token {id}", id=token_id)
-        if text is None
-        else tr("token {id} “{text}”", id=token_id, text=shown(text))
-    )
+    if token_id < LAST_TEXT:
+        block = block_at(blocks, index)
+        token = span_text(block.span) if block else kind_text(None)
+    elif (text := token_texts.get(token_id)) is None:
+        token = tr("token {id}", id=token_id)
+    else:
+        token = tr("token {id} “{text}”", id=token_id, text=shown(text))
     owners = ", ".join(sequence_text(seq_id, titles) for seq_id in owners_of(cells, index))
     return tr(
         "cell {number} · position {position} · {token} · {owners}",

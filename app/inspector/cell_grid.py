@@ -1,5 +1,6 @@
 """The KV cells as squares in order of their index, with a current cell. GUI thread."""
 
+from collections.abc import Callable
 from math import ceil, log2
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
@@ -9,21 +10,27 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QPainterPath,
     QPaintEvent,
     QPen,
+    QPixmap,
     QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.inspector.cell_picture import NO_SEQUENCE, SIDES, CellLayout, CellPicture
+from app.inspector.media_blocks import MediaBlock
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.tokens import Tokens, current
 from app.look.words import tr
+from app.protocol.media import MediaSpan
 from app.protocol.report import CellMap
 
+PictureOf = Callable[[MediaSpan], QPixmap | None]
 NO_CELL = -1
+MIN_PICTURE = 14  # pixels of the shorter side of its place
 MARGIN = 8
 LABEL_SPACE = 6  # between an index and its row
 WHEEL_STEP = 120
@@ -57,6 +64,8 @@ class CellGrid(QAbstractScrollArea):
         super().__init__(parent)
         self.picture = CellPicture()
         self._cells: CellMap | None = None
+        self._blocks: tuple[MediaBlock, ...] = ()
+        self._picture_of: PictureOf = lambda _span: None
         self.chosen_seq = NO_SEQUENCE
         self._side: int | None = None  # device pixels; None: as large as fits
         self._shows_all = False  # else the used ones
@@ -83,6 +92,13 @@ class CellGrid(QAbstractScrollArea):
             self._lay_out()
         for start, end in self.picture.apply(cells, self.chosen_seq):
             self.viewport().update(self._rows_rect(start, end))
+
+    def show_media(self, blocks: tuple[MediaBlock, ...], picture_of: PictureOf) -> None:
+        """Pictures and sounds, as one block each; `picture_of` knows those that can be shown."""
+        self._picture_of = picture_of
+        if blocks != self._blocks:
+            self._blocks = blocks
+            self.viewport().update()
 
     def choose(self, seq_id: int) -> None:
         """Highlight what this sequence holds, and dim everything else."""
@@ -204,6 +220,8 @@ class CellGrid(QAbstractScrollArea):
             return
         painter.drawImage(QPointF(self._gutter, MARGIN), self.picture.image)
         self._paint_end(painter, tokens)
+        for block in self._blocks:
+            self._paint_block(painter, block, tokens)
         if event.rect().left() < self._gutter:
             self._paint_indices(painter, tokens)
         if self.hasFocus() and self._current != NO_CELL:
@@ -224,6 +242,45 @@ class CellGrid(QAbstractScrollArea):
         painter.setPen(QColor(tokens.hairline))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPolygon(corners)
+
+    def _rects_of(self, block: MediaBlock) -> list[QRectF]:
+        """The end of its first row, its whole rows, the beginning of its last one."""
+        columns = self.picture.layout.num_columns
+        first, last = block.start // columns, (block.end - 1) // columns
+        if first == last:
+            return [self.cell_rect(block.start) | self.cell_rect(block.end - 1)]
+        begins_row, ends_row = block.start % columns == 0, block.end % columns == 0
+        rects = []
+        if not begins_row:
+            rects.append(self.cell_rect(block.start) | self.cell_rect((first + 1) * columns - 1))
+        top, bottom = first + (not begins_row), last - (not ends_row)
+        if top <= bottom:
+            rects.append(self.cell_rect(top * columns) | self.cell_rect((bottom + 1) * columns - 1))
+        if not ends_row:
+            rects.append(self.cell_rect(last * columns) | self.cell_rect(block.end - 1))
+        return rects
+
+    def _paint_block(self, painter: QPainter, block: MediaBlock, tokens: Tokens) -> None:
+        """Its outline, and the picture where it is largest, in the colours of its cells all around."""
+        rects = self._rects_of(block)
+        shape = QPainterPath()
+        for rect in rects:
+            shape.addRect(rect)
+        place = max(rects, key=lambda rect: min(rect.width(), rect.height()))
+        picture = self._picture_of(block.span)
+        if picture and min(place.width(), place.height()) >= MIN_PICTURE:
+            room = place.adjusted(2, 2, -2, -2)
+            size = picture.size().scaled(room.size().toSize(), Qt.AspectRatioMode.KeepAspectRatio)
+            box = QRectF(0, 0, size.width(), size.height())
+            box.moveCenter(room.center())
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.drawPixmap(box, picture, QRectF(picture.rect()))
+            painter.setPen(QColor(tokens.window))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(box)
+        painter.setPen(QPen(QColor(tokens.text), 1.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(shape.simplified())
 
     def _paint_indices(self, painter: QPainter, tokens: Tokens) -> None:
         """At the left of some rows, the index of their first cell."""

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.inspector.cell_figures import sequence_text
 from app.inspector.cell_picture import NO_SEQUENCE
+from app.inspector.media_words import POSITIONS
 from app.look.fonts import small_font
+from app.look.plain_text import as_tooltip
 from app.look.sequence_colours import colour_of
 from app.look.tokens import Tokens, current
 from app.look.words import mark, tr
@@ -19,7 +21,7 @@ SPACE = 14
 MARGIN = 8
 MAX_LINES = 4
 MAX_TEXT_WIDTH = 120
-FREE, SHARED = mark("free"), mark("shared")
+FREE, SHARED, MEDIA = mark("free"), mark("shared"), mark("picture or sound")
 
 
 class CellLegend(QWidget):
@@ -39,8 +41,10 @@ class CellLegend(QWidget):
         self.setAccessibleName(tr("Legend"))
         self.apply({}, NO_SEQUENCE)
 
-    def apply(self, titles: Mapping[int, str], chosen: int) -> None:
-        names = [(tr(FREE), NO_SEQUENCE), (tr(SHARED), NO_SEQUENCE)]
+    def apply(self, titles: Mapping[int, str], chosen: int, *, has_media: bool = False) -> None:
+        kinds = (FREE, SHARED, MEDIA) if has_media else (FREE, SHARED)
+        names = [(tr(kind), NO_SEQUENCE) for kind in kinds]
+        self.setToolTip(as_tooltip(tr(POSITIONS)) if has_media else "")
         entries = names + [(sequence_text(seq_id, titles), seq_id) for seq_id in sorted(titles)]
         if (entries, chosen) == (self._entries, self._chosen):
             return
@@ -106,6 +110,7 @@ def _paint_swatch(painter: QPainter, rect: QRectF, name: str, seq_id: int, token
     painter.fillRect(rect, QColor(tokens.window))
     if name == tr(SHARED):
         painter.fillRect(rect, QBrush(QColor(tokens.text), Qt.BrushStyle.BDiagPattern))
-    painter.setPen(QColor(tokens.muted))
+    is_media = name == tr(MEDIA)
+    painter.setPen(QPen(QColor(tokens.text), 1.5) if is_media else QColor(tokens.muted))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRect(rect)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QByteArray, QSize, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
+from app.inspector.pictures import Pictures
 from app.inspector.recording import Recording
 from app.look.words import tr
 
@@ -43,10 +44,15 @@ class DockPanel(QWidget):
         super().__init__(parent)
         self.recording = recording
         self.titles: Mapping[str, str] = {}
+        self.pictures = Pictures(None, self)
         self.tabs: Collection[str] = ()  # chat_ids of chats with a tab; chats of the API have none
 
     def draw(self) -> None:
         """Draw what is new in the recording."""
+
+    def set_pictures(self, pictures: Pictures) -> None:
+        """Where small copies of pictures come from."""
+        self.pictures = pictures
 
     def reset(self) -> None:
         """Another recording, or another model: discard what was drawn."""

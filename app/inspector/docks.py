@@ -10,8 +10,10 @@ from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTabWidget, QWidget
 
+from app.bridge.media_files import MediaFiles
 from app.inspector.dock_panel import DockPanel, Later
 from app.inspector.panel_dock import PanelDock
+from app.inspector.pictures import Pictures
 from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles
 from app.look.popups import Menu
@@ -38,8 +40,9 @@ class InspectorDocks(QObject):
     fork_requested = Signal(str)  # chat_id
     made = Signal(object)  # a DockPanel that was not made at the start
 
-    def __init__(self, window: QMainWindow, rows: Rows) -> None:
+    def __init__(self, window: QMainWindow, rows: Rows, media: MediaFiles | None = None) -> None:
         super().__init__(window)
+        self._pictures = Pictures(media, self)
         self.recording = Recording()  # the live one: it continues while a file is shown
         self.files = RecordingFiles(self.recording, window)
         self.files.opened.connect(self.show_recording)
@@ -267,6 +270,7 @@ class InspectorDocks(QObject):
         recording = self.shown
         panel = kind.load()(recording) if isinstance(kind, Later) else kind(recording)
         panel.tabs = self._tabs
+        panel.set_pictures(self._pictures)
         panel.set_titles(self._titles_of(recording))
         panel.chat_activated.connect(self.chat_activated)
         panel.commanded.connect(self._on_commanded)

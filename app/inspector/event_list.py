@@ -40,6 +40,7 @@ KINDS = {
     EventKind.OVERFLOW: mark("overflow"),
     EventKind.GRAMMAR: mark("grammar"),
     EventKind.DRAFT: mark("draft model"),
+    EventKind.ENCODE: mark("encode"),
     EventKind.VERIFY: mark("verify"),
     EventKind.NATIVE: mark("native log"),
 }

@@ -93,6 +93,8 @@ def words(event: Event) -> str:
             return said("paused the answer in sequence {seq_id}: the current tab goes first", seq_id=at)
         case events.Paused(_, _, events.PauseReason.TURNS):
             return said("paused the answer in sequence {seq_id}: another program takes its turn", seq_id=at)
+        case events.Paused(_, _, events.PauseReason.ENCODING):
+            return said("paused the answer in sequence {seq_id}: its picture is encoded again", seq_id=at)
         case events.Paused():
             return said("paused the answer in sequence {seq_id}: no free cells", seq_id=at)
         case events.BrokenOff(_, _, num):
@@ -109,6 +111,10 @@ def words(event: Event) -> str:
                 seq_id=at,
                 number=num,
             )
+        case events.Encoded(_, _, _, num, 0.0):
+            return said("a picture or sound of {number} cells was encoded before", number=num)
+        case events.Encoded(_, _, _, num, ms):
+            return said("a picture or sound of {number} cells was encoded in {ms:,.0f} ms", number=num, ms=ms)
         case events.Verified(_, _, num):
             if num is None:
                 return said("llama.cpp agrees: compared positions; this model has no KV cells")

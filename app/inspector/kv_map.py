@@ -13,6 +13,8 @@ from app.inspector.cell_legend import CellLegend
 from app.inspector.cell_picture import NO_SEQUENCE, owners_of
 from app.inspector.check_badge import CheckBadge
 from app.inspector.dock_panel import DockPanel
+from app.inspector.media_blocks import MediaBlock, media_blocks
+from app.inspector.pictures import Pictures
 from app.inspector.recording import Recording
 from app.look.buttons import quiet_button
 from app.look.fonts import line_height, small_font, tabular
@@ -55,6 +57,7 @@ class KvMapPanel(DockPanel):
         self._empty = PlainLabel("", self, "muted", wraps=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._cells: CellMap | None = None  # what is drawn
+        self._blocks: tuple[MediaBlock, ...] = ()
         self._asked_tokens: set[int] = set()
         self._is_watching = False
         self.zoom = _ZoomButtons(self.grid, self)
@@ -72,8 +75,10 @@ class KvMapPanel(DockPanel):
         if cells is not self._cells:
             self._cells = cells
             self.grid.apply(cells)
+            self._blocks = media_blocks(cells, newest.slots) if cells and newest else ()
+            self.grid.show_media(self._blocks, self.pictures.of)
             self._show_figures()
-        self.legend.apply(self._sequence_titles(), self.grid.chosen_seq)
+        self.legend.apply(self._sequence_titles(), self.grid.chosen_seq, has_media=bool(self._blocks))
         self.badge.apply(newest.last_check if newest else None, self.recording.log.disagreement)
         self._show_cell()
 
@@ -92,6 +97,10 @@ class KvMapPanel(DockPanel):
         self._show_figures()
         self._watch(self.isVisible() and is_live)
 
+    def set_pictures(self, pictures: Pictures) -> None:
+        super().set_pictures(pictures)
+        pictures.loaded.connect(self.grid.viewport().update)
+
     def set_titles(self, titles: Mapping[str, str]) -> None:
         super().set_titles(titles)
         if self.isVisible():
@@ -100,7 +109,7 @@ class KvMapPanel(DockPanel):
     def select_sequence(self, seq_id: int) -> None:
         self.grid.choose(seq_id)
         if self.isVisible():
-            self.legend.apply(self._sequence_titles(), seq_id)
+            self.legend.apply(self._sequence_titles(), seq_id, has_media=bool(self._blocks))
 
     def showEvent(self, event: QShowEvent) -> None:
         self._watch(self.recording.is_live)
@@ -155,7 +164,9 @@ class KvMapPanel(DockPanel):
             self.cell.setText(sentences(tr(HINT), order))
             self.cell.set_tone("muted")
             return
-        text = cell_text(self._cells, index, self.recording.token_texts, self._sequence_titles())
+        text = cell_text(
+            self._cells, index, self.recording.token_texts, self._sequence_titles(), self._blocks
+        )
         self.cell.setText(text)
         self.cell.set_tone("")
         self.grid.setAccessibleDescription(text)

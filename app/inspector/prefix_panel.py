@@ -4,6 +4,7 @@ GUI thread.
 """
 
 from collections.abc import Mapping
+from itertools import groupby
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Slot
 from PySide6.QtGui import QFont
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.inspector.dock_panel import DockPanel
 from app.inspector.logbook import MAX_LEASES, Entry
+from app.inspector.media_words import LAST_TEXT, kind_text
 from app.inspector.prefix_text import (
     HEADS,
     REASONS,
@@ -149,15 +151,22 @@ class PrefixPanel(DockPanel):
     def _ask_for(self, lease: Lease) -> None:
         known = self.recording.token_texts
         tokens = dict.fromkeys((*lease.common, *lease.held, *lease.wanted))
-        unknown = [token for token in tokens if token not in known and token not in self._asked]
+        missing = (token for token in tokens if token > LAST_TEXT and token not in known)
+        unknown = [token for token in missing if token not in self._asked]
         if unknown and self.recording.is_live:
             self._asked.update(unknown)
             self.commanded.emit(DescribeTokens(tuple(unknown)))
 
     def _texts(self, token_ids: tuple[int, ...]) -> list[str]:
-        """The number of a token whose text is not known yet."""
+        """The number of a token whose text is not known yet. The rows of a picture stand together."""
         known = self.recording.token_texts
-        return [shown(known[token]) if token in known else str(token) for token in token_ids]
+        texts: list[str] = []
+        for is_media, run in groupby(token_ids, lambda token: token < LAST_TEXT):
+            if is_media:
+                texts.append(f"[{kind_text(None)}]")
+            else:
+                texts += [shown(known[token]) if token in known else str(token) for token in run]
+        return texts
 
 
 class _Requests(RowModel):

@@ -49,12 +49,14 @@ _WAITING_TEXTS = {
     WaitReason.SHARES_PREFIX: mark("waiting for prefix"),
     WaitReason.PAUSED: mark("paused"),
     WaitReason.REFITTING: mark("shortening prompt"),
+    WaitReason.ENCODING: mark("encoding"),
 }
 _WAITING_TIPS = {
     WaitReason.QUEUED: mark("Waiting for a slot or free cells"),
     WaitReason.SHARES_PREFIX: mark("Waiting for a running prompt to compute the prefix they share"),
     WaitReason.PAUSED: mark("Other answers needed its cells; it continues when there is room"),
     WaitReason.REFITTING: mark("Its context is full; the prompt is being shortened"),
+    WaitReason.ENCODING: mark("Its pictures or sounds are being encoded, beside the steps of others"),
 }
 # In sorting order: running ones first, empty ones last.
 _ORDER = ("decode", "prefill", "wait", "warm", "hibernated", "empty")

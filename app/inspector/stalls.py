@@ -19,6 +19,7 @@ WAIT_REASONS = {
     WaitReason.SHARES_PREFIX: mark("waiting for a shared prefix"),
     WaitReason.PAUSED: mark("paused"),
     WaitReason.REFITTING: mark("shortening the prompt"),
+    WaitReason.ENCODING: mark("encoding pictures or sounds"),
 }
 _SAVING = (EventKind.HIBERNATE, EventKind.RESTORE, EventKind.EVICT, EventKind.SHIFT)
 ABORTED = 2

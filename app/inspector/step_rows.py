@@ -7,6 +7,7 @@ from itertools import accumulate
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from app.inspector.media_words import LAST_TEXT, kind_text
 from app.inspector.row_table import RowModel, RowTable
 from app.inspector.table_column import Column
 from app.inspector.token_text import shown
@@ -67,7 +68,7 @@ class StepRows(RowModel):
     def unknown_token_ids(self) -> tuple[int, ...]:
         """The tokens with missing texts, each once."""
         wanted = dict.fromkeys(token_id for token_ids in self._token_ids for token_id in token_ids)
-        return tuple(token_id for token_id in wanted if token_id not in self._texts)
+        return tuple(one for one in wanted if one > LAST_TEXT and one not in self._texts)
 
     def seq_at(self, row: int) -> int:
         return self._span_at(row)[0].seq_id
@@ -86,11 +87,12 @@ class StepRows(RowModel):
         """What is not known is empty."""
         span, number, place = self._span_at(row)
         token_id = self._token_ids[number][place] if self._token_ids[number] else None
+        is_media = token_id is not None and token_id < LAST_TEXT
         text = self._texts.get(token_id) if token_id is not None else None
         texts = (
             count(row),
-            "" if token_id is None else str(token_id),
-            "" if text is None else shown(text),
+            "" if token_id is None or is_media else str(token_id),
+            kind_text(None) if is_media else "" if text is None else shown(text),
             count(span.first_pos + place),
             str(span.seq_id),
             self._titles.get(span.chat_id) or tr("closed chat"),

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from app.inspector.recording import Recording
 from app.look.figures import count, decimal, milliseconds, rows
 from app.look.words import mark, tr
+from app.protocol.events import Encoded
+from app.protocol.report import StepReport
 
 PHASES = ("schedule", "decode", "sample", "deliver")
 PHASE_WORDS = {
@@ -40,6 +42,13 @@ def step_words(recording: Recording, index: int) -> StepWords:
         tuple((tr(PHASE_WORDS[phase]), _length(float(figures[f"{phase}_ms"]))) for phase in PHASES),
         tuple(cause.text for cause in recording.causes_at(index)),
     )
+
+
+def encode_times(report: StepReport | None) -> str:
+    """Of pictures and sounds that were ready for this step, not in its time. Empty without any."""
+    events = report.events if report else ()
+    times = [event.ms for event in events if isinstance(event, Encoded) and event.ms]
+    return tr("encoded before it {time}", time=" + ".join(map(milliseconds, times))) if times else ""
 
 
 def _length(duration_ms: float) -> str:

@@ -7,12 +7,13 @@ sleep for half a minute. Downloads nothing. Blocks, so call it by `off_loop`. An
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.models.hub_trouble import gated, no_hub, not_found, refused, unreachable
 from app.models.model_file import MAX_PARTS, SPLIT_NAME, shown
+from app.settings.projector_file import is_projector, projector_among
 from app.system.said import said
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ T = TypeVar("T")
 
 MAX_FOUND = 40
 MAX_MODELS = 500  # of one repository
+MAX_BESIDE = 200  # files in which each model's projector is looked for
 MAX_COUNT = 2**48
 _SHA256 = re.compile("[0-9a-f]{64}")
 _QUANTISATION = re.compile(
@@ -64,10 +66,15 @@ class HubModel:
     quantisation: str
     files: tuple[HubFile, ...]
     problem: str = ""  # why it cannot be downloaded
+    projector: HubFile | None = None  # lets it see or hear, and comes with it
+
+    @property
+    def all_files(self) -> tuple[HubFile, ...]:
+        return (*self.files, self.projector) if self.projector else self.files
 
     @property
     def size_bytes(self) -> int:
-        return sum(file.size_bytes for file in self.files)
+        return sum(file.size_bytes for file in self.all_files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,21 +185,31 @@ def _contents(info: Any) -> RepoContents:
 
 
 def models_of(files: Iterable[HubFile]) -> tuple[HubModel, ...]:
-    """Joins the parts of split models; leaves out projectors."""
+    """Joins the parts of split models, each with its projector, if it has one."""
+    files = list(files)
     whole: dict[str, list[HubFile]] = {}
     for file in files:
         if not _PROJECTOR.search(file.path):
             split = SPLIT_NAME.fullmatch(file.path)
             whole.setdefault(f"{split['stem']}/{split['count']}" if split else file.path, []).append(file)
-    models = [_model(sorted(parts, key=lambda part: part.path)) for parts in whole.values()]
+    by_name = {_base(file): file for file in files if "imatrix" not in file.path.lower()}
+    if len(by_name) > MAX_BESIDE or not any(map(is_projector, by_name)):
+        by_name = {}
+    models = [_model(sorted(parts, key=lambda part: part.path), by_name) for parts in whole.values()]
     return tuple(sorted(models, key=lambda model: (model.size_bytes, model.name)))
 
 
-def _model(parts: list[HubFile]) -> HubModel:
+def _base(file: HubFile) -> str:
+    return file.path.rsplit("/", 1)[-1]
+
+
+def _model(parts: list[HubFile], by_name: Mapping[str, HubFile]) -> HubModel:
     path = parts[0].path
     split = SPLIT_NAME.fullmatch(path)
     name = shown((split["stem"] if split else path[: -len(".gguf")]).rsplit("/", 1)[-1])
-    return HubModel(name, quantisation_of(path), tuple(parts), _problem(parts))
+    projector = projector_among(by_name, _base(parts[0]))
+    found = by_name[projector] if projector else None
+    return HubModel(name, quantisation_of(path), tuple(parts), _problem(parts), found)
 
 
 def _problem(parts: list[HubFile]) -> str:

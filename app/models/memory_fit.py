@@ -64,15 +64,15 @@ def estimate(header: GgufHeader, params: LoadParams) -> MemoryNeed:
 
 def plan(header: GgufHeader, params: LoadParams, room: Room) -> Plan:
     """The plan for a load: as many layers on devices as chosen, or else as are best."""
-    context, draft = ContextNeed(header, params), _draft_need(header, params)
+    context, beside = ContextNeed(header, params), _need_beside(header, params)
     if not room.devices:
-        return _plan(context, draft, room, 0)
+        return _plan(context, beside, room, 0)
     if params.n_gpu_layers is not None:
-        return _plan(context, draft, room, params.n_gpu_layers)
+        return _plan(context, beside, room, params.n_gpu_layers)
     usual = usual_num_there(context.num_layers, room)
     plans = []
     for number in nums_to_try(usual, len(room.workers), context.num_layers + 1):
-        plans.append(_plan(context, draft, room, number))
+        plans.append(_plan(context, beside, room, number))
         if plans[-1].fit is Fit.FITS:
             return plans[-1]
     return min(plans, key=lambda one: list(Fit).index(one.fit))
@@ -166,9 +166,9 @@ def later(room: Room, reclaimable: Mapping[str, int]) -> Room:
     return Room(here, tuple(map(then, room.gpus)), tuple(map(then, room.workers)))
 
 
-def _plan(context: ContextNeed, draft: MemoryNeed, room: Room, num_there: int) -> Plan:
+def _plan(context: ContextNeed, beside: MemoryNeed, room: Room, num_there: int) -> Plan:
     needs = list(context.needs(num_there, room))
-    needs[1 + len(room.workers) if room.gpus else HERE] += draft
+    needs[1 + len(room.workers) if room.gpus else HERE] += beside
     pools = Counter[int]()
     for place, need in enumerate(needs):
         pools[_pool(room, place)] += need.total_bytes
@@ -181,8 +181,23 @@ def _plan(context: ContextNeed, draft: MemoryNeed, room: Room, num_there: int) -
     return Plan(tuple(needs), fits.get(worst, Fit.FITS), worst, num_there if room.devices else 0)
 
 
+def _need_beside(header: GgufHeader, params: LoadParams) -> MemoryNeed:
+    """Of the draft model and the projector, which go to the first GPU if there is one.
+
+    Nothing if unreadable: the library reports the error.
+    """
+    return _draft_need(header, params) + _projector_need(params)
+
+
+def _projector_need(params: LoadParams) -> MemoryNeed:
+    if params.projector:
+        with contextlib.suppress(OSError):
+            size_bytes = params.projector.stat().st_size
+            return MemoryNeed(weights_bytes=size_bytes, compute_bytes=min(size_bytes // 2, 512 << 20))
+    return MemoryNeed()
+
+
 def _draft_need(header: GgufHeader, params: LoadParams) -> MemoryNeed:
-    """It goes to the first GPU if there is one. Nothing if unreadable: the library reports the error."""
     draft = params.of_draft_model
     if draft and can_take_back(header):
         with contextlib.suppress(OSError, HeaderError):

@@ -102,7 +102,7 @@ def order_of(contents: RepoContents, model: HubModel, endpoint: str) -> Order:
             quantisation=model.quantisation,
             files=tuple(
                 FileOrder(path=file.path, size_bytes=file.size_bytes, sha256=file.sha256)
-                for file in model.files
+                for file in model.all_files
             ),
         )
     except ValueError as error:

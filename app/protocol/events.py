@@ -27,6 +27,7 @@ class EventKind(StrEnum):
     OVERFLOW = "overflow"
     GRAMMAR = "grammar"
     DRAFT = "draft"  # of the draft model
+    ENCODE = "encode"  # a picture or a sound
     VERIFY = "verify"
     NATIVE = "native log"  # a warning or an error of llama.cpp
 
@@ -195,6 +196,7 @@ class PauseReason(StrEnum):
     NO_CELLS = "no cells"
     FRONT = "front"  # the current tab goes first
     TURNS = "turns"  # another caller has none, or fewer
+    ENCODING = "encoding"  # a picture or sound that was computed is encoded again
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +229,17 @@ class Triggered(Happening):
     kind = EventKind.GRAMMAR
 
     num_tokens: int  # of the answer, up to there
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded(Happening):
+    """A picture or a sound, or a part of one, for a request of the chat. `ms` is 0 if it was known."""
+
+    kind = EventKind.ENCODE
+
+    sha256: str
+    num_cells: int
+    ms: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +281,7 @@ Event = (
     | BrokenOff
     | Shortened
     | Triggered
+    | Encoded
     | Verified
     | Disagreed
 )

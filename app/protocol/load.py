@@ -103,6 +103,7 @@ class LoadParams:
     draft_model: Path | None = None  # drafts where prompt lookup finds nothing
     embeds: bool = False  # for vectors of texts instead of chats; `n_ctx` is then the longest text
     pooling: Pooling = Pooling.MODEL
+    projector: Path | None = None  # for pictures and sounds; None: the model takes text alone
 
     def without_workers(self, lost: tuple[str, ...]) -> "LoadParams":
         """For a reload after a crash: without workers, but still in a process of its own."""
@@ -123,4 +124,5 @@ class LoadParams:
             workers=(),  # it is small, and used in every step
             num_drafted_tokens=0,
             draft_model=None,
+            projector=None,
         )

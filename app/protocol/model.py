@@ -5,6 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from app.protocol.load import LoraAdapter, Pooling
+from app.protocol.media import NO_SENSES, Senses
 from app.protocol.sampling import SamplingParams
 from app.system.said import said
 
@@ -128,6 +129,7 @@ class ModelInfo:
     adapters: tuple[LoraAdapter, ...] = ()
     pooling: Pooling | None = None  # of a model that was opened for vectors of texts; None: for chats
     n_embd: int = 0  # numbers in a vector
+    senses: Senses = NO_SENSES
 
     @property
     def held_bytes(self) -> dict[str, int]:

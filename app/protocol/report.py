@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from app.protocol.events import Event
 from app.protocol.lens import LensAnswer
+from app.protocol.media import Encoding, MediaSpan
 from app.protocol.output import Output, PrefixEnd, Usage
 from app.protocol.sampling import SamplingParams
 
@@ -80,6 +81,7 @@ class SlotSnapshot:
     checkpoints: tuple[int, ...] = ()  # numbers of tokens that it can go back to, where the model needs such
     checkpoint_bytes: int = 0  # of this machine's memory, with those that other sequences have, too
     is_repeatable: bool = False  # it has a context and steps of its own
+    media: tuple[MediaSpan, ...] = ()
 
     @property
     def is_running(self) -> bool:
@@ -94,6 +96,7 @@ class WaitReason(StrEnum):
     SHARES_PREFIX = "waiting for a shared prefix"  # that a running prompt computes
     PAUSED = "paused"  # its answer had begun; its cells were needed by others
     REFITTING = "shortening the prompt"
+    ENCODING = "looking at pictures"  # or listening: they are encoded for its prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +264,7 @@ class StepReport:
     pause: PauseState | None = None  # None: it runs
     answers: tuple[Answer, ...] = ()
     draft_ms: float = 0.0  # part of `schedule_ms`: the draft model's time
+    encodings: tuple[Encoding, ...] = ()
 
     @property
     def num_rows(self) -> int:

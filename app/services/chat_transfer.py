@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from app.attachments.any_reading import AnyReading, ReadFile, without_file
+from app.attachments.refusal import ReadingCancelledError
 from app.bridge.workspace import Workspace
+from app.chats.attachment import Attachment
 from app.chats.chat import Chat
 from app.chats.exports.files import Export, FileExport, FolderExport, Form
 from app.chats.exports.words import Words
+from app.media.reading import MediaRefusedError
 from app.services.chat_library import ChatLibrary
 from app.storage.chat_rows import ChatChange, SavedChat
 from app.storage.chat_store import ChatStore
@@ -42,6 +46,7 @@ class ImportPlan:
     known: tuple[Found, ...] = ()
     problems: tuple[Problem, ...] = ()
     num_changed: int = 0  # of the known ones: those with more or fewer messages
+    media: tuple[ReadFile, ...] = ()  # what their messages refer to
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
@@ -122,9 +127,22 @@ class ChatTransfer(QObject):
         """A copy, since an open chat may change meanwhile and may have unsaved turns."""
         session = self._workspace.session_of(chat_id)
         if session and session.is_loaded:
-            return _copy(session.chat)
+            return await self._with_files(_copy(session.chat))
         kept = await self._store.load_chat(chat_id)
-        return await self._loaded(kept) if kept else None
+        return await self._with_files(await self._loaded(kept)) if kept else None
+
+    async def _with_files(self, chat: Chat) -> Chat:
+        """The copy itself, in which pictures and sounds have their files, as far as they are not lost."""
+        for turn in chat.all_turns():
+            if any(each.media for each in turn.attachments):
+                turn.attachments = tuple([await self._with_file(each) for each in turn.attachments])
+        return chat
+
+    async def _with_file(self, attachment: Attachment) -> Attachment:
+        if attachment.media is None:
+            return attachment
+        file = await self._store.media(attachment.media.sha256) or b""
+        return replace(attachment, media=replace(attachment.media, file=file))
 
     async def _loaded(self, kept: SavedChat) -> Chat:
         turns = await self._store.load_turns(kept)
@@ -139,12 +157,38 @@ class ChatTransfer(QObject):
         findings = await asyncio.to_thread(
             read, tuple(paths), _ProgressReporter(asyncio.get_running_loop(), self)
         )
+        looked_at = _LookedAt()
+        findings.chats = [await self._with_media_read(found, looked_at) for found in findings.chats]
         here = {summary.id: summary.num_turns for summary in await self._store.summaries()}
-        return await asyncio.to_thread(_plan, findings, here)
+        plan = await asyncio.to_thread(_plan, findings, here)
+        return replace(plan, media=tuple(one for one in looked_at.values() if one))
+
+    async def _with_media_read(self, found: Found, looked_at: _LookedAt) -> Found:
+        """Its pictures and sounds, without their files; those that cannot be read are left out."""
+        num_left_out = found.num_left_out
+        for turn in found.chat.all_turns():
+            kept = []
+            for attachment in turn.attachments:
+                media = attachment.media
+                if media and media.file:
+                    if self.is_stopped:
+                        raise StoppedError
+                    if media.sha256 not in looked_at:
+                        looked_at[media.sha256] = await asyncio.to_thread(_read_media, attachment)
+                    read = looked_at[media.sha256]
+                    if read is None:
+                        num_left_out += 1
+                        continue
+                    attachment = replace(without_file(read.attachment), name=attachment.name)
+                kept.append(attachment)
+            turn.attachments = tuple(kept)
+        return replace(found, num_left_out=num_left_out)
 
     async def import_chats(self, plan: ImportPlan, with_known: bool = False) -> tuple[str, ...]:
         """All of them or, with a StorageError, none. Known chats are imported as copies, if at all."""
         changes = await asyncio.to_thread(_changes, plan, with_known)
+        for read in plan.media:
+            await self._workspace.media.keep(read)
         await self._store.import_chats(changes)
         await self._chat_library.load()
         return tuple(change.chat.id for change in changes)
@@ -176,6 +220,17 @@ class _ProgressReporter:
         if fraction - self._reported >= _STEP:
             self._reported = fraction
             self._loop.call_soon_threadsafe(self._transfer.report_progress, fraction)
+
+
+_LookedAt = dict[str, ReadFile | None]  # by SHA-256; None: it cannot be read
+
+
+def _read_media(attachment: Attachment) -> ReadFile | None:
+    assert attachment.media
+    try:
+        return AnyReading(attachment.media.file, attachment.name).run()
+    except (MediaRefusedError, ReadingCancelledError):
+        return None
 
 
 def _plan(findings: Findings, here: dict[str, int]) -> ImportPlan:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
+from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
 from app.chats.thinking import split_thinking
@@ -105,8 +106,19 @@ class TitleWriter(QObject):
             if session and session.chat.turns and not session.chat.title and _is_short(session):
                 self._asked_by, self._text = chat_id, ""
                 self._request = request_for(session)
-                self._engine.post(Submit(self._request))
+                self._submit(self._request)
                 return
+
+    def _submit(self, request: Request) -> None:
+        if any(message.media for message in request.messages):
+            spawn(self._submit_with_files(request))
+        else:
+            self._engine.post(Submit(request))
+
+    async def _submit_with_files(self, request: Request) -> None:
+        filled = await self._workspace.media.filled(request)
+        if self._request is request:  # nothing has come in between
+            self._engine.post(Submit(filled))
 
     def _give_way(self) -> None:
         if self._request:
@@ -143,7 +155,7 @@ def request_for(session: ChatSession) -> Request:
     return Request(
         request_id=uuid.uuid4().hex,
         chat_id=f"{chat.id} title",
-        messages=(*chat.messages(2), Message(Role.USER, WISH)),
+        messages=(*session.as_told(chat.messages(2)), Message(Role.USER, WISH)),
         sampling=SamplingParams(temperature=0.0),
         max_tokens=MAX_TOKENS,
         keep_cells=False,

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from app.protocol.load import FlashAttention, KvType, LoadParams, LoraAdapter, RopeScaling
+from app.settings.projector_file import projector_beside
 from app.settings.settings import ModelSettings, Settings
 
 FOR_ALL_MODELS = {"n_ctx", "n_seq_max", "n_threads", "isolated", "num_drafted_tokens", "checkpoint_mib"}
@@ -19,4 +20,6 @@ def load_params(settings: Settings, path: Path) -> LoadParams:
     for name, kind in _ENUMS.items():
         if name in chosen:
             chosen[name] = kind(chosen[name])
+    if chosen.pop("takes_media", True):
+        chosen["projector"] = own.projector or projector_beside(path)
     return LoadParams(path=path, verify=settings.verify, **chosen)

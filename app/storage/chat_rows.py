@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self, TypeVar
 
-from app.chats.attachment import Attachment
+from app.chats.attachment import Attachment, as_json, from_json
 from app.chats.chat import FIRST, Chat, QueuedMessage, Turn, TurnState
 from app.chats.text import valid_unicode
 from app.chats.tool_json import as_text, rounds_of, tools_of
@@ -83,27 +83,30 @@ class SavedTurns:
 
 _CHAT_COLUMNS = (
     "id, title, system_prompt, created_at, overflow, max_context_tokens, auto_title, folder, is_pinned, "
-    "sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook, tools"
+    "sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook, tools, "
+    "shelf_id"
 )
 _TURN_COLUMNS = (
     "role, text, state, notice, model, usage, id, created_at, overflowed, parent_id, attachments, "
     "thinking_s, rounds"
 )
 _UPSERT_CHAT = f"""
-    INSERT INTO chats ({_CHAT_COLUMNS}, updated_at) VALUES ({", ".join("?" * 19)})
+    INSERT INTO chats ({_CHAT_COLUMNS}, updated_at) VALUES ({", ".join("?" * 20)})
     ON CONFLICT (id) DO UPDATE SET title = excluded.title, system_prompt = excluded.system_prompt,
         overflow = excluded.overflow, max_context_tokens = excluded.max_context_tokens,
         auto_title = excluded.auto_title, folder = excluded.folder, is_pinned = excluded.is_pinned,
         sampling = excluded.sampling, max_tokens = excluded.max_tokens, queue = excluded.queue,
         draft = excluded.draft, draft_attachments = excluded.draft_attachments, leaf_id = excluded.leaf_id,
         model_path = excluded.model_path, is_notebook = excluded.is_notebook, tools = excluded.tools,
+        shelf_id = excluded.shelf_id,
         updated_at = max(updated_at, excluded.updated_at)
 """
 _UPSERT_TURN = f"""
     INSERT INTO turns ({_TURN_COLUMNS}, chat_id, checksum) VALUES ({", ".join("?" * 15)})
     ON CONFLICT (id) DO UPDATE SET text = excluded.text, state = excluded.state, notice = excluded.notice,
         model = excluded.model, usage = excluded.usage, overflowed = excluded.overflowed,
-        parent_id = excluded.parent_id, thinking_s = excluded.thinking_s, rounds = excluded.rounds,
+        parent_id = excluded.parent_id, attachments = excluded.attachments,
+        thinking_s = excluded.thinking_s, rounds = excluded.rounds,
         checksum = excluded.checksum
     RETURNING number
 """
@@ -290,20 +293,21 @@ def _chat_row(change: ChatChange) -> tuple[object, ...]:
         chat.is_pinned,
         json.dumps(chat.sampling),
         chat.max_tokens,
-        json.dumps([asdict(message) for message in chat.queue]),
+        json.dumps([_queued(message) for message in chat.queue]),
         change.draft if change.draft.strip() else "",
         _to_json(change.draft_attachments),
         change.leaf_id,
         chat.model_path,
         chat.is_notebook,
         json.dumps(chat.tools),
+        chat.shelf_id,
     )
 
 
 def _saved_chat(row: Sequence[Any]) -> SavedChat:
     (chat_id, title, system_prompt, created_at, overflow, max_context_tokens, auto_title, folder, is_pinned,
      sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook,
-     tools, num_turns) = row  # fmt: skip
+     tools, shelf_id, num_turns) = row  # fmt: skip
     chat = Chat(
         id=chat_id,
         title=title,
@@ -320,6 +324,7 @@ def _saved_chat(row: Sequence[Any]) -> SavedChat:
         model_path=model_path,
         is_notebook=bool(is_notebook),
         tools=tools_of(_from_json(tools, [])),
+        shelf_id=shelf_id,
     )
     return SavedChat(chat, draft, _draft_attachments(draft_attachments), leaf_id, num_turns)
 
@@ -329,6 +334,10 @@ def _draft_attachments(stored: str) -> tuple[Attachment, ...]:
         return _attachments(_from_json(stored, []))
     except (TypeError, LookupError):
         return ()
+
+
+def _queued(message: QueuedMessage) -> dict[str, Any]:
+    return {"text": message.text, "attachments": [as_json(each) for each in message.attachments]}
 
 
 def _queue(stored: list[dict[str, Any]]) -> list[QueuedMessage]:
@@ -426,11 +435,11 @@ def _from_json(text: str, default: J) -> J:
 
 
 def _to_json(attachments: Iterable[Attachment]) -> str:
-    return json.dumps([asdict(attachment) for attachment in attachments])
+    return json.dumps([as_json(attachment) for attachment in attachments])
 
 
-def _attachments(stored: Iterable[dict[str, str]]) -> tuple[Attachment, ...]:
-    return tuple(Attachment(each["name"], each["text"], each["kind"]) for each in stored)
+def _attachments(stored: Iterable[dict[str, Any]]) -> tuple[Attachment, ...]:
+    return tuple(map(from_json, stored))
 
 
 def _storable(row: Iterable[object]) -> tuple[Any, ...]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.chats.chat import Turn, TurnState
+from app.media.reading import Pixels
 from app.storage.backups import Backup, Backups, Reason, bring_back, verify, write_anew
 from app.storage.chat_rows import (
     ChatChange,
@@ -45,6 +46,14 @@ from app.storage.list_rows import (
     set_deleted,
     update_chat,
     write_folders,
+)
+from app.storage.media_rows import (
+    NO_THUMBNAIL,
+    delete_unused,
+    read_media,
+    read_thumbnail,
+    write_media,
+    write_thumbnail,
 )
 from app.storage.repair import finish_repair, repair
 from app.storage.search import Search, SearchHit
@@ -141,6 +150,22 @@ class ChatStore:
         except RuntimeError:  # it is closed, and all that has ended was saved before
             return
         writing.result()
+
+    async def keep_media(self, data: bytes, thumbnail: Pixels = NO_THUMBNAIL) -> None:
+        """A file's bytes, under their SHA-256, before any message refers to them. Raises StorageError."""
+        await self._call(self._write, lambda connection: write_media(connection, data, thumbnail))
+
+    async def keep_thumbnail(self, sha256: str, thumbnail: Pixels) -> None:
+        """Of a file that is kept already. Raises StorageError."""
+        await self._call(self._write, lambda connection: write_thumbnail(connection, sha256, thumbnail))
+
+    async def media(self, sha256: str) -> bytes | None:
+        """None if it is lost or damaged. Raises StorageError."""
+        return await self._call(self._read, lambda connection: read_media(connection, sha256))
+
+    async def thumbnail(self, sha256: str) -> Pixels | None:
+        """None if there is none yet. Raises StorageError."""
+        return await self._call(self._read, lambda connection: read_thumbnail(connection, sha256))
 
     async def save_folders(self, names: Sequence[str]) -> None:
         """Saves the list of folders, in this order. Raises StorageError."""
@@ -412,6 +437,7 @@ def _tidy(connection: sqlite3.Connection) -> None:
         (TurnState.STOPPED, INTERRUPTED, TurnState.STREAMING),
     )
     delete_chats(connection, f"deleted_at < {time.time() - TRASH_DAYS * 24 * 3600}")
+    delete_unused(connection)
 
 
 def _has_chats(connection: sqlite3.Connection) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from app.storage.chat_rows import ChatChange, write_chat
 from app.storage.errors import StorageError
+from app.storage.media_rows import delete_unused, referred_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +76,14 @@ def update_chat(connection: sqlite3.Connection, chat_id: str, columns: dict[str,
 def purge(connection: sqlite3.Connection, chat_ids: Sequence[str]) -> None:
     for chat_id in chat_ids:
         where, its = "chats.id = ? AND deleted_at IS NOT NULL", (chat_id,)
+        media = referred_to(connection, where, its)
         connection.execute(
             "DELETE FROM turns_found WHERE rowid IN "
             f"(SELECT number FROM turns JOIN chats ON chats.id = chat_id WHERE {where})",
             its,
         )
         connection.execute(f"DELETE FROM chats WHERE {where}", its)
+        delete_unused(connection, media)
 
 
 def set_deleted(connection: sqlite3.Connection, chat_ids: Sequence[str], at: float | None) -> None:

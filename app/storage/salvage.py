@@ -1,4 +1,4 @@
-"""Copies chats and messages from a damaged database into a sound one.
+"""Copies chats, messages and their media from a damaged database into a sound one.
 
 Rows are recognised by their shape: that of the tables in the damaged file's version. The storage thread only.
 """
@@ -12,9 +12,10 @@ from pathlib import Path
 from app.storage.chat_rows import RECOVERED, index_anew
 from app.storage.checksum import checksum
 from app.storage.database import migrate, migrations, transaction
+from app.storage.media_rows import hash_of
 from app.storage.pages import Pages, Row
 
-TABLES = ("chats", "turns")
+TABLES = ("chats", "turns", MEDIA := "media")
 _SIZE = "length({0}.text) + length({0}.rounds)"
 _CHECKED = ("id", "parent_id", "role", "text", "attachments", "rounds")
 
@@ -71,11 +72,13 @@ def _versions(pages: Pages) -> Iterable[int]:
 def _collect(pages: Pages, version: int, into: sqlite3.Connection) -> None:
     """All rows of the shapes of this version, brought to the newest schema."""
     migrate(into, to=version)
-    shapes = [_shape(into, table) for table in TABLES]
+    shapes = [shape for shape in (_shape(into, table) for table in TABLES) if shape.columns]
     with transaction(into):
         for _row_id, row in sorted(pages.rows(), key=lambda found: found[0]):
             for shape in shapes:
-                if shape.fits(row):
+                if shape.table == MEDIA and shape.fits(row):
+                    _insert_media(into, row)
+                elif shape.fits(row):
                     _insert(into, shape, row)
     migrate(into)
 
@@ -86,7 +89,12 @@ def _shape(connection: sqlite3.Connection, table: str) -> _Shape:
 
 
 def _column(name: str, kind: str, is_required: int, default: str | None, key: int) -> _Column:
-    kinds: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (int, float)}
+    kinds: dict[str, tuple[type, ...]] = {
+        "TEXT": (str,),
+        "INTEGER": (int,),
+        "REAL": (int, float),
+        "BLOB": (bytes,),
+    }
     is_row_id = bool(key) and kind == "INTEGER"
     if is_row_id:
         return _Column(name, (type(None),), False)
@@ -114,6 +122,13 @@ def _insert(connection: sqlite3.Connection, shape: _Shape, row: Row) -> None:
         return  # it only looked like a row of this table
 
 
+def _insert_media(connection: sqlite3.Connection, row: Row) -> None:
+    """Only what is as it was written."""
+    sha256, data, *_ = row
+    if isinstance(data, bytes) and hash_of(data) == sha256:
+        connection.execute("INSERT OR IGNORE INTO media VALUES (?, ?, ?, ?)", row)
+
+
 def _bring_over(rows: sqlite3.Connection, into: sqlite3.Connection) -> Salvaged:
     rows.row_factory = sqlite3.Row
     num_turns = num_damaged = 0
@@ -127,6 +142,8 @@ def _bring_over(rows: sqlite3.Connection, into: sqlite3.Connection) -> Salvaged:
             if _upsert(into, "turns", turn, newer, without=("number",)):
                 num_turns += 1
                 num_damaged += not is_whole
+        for media in rows.execute("SELECT * FROM media"):
+            _insert_media(into, tuple(media))
         index_anew(into)
     return Salvaged(num_turns, num_damaged)
 

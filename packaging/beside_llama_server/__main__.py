@@ -2,9 +2,11 @@
 
     packaging/beside_llama_server/run templates LLAMA_SERVER [TEMPLATE…]
     packaging/beside_llama_server/run schemas LLAMA_SERVER
+    packaging/beside_llama_server/run pictures LLAMA_SERVER
 
 `templates`: every chat template that llama.cpp keeps for its tests. `schemas`: what is written under some 120
-schemas. Exit code 0: nothing differs but what is meant, and no answer of Skein breaks its schema unsaid.
+schemas. `pictures`: tokens of prompts and greedy answers with pictures and sounds. Exit code 0: nothing
+differs but what is meant, and no answer of Skein breaks its schema unsaid.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import platformdirs
 from api_clients.model import write_babbler
 from api_clients.server import llama_server, running, skein
 from beside_llama_server.mcp_tools import mcp_tools
+from beside_llama_server.pictures import compare_pictures
 from beside_llama_server.schemas import Outcome, named_schemas, outcome_of
 from beside_llama_server.servers import Server
 from beside_llama_server.templates import ABOUT_TOOLS, FAILS_THERE, KEY, MEANT, compare_template
@@ -31,12 +34,27 @@ CACHE = Path(platformdirs.user_cache_dir("skein"))
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="packaging/beside_llama_server/run", description=__doc__)
-    parser.add_argument("what", choices=("templates", "schemas"))
+    parser.add_argument("what", choices=("templates", "schemas", "pictures"))
     parser.add_argument("llama_server", type=Path)
     parser.add_argument("templates", nargs="*", metavar="TEMPLATE", help="such as Qwen-Qwen3-0.6B.jinja")
     options = parser.parse_args()
     program = options.llama_server.resolve()
-    return _templates(program, options.templates) if options.what == "templates" else _schemas(program)
+    match options.what:
+        case "templates":
+            return _templates(program, options.templates)
+        case "schemas":
+            return _schemas(program)
+    return _pictures(program)
+
+
+def _pictures(program: Path) -> int:
+    counts: Counter[bool] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        for case, difference in compare_pictures(program, Path(folder)):
+            counts[not difference] += 1
+            print(f"{case}: {difference or 'the same'}", flush=True)
+    print(f"all: {counts[True]} the same, {counts[False]} different")
+    return 1 if counts[False] else 0
 
 
 def _templates(program: Path, names: list[str]) -> int:

@@ -2232,24 +2232,59 @@ High water: most cells used since the model was loaded.</source>
         <translation>检查语法用了超过 {seconds} 秒。请简化它。</translation>
     </message>
     <message>
-        <source>The layers of this model&apos;s family cannot be read one by one.</source>
-        <extracomment>app/engine/llama/lens.py</extracomment>
-        <translation>此系列模型的各层无法逐层读取。</translation>
+        <source>The projector&apos;s process ended while it worked on a picture or sound. Its file may be damaged, or not fit this model.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation>投影器的进程在处理图片或声音时终止了。其文件可能已损坏，或与此模型不匹配。</translation>
     </message>
     <message>
-        <source>llama.cpp keeps this chat&apos;s cells in an order that is not known.</source>
-        <extracomment>app/engine/llama/lens.py</extracomment>
-        <translation>llama.cpp 中此对话单元的顺序未知。</translation>
+        <source>The picture or sound could not be encoded.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation>无法编码该图片或声音。</translation>
     </message>
     <message>
-        <source>This model&apos;s graph cannot be read: {reason}.</source>
-        <extracomment>app/engine/llama/lens.py</extracomment>
-        <translation>无法读取此模型的计算图：{reason}。</translation>
+        <source>{name} made its process end: it is damaged, or no projector for this model.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation>{name} 使其进程终止：它已损坏，或不是此模型的投影器。</translation>
+    </message>
+    <message>
+        <source>This model cannot see pictures.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation type="vanished">此模型看不了图片。</translation>
+    </message>
+    <message>
+        <source>This model cannot hear sounds.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation type="vanished">此模型听不了声音。</translation>
     </message>
     <message>
         <source>{name} is not in {folder}.</source>
         <extracomment>app/engine/llama/loading.py</extracomment>
         <translation>{name} 不在 {folder} 中。</translation>
+    </message>
+    <message>
+        <source>The projector takes no such picture or sound. {reason}</source>
+        <extracomment>app/engine/llama/projector.py</extracomment>
+        <translation>投影器不接受这样的图片或声音。{reason}</translation>
+    </message>
+    <message>
+        <source>The projector could not encode it. {reason}</source>
+        <extracomment>app/engine/llama/projector.py</extracomment>
+        <translation>投影器无法对其编码。{reason}</translation>
+    </message>
+    <message>
+        <source>This build of llama.cpp has no part for pictures and sounds.</source>
+        <extracomment>app/engine/llama/projector.py</extracomment>
+        <translation>此版本的 llama.cpp 不含处理图片和声音的部分。</translation>
+    </message>
+    <message>
+        <source>{name} is no projector for this model: {reason}</source>
+        <extracomment>app/engine/llama/projector.py</extracomment>
+        <translation>{name} 不是此模型的投影器：{reason}</translation>
+    </message>
+    <message>
+        <source>A picture or sound takes {tokens:,} tokens at once: too many.</source>
+        <extracomment>app/engine/media_rows.py</extracomment>
+        <translation>一张图片或一段声音一次要占 {tokens:,} 个词元，太多了。</translation>
     </message>
     <message>
         <source>This chat needs {tokens:,} tokens, but its own limit is {limit:,}: raise that in the chat settings, or shorten the text.</source>
@@ -2277,9 +2312,29 @@ High water: most cells used since the model was loaded.</source>
         <translation>此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
     </message>
     <message>
+        <source>It could not be encoded.</source>
+        <extracomment>app/engine/projector_child.py</extracomment>
+        <translation>无法编码。</translation>
+    </message>
+    <message>
         <source>An answer with tools cannot follow a grammar. Leave one out.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
+    </message>
+    <message>
+        <source>A repeatable answer cannot be about pictures or sounds. Turn repeatable answers off for this chat.</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation>可重复的回答不能涉及图片或声音。请为此对话关闭可重复的回答。</translation>
+    </message>
+    <message>
+        <source>This model must take a picture in one step of {rows:,} rows, and only {most:,} are computed at once. Load it again with larger batches (n_ubatch).</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation type="vanished">此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的批次（n_ubatch）重新加载。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template has no place for this picture or sound. Send text alone.</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation>该模型的对话模板没有放置此图片或声音的位置。请只发送文字。</translation>
     </message>
     <message>
         <source>Lens</source>
@@ -2292,9 +2347,19 @@ High water: most cells used since the model was loaded.</source>
         <translation>分支</translation>
     </message>
     <message>
+        <source>picture or sound</source>
+        <extracomment>app/inspector/cell_legend.py</extracomment>
+        <translation>图片或声音</translation>
+    </message>
+    <message>
         <source>Loading the model…</source>
         <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>正在加载模型…</translation>
+    </message>
+    <message>
+        <source>encode</source>
+        <extracomment>app/inspector/event_list.py</extracomment>
+        <translation>编码</translation>
     </message>
     <message>
         <source>paused the answer in sequence {seq_id}: another program takes its turn</source>
@@ -2302,9 +2367,24 @@ High water: most cells used since the model was loaded.</source>
         <translation>暂停了序列 {seq_id} 中的回答：轮到另一个程序</translation>
     </message>
     <message>
+        <source>paused the answer in sequence {seq_id}: its picture is encoded again</source>
+        <extracomment>app/inspector/event_words.py</extracomment>
+        <translation>暂停了序列 {seq_id} 中的回答：正在重新编码其图片</translation>
+    </message>
+    <message>
         <source>the grammar of the answer in sequence {seq_id} holds from token {number} on</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>序列 {seq_id} 中回答的语法从第 {number} 个词元起生效</translation>
+    </message>
+    <message>
+        <source>a picture or sound of {number} cells was encoded before</source>
+        <extracomment>app/inspector/event_words.py</extracomment>
+        <translation>占 {number} 个单元的图片或声音先前已编码</translation>
+    </message>
+    <message>
+        <source>a picture or sound of {number} cells was encoded in {ms:,.0f} ms</source>
+        <extracomment>app/inspector/event_words.py</extracomment>
+        <translation>占 {number} 个单元的图片或声音用 {ms:,.0f} 毫秒完成编码</translation>
     </message>
     <message>
         <source>What the model read</source>
@@ -2442,6 +2522,35 @@ High water: most cells used since the model was loaded.</source>
         <source>No passage makes the sentence more likely.</source>
         <extracomment>app/inspector/lens_panel.py</extracomment>
         <translation>没有段落使这句话更可能。</translation>
+    </message>
+    <message>
+        <source>A picture takes one cell for each of its rows of embeddings. Models with M-RoPE give them positions along its longer side only: the text behind it goes on at a smaller position than the cells count.</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>图片的每一行嵌入占一个单元。使用 M-RoPE 的模型只按较长的一边给它们编排位置：其后文本的位置小于单元数。</translation>
+    </message>
+    <message>
+        <source>picture</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>图片</translation>
+    </message>
+    <message>
+        <source>sound</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>声音</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} cells</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>
+            <numerusform>{n} 个单元</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} positions</source>
+        <extracomment>app/inspector/media_words.py</extracomment>
+        <translation>
+            <numerusform>{n} 个位置</numerusform>
+        </translation>
     </message>
     <message>
         <source>Recording {name}</source>
@@ -2731,6 +2840,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>正在缩短</translation>
     </message>
     <message>
+        <source>encoding</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>编码中</translation>
+    </message>
+    <message>
         <source>Waiting for a slot or free cells</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>正在等待槽位或空闲单元</translation>
@@ -2749,6 +2863,11 @@ High water: most cells used since the model was loaded.</source>
         <source>Its context is full; the prompt is being shortened</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>它的上下文已满；正在生成较短的提示词</translation>
+    </message>
+    <message>
+        <source>Its pictures or sounds are being encoded, beside the steps of others</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>正在与其他回答的步骤并行编码其图片或声音</translation>
     </message>
     <message>
         <source>hibernated, disk</source>
@@ -3125,6 +3244,11 @@ rate</source>
         <source>shortening the prompt</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>正在生成较短的提示词</translation>
+    </message>
+    <message>
+        <source>encoding pictures or sounds</source>
+        <extracomment>app/inspector/stalls.py</extracomment>
+        <translation>正在编码图片或声音</translation>
     </message>
     <message>
         <source>llama_decode returned {code}: no KV slot for the batch.</source>
@@ -4058,6 +4182,31 @@ rate</source>
         <translation>等待您决定</translation>
     </message>
     <message>
+        <source>This model cannot see pictures here. One that is made to see needs its projector, a file named mmproj-….gguf, in its folder.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation>此模型在这里看不了图片。能看图的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
+    </message>
+    <message>
+        <source>This model cannot hear sounds here. One that is made to hear needs its projector, a file named mmproj-….gguf, in its folder.</source>
+        <extracomment>app/engine/eyes.py</extracomment>
+        <translation>此模型在这里听不了声音。能听声音的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
+    </message>
+    <message>
+        <source>The layers of this model&apos;s family cannot be read one by one.</source>
+        <extracomment>app/engine/llama/lens.py</extracomment>
+        <translation>此系列模型的各层无法逐层读取。</translation>
+    </message>
+    <message>
+        <source>llama.cpp keeps this chat&apos;s cells in an order that is not known.</source>
+        <extracomment>app/engine/llama/lens.py</extracomment>
+        <translation>llama.cpp 中此对话单元的顺序未知。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s graph cannot be read: {reason}.</source>
+        <extracomment>app/engine/llama/lens.py</extracomment>
+        <translation>无法读取此模型的计算图：{reason}。</translation>
+    </message>
+    <message>
         <source>This is a recording. Go back to the running engine to see the branches of a chat.</source>
         <extracomment>app/inspector/tree_panel.py</extracomment>
         <translation>这是录制。返回运行中的引擎以查看对话的分支。</translation>
@@ -4150,6 +4299,171 @@ rate</source>
         <translation>对话的轮次</translation>
     </message>
     <message>
+        <source>The file could not be read: {reason}.</source>
+        <extracomment>app/media/reading.py</extracomment>
+        <translation>无法读取该文件：{reason}。</translation>
+    </message>
+    <message>
+        <source>The file takes more time or memory to read than any good one. It may be damaged.</source>
+        <extracomment>app/media/reading.py</extracomment>
+        <translation>读取该文件所需的时间或内存超过任何正常文件。它可能已损坏。</translation>
+    </message>
+    <message>
+        <source>The file is larger than {size} MB. Make it smaller, or send a part of it.</source>
+        <extracomment>app/media/reading.py</extracomment>
+        <translation>该文件大于 {size} MB。请将其缩小，或只发送一部分。</translation>
+    </message>
+    <message>
+        <source>This is neither a picture nor a sound that Skein can read.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>这既不是 Skein 能读取的图片，也不是声音。</translation>
+    </message>
+    <message>
+        <source>Pictures of this kind (HEIC) cannot be read. Save it as JPEG or PNG.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>无法读取这种图片（HEIC）。请另存为 JPEG 或 PNG。</translation>
+    </message>
+    <message>
+        <source>The picture has {width:,} × {height:,} pixels, more than can be read. Make it smaller.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该图片有 {width:,} × {height:,} 像素，超出可读取的范围。请将其缩小。</translation>
+    </message>
+    <message>
+        <source>The picture is {width:,} × {height:,} pixels: too narrow for a model to see anything.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该图片为 {width:,} × {height:,} 像素，太窄，模型什么也看不到。</translation>
+    </message>
+    <message>
+        <source>The picture is damaged, or of a kind that cannot be read.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该图片已损坏，或属于无法读取的类型。</translation>
+    </message>
+    <message>
+        <source>The sound is damaged, or of a kind that cannot be read. WAV, MP3, FLAC and Ogg can be.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该声音已损坏，或属于无法读取的类型。可读取 WAV、MP3、FLAC 和 Ogg。</translation>
+    </message>
+    <message>
+        <source>The sound is damaged: it has an impossible rate, or channels.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该声音已损坏：采样率或声道数不可能成立。</translation>
+    </message>
+    <message>
+        <source>The sound is longer than {minutes} minutes. Send a part of it.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该声音超过 {minutes} 分钟。请只发送一部分。</translation>
+    </message>
+    <message>
+        <source>The sound is empty.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该声音是空的。</translation>
+    </message>
+    <message>
+        <source>{name} is not a file.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>{name} 不是文件。</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>该文件是空的。</translation>
+    </message>
+    <message>
+        <source>The file takes more memory to read than any good one.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>读取该文件所需的内存超过任何正常文件。</translation>
+    </message>
+    <message>
+        <source>&amp;Save as…</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>另存为(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>Move to the &amp;left</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>左移(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Move to the &amp;right</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>右移(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>移除(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Click to enlarge it. Ctrl+Left and Ctrl+Right move it.</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation type="vanished">点击放大。按 Ctrl+左/右方向键移动。</translation>
+    </message>
+    <message>
+        <source>“{name}” is an image of a kind that Skein cannot read. Save it as PNG or JPEG.</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>“{name}”是 Skein 无法读取的图片格式。请存为 PNG 或 JPEG。</translation>
+    </message>
+    <message>
+        <source>Pasted picture</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>粘贴的图片</translation>
+    </message>
+    <message>
+        <source>“{name}”: {reason}</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>“{name}”：{reason}</translation>
+    </message>
+    <message>
+        <source>Save as</source>
+        <extracomment>app/ui/base/media_saving.py</extracomment>
+        <translation>另存为</translation>
+    </message>
+    <message>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/ui/base/media_saving.py</extracomment>
+        <translation>无法保存 {name}：{reason}。</translation>
+    </message>
+    <message>
+        <source>The file of “{name}” is lost or damaged.</source>
+        <extracomment>app/ui/base/media_saving.py</extracomment>
+        <translation>“{name}”的文件已丢失或损坏。</translation>
+    </message>
+    <message>
+        <source>Previous picture</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>上一张图片</translation>
+    </message>
+    <message>
+        <source>Next picture</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>下一张图片</translation>
+    </message>
+    <message>
+        <source>Zoom out</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>缩小</translation>
+    </message>
+    <message>
+        <source>Zoom in</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>放大</translation>
+    </message>
+    <message>
+        <source>Fit</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>适应窗口</translation>
+    </message>
+    <message>
+        <source>Save as…</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>另存为…</translation>
+    </message>
+    <message>
+        <source>Picture: {name}</source>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
+        <translation>图片：{name}</translation>
+    </message>
+    <message>
         <source>Context for tools (%)</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>用于工具的上下文 (%)</translation>
@@ -4158,6 +4472,31 @@ rate</source>
         <source>If their descriptions need more, the model gets a list of names and looks them up.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>若工具描述超出此比例，模型只会得到名称列表，并按需查阅。</translation>
+    </message>
+    <message>
+        <source>Get more models…</source>
+        <extracomment>app/ui/composer/composer.py</extracomment>
+        <translation>获取更多模型…</translation>
+    </message>
+    <message>
+        <source>A model that is made for it needs its projector, a file named mmproj-….gguf, in its folder.</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>支持图片或声音的模型需要在其文件夹中有投影器，即名为 mmproj-….gguf 的文件。</translation>
+    </message>
+    <message>
+        <source>This model cannot see pictures, so it is only told that there is one.</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>此模型看不到图片，只会被告知有一张图片。</translation>
+    </message>
+    <message>
+        <source>This model cannot hear, so it is only told that there is a sound.</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>此模型听不到声音，只会被告知有一段声音。</translation>
+    </message>
+    <message>
+        <source>Sound: {name}</source>
+        <extracomment>app/ui/message/media_strip.py</extracomment>
+        <translation>声音：{name}</translation>
     </message>
     <message>
         <source>refused</source>
@@ -4180,9 +4519,109 @@ rate</source>
         <translation>完成</translation>
     </message>
     <message>
+        <source>None: text alone</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>无：仅文本</translation>
+    </message>
+    <message>
         <source>A smaller model that proposes tokens for this one to check: answers as good, often faster.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一个较小的模型，由它推测词元，再由这个模型检验：回答同样好，往往更快。</translation>
+    </message>
+    <message>
+        <source>Lets the model see pictures or hear sound (mmproj). Automatic: the one in the model&apos;s folder.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>让模型能看图片或听声音（mmproj）。自动：使用模型文件夹中的投影器。</translation>
+    </message>
+    <message>
+        <source>Pictures and sound</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>图片和声音</translation>
+    </message>
+    <message>
+        <source>The lens reads text only, and this chat has pictures or sounds.</source>
+        <extracomment>app/engine/lens.py</extracomment>
+        <translation>透镜只能读取文本，而此对话含有图片或声音。</translation>
+    </message>
+    <message>
+        <source>This model must take a picture in one step of {rows:,} rows, and only {most:,} are computed at once. Load it again with a larger micro-batch (n_ubatch).</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation>此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的微批次（n_ubatch）重新加载。</translation>
+    </message>
+    <message>
+        <source>encoded before it {time}</source>
+        <extracomment>app/inspector/step_words.py</extracomment>
+        <translation>此前编码 {time}</translation>
+    </message>
+    <message>
+        <source>The list of shelves could not be saved: {reason}.</source>
+        <extracomment>app/services/shelves.py</extracomment>
+        <translation>无法保存书架列表：{reason}。</translation>
+    </message>
+    <message>
+        <source>Click to enlarge a picture, or to save a sound. Ctrl+Left and Ctrl+Right move it.</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>点击放大图片或保存声音。按 Ctrl+左/右方向键移动。</translation>
+    </message>
+    <message>
+        <source>Found on the shelf</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>在书架上找到</translation>
+    </message>
+    <message>
+        <source>Shelf of th&amp;is chat…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>此对话的书架(&amp;I)…</translation>
+    </message>
+    <message>
+        <source>Files that the model reads in this chat</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>模型在此对话中阅读的文件</translation>
+    </message>
+    <message>
+        <source>S&amp;helves…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>书架(&amp;H)…</translation>
+    </message>
+    <message>
+        <source>Sets of files that chats read, or are searched in</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>供对话阅读或搜索的文件集</translation>
+    </message>
+    <message>
+        <source>Context for a shelf (%)</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>书架可占的上下文 (%)</translation>
+    </message>
+    <message>
+        <source>A shelf that needs more is searched for each message.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>超出的书架会按每条消息搜索。</translation>
+    </message>
+    <message>
+        <source>Shelf: {name}</source>
+        <extracomment>app/ui/commands/palette_sources.py</extracomment>
+        <translation>书架：{name}</translation>
+    </message>
+    <message>
+        <source>Shelf of this chat: {name}</source>
+        <extracomment>app/ui/composer/shelf_button.py</extracomment>
+        <translation>此对话的书架：{name}</translation>
+    </message>
+    <message>
+        <source>Open this source</source>
+        <extracomment>app/ui/message/safe_browser.py</extracomment>
+        <translation>打开此来源</translation>
+    </message>
+    <message>
+        <source>Yes, by {name}</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>支持，通过 {name}</translation>
+    </message>
+    <message>
+        <source>None in its folder</source>
+        <extracomment>app/ui/models/library_details.py</extracomment>
+        <translation>其文件夹中没有</translation>
     </message>
     <message>
         <source>Free</source>
@@ -4634,6 +5073,222 @@ rate</source>
         <translation>{server} 的全部工具，包括以后新增的</translation>
     </message>
     <message>
+        <source>&amp;No shelf</source>
+        <extracomment>app/ui/shelves/chat_shelves.py</extracomment>
+        <translation>不用书架(&amp;N)</translation>
+    </message>
+    <message>
+        <source>&amp;Manage shelves…</source>
+        <extracomment>app/ui/shelves/chat_shelves.py</extracomment>
+        <translation>管理书架(&amp;M)…</translation>
+    </message>
+    <message>
+        <source>No.</source>
+        <extracomment>app/ui/shelves/files_table.py</extracomment>
+        <translation>编号</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <extracomment>app/ui/shelves/files_table.py</extracomment>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <extracomment>app/ui/shelves/files_table.py</extracomment>
+        <translation>词元</translation>
+    </message>
+    <message>
+        <source>Files of this shelf</source>
+        <extracomment>app/ui/shelves/files_table.py</extracomment>
+        <translation>此书架的文件</translation>
+    </message>
+    <message>
+        <source>Close the reader</source>
+        <extracomment>app/ui/shelves/reader.py</extracomment>
+        <translation>关闭阅读器</translation>
+    </message>
+    <message>
+        <source>Reader</source>
+        <extracomment>app/ui/shelves/reader.py</extracomment>
+        <translation>阅读器</translation>
+    </message>
+    <message>
+        <source>Text of the file</source>
+        <extracomment>app/ui/shelves/reader.py</extracomment>
+        <translation>文件的文字</translation>
+    </message>
+    <message>
+        <source>Line {number}</source>
+        <extracomment>app/ui/shelves/reader.py</extracomment>
+        <translation>第 {number} 行</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} files</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>
+            <numerusform>{n} 个文件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} waiting</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>
+            <numerusform>{n} 个等待中</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} unreadable</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>
+            <numerusform>{n} 个无法读取</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{size} of cells on disk</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>磁盘上的单元 {size}</translation>
+    </message>
+    <message>
+        <source>Looking for files…</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>正在查找文件…</translation>
+    </message>
+    <message>
+        <source>The folder is not there. What was read of it stays in use.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>文件夹不在了。已读取的内容继续使用。</translation>
+    </message>
+    <message>
+        <source>Nothing here can be read yet.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>这里还没有可以读取的内容。</translation>
+    </message>
+    <message>
+        <source>Open a model to see whether it fits.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>打开模型后才知道是否放得下。</translation>
+    </message>
+    <message>
+        <source>Fits: {share} of the model&apos;s context, read before each chat.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>放得下：占模型上下文的 {share}，在每个对话之前阅读。</translation>
+    </message>
+    <message>
+        <source>Does not fit the model&apos;s context: it is searched for each message.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>模型的上下文放不下：按每条消息搜索。</translation>
+    </message>
+    <message>
+        <source>Only the first {number} files are used.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>只使用前 {number} 个文件。</translation>
+    </message>
+    <message>
+        <source>New chats begin with it at once.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>新对话可立即由它开始。</translation>
+    </message>
+    <message>
+        <source>It is computed while nothing else runs.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>空闲时会进行计算。</translation>
+    </message>
+    <message>
+        <source>Computed while nothing else runs: {share}.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>空闲时计算：{share}。</translation>
+    </message>
+    <message>
+        <source>After a restart it is computed again: cells of chats are not kept.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>重新启动后需要再次计算：未保留对话的单元。</translation>
+    </message>
+    <message>
+        <source>Chosen files</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>选定的文件</translation>
+    </message>
+    <message>
+        <source>Read</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>已读取</translation>
+    </message>
+    <message>
+        <source>Changed, waiting</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>已更改，等待中</translation>
+    </message>
+    <message>
+        <source>A shelf holds files that a chat&apos;s model reads: all of them before the chat if they fit its context, else what is found in them for each message.</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>书架存放对话的模型要阅读的文件：上下文放得下时，在对话之前全部阅读；放不下时，按每条消息查找相关内容。</translation>
+    </message>
+    <message>
+        <source>&amp;New shelf</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>新建书架(&amp;N)</translation>
+    </message>
+    <message>
+        <source>&amp;Add files…</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>添加文件(&amp;A)…</translation>
+    </message>
+    <message>
+        <source>Remove &amp;file</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>移除文件(&amp;F)</translation>
+    </message>
+    <message>
+        <source>R&amp;emove shelf</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>移除书架(&amp;E)</translation>
+    </message>
+    <message>
+        <source>A folder for a shelf</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>书架的文件夹</translation>
+    </message>
+    <message>
+        <source>Files for a shelf</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>书架的文件</translation>
+    </message>
+    <message>
+        <source>Add files</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>添加文件</translation>
+    </message>
+    <message>
+        <source>Removed the shelf “{name}”. Its files stay.</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>已移除书架“{name}”。其文件保持不变。</translation>
+    </message>
+    <message>
+        <source>Shelves</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>书架</translation>
+    </message>
+    <message>
+        <source>From a &amp;folder…</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>从文件夹(&amp;F)…</translation>
+    </message>
+    <message>
+        <source>From &amp;files…</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>从文件(&amp;I)…</translation>
+    </message>
+    <message>
+        <source>New shelf from a f&amp;older…</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>从文件夹新建书架(&amp;O)…</translation>
+    </message>
+    <message>
+        <source>Attach the picture</source>
+        <extracomment>app/ui/tabs/chat_view.py</extracomment>
+        <translation>附加图片</translation>
+    </message>
+    <message>
         <source>Show which messages and passages were read for this answer</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>显示为此回答读取了哪些消息和段落</translation>
@@ -4734,6 +5389,16 @@ rate</source>
         <source>running tools</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>正在运行工具</translation>
+    </message>
+    <message>
+        <source>encoding pictures and sound</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>正在编码图片和声音</translation>
+    </message>
+    <message>
+        <source>encoding pictures and sound, {number} of {total}</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>正在编码图片和声音，第 {number} 个，共 {total} 个</translation>
     </message>
     <message>
         <source>Leave out the middle</source>
@@ -7228,22 +7893,22 @@ accepted</source>
     </message>
     <message>
         <source>Attachments</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>附件</translation>
     </message>
     <message>
         <source>reading…</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>正在读取…</translation>
     </message>
     <message>
         <source>Reading {name}</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>正在读取 {name}</translation>
     </message>
     <message>
         <source>Remove {name}</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>移除 {name}</translation>
     </message>
     <message>
@@ -7293,12 +7958,12 @@ accepted</source>
     </message>
     <message>
         <source>Attachment: {name}</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>附件：{name}</translation>
     </message>
     <message>
         <source>Click to see what the model will read.</source>
-        <extracomment>app/ui/composer/attachment_chips.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>单击查看模型将读到的内容。</translation>
     </message>
     <message>
@@ -7389,7 +8054,7 @@ accepted</source>
     <message>
         <source>“{name}” is an image, which this model cannot see. Describe it, or attach its text.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation>“{name}”是图片，而这个模型看不见图片。请描述它，或附加其中的文本。</translation>
+        <translation type="vanished">“{name}”是图片，而这个模型看不见图片。请描述它，或附加其中的文本。</translation>
     </message>
     <message>
         <source>Skein cannot read text from “{name}”. Attach text, PDF or Office files.</source>
@@ -7429,7 +8094,7 @@ accepted</source>
     <message>
         <source>The clipboard holds an image, which this model cannot see. Describe it, or paste its text.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation>剪贴板中是图片，而这个模型看不见图片。请描述它，或粘贴其中的文本。</translation>
+        <translation type="vanished">剪贴板中是图片，而这个模型看不见图片。请描述它，或粘贴其中的文本。</translation>
     </message>
     <message>
         <source>{number} files are too many: a message can have {limit}. None was attached.</source>
@@ -8099,6 +8764,26 @@ accepted</source>
         <source>What you send now is answered once a model is loaded.</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>现在发送的消息会在模型加载后得到回答。</translation>
+    </message>
+    <message>
+        <source>sees pictures and hears sound</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能看图片、听声音</translation>
+    </message>
+    <message>
+        <source>sees pictures; other answers wait while it looks</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能看图片；看图时其他回答会等待</translation>
+    </message>
+    <message>
+        <source>sees pictures</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能看图片</translation>
+    </message>
+    <message>
+        <source>hears sound</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>能听声音</translation>
     </message>
     <message numerus="yes">
         <source>{n} new messages</source>
@@ -11519,7 +12204,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>&amp;Open</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>打开(&amp;O)</translation>
     </message>
     <message>

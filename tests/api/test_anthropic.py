@@ -186,7 +186,10 @@ async def test_who_waits_for_a_stream_is_pinged(monkeypatch):
     [
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "king", "content": "x"}]}, "messages"),
-        ({"messages": [{"role": "user", "content": [{"type": "image", "source": {}}]}]}, "text only"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "url"}}]}]},
+            "data: URL",
+        ),
         ({"messages": [{"role": "user", "content": [{"type": "document"}]}]}, "document"),
         ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "web_search_20250305"),
         ({"mcp_servers": [{"url": "x"}]}, "mcp_servers"),
@@ -201,14 +204,13 @@ async def test_what_makes_no_sense_is_refused_in_anthropics_form(extra, word):
         assert word in body["error"]["message"]
 
 
-async def test_an_image_that_a_tool_returned_is_refused():
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "image", "source": {}}]}
+async def test_an_image_that_a_tool_returned_needs_a_model_that_sees():
+    source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "image", "source": source}]}
     async with serving(endless()) as served:
         status, body = await served.post(PATH, ASKED | {"messages": [{"role": "user", "content": [result]}]})
-        assert (status, body["error"]["message"]) == (
-            400,
-            "Image input is not supported: this server takes text only.",
-        )
+        assert status == 400
+        assert "cannot see" in body["error"]["message"]
 
 
 @pytest.mark.parametrize("streamed", [False, True])

@@ -380,7 +380,7 @@ class TestOllama:
                 await anext(await client.chat("any", [SUM[0] | {"content": "word " * 5000}], stream=True))
             with pytest.raises(ollama.ResponseError, match="one model"):
                 await client.pull("another")
-            with pytest.raises(ollama.ResponseError, match="text only"):
+            with pytest.raises(ollama.ResponseError, match="cannot see"):
                 await client.chat("any", [SUM[0] | {"images": [b"x"]}])
 
     async def test_leaving_a_stream_ends_the_answer(self):

@@ -263,7 +263,7 @@ async def test_a_failure_on_the_way_is_an_event():
         ({"input": [{"type": "computer_call"}]}, "computer_call"),
         ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "msg_1"),
         ({"previous_response_id": "resp_1"}, "resp_1"),
-        ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "text only"),
+        ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "data: URL"),
         ({"input": [{"role": "user", "content": [{"type": "input_file"}]}]}, "input_file"),
         ({"input": [{"type": "function_call", "call_id": "1", "arguments": "{}"}]}, "name"),
         ({"background": True}, "background"),

@@ -96,3 +96,12 @@ def xlsx(**sheets: list[list[object]]) -> bytes:
     file = io.BytesIO()
     workbook.save(file)
     return file.getvalue()
+
+
+def png(colour: str = "red") -> bytes:
+    """A picture of 40 x 20 pixels."""
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.new("RGB", (40, 20), colour).save(file, "PNG")
+    return file.getvalue()

@@ -14,11 +14,15 @@ from dataclasses import dataclass
 
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
+from app.engine.media_rows import Chunk, Part, row_ids
+from app.engine.prompt import Prompt
 from app.protocol.commands import SetSpeed
 from app.protocol.load import Speed
+from app.protocol.media import Media, MediaKind
 from tests.benchmarks import bare_loop, workload
 from tests.benchmarks.figures import Verdict, in_runs, show, show_ms
 from tests.benchmarks.workload import TimedEngine
+from tests.fake_eyes import FakeEyes
 
 # The longest gap over the calm one; the prompt's time over that at the fastest chunk alone.
 WANTED_GAP = {Speed.RESPONSIVE: 3.0, Speed.BALANCED: 10.0}
@@ -50,16 +54,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--history", type=int, default=200, help="tokens of each talking chat")
     parser.add_argument("--prompt-tokens", type=int, default=1024)
     parser.add_argument("--calm-steps", type=int, default=24, help="measured before each intrusion")
+    parser.add_argument("--picture", action="store_true", help="as rows of a picture that is encoded already")
     parser.add_argument("--chunks", type=int, nargs="+", default=[32, 64, 128, 256, 512], metavar="N")
 
 
 def run(options: argparse.Namespace) -> int:
-    with workload.opened_engine(options, n_ctx=N_CTX) as (engine, backend):
+    with workload.opened_backend(options, n_ctx=N_CTX) as backend:
+        if options.picture:
+            backend.eyes = FakeEyes(options.prompt_tokens, width=backend.n_embd_inp)  # type: ignore[assignment]
+        engine = Engine(backend)
+        what = "picture" if options.picture else "prompt"
         print(
-            f"three chats of {options.history} tokens talk, a prompt of {options.prompt_tokens} arrives; "
+            f"three chats of {options.history} tokens talk, a {what} of {options.prompt_tokens} arrives; "
             f"{options.repeats} rounds and one to learn from"
         )
         rounds = [_round(engine, backend, number, options) for number in range(options.repeats + 1)][1:]
+        engine.close()
     verdict = Verdict()
     best_chunk = _show_alone(rounds, options.chunks)
     for speed in Speed:
@@ -77,7 +87,8 @@ def _round(engine: Engine, backend: LlamaBackend, number: int, options: argparse
         for chat_id in TALKING:  # new ones: what the others hold makes a prompt slower, and they grow
             history = workload.token_ids(options.history, f"{chat_id} {number} {speed}")
             timed.ask(chat_id, history, max_tokens=N_CTX)
-        intrusions[speed] = _intrude(timed, speed, prompt, options.calm_steps)
+        asked = _picture(options.prompt_tokens, f"{number} {speed}") if options.picture else prompt
+        intrusions[speed] = _intrude(timed, speed, asked, options.calm_steps)
         timed.close_all()
     return Round(bare_s, alone_s, intrusions)
 
@@ -88,7 +99,15 @@ def _alone_s(timed: TimedEngine, prompt: list[int]) -> float:
     return timed.first_token_s(INTRUDER)
 
 
-def _intrude(timed: TimedEngine, speed: Speed, prompt: list[int], calm_steps: int) -> Intrusion:
+def _picture(num_rows: int, name: str) -> Prompt:
+    """A prompt that is a picture, another one for each name, and some tokens behind it."""
+    media = Media(MediaKind.PICTURE, name, b"", 1, 1)
+    part = Part((), num_rows, num_rows)
+    tokens = workload.token_ids(4, name)
+    return Prompt((*row_ids(media, 0, part), *tokens), chunks=(Chunk(0, media, 0, part),))
+
+
+def _intrude(timed: TimedEngine, speed: Speed, prompt: list[int] | Prompt, calm_steps: int) -> Intrusion:
     timed.engine.obey(SetSpeed(speed))
     timed.step_until_all_talk(TALKING)
     begun = len(timed.tokens_at[TALKING[0]])

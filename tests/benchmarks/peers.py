@@ -173,7 +173,7 @@ async def _until_loaded(peer: Peer, process: subprocess.Popen[bytes]) -> None:
 def _session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         headers={"X-Api-Key": KEY},
-        connector=aiohttp.TCPConnector(limit=0),
+        connector=aiohttp.TCPConnector(limit=0, force_close=True),
         timeout=aiohttp.ClientTimeout(total=TIMEOUT_S),
     )
 

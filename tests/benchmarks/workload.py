@@ -115,12 +115,12 @@ class TimedEngine:
         self.tokens_at: dict[str, list[float]] = defaultdict(list)
 
     def ask(
-        self, chat_id: str, prompt_token_ids: list[int], max_tokens: int, *, keep_cells: bool = True
+        self, chat_id: str, prompt: list[int] | Prompt, max_tokens: int, *, keep_cells: bool = True
     ) -> None:
         self.tokens_at[chat_id].clear()
         self.asked_at[chat_id] = time.perf_counter()
         one = request(chat_id, max_tokens, keep_cells=keep_cells)
-        self.engine.add_request(one, Prompt(tuple(prompt_token_ids)))
+        self.engine.add_request(one, prompt if isinstance(prompt, Prompt) else Prompt(tuple(prompt)))
 
     def step(self) -> StepReport:
         report = self.engine.step()

@@ -13,6 +13,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
+from app.media.reading import Pixels
 from app.protocol.commands import (
     Abort,
     AbortAll,
@@ -31,6 +32,7 @@ from app.protocol.report import CellUsage, StepReport
 from app.protocol.request import Request
 from app.settings.settings import Settings
 from app.storage.chat_rows import ChatChange, SavedChat, SavedTurns
+from app.storage.media_rows import NO_THUMBNAIL, hash_of
 from app.storage.tab_rows import SavedWorkspace, Tabs
 from tests.fakes import model_info
 
@@ -135,6 +137,7 @@ class MemoryStore:
         self.saved = SavedWorkspace()
         self.turns: dict[str, SavedTurns] = {}  # by chat id
         self.ends: dict[str, list[Turn]] = {}  # by chat id
+        self.media_kept: dict[str, tuple[bytes, Pixels]] = {}  # by SHA-256
         self.error: Exception | None = None
         self.grown: queue.SimpleQueue[list[Turn]] = queue.SimpleQueue()
 
@@ -142,6 +145,21 @@ class MemoryStore:
         if self.error:
             raise self.error
         self.grown.put(answers)
+
+    async def keep_media(self, data: bytes, thumbnail: Pixels = NO_THUMBNAIL) -> None:
+        if self.error:
+            raise self.error
+        self.media_kept[hash_of(data)] = (data, thumbnail)
+
+    async def keep_thumbnail(self, sha256: str, thumbnail: Pixels) -> None:
+        self.media_kept[sha256] = (self.media_kept[sha256][0], thumbnail)
+
+    async def media(self, sha256: str) -> bytes | None:
+        return self.media_kept[sha256][0] if sha256 in self.media_kept else None
+
+    async def thumbnail(self, sha256: str) -> Pixels | None:
+        _, thumbnail = self.media_kept.get(sha256, (b"", NO_THUMBNAIL))
+        return None if thumbnail is NO_THUMBNAIL else thumbnail
 
     async def load(self) -> SavedWorkspace:
         if self.error:

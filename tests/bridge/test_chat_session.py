@@ -2,6 +2,7 @@ import pytest
 
 from app.bridge.active_engine import NO_MODEL
 from app.bridge.chat_session import GO_ON, ChatSession
+from app.bridge.media_files import MediaFiles
 from app.bridge.open_requests import MODEL_CHANGED
 from app.bridge.workspace import Workspace
 from app.chats.attachment import Attachment
@@ -10,6 +11,7 @@ from app.chats.options import ChatOptions
 from app.engine.engine import Engine
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import Message, Overflow, Role
+from tests.bridge.conftest import MemoryStore
 from tests.fakes import CountingBackend
 
 # The sessions stand in a workspace, so that outputs take the real way back to them.
@@ -315,11 +317,12 @@ async def test_half_a_surrogate_pair_in_a_paste_does_no_harm(qloop, session, thr
 
 
 def test_a_session_is_blank_until_it_holds_something(engine, settings) -> None:
-    assert ChatSession(Chat(), engine, settings).is_blank
-    assert ChatSession(Chat(), engine, settings, draft=" \n").is_blank
-    assert not ChatSession(Chat(), engine, settings, draft="x").is_blank
-    assert not ChatSession(Chat(turns=[Turn(Role.USER, "x")]), engine, settings).is_blank
-    assert not ChatSession(Chat(title="Sums"), engine, settings).is_blank
+    media = MediaFiles(MemoryStore())  # type: ignore[arg-type]
+    assert ChatSession(Chat(), engine, settings, media=media).is_blank
+    assert ChatSession(Chat(), engine, settings, draft=" \n", media=media).is_blank
+    assert not ChatSession(Chat(), engine, settings, draft="x", media=media).is_blank
+    assert not ChatSession(Chat(turns=[Turn(Role.USER, "x")]), engine, settings, media=media).is_blank
+    assert not ChatSession(Chat(title="Sums"), engine, settings, media=media).is_blank
 
 
 async def test_an_answer_goes_on_from_its_tokens(qloop, session, thread) -> None:

@@ -10,17 +10,19 @@ from app.attachments.refusal import Reason
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
 from app.bridge.draft_files import MAX_AT_ONCE, DraftFiles
+from app.bridge.media_files import MediaFiles
 from app.bridge.tasks import finish_all
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat
 from app.settings.settings import Settings
 from tests.attachments.documents import pdf
+from tests.bridge.conftest import MemoryStore
 
 
 @pytest.fixture
 def files(qloop: asyncio.AbstractEventLoop) -> Iterator[DraftFiles]:
     parent = QObject()
-    files = DraftFiles(parent)
+    files = DraftFiles(MediaFiles(MemoryStore()), parent)  # type: ignore[arg-type]
     yield files
     files.cancel()
 
@@ -75,7 +77,8 @@ async def test_one_of_several_can_be_cancelled(files: DraftFiles, tmp_path: Path
 async def test_a_file_that_was_read_goes_with_the_draft_of_its_chat(
     engine: ActiveEngine, tmp_path: Path, qloop: object
 ) -> None:
-    session = ChatSession(Chat(), engine, Settings(), parent=engine)
+    media = MediaFiles(MemoryStore(), engine)  # type: ignore[arg-type]
+    session = ChatSession(Chat(), engine, Settings(), parent=engine, media=media)
     (tmp_path / "notes.txt").write_text("remember")
     session.files.read_files([tmp_path / "notes.txt"])
     await finish_all()

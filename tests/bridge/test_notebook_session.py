@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.bridge.active_engine import NO_MODEL, ActiveEngine
+from app.bridge.media_files import MediaFiles
 from app.bridge.notebook_session import CONTINUATION_TOKENS, NotebookSession
 from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, TurnState
@@ -12,6 +13,7 @@ from app.protocol.output import FinishReason, Output
 from app.protocol.request import Role
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
+from tests.bridge.conftest import MemoryStore
 
 
 @pytest.fixture
@@ -128,7 +130,8 @@ async def test_a_fork_is_a_notebook_too(qloop, notebook, workspace) -> None:
 
 @given(st.lists(st.text(alphabet="ab\n", max_size=6), max_size=8))
 def test_whatever_is_written_is_its_text(qapp: object, texts: list[str]) -> None:
-    session = NotebookSession(Chat(is_notebook=True), ActiveEngine(), Settings())
+    media = MediaFiles(MemoryStore())  # type: ignore[arg-type]
+    session = NotebookSession(Chat(is_notebook=True), ActiveEngine(), Settings(), media=media)
     for text in texts:
         session.write(text)
         assert session.text == text

@@ -120,6 +120,32 @@ def test_a_refusal_is_an_answer_and_one_that_is_stopped_has_none(thread) -> None
     assert (found.layers, found.num_computed_tokens) == ((0, 1), 20)
 
 
+def test_an_idle_lens_gives_its_context_back_and_answers_again(thread) -> None:
+    class ClosedSoon(CountingLens):
+        def __init__(self) -> None:
+            super().__init__()
+            self.was_closed = threading.Event()
+
+        def close(self) -> None:
+            self.was_closed.set()
+
+    lens, done = ClosedSoon(), threading.Event()
+    asked = LensThread(lens, lambda _answer: done.set(), idle_s=0.01)
+    for query_id in ("first", "again"):
+        done.clear()
+        lens.was_closed.clear()
+        asked.ask(attention(query_id), lambda: None)
+        assert done.wait(10)
+        assert lens.was_closed.wait(10)
+    asked.stop()
+
+
+def test_a_chat_with_pictures_is_refused() -> None:
+    question = ReadAttention("q", "chat", (*TOKENS, -2), (15, 20))
+    with pytest.raises(LensRefusedError, match="pictures"):
+        next(answers_to(question, CountingLens(), None))
+
+
 def test_what_stands_last_is_left_out_first() -> None:
     lens = CountingLens()
     question = LeaveOut("q", "chat", TOKENS, (15, 18), ((0, 4), (8, 10)))

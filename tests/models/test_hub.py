@@ -56,9 +56,10 @@ async def test_the_files_of_a_repository_come_with_size_and_checksum() -> None:
         assert stand_in.requests[0][1]["Authorization"] == "Bearer hf_token"
         order = order_of(contents, contents.models[0], stand_in.endpoint)
     assert [(model.name, model.quantisation, model.size_bytes) for model in contents.models] == [
-        ("b-Q4_K_M", "Q4_K_M", 4),
-        ("b-Q8_0", "Q8_0", 36),
+        ("b-Q4_K_M", "Q4_K_M", 4 + 4),  # with the projector
+        ("b-Q8_0", "Q8_0", 36 + 4),
     ]
+    assert [file.path for file in order.files] == ["b-Q4_K_M.gguf", "mmproj-b-f16.gguf"]
     assert order.url(order.files[0]) == f"{stand_in.endpoint}/a/b/resolve/{REVISION}/b-Q4_K_M.gguf"
 
 
@@ -224,7 +225,8 @@ def test_a_certificate_that_is_not_accepted_says_what_to_look_at() -> None:
 def test_parts_of_a_split_model_are_one() -> None:
     names = [f"Q4_K_M/big-Q4_K_M-0000{number}-of-00003.gguf" for number in (3, 1, 2)]
     (model,) = models_of(files(*names, "mmproj-big.gguf", "big.imatrix.gguf"))
-    assert (model.name, model.quantisation, model.size_bytes) == ("big-Q4_K_M", "Q4_K_M", 3 * GIB)
+    assert (model.name, model.quantisation, model.size_bytes) == ("big-Q4_K_M", "Q4_K_M", 4 * GIB)
+    assert model.projector.path == "mmproj-big.gguf"
     assert [file.path for file in model.files] == sorted(names)
     assert not model.problem
 

@@ -64,9 +64,9 @@ class Models:
             path = self.folder / f"{family}.gguf"
             if family == WINDOW:
                 metadata = {"lfm2.attention.sliding_window": 32}
-                write_tiny_gguf(path, "lfm2", shape=SHAPE, metadata=metadata)
+                write_tiny_gguf(path, "lfm2", shape=SHAPE, metadata=metadata, chat_template=None)
             else:
-                write_tiny_gguf(path, family, shape=SHAPE)  # type: ignore[arg-type]
+                write_tiny_gguf(path, family, shape=SHAPE, chat_template=None)  # type: ignore[arg-type]
             self._written[family] = path
         return self._written[family]
 

@@ -8,11 +8,13 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+import series
 from apply_patch import FILE, HUNK, SERIES, DoesNotFitError, apply
 
 PATCHES = sorted(SERIES.glob("*.patch"))
 BEFORE = "one\ntwo\n\nthree\nfour\nfive\nsix\n"
 AFTER = "one\n2\n2b\n\nthree\nfour\nsix\n"
+NEW = "--- /dev/null\n+++ b/new.h\n@@ -0,0 +1,2 @@\n+one\n+two\n"
 PATCH = """Why it is there.
 
 --- a/deep/file.txt
@@ -53,6 +55,13 @@ def test_a_patch_is_applied_once(folder) -> None:
         assert (folder / "other.txt").read_text() == "1\n"
 
 
+def test_a_patch_may_bring_a_file(folder) -> None:
+    (folder.parent / "a.patch").write_text(f"Why.\n\n{NEW}")
+    for _ in range(2):
+        apply(folder.parent / "a.patch", folder)
+        assert (folder / "new.h").read_text() == "one\ntwo\n"
+
+
 @pytest.mark.parametrize("text", ["two\n", "one\none\n"])
 def test_a_patch_that_does_not_fit_one_file_changes_none(folder, text) -> None:
     (folder / "other.txt").write_text(text)
@@ -82,7 +91,8 @@ def llama(tmp_path: Path) -> Path:
     texts: dict[str, str] = defaultdict(str)
     for patch in PATCHES:
         for name, hunks in FILE.findall(patch.read_text()):
-            texts[name] += "".join(old for old, _ in sides(hunks)) + f"// after {patch.stem}\n"
+            if old := "".join(old for old, _ in sides(hunks)):  # else it is a new file
+                texts[name] += f"{old}// after {patch.stem}\n"
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -107,7 +117,7 @@ def test_each_of_the_series_can_be_left_out(llama, left_out) -> None:
         files = FILE.findall(patch.read_text())
         assert files
         for name, hunks in files:
-            text = (llama / name).read_text()
+            text = (llama / name).read_text() if (llama / name).exists() else ""
             assert hunks.count("\n@@ ") + 1 == len(sides(hunks))  # all were read
             for before, after in sides(hunks):
                 assert (before if patch == left_out else after) in text
@@ -118,3 +128,27 @@ def test_a_patch_says_what_it_is_for(patch) -> None:
     head = patch.read_text().partition("\n--- ")[0]
     for heading in ("Processors:", "Measured:", "Upstream:", "Goes when:"):
         assert re.search(rf"^{heading} \S", head, re.MULTILINE)
+
+
+def test_commits_become_patches_whose_heads_are_kept(folder, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(series, "SERIES", tmp_path / "series")
+    (tmp_path / "series").mkdir()
+    (tmp_path / "series" / "07-other.patch").write_text(
+        "Ones count.\n\nMeasured: much.\n\n--- a/gone\n+++ b/gone\n"
+    )
+    for key, value in {"user.name": "Kim", "user.email": "kim@example.org"}.items():
+        for role in ("AUTHOR", "COMMITTER"):
+            monkeypatch.setenv(f"GIT_{role}_{key.removeprefix('user.').upper()}", value)
+    series.git(folder, "init", "--quiet")
+    series.commit(folder, "llama.cpp")
+    series.git(folder, "tag", "pinned")
+    (folder / "new.h").write_text("one\ntwo\n")
+    series.commit(folder, "new: A file comes along")
+    (folder / "other.txt").write_text("1\n")
+    series.commit(folder, "other: is not told again")
+    series.write(folder)
+    changed = "--- a/other.txt\n+++ b/other.txt\n@@ -1 +1 @@\n-one\n+1\n"
+    assert {path.name: path.read_text() for path in (tmp_path / "series").iterdir()} == {
+        "01-new.patch": f"A file comes along\n\n{NEW}",
+        "02-other.patch": f"Ones count.\n\nMeasured: much.\n\n{changed}",
+    }

@@ -135,7 +135,7 @@ def test_the_build_finds_its_cmake_file_whatever_the_path(clone) -> None:
     command = "source ./packaging/setup.sh; CMAKE_ARGS='-DGGML_VULKAN=ON' cmake_args"
     said = subprocess.run(["bash", "-c", command], cwd=odd, capture_output=True, text=True, timeout=20)
     assert shlex.split(said.stdout) == [
-        "-DLLAVA_BUILD=OFF",
+        "-DMTMD_VIDEO=OFF",
         f"-DCMAKE_PROJECT_llama_cpp_INCLUDE={odd}/packaging/llama_cpp_build.cmake",
         "-DGGML_VULKAN=ON",
     ]

@@ -1,9 +1,11 @@
 """With a real database: what goes out and comes in, and that nothing else changes."""
 
 import asyncio
+import base64
 import json
 import sqlite3
 import threading
+import zipfile
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from app.services.chat_transfer import ChatTransfer, StoppedError
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
+from tests.attachments.documents import png
 from tests.chats.imports import shapes
 
 
@@ -259,3 +262,88 @@ async def test_reading_can_be_stopped(
         with pytest.raises(StoppedError):
             await reading
     assert len((await kit.transfer.read([path])).new) == 1
+
+
+def data_url(content: bytes, kind: str = "image/png") -> str:
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+async def test_pictures_go_out_and_into_another_skein(
+    qloop: asyncio.AbstractEventLoop, make_kit: Make, tmp_path: Path
+) -> None:
+    kit, other = await make_kit(), await make_kit("other.db")
+    session = kit.workspace.new_chat()
+    session.files.read_bytes(png(), "A [cat].png")
+    await finish_all()
+    session.insert(Role.USER, "Look", session.draft_attachments)
+    await kit.workspace.autosave.flush()
+    (chat_id, picture) = (session.chat.id, session.chat.turns[0].attachments[0])
+    await kit.transfer.export_all(tmp_path / "all.json", Form.JSON, Words())
+    await kit.transfer.export_all(tmp_path / "pages", Form.MARKDOWN, Words())
+    await kit.transfer.export_chat(chat_id, tmp_path / "page.md", Form.MARKDOWN, Words())
+    await kit.transfer.export_chat(chat_id, tmp_path / "page.html", Form.HTML, Words())
+    assert session.chat.turns[0].attachments[0].media.file == b"", "the open chat is as it was"
+
+    (file,) = (tmp_path / "pages" / "media").iterdir()
+    assert file.read_bytes() == png()
+    (page,) = (tmp_path / "pages").glob("*.md")
+    assert f"![A \\[cat\\].png](media/{file.name})" in page.read_text()
+    assert f"]({data_url(png())})" in (tmp_path / "page.md").read_text()
+    assert f'<img src="{data_url(png())}" alt="A [cat].png">' in (tmp_path / "page.html").read_text()
+
+    plan = await other.transfer.read([tmp_path / "all.json"])
+    assert plan.num_left_out == 0
+    await other.transfer.import_chats(plan)
+    copy = await other.workspace.open_saved(chat_id)
+    assert copy.chat.turns[0].attachments == (picture,)
+    assert await other.store.media(picture.media.sha256) == png()
+    assert await other.store.thumbnail(picture.media.sha256)
+
+
+async def test_pictures_of_other_programs_come_in_and_bad_ones_are_counted(
+    qloop: asyncio.AbstractEventLoop, make_kit: Make, tmp_path: Path
+) -> None:
+    kit = await make_kit()
+    named = json.loads(json.dumps(shapes.CHATGPT).replace("file-1", "file-AbCdEfGh12345678"))
+    with zipfile.ZipFile(tmp_path / "chatgpt.zip", "w") as archive:
+        archive.writestr("conversations.json", json.dumps([named]))
+        archive.writestr("file-AbCdEfGh12345678-cat.png", png())
+    damaged = png()[:40]
+    asked = [
+        {"type": "text", "text": "Which?"},
+        {"type": "image_url", "image_url": {"url": data_url(png("blue"))}},
+        {"type": "image_url", "image_url": {"url": data_url(damaged)}},
+        {"type": "image_url", "image_url": {"url": "https://example.org/cat.png"}},
+    ]
+    listed = {"id": "1", "messages": [{"role": "user", "content": asked}]}
+    extra = [{"type": "imageFile", "name": "green.png", "base64Url": data_url(png("green"))}]
+    llama = {
+        "conv": {"id": "2", "name": "llama"},
+        "messages": [{"id": "a", "role": "user", "content": "And?", "extra": extra}],
+    }
+    file = {"type": "image", "url": data_url(png("white"))}
+    webui = {
+        "id": "3",
+        "chat": {"history": {"messages": {"a": {"role": "user", "content": "", "files": [file]}}}},
+    }
+    plan = await kit.transfer.read(
+        [tmp_path / "chatgpt.zip", write(tmp_path / "others.json", listed, llama, webui)]
+    )
+    assert plan.problems == ()
+    assert plan.num_left_out == 2
+    await kit.transfer.import_chats(plan)
+    pictures: list[tuple[str, bytes]] = []
+    for found in plan.new:
+        session = await kit.workspace.open_saved(found.chat.id)
+        for turn in session.chat.turns:
+            for one in turn.attachments:
+                assert (one.kind, one.media.width, one.media.height, one.media.file) == ("png", 40, 20, b"")
+                pictures.append((one.name, await kit.store.media(one.media.sha256)))
+    assert sorted(pictures) == sorted(
+        [
+            ("cat.png", png()),
+            ("picture", png("blue")),
+            ("green.png", png("green")),
+            ("picture", png("white")),
+        ]
+    )

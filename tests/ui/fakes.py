@@ -14,8 +14,10 @@ from app.chats.options import ChatOptions
 from app.chats.presets import Preset
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
+from app.media.reading import Pixels
 from app.protocol.commands import Abort, AbortAll, Command, SetSpeed, Submit
 from app.protocol.load import LoadParams, Speed
+from app.protocol.media import Media, Senses
 from app.protocol.model import ModelInfo
 from app.protocol.request import Overflow, Request, Role
 
@@ -113,6 +115,8 @@ class FakeSession(QObject):
         self.waits_for_model = False
         self.draft = ""
         self.enter_sends = True
+        self.media = FakeMediaFiles(self)
+        self.senses: Senses | None = None
         self.files = FakeDraftFiles(self)
         self.tokens = FakeTokenCounter(self)
         self.inserted: list[tuple[Role, str, tuple[Attachment, ...]]] = []
@@ -123,6 +127,7 @@ class FakeSession(QObject):
         self.edited: list[tuple[Turn, str]] = []
         self.asked_with: list[tuple[list[tuple[ChatOptions | None, str]], Turn]] = []
         self.tool_tokens: int | None = 0
+        self.is_searched = False
         self.decided: list[tuple[ToolUse, Decision]] = []
         self.num_stops = 0
         self.num_keep_goings = 0
@@ -182,12 +187,16 @@ class FakeSession(QObject):
     def regenerate(self, answer: Turn | None = None) -> None:
         self.regenerated.append(answer)
 
+    def turn_of(self, request_id: str) -> Turn | None:
+        return self.chat.turns[-1] if request_id == self.request_id else None
+
     def answer_with(self, ways: list[tuple[ChatOptions | None, str]], at: Turn) -> tuple[Turn, ...]:
         self.asked_with.append((ways, at))
         return ()
 
-    def edit(self, message: Turn, text: str) -> None:
+    def edit(self, message: Turn, text: str, attachments: tuple[Attachment, ...]) -> None:
         self.edited.append((message, text))
+        self.kept = attachments
 
     def show_version(self, turn: Turn) -> None:
         self.chat.show_version(turn)
@@ -239,6 +248,26 @@ class FakeSession(QObject):
         self.place(title=title)
 
 
+class FakeMediaFiles(QObject):
+    """Pictures in memory; a test puts them there."""
+
+    thumbnail_loaded = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.pictures: dict[str, Pixels] = {}
+        self.files: dict[str, bytes] = {}
+
+    def thumbnail(self, media: Media) -> Pixels | None:
+        return self.pictures.get(media.sha256)
+
+    async def pixels(self, media: Media, max_side: int) -> Pixels | None:
+        return self.pictures.get(media.sha256)
+
+    async def file(self, media: Media) -> bytes | None:
+        return self.files.get(media.sha256)
+
+
 class FakeDraftFiles(QObject):
     """Notes which files it is asked for; a test emits what comes of them."""
 
@@ -250,6 +279,10 @@ class FakeDraftFiles(QObject):
         super().__init__(parent)
         self.names: tuple[str, ...] = ()
         self.asked_for: list[Path] = []
+        self.given: list[tuple[bytes, str]] = []
+
+    def read_bytes(self, content: bytes, name: str) -> None:
+        self.given.append((content, name))
 
     def cancel_file(self, number: int) -> None:
         self.names = (*self.names[:number], *self.names[number + 1 :])
@@ -338,6 +371,7 @@ class FakeWorkspace(QObject):
 
     def __init__(self) -> None:
         super().__init__()
+        self.media = FakeMediaFiles(self)
         self._row: TabRow[FakeSession] = TabRow()
         self._closed: list[tuple[FakeSession, int]] = []
         self.num_notebooks = 0
@@ -359,6 +393,9 @@ class FakeWorkspace(QObject):
     @property
     def can_reopen(self) -> bool:
         return bool(self._closed)
+
+    def session_asking(self, request_id: str) -> FakeSession | None:
+        return next((one for one in self.sessions if one.request_id == request_id), None)
 
     def session_of(self, chat_id: str) -> FakeSession | None:
         return next((session for session in self.sessions if session.chat.id == chat_id), None)

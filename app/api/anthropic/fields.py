@@ -11,6 +11,7 @@ from app.api.as_chat import (
     AnyObject,
     function_tool,
     given,
+    image_part,
     named_choice,
     no_such_parts,
     schema_format,
@@ -29,6 +30,21 @@ STAMP = re.compile(r"\bcch=[0-9a-f]{5};")
 ANY_STAMP = "cch=fffff;"
 
 
+class Source(Body):
+    """Of a picture: its data, or where it is."""
+
+    type: str
+    media_type: str | None = None
+    data: str | None = None
+    url: str | None = None
+
+    @property
+    def as_url(self) -> str:
+        if self.type == "base64":
+            return f"data:{self.media_type or 'image/*'};base64,{self.data or ''}"
+        return self.url or ""
+
+
 class Block(Body):
     """Which of the fields it has depends on its type."""
 
@@ -40,6 +56,7 @@ class Block(Body):
     input: AnyObject | None = None
     tool_use_id: str | None = None
     content: str | Annotated[list[Block], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
+    source: Source | None = None
 
 
 Blocks = Annotated[list[Block], Field(max_length=MAX_PARTS, fail_fast=True)]
@@ -183,10 +200,15 @@ def _call(block: Block) -> AnyObject:
 def _text_parts(content: str | list[Block] | None) -> list[AnyObject]:
     if isinstance(content, str):
         return [text_part(content)] if content else []
-    for block in content or ():
-        if block.type != "text":
-            raise no_such_parts("content", block.type, ["text"])
-    return [text_part(block.text or "") for block in content or ()]
+    return [_part(block) for block in content or ()]
+
+
+def _part(block: Block) -> AnyObject:
+    if block.type == "image" and block.source:
+        return image_part(block.source.as_url)
+    if block.type != "text":
+        raise no_such_parts("content", block.type, ["text", "image"])
+    return text_part(block.text or "")
 
 
 def _unstamped(text: str) -> str:

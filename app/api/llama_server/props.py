@@ -28,7 +28,7 @@ async def props(request: web.Request) -> web.Response:
             "total_slots": model.n_seq_max,
             "model_alias": model_name(request.app),
             "model_path": model.path.name,
-            "modalities": {"vision": False, "video": False, "audio": False},
+            "modalities": {"vision": model.senses.sees, "video": False, "audio": model.senses.hears},
             "endpoint_slots": request.app[PRESENTATION].is_monitored,
             "endpoint_props": False,  # they cannot be changed
             "endpoint_metrics": request.app[PRESENTATION].is_monitored,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import uuid
 from collections import deque
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.as_chat import NO_IMAGES, AnyObject, given, schema_format, thinking
-from app.api.chat_fields import MAX_MESSAGES, MAX_TOOLS
+from app.api.as_chat import AnyObject, given, image_part, schema_format, text_part, thinking
+from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json
 from app.api.openai import MAX_TOP_LOGPROBS
 from app.api.parameters import MAX_WARNINGS, SamplingFields
 from app.protocol.sampling import shown
 
-Images = Annotated[list[Any], Field(fail_fast=True)]
+Images = Annotated[list[str], Field(max_length=MAX_PARTS, fail_fast=True)]  # in base64
 
 
 class CalledFunction(Body):
@@ -121,8 +121,6 @@ class ChatFields(OllamaFields):
     tools: Annotated[list[AnyObject], Field(max_length=MAX_TOOLS)] | None = None
 
     def chat_body(self) -> AnyObject:
-        if any(message.images for message in self.messages):
-            raise invalid(NO_IMAGES)
         return self.body(_with_ids(self.messages), self.tools or None)
 
 
@@ -139,14 +137,21 @@ class GenerateFields(OllamaFields):
 
     def check(self) -> None:
         """Raises ApiError."""
-        if self.images:
-            raise invalid(NO_IMAGES)
+        if self.images and self.raw:
+            raise invalid("images cannot be part of a raw prompt: use /api/chat.")
         if self.suffix or self.template or self.context:
             raise invalid("suffix, template and context are not supported: use raw, or /api/chat.")
 
     def chat_body(self) -> AnyObject:
         system = [{"role": "system", "content": self.system}] if self.system else []
-        return self.body([*system, {"role": "user", "content": self.prompt}])
+        return self.body([*system, {"role": "user", "content": _content(self.prompt, self.images)}])
+
+
+def _content(text: str, images: list[str] | None) -> str | list[AnyObject]:
+    """Pictures stand before the text, as Ollama puts them."""
+    if not images:
+        return text
+    return [*(image_part(f"data:image/*;base64,{image}") for image in images), text_part(text)]
 
 
 def _with_ids(messages: list[MessageFields]) -> list[AnyObject]:
@@ -162,7 +167,7 @@ def _with_ids(messages: list[MessageFields]) -> list[AnyObject]:
         converted.append(
             given(
                 role=message.role,
-                content=message.content,
+                content=_content(message.content, message.images),
                 reasoning_content=message.thinking,
                 name=message.tool_name,
                 tool_calls=calls or None,

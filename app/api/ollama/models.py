@@ -113,7 +113,13 @@ def _running(name: str, model: ModelInfo) -> AnyObject:
 def _capabilities(model: ModelInfo) -> list[str]:
     if model.pooling:
         return [] if model.pooling is Pooling.RANK else ["embedding"]
-    has = {"completion": True, "tools": model.takes_tools, "thinking": model.thinks}
+    has = {
+        "completion": True,
+        "tools": model.takes_tools,
+        "thinking": model.thinks,
+        "vision": model.senses.sees,
+        "audio": model.senses.hears,
+    }
     return [name for name, has_it in has.items() if has_it]
 
 

@@ -11,6 +11,7 @@ from app.api.as_chat import (
     AnyObject,
     function_tool,
     given,
+    image_part,
     named_choice,
     no_such_parts,
     schema_format,
@@ -34,6 +35,8 @@ class Part(Body):
     type: str
     text: str | None = None
     refusal: str | None = None
+    image_url: str | None = None
+    input_audio: AnyObject | None = None
 
 
 Parts = Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)]
@@ -226,7 +229,7 @@ def _add(messages: list[AnyObject], item: Item) -> None:
             messages.append({"role": item.role or "user", "content": _text_parts(item.content)})
         case "reasoning":
             parts = _text_parts(item.content) or _text_parts(item.summary)
-            if text := "".join(part["text"] for part in parts):
+            if text := "".join(part.get("text", "") for part in parts):
                 _assistant(messages)["reasoning_content"] = text
         case "function_call":
             function = {"name": item.name, "arguments": item.arguments or "{}"}
@@ -248,7 +251,14 @@ def _assistant(messages: list[AnyObject]) -> AnyObject:
 def _text_parts(content: str | list[Part] | None) -> list[AnyObject]:
     if isinstance(content, str):
         return [text_part(content)] if content else []
-    for part in content or ():
-        if part.type not in (*PART_TYPES, "refusal"):
-            raise no_such_parts("input", part.type, PART_TYPES)
-    return [text_part(part.text or part.refusal or "") for part in content or ()]
+    return [_part(part) for part in content or ()]
+
+
+def _part(part: Part) -> AnyObject:
+    if part.type == "input_image" and part.image_url:
+        return image_part(part.image_url)
+    if part.type == "input_audio" and part.input_audio:
+        return {"type": "input_audio", "input_audio": part.input_audio}
+    if part.type not in (*PART_TYPES, "refusal"):
+        raise no_such_parts("input", part.type, (*PART_TYPES, "input_image", "input_audio"))
+    return text_part(part.text or part.refusal or "")

@@ -12,17 +12,19 @@ import tempfile
 import unicodedata
 from collections.abc import Iterator
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TextIO
 
+from app.chats.attachment import Attachment
 from app.chats.chat import Chat
-from app.chats.exports import markdown, skein
+from app.chats.exports import markdown, media, skein
 from app.chats.exports.spoken import title_of
 from app.chats.exports.words import Words
 from app.chats.text import valid_unicode
 from app.system.said import said
 
 MAX_NAME_CHARS = 80
+MEDIA_FOLDER = "media"
 _NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
 # Names of devices on Windows.
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
@@ -80,7 +82,10 @@ class FileExport:
 
 
 class FolderExport:
-    """Each chat in a file of its own, in a folder that must not be there yet."""
+    """Each chat in a file of its own, in a folder that must not be there yet.
+
+    Pictures and sounds of Markdown lie beside them, in a folder of their own.
+    """
 
     def __init__(self, path: Path, form: Form, words: Words) -> None:
         self._path, self._form, self._words = path, form, words
@@ -94,10 +99,18 @@ class FolderExport:
         """Raises ExportError."""
         name = free_name(title_of(chat, self._words), self._form, self._names)
         self._names.add(name.casefold())
-        with _explained(self._path), (self._temporary / name).open("w", encoding="utf-8") as file:
-            file.write(as_text(chat, self._form, self._words))
-            file.flush()
-            os.fsync(file.fileno())
+        with _explained(self._path):
+            _write(self._temporary / name, as_text(chat, self._form, self._words, self._place_of).encode())
+
+    def _place_of(self, attachment: Attachment) -> str:
+        """Writes its file, once, and returns where it lies from a chat's file."""
+        assert attachment.media
+        name = f"{attachment.media.sha256[:16]}{PurePath(media.file_name(attachment)).suffix}"
+        place = self._temporary / MEDIA_FOLDER / name
+        if not place.exists():
+            place.parent.mkdir(exist_ok=True)
+            _write(place, attachment.media.file)
+        return f"{MEDIA_FOLDER}/{name}"
 
     def finish(self) -> None:
         """Raises ExportError."""
@@ -111,11 +124,19 @@ class FolderExport:
 Export = FileExport | FolderExport
 
 
-def as_text(chat: Chat, form: Form, words: Words) -> str:
+def _write(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def as_text(chat: Chat, form: Form, words: Words, place_of: markdown.PlaceOf = media.data_url) -> str:
+    """`place_of` is for Markdown; the others have pictures and sounds in themselves."""
     if form is Form.JSON:
         return skein.as_text(chat)
     if form is Form.MARKDOWN:
-        page = markdown.as_text(chat, words)
+        page = markdown.as_text(chat, words, place_of)
     else:
         from app.chats.exports import web_page  # with all that reads Markdown
 

@@ -1,21 +1,26 @@
 """A chat as Markdown that reads well as plain text, too. Any thread."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from app.chats.attachment import fenced
+from app.chats.attachment import Attachment, fenced
 from app.chats.chat import Chat
+from app.chats.exports.media import data_url
 from app.chats.exports.spoken import Spoken, call_title, date_of, outcome, spoken, title_of
 from app.chats.exports.words import Words
+from app.protocol.media import MediaKind
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
 
 
-def as_text(chat: Chat, words: Words) -> str:
-    return "\n\n".join(_parts(chat, words)) + "\n"
+PlaceOf = Callable[[Attachment], str]  # where the file of a picture or a sound is
 
 
-def _parts(chat: Chat, words: Words) -> Iterator[str]:
+def as_text(chat: Chat, words: Words, place_of: PlaceOf = data_url) -> str:
+    return "\n\n".join(_parts(chat, words, place_of)) + "\n"
+
+
+def _parts(chat: Chat, words: Words, place_of: PlaceOf) -> Iterator[str]:
     yield f"# {_plain(title_of(chat, words))}"
     yield f"*{words.exported_from} · {date_of(chat.created_at)}*"
     if chat.is_notebook:
@@ -25,15 +30,18 @@ def _parts(chat: Chat, words: Words) -> Iterator[str]:
         yield f"**{words.system_prompt}**"
         yield _quoted(chat.system_prompt)
     for each in spoken(chat, words):
-        yield from _turn(each, words)
+        yield from _turn(each, words, place_of)
 
 
-def _turn(each: Spoken, words: Words) -> Iterator[str]:
+def _turn(each: Spoken, words: Words, place_of: PlaceOf) -> Iterator[str]:
     said_by = " · ".join(_plain(part) for part in (each.speaker, each.model, each.at) if part)
     yield "---"
     yield f"## {said_by}"
     for attachment in each.attachments:
-        yield _folded(f"{words.attachment}: {attachment.name}", fenced(attachment.text))
+        if attachment.media:
+            yield _media(attachment, place_of)
+        else:
+            yield _folded(f"{words.attachment}: {attachment.name}", fenced(attachment.text))
     for round_ in each.rounds:
         if round_.reasoning:
             yield _folded(words.thinking, round_.reasoning)
@@ -47,6 +55,14 @@ def _turn(each: Spoken, words: Words) -> Iterator[str]:
         yield each.text
     if each.notice:
         yield f"*{_plain(each.notice)}*"
+
+
+def _media(attachment: Attachment, place_of: PlaceOf) -> str:
+    assert attachment.media
+    mark = "!" if attachment.media.kind is MediaKind.PICTURE else ""
+    place = place_of(attachment) if attachment.media.file else ""
+    name = _plain(attachment.name)
+    return f"{mark}[{name}]({place})" if place else f"*{name}*"
 
 
 def _folded(summary: str, text: str) -> str:

@@ -4,11 +4,13 @@ A file holds one such object, or a list of them. What is not in it: the draft, a
 sent. Any thread.
 """
 
+import base64
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from app.chats.attachment import Attachment, as_json
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.sampling_json import to_json
 from app.chats.text import valid_unicode
@@ -63,6 +65,14 @@ def _fields(turn: Turn) -> dict[str, Any]:
         "overflowed": turn.overflowed,
         "thinking_s": turn.thinking_s,
         "rounds": as_objects(turn.rounds),
-        "attachments": [asdict(attachment) for attachment in turn.attachments],
+        "attachments": [_attachment(attachment) for attachment in turn.attachments],
         "usage": asdict(turn.usage) if turn.usage != Usage() else {},
     }
+
+
+def _attachment(attachment: Attachment) -> dict[str, Any]:
+    """With the file of a picture or a sound, if the chat was given it."""
+    told, media = as_json(attachment), attachment.media
+    if media and media.file:
+        told["media"]["file"] = base64.b64encode(media.file).decode()
+    return told

@@ -1,7 +1,8 @@
-"""A chat as one self-contained HTML file: no scripts, pictures or fonts; light or dark. Any thread.
+"""A chat as one self-contained HTML file: no scripts or fonts; light or dark. Any thread.
 
 The text is not trusted. It is rendered from Markdown with raw HTML shown as text; links lead to http, https
-and mailto only, pictures become links, and the page itself forbids loading anything.
+and mailto only, pictures in it become links, and the page itself forbids loading anything. Pictures that
+were attached stand in the page.
 """
 
 import html
@@ -12,10 +13,13 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from app.chats.attachment import Attachment
 from app.chats.chat import Chat
+from app.chats.exports.media import data_url
 from app.chats.exports.spoken import Spoken, call_title, date_of, outcome, spoken, title_of
 from app.chats.exports.words import Words
 from app.chats.tool_use import ToolRound
+from app.protocol.media import MediaKind
 
 MAX_RENDERED_CHARS = 500_000  # of one message; a longer one is shown as it was written
 _SAFE_SCHEMES = ("http://", "https://", "mailto:", "#")
@@ -41,9 +45,7 @@ def _parts(chat: Chat, words: Words) -> Iterator[str]:
 def _turn(each: Spoken, words: Words) -> str:
     meta = " · ".join(html.escape(part) for part in (each.model, each.at) if part)
     parts = [f'<p class="who"><b>{html.escape(each.speaker)}</b> <span class="meta">{meta}</span></p>']
-    parts += [
-        _folded(f"{words.attachment}: {file.name}", _as_written(file.text)) for file in each.attachments
-    ]
+    parts += [_attached(file, words) for file in each.attachments]
     for round_ in each.rounds:
         parts += _round(round_, words)
     if each.thinking:
@@ -62,6 +64,17 @@ def _round(round_: ToolRound, words: Words) -> Iterator[str]:
         yield _rendered(round_.content)
     for use in round_.uses:
         yield _folded(call_title(use, words), _as_written(use.arguments) + _as_written(outcome(use)))
+
+
+def _attached(file: Attachment, words: Words) -> str:
+    if not file.media:
+        return _folded(f"{words.attachment}: {file.name}", _as_written(file.text))
+    name = html.escape(file.name)
+    if not file.media.file:
+        return f'<p class="meta">{name}</p>'
+    if file.media.kind is MediaKind.PICTURE:
+        return f'<img src="{data_url(file)}" alt="{name}">'
+    return f'<figure><audio controls src="{data_url(file)}"></audio><figcaption>{name}</figcaption></figure>'
 
 
 def _folded(summary: str, inner: str) -> str:
@@ -95,7 +108,8 @@ _PAGE = """<!DOCTYPE html>
 <html>
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:">
 <meta name="referrer" content="no-referrer">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
@@ -122,6 +136,8 @@ article h1, article h2, article h3, article h4 { font-size: 1.1rem; margin: 1.2e
 article.user { background: var(--raised); border-radius: 8px; padding: .75rem 1rem; }
 p, li, blockquote, td, th, h1, h2, h3, h4 { unicode-bidi: plaintext; text-align: start; }
 article > :last-child { margin-bottom: 0; }
+img { max-width: 100%; max-height: 80vh; border-radius: 8px; }
+figure { margin: 0; }
 .who { margin: 0 0 .5rem; }
 .meta { color: var(--muted); font-size: .85rem; font-weight: normal; }
 a { color: var(--accent); }

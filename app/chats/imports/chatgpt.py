@@ -6,7 +6,8 @@ A conversation is a `mapping` from ids to nodes with a parent; `current_node` is
 from collections.abc import Iterator
 from typing import Any
 
-from app.chats.attachment import fenced
+from app.chats.attachment import Attachment, fenced
+from app.chats.imports.media import FindFile, from_file
 from app.chats.imports.sketch import Node, Sketch, fields_of, id_of, items_of, name_of, seconds_of, text_of
 from app.protocol.request import Role
 
@@ -20,7 +21,8 @@ def is_mine(entry: dict[str, Any]) -> bool:
     return isinstance(entry.get("mapping"), dict)
 
 
-def sketch(entry: dict[str, Any]) -> Sketch:
+def sketch(entry: dict[str, Any], find: FindFile) -> Sketch:
+    """`find` knows the files that came with it."""
     result = Sketch(
         source_id=id_of(entry.get("conversation_id")) or id_of(entry.get("id")),
         title=name_of(entry.get("title")),
@@ -29,8 +31,10 @@ def sketch(entry: dict[str, Any]) -> Sketch:
     )
     for node_id, stored in _in_order(fields_of(entry.get("mapping"))):
         message = fields_of(stored.get("message"))
-        result.nodes.append(_node(node_id, id_of(stored.get("parent")), message))
-        result.num_left_out += _num_files(message)
+        node = _node(node_id, id_of(stored.get("parent")), message)
+        node.attachments = tuple(_pictures(message, find))
+        result.nodes.append(node)
+        result.num_left_out += _num_files(message) - len(node.attachments)
     if system := next((node for node in result.nodes if node.role == Role.SYSTEM and node.text), None):
         system.is_message = False
         result.system_prompt = system.text
@@ -88,6 +92,16 @@ def _code(content: dict[str, Any]) -> str:
     language = name_of(content.get("language"))
     text = text_of(content.get("text"))
     return fenced(text, "" if language == "unknown" else language) if text else ""
+
+
+def _pictures(message: dict[str, Any], find: FindFile) -> Iterator[Attachment]:
+    """`asset_pointer` is "file-service://file-…" or "sediment://file_…"; a file's name begins with its id."""
+    told = [fields_of(one) for one in items_of(fields_of(message.get("metadata")).get("attachments"))]
+    names = {id_of(one.get("id")): name_of(one.get("name")) for one in told}
+    for part in items_of(fields_of(message.get("content")).get("parts")):
+        file_id = text_of(fields_of(part).get("asset_pointer")).rpartition("://")[2]
+        if file_id and (picture := from_file(find(file_id), names.get(file_id, ""))):
+            yield picture
 
 
 def _num_files(message: dict[str, Any]) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 from app.chats.imports.problems import BadChatError, no_chats, too_large
 from app.system.said import said
 
-MAX_ENTRY_BYTES = 64 << 20
+MAX_ENTRY_BYTES = 256 << 20  # with pictures in it
 MAX_DEPTH = 100  # `parse` recurses; the deepest true export is at about twenty
 MAX_OTHERS = 1_000  # among the chats: a file with more is of another kind
 MAX_VALUES = 2_000_000  # in one chat: each takes some hundred bytes of memory

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from app.chats.imports.entries import MAX_ENTRY_BYTES, entries, parse
+from app.chats.imports.media import from_parts
 from app.chats.imports.problems import no_messages, not_readable, too_large
 from app.chats.imports.sketch import (
     Node,
@@ -41,7 +42,8 @@ def sketch(entry: dict[str, Any], folder: Path) -> Sketch:
     stored = _messages(folder / MESSAGES)
     nodes = [_node(index, message, name_of(model.get("id"))) for index, message in enumerate(stored, start=1)]
     result.nodes = in_a_row(nodes)
-    result.num_left_out = sum(map(_num_files, stored))
+    num_taken = sum(len(node.attachments) for node in nodes)
+    result.num_left_out = sum(map(_num_files, stored)) - num_taken
     return result
 
 
@@ -72,6 +74,7 @@ def _node(index: int, message: dict[str, Any], model: str) -> Node:
         ),
         model=model if role == Role.ASSISTANT else "",
         created_at=seconds_of(message.get("created_at")),
+        attachments=tuple(from_parts(items_of(message.get("content")))),
     )
 
 

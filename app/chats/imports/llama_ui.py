@@ -7,6 +7,7 @@ do many programs with an OpenAI-like history.
 from typing import Any
 
 from app.chats.attachment import Attachment
+from app.chats.imports.media import from_base64, from_parts, from_url
 from app.chats.imports.problems import bad_value
 from app.chats.imports.sketch import (
     Node,
@@ -50,7 +51,8 @@ def sketch(entry: dict[str, Any]) -> Sketch:
         take_calls(node, message.get("toolCalls") or message.get("tool_calls"))
         if node.role == Role.TOOL:
             call_ids[node.id] = id_of(message.get("toolCallId") or message.get("tool_call_id"))
-        result.num_left_out += len(items_of(message.get("extra"))) - len(node.attachments)
+        told = (*items_of(message.get("extra")), *filter(_is_media, items_of(message.get("content"))))
+        result.num_left_out += len(told) - len(node.attachments)
     join_results(result.nodes, call_ids)
     _take_system_prompt(result)
     return result
@@ -76,9 +78,13 @@ def _node(index: int, message: dict[str, Any]) -> Node:
         thinking=text_of(message.get("reasoningContent")) or text_of(message.get("thinking")),
         model=name_of(message.get("model")),
         created_at=seconds_of(message.get("timestamp")),
-        attachments=tuple(_attachments(items_of(message.get("extra")))),
+        attachments=(*_attachments(items_of(message.get("extra"))), *from_parts(items_of(content))),
         is_message=message.get("type") != "root",
     )
+
+
+def _is_media(part: object) -> bool:
+    return fields_of(part).get("type") in ("image_url", "input_audio")
 
 
 def _joined(parts: list[Any]) -> str:
@@ -86,9 +92,13 @@ def _joined(parts: list[Any]) -> str:
 
 
 def _attachments(extras: list[Any]) -> list[Attachment]:
-    """Attachments with a text; pictures and sound have none."""
-    return [
-        Attachment(name_of(extra.get("name")) or "…", text_of(extra.get("content")))
-        for extra in map(fields_of, extras)
-        if text_of(extra.get("content"))
-    ]
+    """Those with a text, and pictures and sounds."""
+    found = []
+    for extra in map(fields_of, extras):
+        name = extra.get("name")
+        media = from_url(extra.get("base64Url"), name) or from_base64(extra.get("base64Data"), name)
+        if media:
+            found.append(media)
+        elif text := text_of(extra.get("content")):
+            found.append(Attachment(name_of(name) or "…", text))
+    return found

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from app.chats.attachment import Attachment
+from app.chats.imports.media import from_url
 from app.chats.imports.sketch import (
     Node,
     Sketch,
@@ -82,9 +83,12 @@ def _unquoted(details: str) -> str:
 
 
 def _attachments(files: list[Any]) -> list[Attachment]:
-    """The texts of files; pictures are not text."""
+    """The texts of files, and pictures that are in it."""
     found = []
     for each in map(fields_of, files):
+        if picture := from_url(each.get("url"), each.get("name")):
+            found.append(picture)
+            continue
         file = fields_of(each.get("file"))
         if text := text_of(fields_of(file.get("data")).get("content")):
             found.append(Attachment(name_of(file.get("filename")) or name_of(each.get("name")), text))

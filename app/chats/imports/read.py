@@ -7,14 +7,15 @@ folder and under names of our own.
 import lzma
 import mmap
 import os
+import re
 import struct
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, partial
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from app.chats.chat import Chat
@@ -47,6 +48,9 @@ _MAX_END_BYTES = (
 ) + 1024  # of an archive: its last record with a comment, and that of ZIP64 before it
 _USUAL_MEMBER_BYTES = 128  # in the archive's list of members
 _SUFFIXES = (".json", ".jsonl", ".zip")
+MAX_ASSET_BYTES = 256 << 20  # of all pictures: they are in memory until they are imported
+_ASSETS = "assets"
+_ASSET = re.compile(r"file[-_][A-Za-z0-9_]{8,80}")
 
 
 @dataclass(frozen=True)
@@ -185,7 +189,7 @@ def _num_members(path: Path) -> int:
 def _unpack(archive: zipfile.ZipFile, folder: Path, on_progress: Progress) -> dict[Path, str]:
     """Unpacks its JSON files, in total at most the limit of one file. Returns their paths and names."""
     unpacked: dict[Path, str] = {}
-    left = MAX_FILE_BYTES
+    left = _unpack_assets(archive, folder / _ASSETS, on_progress)
     members = [member for member in archive.infolist() if _is_wanted(member)]
     if len(members) > MAX_FILES:
         raise _too_many_files()
@@ -196,6 +200,17 @@ def _unpack(archive: zipfile.ZipFile, folder: Path, on_progress: Progress) -> di
         left = _unpack_member(archive, member, place, left, on_progress)
         unpacked[place] = member.filename
     return unpacked
+
+
+def _unpack_assets(archive: zipfile.ZipFile, folder: Path, on_progress: Progress) -> int:
+    """Pictures, by the ids that chats have for them. Returns how many bytes are left for the chats."""
+    folder.mkdir()
+    left = MAX_ASSET_BYTES
+    for member in archive.infolist():
+        found = _ASSET.match(PurePosixPath(member.filename).name)
+        if found and not member.flag_bits & 1 and member.file_size <= left:
+            left = _unpack_member(archive, member, folder / found[0], left, on_progress)
+    return MAX_FILE_BYTES - (MAX_ASSET_BYTES - left)
 
 
 def _is_wanted(member: zipfile.ZipInfo) -> bool:
@@ -262,19 +277,29 @@ def _read_entries(buffer: bytes | mmap.mmap, path: Path, name: str, on_progress:
     return findings
 
 
-_READERS = (chatgpt, open_webui, lm_studio, llama_ui)
+_READERS = (open_webui, lm_studio, llama_ui)
 
 
 def _found(stored: dict[str, Any], path: Path) -> Found | None:
     """None for an object that is no chat of any program."""
     if skein.is_mine(stored):
         return Found(skein.chat_of(stored), skein.NAME)
+    if chatgpt.is_mine(stored):
+        return _from_sketch(chatgpt.sketch(stored, partial(_asset, path.parent)), chatgpt.NAME)
     for reader in _READERS:
         if reader.is_mine(stored):
             return _from_sketch(reader.sketch(stored), reader.NAME)
     if path.name == jan.THREAD and jan.is_mine(stored):
         return _from_sketch(jan.sketch(stored, path.parent), jan.NAME)
     return None
+
+
+def _asset(folder: Path, file_id: str) -> Path | None:
+    """A picture that came with the chats, in their archive or beside them."""
+    if not _ASSET.fullmatch(file_id):
+        return None
+    unpacked = folder / _ASSETS / file_id
+    return unpacked if unpacked.exists() else next(folder.glob(f"{file_id}*"), None)
 
 
 def _from_sketch(sketch: Sketch, source: str) -> Found:

@@ -2,12 +2,13 @@
 
 import re
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from app.chats.attachment import Attachment
 from app.chats.chat import FIRST, Chat, Turn, TurnState
 from app.chats.exports.skein import FORMAT, VERSION
+from app.chats.imports.media import from_base64
 from app.chats.imports.problems import BadChatError, bad_value, no_messages
 from app.chats.imports.sketch import (
     MAX_NAME_CHARS,
@@ -21,6 +22,7 @@ from app.chats.imports.sketch import (
     text_of,
 )
 from app.chats.imports.tree import arrange, id_from, in_tree_order, role_of
+from app.chats.media_json import media_of
 from app.chats.sampling_json import BadSamplingError, from_json
 from app.chats.titles import MAX_TITLE_CHARS
 from app.chats.tool_json import rounds_of, tools_of
@@ -94,6 +96,11 @@ def _turn(stored: dict[str, Any], chat: Chat, known: set[str]) -> Turn:
 
 def _attachment(stored: dict[str, Any]) -> Attachment:
     name = text_of(stored.get("name"))[:MAX_NAME_CHARS]
+    if media := media_of(stored.get("media")):
+        found = from_base64(fields_of(stored.get("media")).get("file"), name)
+        read = found.media if found else None
+        file = read.file if read and read.sha256 == media.sha256 else b""
+        return Attachment(name, "", name_of(stored.get("kind")), replace(media, file=file))
     return Attachment(name, text_of(stored.get("text")), name_of(stored.get("kind")) or "text")
 
 

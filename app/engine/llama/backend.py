@@ -14,10 +14,11 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
-from app.engine.batch import Batch
+from app.engine.batch import Batch, MediaRows
 from app.engine.cells import UsedCells
+from app.engine.eyes import Eyes
 from app.engine.llama.abort_flag import AbortFlag
-from app.engine.llama.cell_reader import CellReader
+from app.engine.llama.cell_reader import M_ROPE_TYPES, CellReader
 from app.engine.llama.lens import LlamaLens
 from app.engine.llama.logits import Logits
 from app.engine.llama.mapped_files import MappedFiles
@@ -25,6 +26,7 @@ from app.engine.llama.native_library import Native, array_pointer, library
 from app.engine.llama.owning_thread import OwningThread
 from app.engine.llama.sampler import LlamaSampler, grammar_of
 from app.engine.llama.vocabulary import Vocabulary, chat_template
+from app.engine.media_rows import MAX_POSITIONS
 from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
     DecodeError,
@@ -56,6 +58,9 @@ class LlamaBackend(Vocabulary):
         self._cell_reader = CellReader(model, context, info)
         self.model = info
         self.fingerprint = fingerprint
+        self.n_embd_inp = int(lib.llama_model_n_embd_inp(model.pointer))
+        self.has_planes = lib.llama_model_rope_type(model.pointer) in M_ROPE_TYPES
+        self.eyes: Eyes | None = None  # who opened this one closes them
         self.draft: LlamaBackend | None = None
         self.private: LlamaBackend | None = None
         self.make_private: Callable[[int], LlamaBackend] | None = None  # who opened this one frees that
@@ -164,34 +169,34 @@ class LlamaBackend(Vocabulary):
             lambda: self._abort_flag.is_set,
         )
 
-    def truncate(self, seq_id: int, num_tokens: int) -> bool:
+    def truncate(self, seq_id: int, end: int, last: int | None = None) -> bool:
         self._check_thread()
         self._check_seq_id(seq_id)
-        if num_tokens == 0:
+        if end == 0:
             lib.llama_memory_seq_rm(self._memory, seq_id, -1, -1)
             self._unrotated.discard(seq_id)
             return True
-        if not lib.llama_memory_seq_rm(self._memory, seq_id, num_tokens, -1):
+        if not lib.llama_memory_seq_rm(self._memory, seq_id, end, -1):
             return False
         # With a sliding window the call succeeds even where the window's cells are gone: only pos_min shows
         # it.
-        return self._goes_on_at(seq_id, num_tokens)
+        return self._goes_on_at(seq_id, end, last)
 
-    def _goes_on_at(self, seq_id: int, num_tokens: int) -> bool:
+    def _goes_on_at(self, seq_id: int, end: int, last: int | None) -> bool:
         """Whether the window's cells are there: a state is only where its window is, too."""
-        window_start = max(0, num_tokens - self.model.n_swa)
+        window_start = max(0, end - self.model.n_swa)
         has_window = self.model.n_swa and not self.model.has_states
         window_kept = not has_window or 0 <= self.pos_min(seq_id) <= window_start
-        return window_kept and self.pos_max(seq_id) == num_tokens - 1
+        return window_kept and self.pos_max(seq_id) == (end - 1 if last is None else last)
 
-    def share_prefix(self, source: int, target: int, num_tokens: int) -> None:
+    def share_prefix(self, source: int, target: int, end: int) -> None:
         self._check_thread()
         self._check_seq_id(source)
         self._check_seq_id(target)
         assert self.model.can_share_cells, "part of a stream cannot be copied: the process would end"
         assert self.pos_max(target) == -1, "seq_cp into a sequence that holds cells would merge the two"
-        assert 0 < num_tokens <= self.pos_max(source) + 1
-        lib.llama_memory_seq_cp(self._memory, source, target, 0, num_tokens)
+        assert 0 < end <= self.pos_max(source) + 1
+        lib.llama_memory_seq_cp(self._memory, source, target, 0, end)
         if source in self._unrotated:
             self._unrotated.add(target)
 
@@ -246,10 +251,12 @@ class LlamaBackend(Vocabulary):
             self.truncate(seq_id, 0)
         return is_restored
 
-    def roll_back(self, seq_id: int, checkpoint: npt.NDArray[np.uint8], num_tokens: int) -> bool:
+    def roll_back(
+        self, seq_id: int, checkpoint: npt.NDArray[np.uint8], end: int, last: int | None = None
+    ) -> bool:
         self._check_thread()
         self._check_seq_id(seq_id)
-        assert num_tokens > 0
+        assert end > 0
         pointer = array_pointer(checkpoint, ctypes.c_uint8)
         num_bytes = lib.llama_state_seq_set_data_ext(
             self._context.pointer,
@@ -259,10 +266,8 @@ class LlamaBackend(Vocabulary):
             lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY,
         )
         # The rest is cut only now: a recurrent state refuses to be.
-        is_cut = num_bytes == checkpoint.size and lib.llama_memory_seq_rm(
-            self._memory, seq_id, num_tokens, -1
-        )
-        return is_cut and self._goes_on_at(seq_id, num_tokens)
+        is_cut = num_bytes == checkpoint.size and lib.llama_memory_seq_rm(self._memory, seq_id, end, -1)
+        return is_cut and self._goes_on_at(seq_id, end, last)
 
     def forget_all(self) -> None:
         self._check_thread()
@@ -284,8 +289,28 @@ class LlamaBackend(Vocabulary):
 
     def _decode(self, batch: Batch) -> int:
         self._files.hold()
-        code: int = lib.llama_decode(self._context.pointer, self._native(batch))
+        if batch.media:
+            code = self._decode_media(batch, batch.media)
+        else:
+            code = lib.llama_decode(self._context.pointer, self._native(batch))
         self._files.let_go()
+        return code
+
+    def _decode_media(self, batch: Batch, media: MediaRows) -> int:
+        """Rows of embeddings instead of tokens. The library takes either, and not both."""
+        native = lib.llama_batch.from_buffer_copy(self._native(batch))
+        embeddings = np.ascontiguousarray(media.embeddings, np.float32)
+        places = np.ascontiguousarray(media.places)
+        native.token = None
+        native.embd = embeddings.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+        if self.has_planes:
+            native.pos = array_pointer(places, ctypes.c_int32)
+        pointer = self._context.pointer
+        if media.is_whole:
+            lib.llama_set_causal_attn(pointer, False)
+        code: int = lib.llama_decode(pointer, native)
+        if media.is_whole:
+            lib.llama_set_causal_attn(pointer, True)
         return code
 
     # What the library does not check itself.
@@ -305,15 +330,19 @@ class LlamaBackend(Vocabulary):
         Positions must continue each sequence in the library; the rest must be within the context's limits.
         """
         assert 0 < batch.num_rows <= self.model.n_batch, f"{batch.num_rows} rows in one batch"
+        if batch.media:
+            self._check_media(batch, batch.media)
         n_vocab, end, logit_rows = self.model.n_vocab, 0, list[int]()
         for span in batch.spans:
             assert span.first_row == end, "every row belongs to one sequence"
             end += span.num_rows
             self._check_seq_id(span.seq_id)
             pos_max = self.pos_max(span.seq_id)
+            goes_on = self._follows if self.has_planes else _is_next
             for row in range(span.first_row, end):
-                assert 0 <= batch.token_ids[row] < n_vocab, "token id out of range"
-                if batch.positions[row] != pos_max + 1 + row - span.first_row:
+                assert batch.media or 0 <= batch.token_ids[row] < n_vocab, "token id out of range"
+                before = pos_max if row == span.first_row else batch.positions[row - 1]
+                if not goes_on(before, batch.positions[row]):
                     raise PositionMismatchError(
                         f"sequence {span.seq_id} is at position {pos_max} in the library, but the batch "
                         f"wants to go on at {batch.positions[span.first_row]}"
@@ -324,6 +353,17 @@ class LlamaBackend(Vocabulary):
             self._check_is_computed_at_once(batch)
         assert len(logit_rows) <= self.model.n_outputs_max, f"logits for {len(logit_rows)} rows"
         return logit_rows
+
+    def _follows(self, before: int, position: int) -> bool:
+        """Rows of a picture may share a position, and take fewer positions than rows."""
+        return before <= position <= before + MAX_POSITIONS
+
+    def _check_media(self, batch: Batch, media: MediaRows) -> None:
+        """The library would end the process, or read what is not there."""
+        assert len(batch.spans) == 1
+        assert media.embeddings.shape == (batch.num_rows, self.n_embd_inp)
+        assert media.places.shape == (4, batch.num_rows)
+        assert batch.num_rows <= self.model.n_ubatch, f"{batch.num_rows} rows that are computed at once"
 
     def _check_is_computed_at_once(self, batch: Batch) -> None:
         """Cells of a window that another micro-batch drops are missed without a trace: see `loading`."""
@@ -364,6 +404,10 @@ class NativeBatch:
             seq_id=ctypes.cast(pointers, ctypes.POINTER(ctypes.POINTER(ctypes.c_int32))),
             logits=ctypes.cast(wants_logits, ctypes.POINTER(ctypes.c_int8)),
         )
+
+
+def _is_next(before: int, position: int) -> bool:
+    return position == before + 1
 
 
 def _pointer(array: ctypes.Array[ctypes.c_int32]) -> object:

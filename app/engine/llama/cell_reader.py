@@ -54,7 +54,8 @@ class CellReader:
     def is_plausible(self, state: npt.NDArray[np.uint8]) -> bool:
         """Whether the head of a sequence's state names each position from 0 on once.
 
-        The library takes any position, and cells at negative ones could never be cleared again.
+        The library takes any position, and cells at negative ones could never be cleared again. Cells of a
+        picture may share one: `SlotMemory` compares them with its tokens.
         """
         words = np.frombuffer(state, np.int32, state.size // 4)[SEQUENCE_HEADER_BYTES // 4 :]
         if words.size < 2:
@@ -64,7 +65,11 @@ class CellReader:
         if words[0] != self._num_streams:
             return False
         positions = read_positions(words, self._num_extra)
-        return positions is not None and np.array_equal(np.sort(positions), np.arange(positions.size))
+        if positions is None or not positions.size:
+            return positions is not None
+        if self._num_extra:
+            return int(positions.min()) == 0
+        return np.array_equal(np.sort(positions), np.arange(positions.size))
 
     def positions_in(self, state: npt.NDArray[np.uint8]) -> Words | None:
         """The positions in a plausible sequence's state, in its order."""

@@ -60,6 +60,12 @@ def state_fingerprint(
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
+def projector_fingerprint(path: Path) -> str:
+    """What the rows of a picture depend on, besides the picture."""
+    facts = [lib.llama_version().decode(), *_identity(path)]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
 def _identity(path: Path) -> list[object]:
     stat = path.stat()
     with path.open("rb") as file:

@@ -15,12 +15,13 @@ from typing import Any
 import llama_cpp as lib
 
 from app.engine.checkpoints import usual_checkpoint_bytes
+from app.engine.eyes import Eyes
 from app.engine.llama import load_errors
 from app.engine.llama.adapters import loaded_adapters, use_adapters
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.cell_reader import M_ROPE_TYPES, has_one_kind_of_cells
 from app.engine.llama.draft import draft_beside, share_of_progress
-from app.engine.llama.fingerprint import state_fingerprint
+from app.engine.llama.fingerprint import projector_fingerprint, state_fingerprint
 from app.engine.llama.kv_types import (
     FLASH_ATTENTION,
     NATIVE_TYPES,
@@ -45,7 +46,8 @@ from app.engine.llama.spread import worker_bytes, worker_devices
 from app.engine.llama.vocabulary import chat_template
 from app.protocol.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKENS, LoadParams, RopeScaling
-from app.protocol.model import DeviceKind, FimTokens, ModelInfo
+from app.protocol.media import NO_SENSES, Senses
+from app.protocol.model import DeviceKind, FimTokens, MemoryNeed, ModelInfo
 from app.protocol.sampling import SamplingParams
 from app.system.cores import num_physical_cores
 from app.system.memory import free_memory_bytes
@@ -105,16 +107,21 @@ def open_llama_backend(
         model, files = stack.enter_context(loaded)
         _check_can_chat(model, params.path)
         adapters = stack.enter_context(loaded_adapters(model, params.adapters))
+        eyes, senses = _opened_eyes(model, params)
+        if eyes:
+            stack.callback(eyes.close)
+            params = replace(params, n_ubatch=_n_ubatch_for(eyes.max_rows_at_once, params))
         context_params = _context_params(model, params)
         n_ctx_train = lib.llama_model_n_ctx_train(model.pointer)  # a context with YaRN changes it
         context = stack.enter_context(make_context(model, context_params, params))
         _check_has_memory(context, params.path)
         use_adapters(context, adapters, params.adapters)
-        info = _model_info(model, context, context_params, params, n_ctx_train)
+        info = _model_info(model, context, context_params, params, n_ctx_train, senses)
         # Models with two RoPE factors use those for long texts in a long context.
         n_ctx_seq = info.n_ctx_seq if metadata_int(model, "rope.scaling.original_context_length") else None
         fingerprint = state_fingerprint(params.path, context_params, n_ctx_seq, params.adapters)
         backend = LlamaBackend(model, context, info, fingerprint, files)
+        backend.eyes = eyes
         files.let_go()
         private = stack.enter_context(contextlib.ExitStack())
         backend.make_private = lambda num_rows: _make_private(
@@ -130,6 +137,26 @@ def open_llama_backend(
         yield backend
 
 
+def _opened_eyes(model: Native, params: LoadParams) -> tuple[Eyes | None, Senses]:
+    """A projector that cannot be used leaves the model as it is: its senses say why."""
+    if params.projector is None:
+        return None, NO_SENSES
+    n_threads = num_threads(params.n_threads, lib.llama_model_n_params(model.pointer))
+    try:
+        check_file(params.projector)
+        fingerprint = projector_fingerprint(params.projector)
+        eyes = Eyes(params.projector, params.path, n_threads, fingerprint)
+    except ModelLoadError as error:
+        log.warning("The projector is not used: %s", error)
+        return None, Senses(projector=params.projector, reason=str(error))
+    return eyes, eyes.senses
+
+
+def _n_ubatch_for(num_rows: int, params: LoadParams) -> int:
+    """Where nothing was chosen, as many rows at once as a picture has that cannot be split."""
+    return params.n_ubatch or max(num_rows, DEFAULT_N_UBATCH)
+
+
 @contextlib.contextmanager
 def loaded_model(
     params: LoadParams, on_progress: Callable[[float], bool], check_tensors: bool
@@ -142,7 +169,7 @@ def loaded_model(
     native_log.recent.clear()
     native_log.buffers.clear()
     for path in (params.path, *(adapter.path for adapter in params.adapters)):
-        _check_file(path)
+        check_file(path)
     if params.use_mmap and has_long_tail(params.path):
         params = replace(params, use_mmap=False)
     with MappedFiles(params.path if params.use_mmap else None) as files:
@@ -151,7 +178,7 @@ def loaded_model(
             yield model, files
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # to open a pipe would wait for its writer
             raise ModelLoadError(
@@ -273,6 +300,8 @@ def _context_params(model: Native, params: LoadParams) -> lib.llama_context_para
     native = lib.llama_context_default_params()
     native.n_ctx = n_ctx
     native.n_batch = max(params.n_batch, n_seq_max, 32)  # n_seq_max > n_batch aborts
+    if params.projector:  # it may need larger steps
+        native.n_batch = max(native.n_batch, params.n_ubatch)
     native.n_ubatch = min(native.n_batch, max(params.n_ubatch or DEFAULT_N_UBATCH, n_seq_max))
     if lib.llama_model_n_swa(model.pointer):
         # The library plans all micro-batches of a decode before it computes the first. To plan one it drops
@@ -480,6 +509,7 @@ def _model_info(
     native: lib.llama_context_params,
     params: LoadParams,
     n_ctx_train: int,
+    senses: Senses,
 ) -> ModelInfo:
     pointer, path = model.pointer, params.path
     description = ctypes.create_string_buffer(256)
@@ -518,7 +548,7 @@ def _model_info(
         library=library_info(),
         sampling=_recommended_sampling(model),
         n_ctx_scaled=_n_ctx_scaled(model, params, n_ctx_train),
-        memory=total(taken),
+        memory=total(taken) + MemoryNeed(weights_bytes=senses.size_bytes),
         memory_elsewhere=tuple((name, need) for name, need in taken.items() if name != HERE),
         n_gpu_layers=params.n_gpu_layers,
         has_template=bool(template),
@@ -526,6 +556,7 @@ def _model_info(
         thinks=any(sign in template for sign in THINKING),
         fim=_fim_tokens(model),
         adapters=params.adapters,
+        senses=senses,
     )
     assert info.n_ctx_seq == lib.llama_n_ctx_seq(context.pointer)
     return info

@@ -109,8 +109,8 @@ class NativeLog:
         self.recent: deque[str] = deque(maxlen=50)  # warnings and errors, for messages to the user
         self._untaken: deque[str] = deque(maxlen=MAX_UNTAKEN_LINES)  # warnings and errors, for the inspector
         self.buffers: deque[str] = deque(maxlen=MAX_BUFFER_LINES)  # lines with buffer sizes of the last loads
-        self._callback = lib.llama_log_callback(self._on_log)  # a collected callback would crash the process
-        lib.llama_log_set(self._callback, ctypes.c_void_p(0))
+        self.callback = lib.llama_log_callback(self._on_log)  # a collected callback would crash the process
+        lib.llama_log_set(self.callback, ctypes.c_void_p(0))
 
     def _on_log(self, level: int, text: bytes | None, _user_data: object) -> None:
         most = MAX_DEBUG_LINE_BYTES if level == DEBUG else MAX_LINE_BYTES

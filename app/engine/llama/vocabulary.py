@@ -10,6 +10,7 @@ import numpy as np
 
 from app.engine.llama.native_library import Native, array_pointer
 from app.protocol.errors import EngineError
+from app.protocol.media import is_media
 from app.system.said import said
 
 ATTR_UNKNOWN, ATTR_CONTROL = 1, 8  # llama_token_attr
@@ -85,6 +86,8 @@ class Vocabulary:
         return frozenset(filter(self.is_end_of_generation, range(self.n_vocab)))
 
     def _piece(self, token_id: int, special: bool) -> bytes:
+        if is_media(token_id):
+            return b""
         assert 0 <= token_id < self.n_vocab  # llama.cpp ends the process for any other
         buffer = _PieceBuffer()
         length = lib.llama_token_to_piece(self.vocab, token_id, buffer, PIECE_BYTES, 0, special)

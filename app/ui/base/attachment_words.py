@@ -3,10 +3,11 @@
 from app.attachments.limits import MAX_CHARS, MAX_FILE_BYTES
 from app.attachments.refusal import Reason
 from app.bridge.token_counter import TokenCount
-from app.chats.attachment import Attachment
-from app.look.figures import count, tokens
+from app.chats.attachment import PASSAGE, Attachment
+from app.look.figures import count, seconds, tokens
 from app.look.plain_text import one_line
-from app.look.words import mark, tr, tr_n
+from app.look.words import mark, tr, tr_n, tr_said
+from app.protocol.media import Media, MediaKind
 
 PASTED = "pasted"
 _KINDS = {
@@ -23,6 +24,7 @@ _KINDS = {
     "ods": mark("OpenDocument"),
     "odp": mark("OpenDocument"),
     "resource": mark("Resource"),
+    PASSAGE: mark("Found on the shelf"),
 }
 _TABLES = ("csv", "xlsx", "ods")
 _REFUSALS = {
@@ -35,7 +37,7 @@ _REFUSALS = {
     Reason.TOO_MUCH_TEXT: mark(
         "“{name}” has over {chars} characters, more than any model can read. Attach a part of it."
     ),
-    Reason.IMAGE: mark("“{name}” is an image, which this model cannot see. Describe it, or attach its text."),
+    Reason.IMAGE: mark("“{name}” is an image of a kind that Skein cannot read. Save it as PNG or JPEG."),
     Reason.BINARY: mark("Skein cannot read text from “{name}”. Attach text, PDF or Office files."),
     Reason.NO_TEXT: mark("“{name}” contains no text. If it is a scan, its pages are images."),
     Reason.PASSWORD: mark("“{name}” is password-protected. Attach a copy without a password."),
@@ -46,9 +48,7 @@ _REFUSALS = {
     ),
     Reason.SYSTEM: mark("“{name}” could not be read because of a disk or system error. Try again."),
 }
-IMAGE_PASTED = mark(
-    "The clipboard holds an image, which this model cannot see. Describe it, or paste its text."
-)
+PICTURE_PASTED = mark("Pasted picture")
 TOO_MANY = mark("{number} files are too many: a message can have {limit}. None was attached.")
 
 
@@ -63,23 +63,44 @@ def kind_label(attachment: Attachment) -> str:
     """A kind of a later version is shown as it is. Empty if the title says it."""
     if attachment.kind == PASTED:
         return ""
+    if attachment.media:
+        return size_label(attachment.media)
     return tr(_KINDS[attachment.kind]) if attachment.kind in _KINDS else one_line(attachment.kind)
+
+
+def size_label(media: Media) -> str:
+    """As a model is shown it. Empty while unknown."""
+    if media.kind is MediaKind.SOUND:
+        return seconds(media.duration_s) if media.duration_s else ""
+    return f"{media.width} × {media.height}" if media.width and media.height else ""
+
+
+def media_label(attachment: Attachment) -> str:
+    """Of a picture or a sound, for its viewer: size and format."""
+    size = size_label(attachment.media) if attachment.media else ""
+    return " · ".join(part for part in (size, attachment.kind.upper()) if part)
 
 
 def icon_name(attachment: Attachment) -> str:
     if attachment.kind == PASTED:
         return "clipboard"
+    if attachment.kind == PASSAGE:
+        return "library"
+    if attachment.media:
+        return "image" if attachment.media.kind is MediaKind.PICTURE else "audio-lines"
     return "table" if attachment.kind in _TABLES else "file-text"
 
 
 def tokens_text(counted: TokenCount | None) -> str:
     """Empty while unknown."""
-    if counted is None:
+    if counted is None or not counted.number:
         return ""
     return tokens(counted.number) if counted.is_exact else tr("about {tokens}", tokens=tokens(counted.number))
 
 
-def refusal_text(name: str, reason: Reason) -> str:
+def refusal_text(name: str, reason: Reason | str) -> str:
     """Why it was not attached and what to do, in a sentence or two."""
+    if not isinstance(reason, Reason):
+        return tr("“{name}”: {reason}", name=one_line(name), reason=tr_said(reason))
     megabytes, chars = MAX_FILE_BYTES >> 20, count(MAX_CHARS)
     return tr(_REFUSALS[reason], name=one_line(name), megabytes=megabytes, chars=chars)

@@ -11,25 +11,26 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolButton, QWidget
 
 from app.chats.attachment import Attachment
 from app.chats.text import valid_unicode
-from app.look.buttons import IconButton
+from app.look.buttons import IconButton, quiet_button
 from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tab_text
 from app.look.words import tr
 from app.protocol.request import Overflow, Role
+from app.ui.base.attachment_chips import AttachmentChip, AttachmentChips
 from app.ui.base.attachment_preview import AttachmentPreview
-from app.ui.base.attachment_words import IMAGE_PASTED, PASTED, title
+from app.ui.base.attachment_words import PASTED, title
 from app.ui.base.choices import overflow_label
 from app.ui.base.proportions import ABOVE_BUTTONS, COMPOSER_TOP, TEXT_INSET
 from app.ui.base.proportions import COMPOSER_PADDING as PADDING
-from app.ui.composer.attachment_chips import AttachmentChip, AttachmentChips
 from app.ui.composer.completion import Completion
 from app.ui.composer.composer_notice import ComposerNotice
 from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.frame import paint_frame
 from app.ui.composer.message_editor import MAX_CHARS, MessageEditor
 from app.ui.composer.send_buttons import SendButton, SendMenuButton, StopButton
+from app.ui.composer.shelf_button import ShelfButton
 from app.ui.composer.tools_button import ToolsButton
 
 SIDE = 28
@@ -43,6 +44,10 @@ class Composer(QWidget):
     stop_requested = Signal()
     attach_requested = Signal()  # open the file dialog
     files_given = Signal(object)  # list of Path, pasted or dropped
+    picture_given = Signal(object)  # bytes of one that was pasted
+    picture_opened = Signal(int)  # which of the attachments is to be enlarged
+    media_saved = Signal(int)  # the file of which is to be saved
+    models_requested = Signal()  # one that sees or hears
     draft_changed = Signal(str)
     attachments_changed = Signal(object)  # tuple of Attachment
     pending_cancelled = Signal(int)  # which of the files that are still being read
@@ -56,6 +61,8 @@ class Composer(QWidget):
         self._previewed: Attachment | None = None
         self.notice = ComposerNotice(self)
         self.waiting = ComposerNotice(self)
+        self.senses = PlainLabel(parent=self, tone="warning", wraps=True)  # that the model does not see
+        self.get_model = quiet_button(tr("Get more models…"), self, "bar")
         self.chips = AttachmentChips(self)
         self.preview = AttachmentPreview(self)
         self.editor = editor or MessageEditor(self)
@@ -64,6 +71,7 @@ class Composer(QWidget):
         self.forecast = PlainLabel(parent=self, tone="warning", wraps=True)
         self.attach = IconButton("paperclip", tr("Attach files"), SIDE, self)
         self.tools = ToolsButton(self)
+        self.shelf = ShelfButton(self)
         self.settings = ChatSettingsButton(self)
         self.meter = ContextMeter(self)
         self.more = SendMenuButton(self)
@@ -130,6 +138,11 @@ class Composer(QWidget):
         self.forecast.setText(text)
         self.forecast.setVisible(bool(text))
 
+    def show_senses(self, trouble: str) -> None:
+        """That the model takes no picture or sound of the draft, and why."""
+        self.senses.setText(trouble)
+        self._senses_row.setVisible(bool(trouble))
+
     # What is done in it
 
     def _on_submitted(self) -> None:
@@ -182,12 +195,20 @@ class Composer(QWidget):
         if not (had_focus and self.chips.focus_chip(number)):
             self.editor.setFocus()
 
+    def _move(self, number: int, step: int) -> None:
+        order = list(self.attachments)
+        order.insert(number + step, order.pop(number))
+        self._change_attachments(tuple(order))
+
     def _put_back(self, attachment: Attachment, number: int) -> None:
         self._change_attachments((*self.attachments[:number], attachment, *self.attachments[number:]))
         self.editor.setFocus()
 
     def _open(self, number: int, chip: AttachmentChip) -> None:
         attachment = self.attachments[number]
+        if attachment.media:
+            self.picture_opened.emit(number)
+            return
         self._previewed = attachment
         fits_draft = attachment.kind == PASTED and self.editor.has_room_for(attachment.text)
         self.preview.open_above(chip, attachment, chip.detail, fits_draft=fits_draft)
@@ -220,11 +241,14 @@ class Composer(QWidget):
         self.editor.textChanged.connect(self._on_text_changed)
         self.editor.focus_changed.connect(self.update)
         self.editor.files_given.connect(self.files_given)
-        self.editor.image_given.connect(lambda: self.notice.add_problem(tr(IMAGE_PASTED)))
+        self.editor.picture_given.connect(self.picture_given)
         self.editor.long_text_given.connect(self._fold)
         self.editor.edit_last_requested.connect(self.edit_last_requested)
         self.editor.left_upwards.connect(lambda: self.chips.focus_chip(len(self.attachments) - 1))
         self.chips.removed.connect(self._remove)
+        self.chips.moved.connect(self._move)
+        self.chips.saved.connect(self.media_saved)
+        self.get_model.clicked.connect(self.models_requested)
         self.chips.cancelled.connect(self.pending_cancelled)
         self.chips.opened.connect(self._open)
         self.preview.turned_into_text.connect(self._on_turned_into_text)
@@ -239,9 +263,14 @@ class Composer(QWidget):
     def _lay_out(self) -> None:
         self.forecast.setFont(small_font())
         self.forecast.hide()
+        self.senses.setFont(small_font())
+        self._senses_row = QWidget(self)
+        hbox((self.senses, 1), self.get_model, on=self._senses_row)
+        self._senses_row.hide()
         self._foot = foot = hbox(
             self.attach,
             self.tools,
+            self.shelf,
             self.settings,
             STRETCH,
             self.meter,
@@ -254,7 +283,14 @@ class Composer(QWidget):
         vbox(
             self.waiting,
             self.notice,
-            vbox(self.chips, self.editor, self.forecast, margins=(TEXT_INSET, 0, 0, 0), spacing=6),
+            vbox(
+                self.chips,
+                self._senses_row,
+                self.editor,
+                self.forecast,
+                margins=(TEXT_INSET, 0, 0, 0),
+                spacing=6,
+            ),
             foot,
             on=self,
             margins=(PADDING, COMPOSER_TOP, PADDING, PADDING),

@@ -42,8 +42,13 @@ def num_used(turns: list[Turn], slot: SlotSnapshot | None) -> int:
     """While computing, what its slot will hold, else the total of its last answer."""
     usage = next((turn.usage for turn in reversed(turns) if turn.usage.num_prompt_tokens), None)
     if slot is not None and slot.pos_max >= 0 and (slot.is_running or not turns):
-        return slot.pos_max + 1 + slot.num_pending_tokens
+        return num_held(slot) + slot.num_pending_tokens
     return usage.num_prompt_tokens + usage.num_generated_tokens if usage else 0
+
+
+def num_held(slot: SlotSnapshot | None) -> int:
+    """Its tokens. A picture may take fewer positions than cells, a sliding window fewer cells."""
+    return max(slot.pos_max + 1, slot.num_cells) if slot else 0
 
 
 def never_computed(turns: list[Turn]) -> str:

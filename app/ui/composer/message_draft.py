@@ -12,25 +12,42 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.attachments.refusal import Reason
 from app.bridge.chat_session import ChatSession
+from app.bridge.tasks import spawn
+from app.bridge.token_counter import Counted
 from app.chats.attachment import Attachment, with_attachments
-from app.look.words import tr, tr_n
+from app.look.words import mark, sentences, tr, tr_n, tr_said
+from app.protocol.media import MediaKind
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Role
-from app.ui.base.attachment_words import TOO_MANY, refusal_text
+from app.ui.base.attachment_words import PICTURE_PASTED, TOO_MANY, refusal_text
+from app.ui.base.media_saving import save_media
+from app.ui.base.picture_viewer import PictureViewer, viewed
+from app.ui.base.thumbnails import Thumbnails
 from app.ui.composer.composer import Composer
-from app.ui.composer.context_words import ContextFigures, forecast, never_computed, num_used
+from app.ui.composer.context_words import ContextFigures, forecast, never_computed, num_held, num_used
 
 COUNT_AFTER_MS = 250  # of quiet
 MAX_FILES = 20
+PROJECTOR_NEEDED = mark(
+    "A model that is made for it needs its projector, a file named mmproj-….gguf, in its folder."
+)
+_MISSED = {
+    MediaKind.PICTURE: mark("This model cannot see pictures, so it is only told that there is one."),
+    MediaKind.SOUND: mark("This model cannot hear, so it is only told that there is a sound."),
+}
 
 
 class MessageDraft(QObject):
     sent = Signal()  # a message was sent or queued
 
-    def __init__(self, session: ChatSession, composer: Composer, parent: QObject) -> None:
+    def __init__(
+        self, session: ChatSession, composer: Composer, thumbnails: Thumbnails, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._session = session
         self._composer = composer
+        self._thumbnails = thumbnails
+        composer.chips.set_thumbnails(thumbnails)
         self._slot: SlotSnapshot | None = None
         self._is_hibernated = False
         self._n_ctx = 0
@@ -64,6 +81,7 @@ class MessageDraft(QObject):
         figures = self._figures()
         composer.meter.apply(figures)
         composer.show_forecast(forecast(figures, session.chat.overflow))
+        composer.show_senses(self._senses_trouble())
         composer.chips.show_tokens(session.tokens.num_tokens)
 
     def stop(self) -> None:
@@ -72,13 +90,23 @@ class MessageDraft(QObject):
 
     def attach(self, paths: Sequence[Path]) -> None:
         """Reads them in the background."""
+        if self._has_room_for(len(paths)):
+            self._session.files.read_files(paths)
+
+    @Slot(object)
+    def attach_picture(self, content: bytes) -> None:
+        """One that is no file."""
+        if self._has_room_for(1):
+            self._session.files.read_bytes(content, tr(PICTURE_PASTED))
+
+    def _has_room_for(self, num_new: int) -> bool:
         session = self._session
-        num_files = len(paths) + len(session.draft_attachments) + len(session.files.names)
+        num_files = num_new + len(session.draft_attachments) + len(session.files.names)
         if num_files > MAX_FILES:
             self._composer.notice.add_problem(tr(TOO_MANY, number=num_files, limit=MAX_FILES))
-            return
+            return False
         self._composer.notice.clear()
-        session.files.read_files(paths)
+        return True
 
     @Slot()
     def choose_files(self) -> None:
@@ -93,7 +121,7 @@ class MessageDraft(QObject):
         # The slot of a notebook may hold more than is left of its text.
         holds_more = session.chat.is_notebook and not session.is_busy
         used = num_used(session.chat.turns, None if holds_more else self._slot)
-        held = self._slot.pos_max + 1 if self._slot else 0
+        held = num_held(self._slot)
         cached = used if self._is_hibernated else min(used, held)
         return ContextFigures(
             used=used + (self._num_tokens((self._never_computed,)) or 0) + (0 if used else self._num_tools),
@@ -110,17 +138,27 @@ class MessageDraft(QObject):
             self._num_draft = num_tokens
         return self._num_draft
 
-    def _draft_texts(self) -> tuple[str, ...]:
-        """The texts of draft and files, and the fences around files. Copies no long text."""
+    def _draft_texts(self) -> tuple[Counted, ...]:
+        """The texts of draft and files, the fences around files, and media. Copies no long text."""
         attachments = self._session.draft_attachments
         frames = (with_attachments("", (replace(each, text=""),)) for each in attachments)
-        return (self._session.draft, *(each.text for each in attachments), *frames)
+        return (self._session.draft, *(each.media or each.text for each in attachments), *frames)
 
-    def _num_tokens(self, texts: Sequence[str]) -> int | None:
+    def _num_tokens(self, texts: Sequence[Counted]) -> int | None:
         """None until all of them are counted."""
         counted = [self._session.tokens.num_tokens(text) for text in texts]
         numbers = [count.number for count in counted if count]
         return sum(numbers) if len(numbers) == len(counted) else None
+
+    def _senses_trouble(self) -> str:
+        """Why the model is not shown what the draft holds, and what would help."""
+        senses = self._session.senses
+        kinds = {each.media.kind for each in self._session.draft_attachments if each.media}
+        missed = [kind for kind in MediaKind if senses and kind in kinds and not senses.takes(kind)]
+        if not missed or not senses:
+            return ""
+        help_text = tr_said(senses.reason) or tr(PROJECTOR_NEEDED)
+        return sentences(*(tr(_MISSED[kind]) for kind in missed), help_text)
 
     def _show_waiting(self) -> None:
         """Queued messages are not sent by themselves after the answer was stopped."""
@@ -141,6 +179,9 @@ class MessageDraft(QObject):
         composer.stop_requested.connect(session.stop)
         composer.attach_requested.connect(self.choose_files)
         composer.files_given.connect(self.attach)
+        composer.picture_given.connect(self.attach_picture)
+        composer.picture_opened.connect(self._on_picture_opened)
+        composer.media_saved.connect(self._on_media_saved)
         composer.draft_changed.connect(self._on_draft_changed)
         composer.attachments_changed.connect(self._on_attachments_changed)
         composer.pending_cancelled.connect(session.files.cancel_file)
@@ -156,6 +197,8 @@ class MessageDraft(QObject):
         """Debounced: a text may be long, and keys come fast."""
         session = self._session
         self._never_computed = never_computed(session.chat.turns) if not session.is_busy else ""
+        if session.is_searched:
+            spawn(session.find_passages())
         session.tokens.count((*self._draft_texts(), self._never_computed))
         self.show_figures()
 
@@ -191,6 +234,22 @@ class MessageDraft(QObject):
     def _on_files_changed(self) -> None:
         self._composer.set_pending(self._session.files.names)
 
+    @Slot(int)
+    def _on_picture_opened(self, number: int) -> None:
+        """With all pictures of the draft. A sound is saved."""
+        attachments = self._session.draft_attachments
+        pictures = viewed(attachments)
+        if attachments[number] not in pictures:
+            self._on_media_saved(number)
+            return
+        index = pictures.index(attachments[number])
+        PictureViewer(pictures, index, self._thumbnails, self._composer).show()
+
+    @Slot(int)
+    def _on_media_saved(self, number: int) -> None:
+        attachment = self._session.draft_attachments[number]
+        save_media(attachment, self._session.media, self._composer, self._composer.notice.add_problem)
+
     @Slot(str, object)
-    def _on_refused(self, name: str, reason: Reason) -> None:
+    def _on_refused(self, name: str, reason: Reason | str) -> None:
         self._composer.notice.add_problem(refusal_text(name, reason))

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit
 from app.look.fonts import reading_font
 from app.look.words import tr
 from app.ui.base.dropped_model import dropped_files, dropped_model
+from app.ui.base.given_picture import has_picture, picture_bytes
 
 if TYPE_CHECKING:  # not needed for the first paint
     from PySide6.QtCore import QMimeData
@@ -29,7 +30,7 @@ class MessageEditor(QPlainTextEdit):
     submitted = Signal()
     focus_changed = Signal()
     files_given = Signal(object)  # list of Path, pasted or dropped
-    image_given = Signal()
+    picture_given = Signal(object)  # bytes of it
     long_text_given = Signal(str)
     edit_last_requested = Signal()  # Up, while there is nothing
     left_upwards = Signal()  # Backspace at the beginning
@@ -134,7 +135,7 @@ class MessageEditor(QPlainTextEdit):
         """A model file dropped here is for the window."""
         if dropped_model(source):
             return False
-        return source.hasText() or source.hasImage() or bool(dropped_files(source))
+        return source.hasText() or has_picture(source) or bool(dropped_files(source))
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Pastes plain text, never formatting. An image counts only if there is no text."""
@@ -142,8 +143,8 @@ class MessageEditor(QPlainTextEdit):
         text = "" if files else source.text()
         if files:
             self.files_given.emit(files)
-        elif not text and source.hasImage():
-            self.image_given.emit()
+        elif not text and has_picture(source):
+            self.picture_given.emit(picture_bytes(source))
         elif len(text) > MAX_PASTED_CHARS or not self.has_room_for(text):
             self.long_text_given.emit(text)
         else:

@@ -50,6 +50,7 @@ class Greetings(QObject):
     @Slot(object)
     def _on_view_made(self, view: ChatView) -> None:
         view.empty.model_requested.connect(self._commands.show_hub)
+        view.composer.models_requested.connect(self._commands.show_hub)
         view.empty.offers.open_requested.connect(self._models.choose)
         view.empty.offers.library_requested.connect(self._commands.show_library)
         self._greet_in(view)

@@ -13,6 +13,7 @@ from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
+from app.settings.projector_file import projector_beside
 from app.ui.models.library_rows import (
     FIT_ICONS,
     KINDS,
@@ -143,6 +144,9 @@ def _facts(model: ModelFile) -> Iterator[tuple[str, str]]:
         )
     if model.kind is FileKind.CHAT:
         yield tr("Chat template"), tr("In the file") if model.has_template else tr("None: ChatML is used")
+        projector = projector_beside(model.path)
+        told = tr("Yes, by {name}", name=projector.name) if projector else tr("None in its folder")
+        yield tr("Pictures and sound"), told
     yield tr("Size"), data_size(model.size_bytes)
     if len(model.parts) > 1:
         yield tr("Files"), count(len(model.parts))

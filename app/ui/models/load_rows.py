@@ -232,7 +232,8 @@ class LoadRow(Row):
         grid.addWidget(self.reset, 0, 2, top)
 
 
-NONE = mark("None")
+NONE, NO_PROJECTOR = mark("None"), mark("None: text alone")
+TEXT_ALONE = "text-alone"
 DRAFT_MODEL = Setting(
     "draft_model",
     mark("Draft model"),
@@ -241,11 +242,19 @@ DRAFT_MODEL = Setting(
 )
 
 
-class DraftRow(LoadRow):
-    """The choice of a draft model among those of the library that fit."""
+PROJECTOR = Setting(
+    "projector",
+    mark("Projector"),
+    mark("Lets the model see pictures or hear sound (mmproj). Automatic: the one in the model's folder."),
+    named=lambda: {INHERIT: tr(AUTOMATIC), TEXT_ALONE: tr(NO_PROJECTOR)},
+)
 
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(DRAFT_MODEL, parent)
+
+class FileRow(LoadRow):
+    """The choice of another file of the library."""
+
+    def __init__(self, setting: Setting, parent: QWidget) -> None:
+        super().__init__(setting, parent)
         assert isinstance(self.widget, NamedControl)
         self._combo = self.widget
         self._offered: tuple[ModelFile, ...] = ()
@@ -256,22 +265,44 @@ class DraftRow(LoadRow):
         self._offered = models
         chosen = self._combo.currentData()
         self._combo.clear()
-        self._combo.addItem(tr(NONE), INHERIT)
+        for value, name in (self.setting.named() if self.setting.named else {}).items():
+            self._combo.addItem(name, value)
         for model in models:
             self._combo.addItem(_name_of(model), str(model.path))
         self._show(chosen)
 
-    def apply(self, own: Path | None, inherited: str, loaded: str, remark: str) -> None:
-        nothing = "" if self._offered or own else tr("No smaller model with the same vocabulary found.")
+    def apply(self, own: Path | str | None, inherited: str, loaded: str, remark: str) -> None:
         chosen = str(own) if own else None
         self._show(chosen or INHERIT)
-        super().apply(chosen, inherited, loaded, sentences(nothing, remark))
+        super().apply(chosen, inherited, loaded, remark)
 
     def _show(self, value: str) -> None:
         """A missing model is shown by its file."""
         if self._combo.findData(value) < 0:
             self._combo.addItem(Path(value).stem, value)
         self._combo.show_value(value)
+
+
+class DraftRow(FileRow):
+    """Of a draft model among those that fit."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(DRAFT_MODEL, parent)
+
+    def apply(self, own: Path | str | None, inherited: str, loaded: str, remark: str) -> None:
+        nothing = "" if self._offered or own else tr("No smaller model with the same vocabulary found.")
+        super().apply(own, inherited, loaded, sentences(nothing, remark))
+
+
+class ProjectorRow(FileRow):
+    """Its value is a path, or TEXT_ALONE."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(PROJECTOR, parent)
+
+    def _show(self, value: str) -> None:
+        super()._show(value)
+        self._combo.setToolTip("" if value in (INHERIT, TEXT_ALONE) else value)
 
 
 def _name_of(model: ModelFile) -> str:
@@ -281,6 +312,8 @@ def _name_of(model: ModelFile) -> str:
 def in_words(setting: Setting, params: LoadParams) -> str:
     """The value in `params`, in words."""
     value = getattr(params, setting.name)
+    if setting is PROJECTOR and value is None:
+        return tr(NONE)
     if isinstance(value, Path):
         return value.stem
     if setting.named:

@@ -17,6 +17,7 @@ from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.windows import come_up, resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
+from app.models.model_file import FileKind
 from app.protocol.load import USUAL_DRAFTED_TOKENS, LoadParams
 from app.protocol.model import Device
 from app.services.draft_candidates import DraftCandidates
@@ -27,7 +28,7 @@ from app.settings.settings import ModelSettings
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.adapter_list import AdapterList
 from app.ui.models.load_parts import DeviceList, MemoryLine, Section
-from app.ui.models.load_rows import GROUPS, DraftRow, LoadRow, in_words
+from app.ui.models.load_rows import GROUPS, TEXT_ALONE, DraftRow, LoadRow, ProjectorRow, in_words
 from app.ui.models.workers_section import WorkersSection
 
 SIZE, MIN_SIZE = QSize(680, 720), QSize(480, 400)
@@ -64,6 +65,8 @@ class LoadSettingsDialog(QDialog):
         self.forecast = LoadForecast(model_path, services.engine, self)
         self.rows = {setting.name: LoadRow(setting, self) for group in GROUPS for setting in group.rows}
         self.rows["draft_model"] = self.draft_row = DraftRow(self)
+        self.rows["projector"] = self.projector_row = ProjectorRow(self)
+        self._library = services.model_library
         self.drafts = DraftCandidates(model_path, services.model_library, self)
         self.adapters = AdapterList(self.forecast, self)
         self.devices = DeviceList(self)
@@ -81,6 +84,7 @@ class LoadSettingsDialog(QDialog):
         self._connect()
 
     def come_up(self) -> None:
+        self._offer_projectors()
         self._show_values()
         self.drafts.look()
         come_up(self)
@@ -100,6 +104,9 @@ class LoadSettingsDialog(QDialog):
         """What the library would refuse is refused here, without a change."""
         row = self.rows.get(name)
         values = {name: value}
+        if name == "projector":
+            is_none = value == TEXT_ALONE
+            values = {name: None if is_none else value, "takes_media": False if is_none else None}
         if name == "draft_model" and value and not self._params(self.own).num_drafted_tokens:
             values["num_drafted_tokens"] = USUAL_DRAFTED_TOKENS  # else it would do nothing
         try:
@@ -145,6 +152,11 @@ class LoadSettingsDialog(QDialog):
         self.memory.apply(self.forecast.forecast, tr_said(self.forecast.problem))
 
     @Slot()
+    def _offer_projectors(self) -> None:
+        projectors = (one for one in self._library.models if one.kind is FileKind.PROJECTOR)
+        self.projector_row.offer(tuple(sorted(projectors, key=lambda one: (one.name, str(one.path)))))
+
+    @Slot()
     def _offer_drafts(self) -> None:
         self.draft_row.offer(self.drafts.fitting)
         self._show_rows()
@@ -155,7 +167,10 @@ class LoadSettingsDialog(QDialog):
         remarks = self.forecast.remarks(params) | self.forecast.refusals(params)
         for name, row in self.rows.items():
             now = self._loaded_words(row, loaded, params) if loaded else ""
-            row.apply(getattr(own, name), in_words(row.setting, without), now, tr_said(remarks.get(name, "")))
+            chosen = (
+                TEXT_ALONE if row is self.projector_row and own.takes_media is False else getattr(own, name)
+            )
+            row.apply(chosen, in_words(row.setting, without), now, tr_said(remarks.get(name, "")))
         self.adapters.apply(own.adapters)
         self.devices.apply(model.library.devices if model else None, own.devices)
         self.workers.apply(own.workers, self._workers_in_use)
@@ -187,6 +202,7 @@ class LoadSettingsDialog(QDialog):
         self.workers.workers.changed.connect(self._on_worker_answered)
         self.forecast.changed.connect(self._show_forecast)
         self.drafts.changed.connect(self._offer_drafts)
+        self._library.changed.connect(self._offer_projectors)
         self.memory.context_chosen.connect(lambda n_ctx: self._on_chosen("n_ctx", n_ctx))
         self._preferences.changed.connect(self._on_setting_changed)
         self._models.changed.connect(self._show_values)
@@ -207,6 +223,7 @@ class LoadSettingsDialog(QDialog):
             if self.rows["n_gpu_layers"] in parts:
                 parts.append(self.devices)
             sections.append(Section(tr(group.title), parts, page))
+        sections.append(Section(tr("Pictures and sound"), [self.projector_row], page))
         sections.append(Section(tr("Adapters (LoRA)"), [self.adapters], page))
         sections.append(Section(tr("Other machines"), [self.workers], page))
         vbox(*sections, STRETCH, on=page, margins=(MARGIN, 16, MARGIN, MARGIN), spacing=20)

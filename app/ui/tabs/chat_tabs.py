@@ -118,7 +118,8 @@ class ChatTabs(QWidget):
             self._hibernated = report.hibernated
             self._hibernated_ids = {chat.chat_id for chat in report.hibernated}
         hibernated = self._hibernated_ids & self._by_chat_id.keys()
-        told = slots.keys() | hibernated
+        encodings = {each.chat_id: each for each in report.encodings}
+        told = slots.keys() | hibernated | encodings.keys()
         is_paused = report.pause is not None
         about = told | self._told_slots if is_paused == self._is_paused else set(self._by_chat_id)
         self._told_slots, self._is_paused = told, is_paused
@@ -127,7 +128,7 @@ class ChatTabs(QWidget):
             mark, sequence = tab.mark, tab.sequence
             tab.slot, tab.is_hibernated, tab.is_paused = slots.get(chat_id), chat_id in hibernated, is_paused
             if tab.view:
-                tab.view.set_slot(tab.slot, self._n_ctx, is_paused, tab.is_hibernated)
+                tab.view.set_slot(tab.slot, self._n_ctx, is_paused, tab.is_hibernated, encodings.get(chat_id))
             if tab.mark is not mark or tab.sequence != sequence:
                 self._show_mark(tab)
             if tab.mark is not mark:

@@ -18,18 +18,25 @@ from PySide6.QtWidgets import QApplication, QStackedLayout, QWidget
 
 from app.bridge.chat_session import ChatSession
 from app.bridge.notebook_session import NotebookSession
+from app.chats.attachment import Attachment
 from app.chats.chat import Turn
 from app.chats.tool_use import Decision, ToolUse
 from app.look.fonts import reading_font
 from app.look.layouts import Stretch, hbox, vbox
 from app.look.tokens import current
+from app.look.words import tr
+from app.protocol.media import Encoding
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Overflow, Role
 from app.ui.base.chat_title import shown_title
 from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped_model import drop_text, dropped_files
+from app.ui.base.given_picture import has_picture, picture_bytes
+from app.ui.base.media_saving import save_media
 from app.ui.base.notices import Banner
+from app.ui.base.picture_viewer import PictureViewer, viewed
 from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, composer_width
+from app.ui.base.thumbnails import Thumbnails
 from app.ui.composer.composer import Composer
 from app.ui.composer.message_draft import MessageDraft
 from app.ui.message.markdown_column import discard
@@ -68,6 +75,7 @@ class ChatView(QWidget):
         self.slot: SlotSnapshot | None = None
         self._n_ctx = 0
         self._is_hibernated = False
+        self._encoding: Encoding | None = None  # of its pictures, which its answer waits for
         self.transcript = Transcript(session.chat, self)
         self.turn_actions = TranscriptActions(session, self.transcript, self)
         self.picker = MessagePicker(self.transcript, session.chat, self)
@@ -76,7 +84,9 @@ class ChatView(QWidget):
         self.empty = EmptyChat(self)
         self.model_line = ModelLine(self)
         self.composer = Composer(self, first_page.hand_over() if first_page else None)
-        self.message_draft = MessageDraft(session, self.composer, self)
+        self.thumbnails = Thumbnails(session.media, self)
+        self.transcript.set_thumbnails(self.thumbnails)
+        self.message_draft = MessageDraft(session, self.composer, self.thumbnails, self)
         self.notebook = self._new_notebook(session)
         self.overlay = DropOverlay(self)
         self._lay_out()
@@ -111,9 +121,15 @@ class ChatView(QWidget):
         return shown_title(self.session.chat.display_title)
 
     def set_slot(
-        self, slot: SlotSnapshot | None, n_ctx: int, is_paused: bool = False, is_hibernated: bool = False
+        self,
+        slot: SlotSnapshot | None,
+        n_ctx: int,
+        is_paused: bool = False,
+        is_hibernated: bool = False,
+        encoding: Encoding | None = None,
     ) -> None:
         """The chat's slot, if it has one. `n_ctx` is the context available to one chat."""
+        self._encoding = encoding
         self.is_paused = is_paused
         self._is_hibernated = is_hibernated
         is_new_context = n_ctx != self._n_ctx
@@ -210,6 +226,8 @@ class ChatView(QWidget):
         self.transcript.keep_going_requested.connect(self._on_keep_going_requested)
         self.transcript.edited.connect(self._on_edited)
         self.transcript.decided.connect(self._on_decided)
+        self.transcript.picture_opened.connect(self._on_picture_opened)
+        self.transcript.media_saved.connect(self._on_media_saved)
         self.composer.edit_last_requested.connect(self._on_edit_last_requested)
         self.message_draft.sent.connect(self._on_sent)
         self.empty.sample_chosen.connect(self._on_sample_chosen)
@@ -217,7 +235,14 @@ class ChatView(QWidget):
     def _show_progress(self) -> None:
         can_keep_going = self.session.chat.overflow is Overflow.STOP
         session = self.session
-        progress = Progress(session.is_busy, self.slot, self.is_paused, can_keep_going, session.enter_sends)
+        progress = Progress(
+            session.is_busy,
+            self.slot,
+            self.is_paused,
+            can_keep_going,
+            session.enter_sends,
+            self._encoding,
+        )
         self.transcript.set_progress(progress)
 
     def _show_state(self) -> None:
@@ -255,14 +280,27 @@ class ChatView(QWidget):
         self.composer.set_text(f"{text}\n\n{draft}" if draft.strip() else text)
         self.composer.setFocus()
 
-    @Slot(object, str)
-    def _on_edited(self, _turn: Turn, _text: str) -> None:
+    @Slot(object, str, object)
+    def _on_edited(self) -> None:
         """The editor is gone with its turn: the focus goes to the composer."""
         self.composer.setFocus()
 
     @Slot(object, object)
     def _on_decided(self, use: ToolUse, decision: Decision) -> None:
         self.session.decide(use, decision)
+
+    @Slot(object, object)
+    def _on_picture_opened(self, turn: Turn, attachment: Attachment) -> None:
+        """With all pictures of its message. A sound is saved."""
+        pictures = viewed(turn.attachments)
+        if attachment not in pictures:
+            self._on_media_saved(attachment)
+        else:
+            PictureViewer(pictures, pictures.index(attachment), self.thumbnails, self).show()
+
+    @Slot(object)
+    def _on_media_saved(self, attachment: Attachment) -> None:
+        save_media(attachment, self.session.media, self, self.composer.notice.add_problem)
 
     @Slot()
     def _on_keep_going_requested(self) -> None:
@@ -322,10 +360,12 @@ class ChatView(QWidget):
             super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Files to attach; a model is for the window."""
-        if dropped_files(event.mimeData()) and not self.notebook:
-            event.acceptProposedAction()
-            self.overlay.tell(drop_text(event.mimeData()))
+        """Files to attach, or a picture of another program; a model is for the window."""
+        data = event.mimeData()
+        if self.notebook or not (dropped_files(data) or has_picture(data)):
+            return
+        event.acceptProposedAction()
+        self.overlay.tell(drop_text(data) or tr("Attach the picture"))
 
     def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:
         self.overlay.hide()
@@ -335,6 +375,10 @@ class ChatView(QWidget):
         if files := dropped_files(event.mimeData()):
             event.acceptProposedAction()
             self.message_draft.attach(files)
+            self.composer.setFocus()
+        elif has_picture(event.mimeData()):
+            event.acceptProposedAction()
+            self.message_draft.attach_picture(picture_bytes(event.mimeData()))
             self.composer.setFocus()
 
 

@@ -62,7 +62,7 @@ class FirstPage(QWidget):
         self.editor.enter_sends = appearance.enter_sends
         self.editor.focus_changed.connect(self.update)
         self.editor.submitted.connect(self._on_submitted)
-        self._gifts = (self.editor.files_given, self.editor.image_given, self.editor.long_text_given)
+        self._gifts = (self.editor.files_given, self.editor.picture_given, self.editor.long_text_given)
         for signal in self._gifts:
             signal.connect(partial(self._keep, signal))
         self.setFocusProxy(self.editor)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
+from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
 from app.inspector.answer_tokens import AnswerSource
@@ -21,7 +22,7 @@ from app.inspector.sequence_rows import NO_TAB
 from app.look.words import tr
 from app.protocol.commands import Abort, Submit
 from app.protocol.model import ModelInfo
-from app.protocol.request import Role
+from app.protocol.request import Request, Role
 
 if TYPE_CHECKING:
     from app.inspector.dock_panel import DockPanel
@@ -43,9 +44,19 @@ class AnswerInspection(QObject):
         self._panel = panel
         panel.shown.connect(self._on_shown)
         panel.answer_wanted.connect(self._on_answer_wanted)
-        panel.requested.connect(lambda request: engine.post(Submit(request)))
+        panel.requested.connect(self._submit)
         panel.aborted.connect(lambda request_id: engine.post(Abort(request_id)))
         panel.fork_at_requested.connect(self._on_fork_at_requested)
+
+    @Slot(object)
+    def _submit(self, request: Request) -> None:
+        if any(message.media for message in request.messages):
+            spawn(self._submit_with_files(request))
+        else:
+            self._engine.post(Submit(request))
+
+    async def _submit_with_files(self, request: Request) -> None:
+        self._engine.post(Submit(await self._workspace.media.filled(request)))
 
     def set_model(self, model: ModelInfo | None) -> None:
         """The engine has changed."""
@@ -73,7 +84,7 @@ class AnswerInspection(QObject):
         self._lens.set_engine(self._engine.model is not None)
         self._lens.shown.connect(self._on_lens_shown)
         self._lens.answer_wanted.connect(self._on_lens_wanted)
-        self._lens.requested.connect(lambda request: self._engine.post(Submit(request)))
+        self._lens.requested.connect(self._submit)
         self._lens.aborted.connect(lambda request_id: self._engine.post(Abort(request_id)))
 
     @Slot(object, object, str)

@@ -5,6 +5,7 @@ from app.chats.tool_use import ToolState
 from app.look import marks
 from app.look.figures import count, milliseconds, percent, prefill, rate, seconds
 from app.look.words import mark, tr, tr_said
+from app.protocol.media import Encoding
 from app.protocol.output import PrefixEnd, Usage
 from app.protocol.report import SlotSnapshot, SlotState
 
@@ -144,17 +145,34 @@ def prefix_end_text(prefix_end: str) -> str:
         return prefix_end
 
 
-def activity_line(slot: SlotSnapshot | None, is_paused: bool = False) -> str:
+def activity_line(
+    slot: SlotSnapshot | None, is_paused: bool = False, encoding: Encoding | None = None
+) -> str:
     """What is happening to an unfinished answer."""
     if is_paused:
         return tr("all chats are paused")
     glyph = marks.COMPUTING.glyph
+    if encoding:
+        return f"{glyph} {encoding_text(encoding)}"
     if slot is None or not slot.is_running:
         return f"{glyph} {tr('waiting')}"
     if slot.state is SlotState.PREFILL:
         return f"{glyph} {prefill(slot)}"
     speed = slot.usage.tokens_per_s
     return f"{glyph} {rate(speed) if speed else tr('computing')}"
+
+
+def encoding_text(encoding: Encoding) -> str:
+    """What the model looks at or listens to, in how many parts, and since when."""
+    parts = [tr("encoding pictures and sound")]
+    if encoding.num_total > 1:
+        number = min(encoding.num_done + 1, encoding.num_total)
+        parts = [
+            tr("encoding pictures and sound, {number} of {total}", number=number, total=encoding.num_total)
+        ]
+    if encoding.elapsed_s >= 1:
+        parts.append(seconds(encoding.elapsed_s))
+    return " · ".join(parts)
 
 
 def notice_line(turn: Turn) -> str:

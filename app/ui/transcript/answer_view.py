@@ -123,7 +123,9 @@ class AnswerView(TurnView):
     def _show_footer(self, progress: Progress) -> None:
         is_streaming = self.turn.state is TurnState.STREAMING
         if is_streaming:
-            line = tools_line(self.turn) or activity_line(progress.slot, progress.is_paused)
+            line = tools_line(self.turn) or activity_line(
+                progress.slot, progress.is_paused, progress.encoding
+            )
         else:
             line = stats_line(self.turn)
         self._stats = one_line(line)

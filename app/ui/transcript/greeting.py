@@ -6,6 +6,7 @@ from enum import StrEnum
 from app.look.figures import count, data_size, num_params
 from app.look.words import mark, tr
 from app.models.recommended import RECOMMENDED, largest_that_fits
+from app.protocol.media import Senses
 from app.protocol.model import ModelInfo
 from app.services.model_state import ModelState
 from app.system import paths
@@ -75,11 +76,21 @@ def fact_texts(model: ModelInfo) -> tuple[str, ...]:
     facts = (
         parameters,
         tr("{number} tokens of context", number=count(model.max_sequence_tokens)),
-        tr("text only, no pictures or sound"),
+        senses_text(model.senses),
         tr("thinks before it answers") if model.thinks else "",
         tr("can call tools") if model.takes_tools else tr("not made to call tools"),
     )
     return tuple(fact for fact in facts if fact)
+
+
+def senses_text(senses: Senses) -> str:
+    if senses.sees and senses.hears:
+        return tr("sees pictures and hears sound")
+    if senses.sees and senses.takes_whole:
+        return tr("sees pictures; other answers wait while it looks")
+    if senses.any:
+        return tr("sees pictures") if senses.sees else tr("hears sound")
+    return tr("text only, no pictures or sound")
 
 
 def sizes_text(free_bytes: int) -> str:

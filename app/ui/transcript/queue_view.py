@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.chats.chat import QueuedMessage
 from app.look.buttons import IconButton
 from app.look.fonts import reading_font, small_font
-from app.look.plain_text import PlainLabel
+from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import tr
 
@@ -75,7 +75,9 @@ class QueuedBubble(QWidget):
     def __init__(self, message: QueuedMessage, parent: QWidget) -> None:
         super().__init__(parent)
         text = message.text if len(message.text) <= MAX_CHARS else message.text[: MAX_CHARS - 1] + "…"
-        self.words = PlainLabel("\n".join(text.splitlines()[:6]), self, wraps=True)
+        files = " · ".join(one_line(each.name) for each in message.attachments)[:MAX_CHARS]
+        lines = [*([files] if files else []), *text.splitlines()[:6]]
+        self.words = PlainLabel("\n".join(lines), self, wraps=True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self._state = PlainLabel(tr("queued"), self, tone="muted")
         self._state.setFont(small_font())

@@ -16,6 +16,7 @@ from app.chats.chat import Chat, Turn
 from app.look.words import tr
 from app.protocol.request import Role
 from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
+from app.ui.base.thumbnails import Thumbnails
 from app.ui.message.slices import slices
 from app.ui.message.text_part import SelectedText, TextPart
 from app.ui.message.tool_words import Naming
@@ -48,7 +49,9 @@ class Transcript(QAbstractScrollArea):
     acted = Signal(object, object)  # a TurnAction, the Turn
     ways_requested = Signal(int)  # so many more answers to the last message
     version_requested = Signal(object)  # the Turn to show
-    edited = Signal(object, str)  # the Turn, its new text
+    edited = Signal(object, str, object)  # the Turn, its new text, its attachments
+    picture_opened = Signal(object, object)  # the Turn, the attachment to be enlarged
+    media_saved = Signal(object)  # the attachment, whose file is to be saved
     kept = Signal(object)  # the Turn chosen of several side by side
     keep_going_requested = Signal()
     decided = Signal(object, object)  # the ToolUse that asks, a Decision
@@ -58,6 +61,7 @@ class Transcript(QAbstractScrollArea):
         super().__init__(parent)
         self._chat = chat  # is read, never changed
         self._naming: Naming = lambda _name: None
+        self._thumbnails: Thumbnails | None = None
         self._page = Page(2 * FOOTER)  # with the turns at the last drawing
         self.rows_in_sight = range(0)
         self._views = ViewPool(self._new_view, self)
@@ -120,7 +124,7 @@ class Transcript(QAbstractScrollArea):
         before, self._progress = self._progress, progress
         if progress == before or not self.isVisible():
             return
-        if replace(progress, slot=None) != replace(before, slot=None):
+        if replace(progress, slot=None, encoding=None) != replace(before, slot=None, encoding=None):
             self.mark_dirty()  # what is offered is other now
         last = self._views.live_view_of(self._page.rows[-1]) if self._page.rows else None
         if last:
@@ -148,6 +152,12 @@ class Transcript(QAbstractScrollArea):
         for view in self._views:
             view.set_naming(naming)
         self.mark_dirty()
+
+    def set_thumbnails(self, thumbnails: Thumbnails) -> None:
+        """Where the small copies of pictures come from."""
+        self._thumbnails = thumbnails
+        for view in self._views:
+            view.set_thumbnails(thumbnails)
 
     def set_comparing(self, is_comparing: bool) -> None:
         """Whether all versions of the last answer stand side by side. Ends by itself when more is said."""
@@ -408,6 +418,8 @@ class Transcript(QAbstractScrollArea):
         view.set_zoom(self._zoom)
         view.set_plain(self._is_plain)
         view.set_naming(self._naming)
+        if self._thumbnails:
+            view.set_thumbnails(self._thumbnails)
         view.decided.connect(self.decided)
         view.acted.connect(self.acted)
         view.ways_requested.connect(self.ways_requested)
@@ -415,6 +427,9 @@ class Transcript(QAbstractScrollArea):
         view.edited.connect(self.edited)
         view.height_changed.connect(self._on_height_changed)
         view.menu_requested.connect(self._on_menu_requested)
+        if isinstance(view, UserView):
+            view.picture_opened.connect(self.picture_opened)
+            view.media_saved.connect(self.media_saved)
         if isinstance(view, AnswerView):
             view.keep_going_requested.connect(self.keep_going_requested)
         if isinstance(view, CompareView):

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from app.bridge.chat_session import ChatSession
+from app.chats.attachment import Attachment
 from app.chats.chat import Turn
 from app.look.words import tr
 from app.protocol.request import Role
@@ -79,13 +80,13 @@ class TranscriptActions(QObject):
         if self._session.chat.shows(turn):
             self._deeds[action](turn)
 
-    @Slot(object, str)
-    def _on_edited(self, turn: Turn, text: str) -> None:
+    @Slot(object, str, object)
+    def _on_edited(self, turn: Turn, text: str, attachments: tuple[Attachment, ...]) -> None:
         if not self._session.chat.shows(turn):
             return
         if turn.role is Role.USER:
             self._transcript.follow_end()
-            self._session.edit(turn, text)
+            self._session.edit(turn, text, attachments)
         else:
             self._transcript.hold(turn)
             self._session.edit_answer(turn, text)

@@ -4,13 +4,17 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
 
+from app.chats.attachment import Attachment
 from app.look.buttons import quiet_button
 from app.look.painted import paint_rounded
 from app.look.tokens import current
 from app.look.words import tr
+from app.ui.base.attachment_chips import AttachmentChips
+from app.ui.base.thumbnails import Thumbnails
 
 PADDING = 12
 FOOT = 40
+MAX_CHIPS_HEIGHT = 120
 MIN_LINES, MAX_LINES = 2, 16
 MAX_WRAPPED_RUN = 5_000  # wrapping a longer unbroken run takes Qt seconds
 RADIUS = 12
@@ -20,12 +24,26 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 class TurnEditor(QWidget):
     """Enter does what it does in the composer: it saves, or begins a line. Esc leaves all as it was."""
 
-    saved = Signal(str)
+    saved = Signal(str, object)  # the text, the attachments that are left
     cancelled = Signal()
     height_changed = Signal()
 
-    def __init__(self, text: str, save_label: str, parent: QWidget) -> None:
+    def __init__(
+        self,
+        text: str,
+        save_label: str,
+        parent: QWidget,
+        attachments: tuple[Attachment, ...] = (),
+        thumbnails: Thumbnails | None = None,
+    ) -> None:
         super().__init__(parent)
+        self.attachments = attachments
+        self.chips = AttachmentChips(self)
+        if thumbnails:
+            self.chips.set_thumbnails(thumbnails)
+        self.chips.set_max_height(MAX_CHIPS_HEIGHT)
+        self.chips.removed.connect(self._on_removed)
+        self.chips.moved.connect(self._on_moved)
         self.enter_saves = True  # else Ctrl+Enter does
         self.text = QPlainTextEdit(self)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
@@ -45,6 +63,7 @@ class TurnEditor(QWidget):
         self.save.clicked.connect(self._on_saved)
         self.cancel.clicked.connect(self.cancelled)
         self.text.textChanged.connect(self._on_changed)
+        self.chips.show_attachments(attachments)
         self.setFocusProxy(self.text)
         self._height_in_lines = 0
         self._show_state()
@@ -61,13 +80,19 @@ class TurnEditor(QWidget):
         self.text.setVerticalScrollBarPolicy(
             policy.ScrollBarAsNeeded if is_cut else policy.ScrollBarAlwaysOff
         )
-        self.text.setGeometry(PADDING, PADDING, width - 2 * PADDING, text_height)
+        top = PADDING
+        if self.attachments:
+            self.chips.setFixedWidth(width - 2 * PADDING)
+            self.chips.fit()
+            self.chips.move(PADDING, top)
+            top += self.chips.height() + 6
+        self.text.setGeometry(PADDING, top, width - 2 * PADDING, text_height)
         self.save.adjustSize()
         self.cancel.adjustSize()
-        y = PADDING + text_height + (FOOT - self.save.height()) // 2
+        y = top + text_height + (FOOT - self.save.height()) // 2
         self.save.move(width - PADDING - self.save.width(), y)
         self.cancel.move(self.save.x() - 8 - self.cancel.width(), y)
-        height = PADDING + text_height + FOOT + 4
+        height = top + text_height + FOOT + 4
         self.setFixedSize(width, height)
         return height
 
@@ -81,11 +106,26 @@ class TurnEditor(QWidget):
             self.height_changed.emit()
 
     def _show_state(self) -> None:
-        self.save.setEnabled(bool(self.text.toPlainText().strip()))
+        self.save.setEnabled(bool(self.text.toPlainText().strip() or self.attachments))
 
     def _on_saved(self) -> None:
         if self.save.isEnabled():
-            self.saved.emit(self.text.toPlainText())
+            self.saved.emit(self.text.toPlainText(), self.attachments)
+
+    def _on_removed(self, number: int) -> None:
+        self._change((*self.attachments[:number], *self.attachments[number + 1 :]))
+        self.text.setFocus()
+
+    def _on_moved(self, number: int, step: int) -> None:
+        order = list(self.attachments)
+        order.insert(number + step, order.pop(number))
+        self._change(tuple(order))
+
+    def _change(self, attachments: tuple[Attachment, ...]) -> None:
+        self.attachments = attachments
+        self.chips.show_attachments(attachments)
+        self._show_state()
+        self.height_changed.emit()
 
     def eventFilter(self, _watched: object, event: QEvent) -> bool:
         """Keys go to the text first; otherwise Esc would stop an answer."""

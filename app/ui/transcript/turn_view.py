@@ -6,10 +6,13 @@ from PySide6.QtCore import QEvent, QPoint, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent
 from PySide6.QtWidgets import QWidget
 
+from app.chats.attachment import Attachment
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
+from app.protocol.media import Encoding
 from app.protocol.report import SlotSnapshot
 from app.ui.base.reading_order import focus_chain
+from app.ui.base.thumbnails import Thumbnails
 from app.ui.message.message_text import written_text
 from app.ui.message.text_part import SelectedText, TextPart
 from app.ui.message.tool_words import Naming
@@ -28,6 +31,7 @@ class Progress:
     is_paused: bool = False  # as all chats are
     can_keep_going: bool = False  # the chat stopped because it is full, and could drop turns instead
     enter_sends: bool = True  # in the composer, and in an edit
+    encoding: Encoding | None = None  # the answer waits for its pictures
 
 
 NO_PROGRESS = Progress()
@@ -42,7 +46,7 @@ class TurnView(QWidget):
     acted = Signal(object, object)  # a TurnAction, the Turn
     ways_requested = Signal(int)  # so many more answers to the last message
     version_requested = Signal(object, object)  # the Turn, and the one to replace it
-    edited = Signal(object, str)  # the Turn, what it shall be
+    edited = Signal(object, str, object)  # the Turn, what it shall be, and its attachments
     menu_requested = Signal(object, QPoint)  # this view, and where on the screen
     decided = Signal(object, object)  # the ToolUse that asks, a Decision
     height_changed = Signal(object)  # this view, which must be arranged anew
@@ -55,6 +59,7 @@ class TurnView(QWidget):
         self.turn = turn
         self.place = Place()
         self.editor: TurnEditor | None = None
+        self._thumbnails: Thumbnails | None = None
         self._zoom = 0
         self._arranged_for = -1  # the width of the last arrangement, if still valid
         self._arranged_height = 0
@@ -107,6 +112,10 @@ class TurnView(QWidget):
             self.editor.set_reading_font(reading_font(zoom))
         self.changed()
 
+    def set_thumbnails(self, thumbnails: Thumbnails) -> None:
+        """Where the small copies of pictures come from; only the user's messages have them."""
+        self._thumbnails = thumbnails
+
     def set_plain(self, is_plain: bool) -> None:
         """From the next `apply` on: as it was written. What the user wrote always is."""
 
@@ -155,7 +164,8 @@ class TurnView(QWidget):
     def start_editing(self) -> None:
         if self.editor:
             return
-        self.editor = TurnEditor(self.turn.text, self._save_label(), self)
+        turn = self.turn
+        self.editor = TurnEditor(turn.text, self._save_label(), self, turn.attachments, self._thumbnails)
         self.editor.enter_saves = self.place.enter_saves
         self.editor.set_reading_font(reading_font(self._zoom))
         self.editor.saved.connect(self._on_saved)
@@ -178,11 +188,11 @@ class TurnView(QWidget):
         editor.deleteLater()
         self._emit_height_changed()
 
-    def _on_saved(self, text: str) -> None:
+    def _on_saved(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         turn = self.turn
         self.stop_editing()
-        if text != turn.text:
-            self.edited.emit(turn, text)
+        if text != turn.text or attachments != turn.attachments:
+            self.edited.emit(turn, text, attachments)
 
     def _save_label(self) -> str:
         raise NotImplementedError

@@ -1,9 +1,10 @@
 """A user message, in a bubble. GUI thread."""
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from app.chats.attachment import Attachment
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
 from app.look.painted import paint_rounded
@@ -12,7 +13,9 @@ from app.look.tokens import current
 from app.look.words import tr, tr_said
 from app.ui.base.attachment_preview import AttachmentPreview
 from app.ui.base.attachment_words import kind_label
+from app.ui.base.thumbnails import Thumbnails
 from app.ui.message.long_text import LongText
+from app.ui.message.media_strip import MediaStrip
 from app.ui.message.text_part import TextPart
 from app.ui.transcript.turn_actions import Place, TurnButtons
 from app.ui.transcript.turn_view import Progress, TurnView
@@ -23,6 +26,7 @@ BUBBLE_PADDING_TOP = 10
 BUBBLE_PADDING_BOTTOM = 6  # the line spacing leaves room below the last one
 BUBBLE_SHARE = 0.86  # of the column, at most
 GAP = 4
+BETWEEN = 6  # pictures and the bubble
 
 
 class UserView(TurnView):
@@ -30,9 +34,17 @@ class UserView(TurnView):
 
     GAP_AFTER = 4
 
+    picture_opened = Signal(object, object)  # the Turn, the attachment to be enlarged
+    media_saved = Signal(object)  # the attachment, whose file is to be saved
+
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(turn, parent)
         self._shown: Turn | None = None
+        self._files: list[Attachment] = []
+        self._pieces: list[Attachment] = []  # pictures and sounds
+        self._media = MediaStrip(self)
+        self._media.opened.connect(self._on_media_opened)
+        self._media.saved.connect(self._on_media_saved)
         self._text = LongText(self)
         self._text.height_changed.connect(self._emit_height_changed)
         self._text.file_clicked.connect(self._on_file_clicked)
@@ -45,7 +57,10 @@ class UserView(TurnView):
         self.place = place
         if self._shown is not self.turn:
             self._shown = self.turn
-            self._text.show_text(self.turn.text, [one_line(file.name) for file in self.turn.attachments])
+            self._files = [each for each in self.turn.attachments if not each.media]
+            self._text.show_text(self.turn.text, [one_line(file.name) for file in self._files])
+            self._pieces = [each for each in self.turn.attachments if each.media]
+            self._media.show_media(self._pieces)
             self.notice.setText(tr_said(self.turn.notice))
             self.changed()
         self.buttons.apply(self.turn, place)
@@ -55,10 +70,22 @@ class UserView(TurnView):
     @Slot(int, QWidget)
     def _on_file_clicked(self, number: int, button: QWidget) -> None:
         """As before it was sent."""
-        file = self.turn.attachments[number]
+        file = self._files[number]
         preview = AttachmentPreview(self)
         preview.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         preview.open_above(button, file, kind_label(file), is_sent=True)
+
+    @Slot(int)
+    def _on_media_opened(self, number: int) -> None:
+        self.picture_opened.emit(self.turn, self._pieces[number])
+
+    @Slot(int)
+    def _on_media_saved(self, number: int) -> None:
+        self.media_saved.emit(self._pieces[number])
+
+    def set_thumbnails(self, thumbnails: Thumbnails) -> None:
+        super().set_thumbnails(thumbnails)
+        self._media.set_thumbnails(thumbnails)
 
     def set_zoom(self, zoom: int) -> None:
         self._text.set_reading_font(reading_font(zoom))
@@ -73,9 +100,14 @@ class UserView(TurnView):
 
     def _arrange_text(self, width: int) -> int:
         widest = int(width * BUBBLE_SHARE) - 2 * BUBBLE_PADDING_X
+        top = self._media.arrange(int(width * BUBBLE_SHARE))
+        self._media.move(width - self._media.width(), 0)
         text_height = self._text.arrange(widest)
-        self._text.move(width - BUBBLE_PADDING_X - self._text.width(), BUBBLE_PADDING_TOP)
-        bottom = BUBBLE_PADDING_TOP + text_height + BUBBLE_PADDING_BOTTOM
+        bottom = top
+        if self._has_bubble:
+            top += BETWEEN if top else 0
+            self._text.move(width - BUBBLE_PADDING_X - self._text.width(), top + BUBBLE_PADDING_TOP)
+            bottom = top + BUBBLE_PADDING_TOP + text_height + BUBBLE_PADDING_BOTTOM
         self.notice.setVisible(bool(self.notice.text()))
         if self.notice.text():
             height = self.notice.heightForWidth(widest)
@@ -84,6 +116,10 @@ class UserView(TurnView):
         self._place_actions(width, bottom + 2)
         self.update()  # the bubble is this widget's own, and around the text
         return bottom + 2 + TurnButtons.HEIGHT
+
+    @property
+    def _has_bubble(self) -> bool:
+        return bool(self.turn.text or self._files or not self._pieces)
 
     def _place_actions(self, width: int, y: int) -> None:
         """The version switch at the edge, so that it stays in place."""
@@ -96,11 +132,12 @@ class UserView(TurnView):
     def _show_text(self, is_shown: bool) -> None:
         super()._show_text(is_shown)
         self._text.setVisible(is_shown)
+        self._media.setVisible(is_shown and bool(self._pieces))
         self.notice.setVisible(is_shown and bool(self.notice.text()))
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        if self.editor:
+        if self.editor or not self._has_bubble:
             return
         bubble = self._text.geometry().adjusted(
             -BUBBLE_PADDING_X, -BUBBLE_PADDING_TOP, BUBBLE_PADDING_X, BUBBLE_PADDING_BOTTOM

@@ -12,9 +12,13 @@ from app.chats.attachment import Attachment
 from app.protocol.request import Overflow, Role
 from app.ui.base.attachment_preview import SHOWN_CHARS
 from app.ui.base.attachment_words import PASTED
+from app.ui.base.thumbnails import Thumbnails
 from app.ui.composer.composer import Composer
 from app.ui.composer.context_words import ContextFigures
 from app.ui.composer.message_editor import MAX_CHARS, MAX_PASTED_CHARS
+from tests.ui.pictures import a_picture, with_pictures
+
+CTRL = Qt.KeyboardModifier.ControlModifier
 
 NOTES = Attachment("notes.txt", "remember the milk")
 REPORT = Attachment("report.pdf", "all is well", "pdf")
@@ -211,12 +215,17 @@ def test_a_pasted_link_is_text(composer: Composer) -> None:
     assert composer.editor.toPlainText() == "https://example.org/"
 
 
-def test_a_pasted_image_is_told_that_the_model_cannot_see(composer: Composer) -> None:
+def test_a_pasted_picture_is_handed_on_as_the_other_program_gave_it(composer: Composer, qtbot: QtBot) -> None:
+    given = data()
+    given.setData("image/png", b"not looked at here")
+    with qtbot.waitSignal(composer.picture_given) as heard:
+        paste(composer, given)
+    assert heard.args == [b"not looked at here"]
     image = QImage(4, 4, QImage.Format.Format_RGB32)
     image.fill(QColor("red"))
-    paste(composer, data(image=image))
-    assert "cannot see" in composer.notice.text
-    assert composer.attachments == ()
+    with qtbot.waitSignal(composer.picture_given) as heard:  # as on Windows, pixels alone
+        paste(composer, data(image=image))
+    assert heard.args[0].startswith(b"\x89PNG")
     paste(composer, data("cells of a sheet, which come with their picture", image=image))
     assert composer.editor.toPlainText() == "cells of a sheet, which come with their picture"
 
@@ -226,6 +235,28 @@ def test_a_model_file_dropped_on_it_is_left_to_the_window(composer: Composer) ->
 
 
 # Attachments
+
+
+def test_a_picture_shows_itself_and_its_tokens_and_can_be_moved_and_enlarged(
+    composer: Composer, qtbot: QtBot
+) -> None:
+    cat = a_picture("cat.png")
+    composer.chips.set_thumbnails(Thumbnails(with_pictures("cat.png"), composer))  # type: ignore[arg-type]
+    composer.set_attachments([NOTES, cat])
+    composer.chips.show_tokens({NOTES.text: TokenCount(1204), cat.media: TokenCount(273)}.get)
+    chip = composer.chips.chips[1]
+    assert (chip.name, chip.detail) == ("cat.png", "640 × 480 · 273 tokens")
+    scale = chip.devicePixelRatioF()
+    assert chip.grab().toImage().pixelColor(int(26 * scale), int(26 * scale)).name() == "#ff0000"
+    with qtbot.waitSignal(composer.picture_opened) as opened:
+        qtbot.keyClick(chip, Qt.Key.Key_Return)
+    assert opened.args == [1]
+    with qtbot.waitSignal(composer.attachments_changed):
+        qtbot.keyClick(chip, Qt.Key.Key_Left, CTRL)
+    assert composer.attachments == (cat, NOTES)
+    assert composer.chips.chips[0].hasFocus()
+    qtbot.keyClick(composer.chips.chips[0], Qt.Key.Key_Left, CTRL)  # it is the first already
+    assert composer.attachments == (cat, NOTES)
 
 
 def test_attachments_show_what_they_are_and_what_they_cost(composer: Composer) -> None:
@@ -350,4 +381,4 @@ def test_the_settings_keep_their_words_where_there_is_room_for_all(composer: Com
         QApplication.processEvents()
         style = composer.settings.toolButtonStyle()
         assert (style is Qt.ToolButtonStyle.ToolButtonTextBesideIcon) == has_words
-        assert composer.settings.x() - composer.tools.geometry().right() < 12
+        assert composer.settings.x() - composer.shelf.geometry().right() < 12

@@ -12,12 +12,14 @@ from app.attachments.refusal import Reason
 from app.chats.attachment import Attachment
 from app.chats.chat import Turn, TurnState
 from app.look.theme import apply_theme
+from app.protocol.media import Senses
 from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
 from app.protocol.request import Overflow, Role
 from app.ui.composer.message_draft import MAX_FILES
 from app.ui.tabs.chat_view import ChatView
 from tests.ui.fakes import FakeSession
+from tests.ui.pictures import a_picture
 
 NOTES = Attachment("notes.txt", "remember the milk")
 ANSWERED = (
@@ -115,6 +117,24 @@ def test_a_file_that_cannot_be_read_is_told_in_the_tab(view: ChatView, session: 
     session.files.refused.emit("locked.pdf", Reason.PASSWORD)
     assert len(view.composer.notice.text.splitlines()) == 2
     assert view.composer.notice.isVisible()
+
+
+def test_a_model_that_does_not_see_is_said_at_once_and_the_picture_stays(
+    view: ChatView, session: FakeSession, qtbot: QtBot
+) -> None:
+    session.draft_attachments = (a_picture("cat.png"),)
+    view.message_draft.show_state()
+    assert not view.composer.senses.isVisible(), "there is no model"
+    session.senses = Senses(reason="Its projector is missing.")
+    view.message_draft.show_state()
+    assert view.composer.senses.isVisible()
+    assert view.composer.senses.text().endswith("only told that there is one. Its projector is missing.")
+    with qtbot.waitSignal(view.composer.models_requested):
+        view.composer.get_model.click()
+    session.senses = Senses(sees=True)
+    view.message_draft.show_state()
+    assert not view.composer.senses.isVisible()
+    assert len(view.composer.chips.chips) == 1
 
 
 def test_too_many_files_are_refused_together(view: ChatView, session: FakeSession) -> None:

@@ -11,13 +11,14 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge.tasks import finish_all
 from app.engine.workers import Worker, WorkerState
+from app.models.model_file import FileKind
 from app.protocol.load import KvType, LoadParams
 from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed
 from app.services.preferences import Preferences
 from app.settings.settings import AdapterSettings, ModelSettings, Settings
 from app.system import paths
 from app.ui.engine.model_loading import ModelLoading
-from app.ui.models.load_rows import GROUPS, load_field
+from app.ui.models.load_rows import GROUPS, TEXT_ALONE, load_field
 from app.ui.models.load_settings import LoadSettings, LoadSettingsDialog
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine
@@ -26,7 +27,7 @@ from tests.ui.models.library_fakes import FakeModelLibrary, model_file
 GPU = Device("CUDA0", "Some GPU", DeviceKind.GPU, 8 << 30, 6 << 30)
 OTHER_GPU = Device("CUDA1", "Some GPU", DeviceKind.GPU, 8 << 30, 6 << 30)
 AS_WITHOUT_A_CHOICE = {"auto", "model"}
-OF_SECTIONS = {"adapters", "devices", "draft_model", "workers"}
+OF_SECTIONS = {"adapters", "devices", "draft_model", "projector", "takes_media", "workers"}
 
 
 @pytest.fixture
@@ -253,6 +254,33 @@ async def test_of_several_gpus_some_can_be_chosen_and_without_any_it_is_said(
     dialog._show_values()
     assert dialog.devices.text == "Devices are listed once a model is loaded."
     await finish_all()
+
+
+async def test_the_projector_is_the_one_beside_the_model_or_another_or_none(
+    qloop, shown, path, preferences, library, monkeypatch
+) -> None:
+    beside = path.with_name(f"mmproj-{path.stem}-f16.gguf")
+    monkeypatch.setattr("app.settings.load.projector_beside", lambda model: beside if model == path else None)
+    other = model_file("Other eyes", path=Path("/models/mmproj-other.gguf"), kind=FileKind.PROJECTOR)
+    library.become(*library.models, other)
+    dialog = shown(path)
+    await finish_all()
+    row = dialog.projector_row
+    combo = row.widget
+    assert row.note.startswith(f"Default: {beside.stem}.")
+    assert [combo.itemText(place) for place in range(combo.count())] == [
+        "Automatic",
+        "None: text alone",
+        "Other eyes · Q8_0",
+    ]
+    combo.value_chosen.emit(str(other.path))
+    assert preferences.of_model(path) == ModelSettings(projector=other.path)
+    assert combo.currentText() == "Other eyes · Q8_0"
+    combo.value_chosen.emit(TEXT_ALONE)
+    assert preferences.of_model(path) == ModelSettings(takes_media=False)
+    assert combo.currentText() == "None: text alone"
+    row.reset.click()
+    assert preferences.of_model(path) == ModelSettings()
 
 
 async def test_a_draft_model_is_chosen_among_those_that_fit_with_a_number_of_guesses(

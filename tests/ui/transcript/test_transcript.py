@@ -431,6 +431,7 @@ def test_versions_stand_side_by_side_until_one_is_kept(
     assert isinstance(compared, CompareView)
     assert [column.turn for column in compared.columns] == [answer, version]
     assert compared.columns[0].y() == compared.columns[1].y()
+    assert compared.vote.text() == f"Votes: {answer.text}: 1 of 2 · three: 1 of 2"
     with qtbot.waitSignal(transcript.kept) as kept:
         compared.columns[1].keep.click()
     assert kept.args == [version]
@@ -507,7 +508,7 @@ def test_a_message_is_edited_in_its_place(transcript: Transcript, chat: Chat, qt
     qtbot.keyClicks(view.editor.text, " to 5")
     with qtbot.waitSignal(transcript.edited) as edited:
         qtbot.keyClick(view.editor.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    assert edited.args == [chat.turns[0], "Count to 5"]
+    assert edited.args == [chat.turns[0], "Count to 5", ()]
     assert view.editor is None
 
 

@@ -17,7 +17,7 @@ from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.compare_view import CompareView
 from app.ui.transcript.turn_actions import TurnAction
 from tests.fakes import model_info
-from tests.ui.fakes import FakeEngine, FakeTokenCounter
+from tests.ui.fakes import FakeEngine, FakeMediaFiles, FakeTokenCounter
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def engine() -> FakeEngine:
 def session(qtbot: QtBot, engine: FakeEngine, tmp_path: Path) -> ChatSession:
     chat = Chat()
     chat.add(Turn(Role.USER, "Count"), Turn(Role.ASSISTANT, "**1**, 2", model="starter"))
-    session = ChatSession(chat, engine, Settings.load(tmp_path / "settings.json"))  # type: ignore[arg-type]
+    session = ChatSession(chat, engine, Settings(), media=FakeMediaFiles())  # type: ignore[arg-type]
     session.asked.connect(lambda request: engine.post(Submit(request)))
     session.tokens = FakeTokenCounter(session)  # type: ignore[assignment]
     return session
@@ -139,7 +139,7 @@ def test_nothing_is_done_to_a_turn_that_is_gone_and_not_drawn_as_gone_yet(
     assert shown
     session.chat.remove(session.chat.turns[1])
     shown.act(action)
-    shown.edited.emit(shown.turn, "another text")
+    shown.edited.emit(shown.turn, "another text", ())
     assert texts(session) == ["Count"]
     assert engine.submitted == []
 

@@ -3,7 +3,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.chats.attachment import Attachment
 from app.ui.transcript.turn_editor import MAX_LINES, TurnEditor
+from tests.ui.pictures import a_picture
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -43,7 +45,7 @@ def test_where_enter_makes_a_line_ctrl_enter_saves(editor: TurnEditor, qtbot: Qt
     qtbot.keyClicks(editor.text, "to 5")
     with qtbot.waitSignal(editor.saved) as saved:
         qtbot.keyClick(editor.text, Qt.Key.Key_Return, CTRL)
-    assert saved.args == ["Count\nto 5"]
+    assert saved.args == ["Count\nto 5", ()]
 
 
 def test_nothing_can_be_saved_as_nothing(editor: TurnEditor, qtbot: QtBot) -> None:
@@ -51,6 +53,23 @@ def test_nothing_can_be_saved_as_nothing(editor: TurnEditor, qtbot: QtBot) -> No
     assert not editor.save.isEnabled()
     with qtbot.assertNotEmitted(editor.saved):
         qtbot.keyClick(editor.text, Qt.Key.Key_Return, CTRL)
+
+
+def test_what_was_attached_is_kept_until_it_is_removed(ground: QWidget, qtbot: QtBot) -> None:
+    cat, notes = a_picture("cat.png"), Attachment("notes.txt", "text")
+    editor = TurnEditor("", "Save", ground, (cat, notes))
+    editor.show()
+    editor.arrange(400)
+    assert editor.save.isEnabled()
+    assert [chip.attachment for chip in editor.chips.chips] == [cat, notes]
+    assert editor.chips.geometry().bottom() < editor.text.geometry().top()
+    with qtbot.waitSignal(editor.height_changed):
+        editor.chips.chips[1].cross.click()
+    with qtbot.waitSignal(editor.saved) as saved:
+        editor.save.click()
+    assert saved.args == ["", (cat,)]
+    editor.chips.chips[0].cross.click()
+    assert not editor.save.isEnabled()
 
 
 def test_it_grows_with_its_lines_up_to_a_limit(editor: TurnEditor, qtbot: QtBot) -> None:

@@ -1,4 +1,4 @@
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QPaintEvent, QRegion
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
@@ -7,10 +7,13 @@ from app.chats.attachment import Attachment
 from app.chats.chat import Turn
 from app.protocol.request import Role
 from app.ui.base.attachment_preview import AttachmentPreview
+from app.ui.base.thumbnails import Thumbnails
 from app.ui.message.long_text import LongText
+from app.ui.message.media_strip import MediaStrip
 from app.ui.transcript.turn_actions import Place
 from app.ui.transcript.turn_view import NO_PROGRESS
 from app.ui.transcript.user_view import BUBBLE_PADDING_X, UserView
+from tests.ui.pictures import a_picture, with_pictures
 
 
 class Watched(UserView):
@@ -43,6 +46,39 @@ def test_the_bubble_is_drawn_anew_around_other_words_of_the_same_height(qtbot: Q
     assert view.height() == height
     edge = QPoint(view.text_panes()[0].mapTo(view, QPoint(-BUBBLE_PADDING_X + 2, 4)))
     qtbot.waitUntil(lambda: view.drawn.contains(edge))
+
+
+def test_pictures_stand_above_the_bubble_and_open_in_the_viewer(qtbot: QtBot, qloop: object) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.resize(600, 400)
+    files = with_pictures("cat.png", "dog.png")
+    pictures = (a_picture("cat.png"), a_picture("dog.png"))
+    turn = Turn(Role.USER, "Which is which?", attachments=(*pictures, Attachment("notes.txt", "text")))
+    view = UserView(turn, page)
+    view.set_thumbnails(Thumbnails(files, view))  # type: ignore[arg-type]
+    view.set_zoom(0)
+    view.apply(Place(), NO_PROGRESS)
+    view.arrange(600)
+    page.show()
+    (strip,) = view.findChildren(MediaStrip)
+    (words,) = view.findChildren(LongText)
+    assert len(words.files) == 1
+    assert strip.geometry().bottom() < words.geometry().top()
+    assert strip.geometry().right() == view.rect().right()
+    cat, dog = strip.tiles
+    assert (cat.width(), cat.height()) == (200, 150)
+    assert cat.geometry().right() < dog.geometry().left()
+    at = view.mapFromGlobal(cat.mapToGlobal(cat.rect().center()))
+    assert view.grab().toImage().pixelColor(at * view.devicePixelRatioF()).name() == "#ff0000"
+    with qtbot.waitSignal(view.picture_opened) as opened:
+        qtbot.keyClick(dog, Qt.Key.Key_Space)
+    assert opened.args == [turn, pictures[1]]
+
+    view.show_turn(Turn(Role.USER, "", attachments=pictures[:1]))
+    view.apply(Place(), NO_PROGRESS)
+    view.arrange(600)
+    assert [tile.size().toTuple() for tile in strip.tiles] == [(320, 240)]
 
 
 def test_a_sent_file_opens_as_it_did_before_it_was_sent(qtbot: QtBot) -> None:

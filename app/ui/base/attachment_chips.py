@@ -2,11 +2,19 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
-from app.bridge.token_counter import TokenCount
+from app.bridge.token_counter import Counted, TokenCount
 from app.chats.attachment import Attachment
 from app.look.buttons import IconButton
 from app.look.flow_layout import FlowLayout
@@ -14,11 +22,14 @@ from app.look.fonts import small_font, tabular
 from app.look.icons import paint_icon
 from app.look.painted import paint_rounded
 from app.look.plain_text import as_tooltip, one_line
+from app.look.popups import Menu
 from app.look.tokens import current
-from app.look.words import tr
+from app.look.words import mark, tr
 from app.ui.base.attachment_words import icon_name, kind_label, title, tokens_text
+from app.ui.base.thumbnails import Thumbnails
 
 HEIGHT, SIDE, PADDING, GAP = 30, 22, 8, 6
+MEDIA_HEIGHT, PICTURE_SIDE = 52, 40
 MIN_NAME_WIDTH, MAX_NAME_WIDTH, MIN_WIDTH, MAX_WIDTH = 72, 220, 80, 420
 END = GAP + SIDE + 4  # where the cross is
 RADIUS = 8
@@ -30,6 +41,8 @@ class AttachmentChips(QScrollArea):
     """As high as its rows, up to a height that is set; then it scrolls."""
 
     removed = Signal(int)
+    moved = Signal(int, int)  # which of them, by how many places
+    saved = Signal(int)  # its file is to be saved
     cancelled = Signal(int)  # which of the files that are still being read
     opened = Signal(int, object)  # which of them, its chip
 
@@ -38,7 +51,8 @@ class AttachmentChips(QScrollArea):
         self._chips: list[AttachmentChip] = []
         self._pending: list[PendingChip] = []
         self._attachments: tuple[Attachment, ...] = ()
-        self._max_height = HEIGHT
+        self._thumbnails: Thumbnails | None = None
+        self._room = HEIGHT
         self._content = QWidget(self)
         self._flow = FlowLayout(self._content, GAP)
         self.setWidget(self._content)
@@ -63,10 +77,15 @@ class AttachmentChips(QScrollArea):
     def pending_names(self) -> tuple[str, ...]:
         return tuple(chip.name for chip in self._pending)
 
+    def set_thumbnails(self, thumbnails: Thumbnails) -> None:
+        """Where the small copies of pictures come from."""
+        self._thumbnails = thumbnails
+        thumbnails.loaded.connect(self._on_loaded)
+
     def set_max_height(self, height: int) -> None:
-        """In whole rows, at least one."""
-        self._max_height = max(1, (height + GAP) // (HEIGHT + GAP)) * (HEIGHT + GAP) - GAP
-        self._fit()
+        """Of it, as many whole rows are shown as there is room for, at least one."""
+        self._room = height
+        self.fit()
 
     def show_attachments(self, attachments: Sequence[Attachment]) -> None:
         if tuple(attachments) == self._attachments:
@@ -77,7 +96,7 @@ class AttachmentChips(QScrollArea):
         for chip in self._pending:  # they come after the finished ones
             self._flow.removeWidget(chip)
             self._flow.addWidget(chip)
-        self._fit()
+        self.fit()
 
     def show_pending(self, names: Sequence[str]) -> None:
         """Files that are still being read."""
@@ -85,11 +104,11 @@ class AttachmentChips(QScrollArea):
             return
         self._drop(self._pending)
         self._pending = [self._new_pending(name, number) for number, name in enumerate(names)]
-        self._fit()
+        self.fit()
 
-    def show_tokens(self, num_tokens: Callable[[str], TokenCount | None]) -> None:
+    def show_tokens(self, num_tokens: Callable[[Counted], TokenCount | None]) -> None:
         for chip in self._chips:
-            chip.show_tokens(num_tokens(chip.attachment.text))
+            chip.show_tokens(num_tokens(chip.attachment.media or chip.attachment.text))
 
     def focus_chip(self, number: int) -> bool:
         """False if there is none: the focus stays."""
@@ -101,13 +120,29 @@ class AttachmentChips(QScrollArea):
         return True
 
     def _new_chip(self, attachment: Attachment, number: int) -> "AttachmentChip":
-        chip = AttachmentChip(attachment, self._content)
+        if attachment.media:
+            chip: AttachmentChip = MediaChip(attachment, self._thumbnails, self._content)
+        else:
+            chip = AttachmentChip(attachment, self._content)
+        chip.saved.connect(lambda: self.saved.emit(number))
+        chip.moved.connect(lambda step: self._move(number, step))
         chip.opened.connect(lambda: self.opened.emit(number, chip))
         chip.removed.connect(lambda: self.removed.emit(number))
         chip.stepped.connect(lambda step: self.focus_chip(max(0, number + step)))
         self._flow.addWidget(chip)
         chip.show()
         return chip
+
+    def _move(self, number: int, step: int) -> None:
+        if 0 <= number + step < len(self._chips):
+            self.moved.emit(number, step)
+            self.focus_chip(number + step)
+
+    @Slot(str)
+    def _on_loaded(self, sha256: str) -> None:
+        for chip in self._chips:
+            if chip.attachment.media and chip.attachment.media.sha256 == sha256:
+                chip.update()
 
     def _new_pending(self, name: str, number: int) -> "PendingChip":
         chip = PendingChip(name, self._content)
@@ -124,15 +159,20 @@ class AttachmentChips(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self.fit()
 
-    def _fit(self) -> None:
-        self.setFixedHeight(min(self._max_height, self._flow.heightForWidth(self.viewport().width())))
+    def fit(self) -> None:
+        """To its width, and the height that is set."""
+        row = max((chip.HEIGHT for chip in self._chips), default=HEIGHT) + GAP
+        room = max(1, (self._room + GAP) // row) * row - GAP
+        self.setFixedHeight(min(room, self._flow.heightForWidth(self.viewport().width())))
         self.setVisible(bool(self._chips or self._pending))
 
 
 class _Chip(QWidget):
     """An icon, a name and a quieter word, on one line. Its cross, Backspace or Delete removes it."""
+
+    HEIGHT = HEIGHT
 
     removed = Signal()
 
@@ -160,18 +200,17 @@ class _Chip(QWidget):
         name = min(self._advance(self.name), MAX_NAME_WIDTH)
         detail = self._advance(self.detail)
         width = PADDING + 16 + GAP + name + (GAP + detail if detail else 0) + END
-        return QSize(min(width, MAX_WIDTH), HEIGHT)
+        return QSize(min(width, MAX_WIDTH), self.HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(MIN_WIDTH, HEIGHT)
+        return QSize(MIN_WIDTH, self.HEIGHT)
 
     def _advance(self, text: str) -> int:
         """Rounded up: Qt rounds down and then elides the text."""
         return self.fontMetrics().horizontalAdvance(text) + 1 if text else 0
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        tokens, metrics = current(), self.fontMetrics()
-        painter = QPainter(self)
+    def _paint_ground(self, painter: QPainter) -> None:
+        tokens = current()
         paint_rounded(
             painter,
             self.rect(),
@@ -180,6 +219,11 @@ class _Chip(QWidget):
             fill=tokens.raised if self.underMouse() else tokens.surface,
             edge=tokens.accent if self.hasFocus() else tokens.hairline,
         )
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens, metrics = current(), self.fontMetrics()
+        painter = QPainter(self)
+        self._paint_ground(painter)
         paint_icon(painter, self._icon, QRectF(PADDING, (HEIGHT - 15) / 2, 15, 15), tokens.muted)
         x = PADDING + 16 + GAP
         end = self.width() - END
@@ -201,7 +245,7 @@ class _Chip(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.cross.move(self.width() - SIDE - 4, (HEIGHT - SIDE) // 2)
+        self.cross.move(self.width() - SIDE - 4, (self.HEIGHT - SIDE) // 2)
 
 
 class PendingChip(_Chip):
@@ -217,7 +261,10 @@ class AttachmentChip(_Chip):
     """A click or Enter opens what was read from the file."""
 
     opened = Signal()
+    saved = Signal()
     stepped = Signal(int)  # to the next or the previous chip
+    moved = Signal(int)  # by so many places
+    HINT = mark("Click to see what the model will read.")
 
     def __init__(self, attachment: Attachment, parent: QWidget) -> None:
         super().__init__(title(attachment), icon_name(attachment), parent)
@@ -230,17 +277,64 @@ class AttachmentChip(_Chip):
         self.show_detail(" · ".join(part for part in parts if part))
         self.setAccessibleName(tr("Attachment: {name}", name=self.name))
         self.setAccessibleDescription(self.detail)
-        lines = (self.name, self.detail, tr("Click to see what the model will read."))
+        lines = (self.name, self.detail, tr(self.HINT))
         self.setToolTip(as_tooltip("\n".join(line for line in lines if line)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _OPEN:
             self.opened.emit()
         elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
-            self.stepped.emit(1 if event.key() == Qt.Key.Key_Right else -1)
+            is_moved = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            (self.moved if is_moved else self.stepped).emit(1 if event.key() == Qt.Key.Key_Right else -1)
         else:
             super().keyPressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             self.opened.emit()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = Menu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(tr("&Open"), self.opened.emit)
+        if self.attachment.media:
+            menu.addAction(tr("&Save as…"), self.saved.emit)
+        menu.addSeparator()
+        menu.addAction(tr("Move to the &left"), lambda: self.moved.emit(-1))
+        menu.addAction(tr("Move to the &right"), lambda: self.moved.emit(1))
+        menu.addSeparator()
+        menu.addAction(tr("&Remove"), self.removed.emit)
+        menu.popup(event.globalPos())
+
+
+class MediaChip(AttachmentChip):
+    """A small copy of a picture, its name, and below it what it takes."""
+
+    HEIGHT = MEDIA_HEIGHT
+    HINT = mark("Click to enlarge a picture, or to save a sound. Ctrl+Left and Ctrl+Right move it.")
+
+    def __init__(self, attachment: Attachment, thumbnails: Thumbnails | None, parent: QWidget) -> None:
+        super().__init__(attachment, parent)
+        self._thumbnails = thumbnails
+
+    def sizeHint(self) -> QSize:
+        name = min(self._advance(self.name), MAX_NAME_WIDTH)
+        words = max(name, self._advance(self.detail))
+        return QSize(min(PADDING + PICTURE_SIDE + GAP + words + END, MAX_WIDTH), self.HEIGHT)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens, metrics = current(), self.fontMetrics()
+        painter = QPainter(self)
+        self._paint_ground(painter)
+        assert self.attachment.media
+        place = QRect(6, (self.HEIGHT - PICTURE_SIDE) // 2, PICTURE_SIDE, PICTURE_SIDE)
+        if self._thumbnails:
+            self._thumbnails.paint(painter, place, self.attachment.media)
+        x = place.right() + 1 + GAP
+        room = self.width() - END - x
+        y = (self.HEIGHT - 2 * metrics.lineSpacing()) // 2 + metrics.ascent()
+        painter.setPen(QColor(tokens.text))
+        painter.drawText(x, y, metrics.elidedText(self.name, Qt.TextElideMode.ElideMiddle, room))
+        painter.setPen(QColor(tokens.muted))
+        detail = metrics.elidedText(self.detail, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(x, y + metrics.lineSpacing(), detail)

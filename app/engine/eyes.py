@@ -1,0 +1,397 @@
+"""Turns pictures and sounds into rows of embeddings, beside the engine: in a child process, and kept.
+
+A child of its own, because a projector's file may end the process that reads it, because only a process can
+be stopped in the middle of an encoding, and because it can stand back for the engine's steps.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import psutil
+
+from app.engine.media_rows import Part
+from app.media import reading
+from app.protocol.errors import InvalidRequestError, ModelLoadError, RequestError
+from app.protocol.media import Media, MediaKind, Senses
+from app.system import child_process
+from app.system.said import said, unpacked
+
+log = logging.getLogger(__name__)
+
+RAM_SHARE, MAX_RAM_BYTES = 0.05, 512 * 2**20
+MAX_LAYOUTS = 1000
+MAX_START_S, MAX_LAYOUT_S, MAX_ENCODE_S = 300.0, 30.0, 900.0
+
+Rows = npt.NDArray[np.float32]
+Key = tuple[str, MediaKind, tuple[int, ...]]
+CRASHED = said(
+    "The projector's process ended while it worked on a picture or sound. Its file may be damaged, or not "
+    "fit this model."
+)
+
+
+_Answer = Future[tuple[dict[str, Any], list[bytes]]]
+
+
+class ChildGoneError(Exception):
+    """It crashed, or was killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The rows of each encoded part of one picture or sound. `ms`: how long that took."""
+
+    rows: tuple[Rows, ...]
+    ms: float
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(part.nbytes for part in self.rows)
+
+
+class Eyes:
+    """Opened with a model; `close` it after the engine.
+
+    `on_done` is called on another thread whenever an encoding has ended; `take` tells how.
+    """
+
+    def __init__(
+        self,
+        projector: Path,
+        model: Path,
+        num_threads: int,
+        fingerprint: str,
+        max_bytes: int | None = None,
+    ) -> None:
+        """Starts the child and waits until it has loaded the projector. Raises ModelLoadError."""
+        self.on_done: Callable[[], None] = lambda: None
+        self.num_encoded = 0
+        self.fingerprint = fingerprint
+        self._child = ProjectorProcess(projector, model, num_threads)
+        about = self._child.start()
+        self.rate: int = about["rate"]
+        self.max_rows_at_once: int = about["max_rows_at_once"]
+        self.senses = Senses(
+            sees=about["sees"],
+            hears=about["hears"],
+            projector=projector,
+            takes_whole=about["takes_whole"],
+            size_bytes=projector.stat().st_size,
+        )
+        self._max_bytes = _usual_bytes() if max_bytes is None else max_bytes
+        self._layouts: OrderedDict[tuple[MediaKind, tuple[int, ...]], tuple[Part, ...]] = OrderedDict()
+        self._turn = threading.Condition()
+        self._kept: OrderedDict[Key, Encoded] = OrderedDict()  # least recently used first
+        self._failures: dict[Key, str] = {}
+        self._wanted: OrderedDict[Key, Media] = OrderedDict()  # in the order in which they were asked for
+        self._current: Key | None = None
+        self._current_since = 0.0
+        self._is_cancelled = False  # what is encoded now
+        self._reader: reading.MediaReading | None = None  # of its file
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._run, name="skein-eyes", daemon=True)
+        self._thread.start()
+
+    # The thread that builds prompts.
+
+    def layout(self, media: Media) -> tuple[Part, ...]:
+        """What stands for it in a prompt. Raises RequestError."""
+        self._check_sense(media.kind)
+        kind, size = media.kind, self._size(media)
+        known = self._layouts.get((kind, size))
+        if known is None:
+            parts = self._ask({"do": "layout", "kind": kind, "size": size}, b"", MAX_LAYOUT_S)[0]["layout"]
+            known = self._layouts[kind, size] = tuple(map(_part, parts))
+            if len(self._layouts) > MAX_LAYOUTS:
+                self._layouts.popitem(last=False)
+        return known
+
+    def _check_sense(self, kind: MediaKind) -> None:
+        if not self.senses.takes(kind):
+            raise InvalidRequestError(cannot(kind))
+
+    # The engine thread.
+
+    def take(self, media: Media) -> Encoded | None:
+        """Its rows, or None while it is being encoded, which begins at once. Raises RequestError."""
+        key = self._key(media)
+        with self._turn:
+            if found := self._kept.get(key):
+                self._kept.move_to_end(key)
+                return found
+            if failure := self._failures.pop(key, ""):
+                raise RequestError(failure)
+            if key not in self._wanted:
+                self._wanted[key] = media
+                self._turn.notify()
+            return None
+
+    def is_encoding(self, media: Media) -> bool:
+        key = self._key(media)
+        with self._turn:
+            return key in self._wanted
+
+    def cancel(self, media: Media) -> None:
+        """Nobody waits for it any more."""
+        key = self._key(media)
+        with self._turn:
+            self._wanted.pop(key, None)
+            self._failures.pop(key, None)
+            if self._current == key:
+                self._is_cancelled = True
+                self._stop_encoding()
+
+    def current(self) -> tuple[str, float]:
+        """The hash of what is being encoded, "" for nothing, and for how many seconds."""
+        with self._turn:
+            if self._current is None:
+                return "", 0.0
+            return self._current[0], time.perf_counter() - self._current_since
+
+    def close(self) -> None:
+        with self._turn:
+            self._is_closed = True
+            self._wanted.clear()
+            self._turn.notify()
+        self._stop_encoding()
+        self._child.close()
+        self._thread.join()
+
+    def _stop_encoding(self) -> None:
+        if self._reader:
+            self._reader.cancel()
+        self._child.kill()
+
+    # Its own thread.
+
+    def _run(self) -> None:
+        while job := self._next():
+            key, media = job
+            started = time.perf_counter()
+            try:
+                rows = self._encoded(media)
+            except (RequestError, reading.MediaRefusedError) as error:
+                self._end(key, failure=str(error))
+            except reading.MediaCancelledError:
+                self._end(key)
+            except Exception:  # the root of this thread
+                log.exception("encoding %s failed", media.sha256)
+                self._end(key, failure=said("The picture or sound could not be encoded."))
+            else:
+                self._end(key, Encoded(rows, (time.perf_counter() - started) * 1000))
+
+    def _next(self) -> tuple[Key, Media] | None:
+        with self._turn:
+            while not (self._wanted or self._is_closed):
+                self._turn.wait()
+            if self._is_closed:
+                return None
+            self._current = next(iter(self._wanted))
+            self._current_since = time.perf_counter()
+            return self._current, self._wanted[self._current]
+
+    def _encoded(self, media: Media) -> tuple[Rows, ...]:
+        reader = self._reader = reading.MediaReading(media.file)
+        if media.kind is MediaKind.PICTURE:
+            data = reading.picture(media, reader=reader).rgb
+        else:
+            data = reading.samples(media, self.rate, reader)
+        question = {"do": "encode", "kind": media.kind, "size": self._size(media)}
+        answer, parts = self._ask(question, data, MAX_ENCODE_S)
+        return tuple(
+            np.frombuffer(part, np.float32).reshape(shape)
+            for part, shape in zip(parts, answer["shapes"], strict=True)
+        )
+
+    def _end(self, key: Key, encoded: Encoded | None = None, failure: str = "") -> None:
+        with self._turn:
+            self._current = None
+            was_cancelled, self._is_cancelled = self._is_cancelled, False
+            if encoded:
+                self._wanted.pop(key, None)
+                self.num_encoded += 1
+                self._kept[key] = encoded
+                self._keep_budget()
+            elif key in self._wanted and not was_cancelled:  # else somebody wants it again
+                del self._wanted[key]
+                self._failures[key] = failure
+        self.on_done()
+
+    def _keep_budget(self) -> None:
+        """The newest stays in any case: somebody waits for it."""
+        excess = sum(one.num_bytes for one in self._kept.values()) - self._max_bytes
+        while excess > 0 and len(self._kept) > 1:
+            excess -= self._kept.popitem(last=False)[1].num_bytes
+
+    # Any thread.
+
+    def _ask(self, question: dict[str, Any], data: bytes, max_s: float) -> tuple[dict[str, Any], list[bytes]]:
+        try:
+            answer, parts = self._child.ask(question, data, max_s)
+        except ChildGoneError as error:
+            raise RequestError(CRASHED) from error
+        except ModelLoadError as error:
+            raise RequestError(str(error)) from error
+        if "refusal" in answer:
+            raise InvalidRequestError(unpacked(answer["refusal"]))
+        return answer, parts
+
+    def _key(self, media: Media) -> Key:
+        return media.sha256, media.kind, self._size(media)
+
+    def _size(self, media: Media) -> tuple[int, ...]:
+        if media.kind is MediaKind.PICTURE:
+            return media.width, media.height
+        return (reading.num_samples(media, self.rate),)
+
+
+class ProjectorProcess:
+    """The child. Any thread may ask; after it has ended, the next question starts it again."""
+
+    def __init__(self, projector: Path, model: Path, num_threads: int) -> None:
+        self._name = projector.name
+        self._told = {"projector": str(projector), "model": str(model), "num_threads": num_threads}
+        self._lock = threading.Lock()
+        self._child: child_process.Child | None = None
+        self._newest: child_process.Child | None = None  # also while it starts
+        self._listener: threading.Thread | None = None
+        self._writing = threading.Lock()
+        self._numbers = itertools.count()
+        self._killed: child_process.Child | None = None
+        self._answers: dict[int, tuple[child_process.Child, _Answer]] = {}
+        self._closed = threading.Event()
+
+    def start(self) -> dict[str, Any]:
+        """What it says of the projector. Raises ModelLoadError."""
+        with self._lock:
+            return self._started()
+
+    def ask(self, question: dict[str, Any], data: bytes, max_s: float) -> tuple[dict[str, Any], list[bytes]]:
+        """Raises ChildGoneError or ModelLoadError."""
+        number = next(self._numbers)
+        future: _Answer = Future()
+        with self._lock:
+            if self._child is None or self._child is self._killed:
+                self._started()
+            child = self._child
+            assert child is not None
+            self._answers[number] = child, future
+        try:
+            with self._writing:
+                child_process.send(child.stdin, question | {"id": number, "num_bytes": len(data)})
+                assert child.stdin is not None
+                child.stdin.write(data)
+                child.stdin.flush()
+        except (OSError, ValueError):
+            self._note_end(child)
+        try:
+            return future.result(max_s)
+        except TimeoutError as error:
+            child_process.kill(child)
+            raise ChildGoneError from error
+
+    def kill(self) -> None:
+        """In the middle of its work, or of its start."""
+        if child := self._newest:
+            self._killed = child
+            child_process.kill(child)
+
+    def close(self) -> None:
+        self._closed.set()
+        self.kill()
+        with self._lock:
+            listener = self._listener
+        if listener:
+            listener.join()
+
+    def _started(self) -> dict[str, Any]:
+        if self._closed.is_set():
+            raise ChildGoneError
+        child = self._newest = child_process.start("app.engine.projector_child", leads_group=True)
+        if self._closed.is_set():  # meanwhile
+            child_process.kill(child)
+        timer = threading.Timer(MAX_START_S, child_process.kill, [child])
+        timer.start()
+        try:
+            child_process.send(child.stdin, self._told)
+            about: dict[str, Any] = child_process.receive(child.stdout)
+        except (OSError, EOFError, ValueError) as error:
+            child_process.reap(child)
+            raise ModelLoadError(
+                said(
+                    "{name} made its process end: it is damaged, or no projector for this model.",
+                    name=self._name,
+                )
+            ) from error
+        finally:
+            timer.cancel()
+        if "refusal" in about:
+            child_process.reap(child)
+            raise ModelLoadError(unpacked(about["refusal"]))
+        self._child = child
+        self._listener = threading.Thread(
+            target=self._listen, args=(child,), name="skein-eyes-answers", daemon=True
+        )
+        self._listener.start()
+        return about
+
+    def _listen(self, child: child_process.Child) -> None:
+        assert child.stdout is not None
+        try:
+            while True:
+                answer = child_process.receive(child.stdout)
+                parts = [_all_of(child.stdout.read(size), size) for size in answer["parts"]]
+                if asked := self._answers.pop(answer["id"], None):
+                    asked[1].set_result((answer, parts))
+        except (OSError, EOFError, ValueError):
+            self._note_end(child)
+            child_process.reap(child)
+
+    def _note_end(self, child: child_process.Child) -> None:
+        with self._lock:
+            if self._child is child:
+                self._child = None
+            lost = [number for number, (asked, _) in list(self._answers.items()) if asked is child]
+            waiting = [self._answers.pop(number)[1] for number in lost]
+        for future in waiting:
+            future.set_exception(ChildGoneError())
+
+
+def cannot(kind: MediaKind) -> str:
+    if kind is MediaKind.PICTURE:
+        return said(
+            "This model cannot see pictures here. One that is made to see needs its projector, a file named "
+            "mmproj-….gguf, in its folder."
+        )
+    return said(
+        "This model cannot hear sounds here. One that is made to hear needs its projector, a file named "
+        "mmproj-….gguf, in its folder."
+    )
+
+
+def _part(told: dict[str, Any]) -> Part:
+    if "tokens" in told:
+        return Part(tokens=tuple(told["tokens"]))
+    return Part((), told["rows"], told["positions"], told["width"], told["is_whole"])
+
+
+def _all_of(data: bytes, size: int) -> bytes:
+    if len(data) < size:
+        raise EOFError
+    return data
+
+
+def _usual_bytes() -> int:
+    return min(int(psutil.virtual_memory().total * RAM_SHARE), MAX_RAM_BYTES)

@@ -1,0 +1,151 @@
+"""A projector: turns pictures and sounds into rows of embeddings. In the child process of `eyes` only.
+
+Whatever is wrong with its file may end the process. Knows neither sequences nor cells.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import llama_cpp as lib
+import numpy as np
+import numpy.typing as npt
+
+from app.engine.llama.native_library import Native, library
+from app.protocol.errors import ModelLoadError
+from app.protocol.media import MediaKind
+from app.system.said import said
+
+TEXT, IMAGE, AUDIO = 0, 1, 2  # enum mtmd_input_chunk_type
+USUAL_SIDE = 1024  # pixels of a picture that shows how many rows one has at most
+# Where its rows stand depends on what comes before the picture: they would not be the same everywhere.
+POSITION_DEPENDENT = frozenset({"deepseek4v", "hunyuanvl"})
+Rows = npt.NDArray[np.float32]
+
+
+class Projector:
+    """One projector file for one model. `layout` may be called beside `encode`."""
+
+    def __init__(self, native: Any, context: Native, n_embd: int) -> None:
+        self._native, self._context, self._n_embd = native, context, n_embd
+        pointer = context.pointer
+        self.sees = bool(native.mtmd_support_vision(pointer))
+        self.hears = bool(native.mtmd_support_audio(pointer))
+        self.rate = int(native.mtmd_get_audio_sample_rate(pointer)) if self.hears else 0
+        self._has_planes = bool(native.mtmd_decode_use_mrope(pointer))
+
+    @property
+    def takes_whole(self) -> bool:
+        return self.sees and bool(self._native.mtmd_decode_use_non_causal(self._context.pointer, None))
+
+    @property
+    def max_rows_at_once(self) -> int:
+        """Rows of a picture that must be computed in one step; 0 where it may be split."""
+        if not self.takes_whole:
+            return 0
+        sides = [(USUAL_SIDE, USUAL_SIDE), (2 * USUAL_SIDE, USUAL_SIDE), (4 * USUAL_SIDE, 4 * USUAL_SIDE)]
+        parts = [part for side in sides for part in self.layout(MediaKind.PICTURE, side)]
+        return max((part["rows"] for part in parts if part.get("is_whole")), default=0)
+
+    def layout(self, kind: MediaKind, size: tuple[int, ...]) -> list[dict[str, Any]]:
+        """What stands in a prompt for a picture of `size` pixels, or a sound of so many samples, in order.
+
+        Each part has either `tokens`, or `rows` of embeddings, the `positions` that they take, and the
+        `width` in rows of a plane, 0 where one row comes after the other.
+        """
+        with self._chunks(kind, size, None) as chunks:
+            return [self._described(chunk) for chunk in chunks]
+
+    def encode(self, kind: MediaKind, size: tuple[int, ...], data: bytes) -> list[Rows]:
+        """The rows of each part that has any, of shape (rows, width of the model's input)."""
+        with self._chunks(kind, size, data) as chunks:
+            return [self._encoded(chunk) for chunk in chunks if self._type(chunk) != TEXT]
+
+    @contextmanager
+    def _chunks(self, kind: MediaKind, size: tuple[int, ...], data: bytes | None) -> Iterator[list[Any]]:
+        native = self._native
+        with ExitStack() as stack:
+            buffer: Any = None
+            if data:
+                number = ctypes.c_uint8 if kind is MediaKind.PICTURE else ctypes.c_float
+                buffer = ctypes.cast(ctypes.c_char_p(data), ctypes.POINTER(number))
+            if kind is MediaKind.PICTURE:
+                bitmap = native.mtmd_bitmap_init(*size, buffer)
+            else:
+                bitmap = native.mtmd_bitmap_init_from_audio(*size, buffer)
+            stack.callback(native.mtmd_bitmap_free, bitmap)
+            chunks = native.mtmd_input_chunks_init()
+            stack.callback(native.mtmd_input_chunks_free, chunks)
+            text = native.mtmd_input_text(native.mtmd_default_marker(), 0, False, True)
+            text.text_len = len(native.mtmd_default_marker())
+            bitmaps = (native.mtmd_bitmap_p_ctypes * 1)(bitmap)
+            if native.mtmd_tokenize(self._context.pointer, chunks, ctypes.byref(text), bitmaps, 1) != 0:
+                raise ModelLoadError(
+                    said("The projector takes no such picture or sound. {reason}", reason=library().reason())
+                )
+            count = native.mtmd_input_chunks_size(chunks)
+            yield [native.mtmd_input_chunks_get(chunks, index) for index in range(count)]
+
+    def _type(self, chunk: Any) -> int:
+        return int(self._native.mtmd_input_chunk_get_type(chunk))
+
+    def _described(self, chunk: Any) -> dict[str, Any]:
+        native, kind = self._native, self._type(chunk)
+        if kind == TEXT:
+            count = ctypes.c_size_t()
+            tokens = native.mtmd_input_chunk_get_tokens_text(chunk, ctypes.byref(count))
+            return {"tokens": tokens[: count.value]}
+        width = 0
+        if kind == IMAGE and self._has_planes:
+            width = native.mtmd_image_tokens_get_nx(native.mtmd_input_chunk_get_tokens_image(chunk))
+        return {
+            "rows": native.mtmd_input_chunk_get_n_tokens(chunk),
+            "positions": native.mtmd_input_chunk_get_n_pos(chunk),
+            "width": width,
+            "is_whole": bool(native.mtmd_decode_use_non_causal(self._context.pointer, chunk)),
+        }
+
+    def _encoded(self, chunk: Any) -> Rows:
+        native, pointer = self._native, self._context.pointer
+        if native.mtmd_encode_chunk(pointer, chunk) != 0:
+            raise ModelLoadError(
+                said("The projector could not encode it. {reason}", reason=library().reason())
+            )
+        shape = native.mtmd_input_chunk_get_n_tokens(chunk), self._n_embd
+        found = native.mtmd_get_output_embd(pointer)
+        return np.ctypeslib.as_array(found, (shape[0] * shape[1],)).reshape(shape).copy()
+
+
+@contextmanager
+def open_projector(path: Path, model_path: Path, num_threads: int) -> Iterator[Projector]:
+    """Raises ModelLoadError with the reason from the library's log."""
+    try:
+        from llama_cpp import mtmd_cpp as native
+    except (RuntimeError, FileNotFoundError, OSError) as error:
+        raise ModelLoadError(said("This build of llama.cpp has no part for pictures and sounds.")) from error
+    log = library()
+    native.mtmd_log_set(log.callback, None)
+    with ExitStack() as stack:
+        params = lib.llama_model_default_params()
+        # All but the weights: how wide its input is, how it counts positions, and its vocabulary.
+        params.no_alloc, params.load_mode = True, lib.LLAMA_LOAD_MODE_NONE
+        model = Native(
+            "model", lib.llama_model_load_from_file(os.fsencode(model_path), params), lib.llama_model_free
+        )
+        stack.callback(model.close)
+        chosen = native.mtmd_context_params_default()
+        chosen.n_threads, chosen.print_timings, chosen.warmup = num_threads, False, False
+        log.recent.clear()
+        pointer = native.mtmd_init_from_file(os.fsencode(path), model.pointer, chosen)
+        if not pointer:
+            raise ModelLoadError(
+                said("{name} is no projector for this model: {reason}", name=path.name, reason=log.reason())
+            )
+        context = Native("projector", pointer, native.mtmd_free)
+        stack.callback(context.close)
+        yield Projector(native, context, lib.llama_model_n_embd_inp(model.pointer))

@@ -1,0 +1,1 @@
+"""Pictures and sounds: files to pixels and samples, in child processes with limits. No Qt."""

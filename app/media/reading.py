@@ -1,0 +1,180 @@
+"""Has a picture or a sound read in a child process. Blocks, so for a thread of its own.
+
+The file is never opened in this process, and nothing of it is parsed here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from app.media.limits import MAX_CPU_S, MAX_FILE_BYTES, MAX_MEMORY_BYTES, MAX_WALL_S
+from app.protocol.media import Media, MediaKind
+from app.system import child_process
+from app.system.said import said, unpacked
+
+
+class MediaRefusedError(Exception):
+    """It cannot be read; the text is a sentence for the user."""
+
+
+class MediaCancelledError(Exception):
+    """The reading was cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pixels:
+    """`rgb` has three bytes for each pixel, row by row."""
+
+    width: int
+    height: int
+    rgb: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMedia:
+    """A file that can be sent. `format` is its own name for it, such as "PNG". A sound has no thumbnail."""
+
+    media: Media
+    format: str
+    thumbnail: Pixels | None = None
+
+
+class MediaReading:
+    """Of one file, by its path or its content."""
+
+    def __init__(self, source: Path | bytes, max_memory_bytes: int = MAX_MEMORY_BYTES) -> None:
+        self._source = source
+        self._max_memory_bytes = max_memory_bytes
+        self._child: child_process.Child | None = None
+        self._lock = threading.Lock()  # `cancel` may come before there is a child
+        self._is_cancelled = False
+
+    # Any thread.
+
+    def cancel(self) -> None:
+        with self._lock:
+            self._is_cancelled = True
+            if self._child:
+                child_process.kill(self._child)
+
+    # One thread.
+
+    def run(self) -> ReadMedia:
+        """Raises MediaRefusedError or MediaCancelledError."""
+        answer, parts = self.ask({"do": "read"})
+        file = self._source if isinstance(self._source, bytes) else parts.pop()
+        kind = MediaKind(answer["kind"])
+        media = Media(
+            kind,
+            sha256(file).hexdigest(),
+            file,
+            width=answer.get("width", 0),
+            height=answer.get("height", 0),
+            duration_s=answer.get("duration_s", 0.0),
+        )
+        thumbnail = None
+        if "thumbnail" in answer:
+            width, height = answer["thumbnail"]
+            thumbnail = Pixels(width, height, parts[0])
+        return ReadMedia(media, answer["format"], thumbnail)
+
+    def ask(self, question: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+        """The child's answer and the bytes behind it. Raises as `run`."""
+        if isinstance(self._source, bytes) and len(self._source) > MAX_FILE_BYTES:
+            raise MediaRefusedError(too_large())
+        child = self._start()
+        timer = threading.Timer(MAX_WALL_S, child_process.kill, [child])
+        timer.start()
+        try:
+            return self._answer(child, question)
+        finally:
+            timer.cancel()
+            child_process.reap(child)
+
+    def _start(self) -> child_process.Child:
+        with self._lock:
+            if self._is_cancelled:
+                raise MediaCancelledError
+            try:
+                self._child = child_process.start("app.media.reading_child", leads_group=True)
+            except OSError as error:
+                raise MediaRefusedError(
+                    said("The file could not be read: {reason}.", reason=error.strerror or str(error))
+                ) from error
+            return self._child
+
+    def _answer(
+        self, child: child_process.Child, question: dict[str, Any]
+    ) -> tuple[dict[str, Any], list[bytes]]:
+        limits = {"max_memory_bytes": self._max_memory_bytes, "max_cpu_s": MAX_CPU_S}
+        source: dict[str, Any] = (
+            {"num_bytes": len(self._source)}
+            if isinstance(self._source, bytes)
+            else {"path": str(self._source.absolute())}
+        )
+        with contextlib.suppress(OSError):  # it is dead already, so it sends no answer
+            child_process.send(child.stdin, question | source | limits)
+            if isinstance(self._source, bytes):
+                assert child.stdin is not None
+                child.stdin.write(self._source)
+                child.stdin.flush()
+        try:
+            return self._received(child)
+        except (EOFError, ValueError):  # it was killed, perhaps in the middle of its answer
+            if self._is_cancelled:
+                raise MediaCancelledError from None
+            raise MediaRefusedError(
+                said("The file takes more time or memory to read than any good one. It may be damaged.")
+            ) from None
+
+    def _received(self, child: child_process.Child) -> tuple[dict[str, Any], list[bytes]]:
+        answer = child_process.receive(child.stdout)
+        if "refusal" in answer:
+            raise MediaRefusedError(unpacked(answer["refusal"]))
+        assert child.stdout is not None
+        parts = []
+        for num_bytes in answer["parts"]:
+            parts.append(child.stdout.read(num_bytes))
+            if len(parts[-1]) < num_bytes:
+                raise EOFError
+        return answer, parts
+
+
+def picture(media: Media, max_side: int = 0, reader: MediaReading | None = None) -> Pixels:
+    """The picture as a model is shown it, or made smaller. Raises as `MediaReading.run`."""
+    reader = reader or MediaReading(media.file)
+    answer, parts = reader.ask({"do": "picture", "max_side": max_side})
+    return Pixels(answer["width"], answer["height"], parts[0])
+
+
+def samples(media: Media, rate: int, reader: MediaReading | None = None) -> bytes:
+    """The sound, mono, as float32 at `rate` a second: as many as `num_samples` says."""
+    reader = reader or MediaReading(media.file)
+    _answer, parts = reader.ask(
+        {"do": "sound", "rate": rate, "num_samples": num_samples(media, rate), "form": "f4"}
+    )
+    return parts[0]
+
+
+def wav(media: Media, rate: int = 16_000) -> bytes:
+    """The sound as a WAV file of 16 bits, mono, for a player. Raises MediaRefusedError."""
+    _answer, parts = MediaReading(media.file).ask(
+        {"do": "sound", "rate": rate, "num_samples": num_samples(media, rate), "form": "wav"}
+    )
+    return parts[0]
+
+
+def num_samples(media: Media, rate: int) -> int:
+    return max(round(media.duration_s * rate), 1)
+
+
+def too_large() -> str:
+    return said(
+        "The file is larger than {size} MB. Make it smaller, or send a part of it.",
+        size=MAX_FILE_BYTES >> 20,
+    )

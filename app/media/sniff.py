@@ -1,0 +1,41 @@
+"""What a file is, by its first bytes. Parses nothing, so any process may ask. Any thread."""
+
+from app.protocol.media import MediaKind
+
+HEAD_BYTES = 64
+_PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*")
+_SOUNDS = (b"ID3", b"fLaC", b"OggS", b"FORM", b"caff", b".snd")
+_HEIC_BRANDS = (b"heic", b"heix", b"mif1", b"msf1")
+_PICTURE_BRANDS = (b"avif", b"avis", *_HEIC_BRANDS)
+_SOUND_BRANDS = (b"M4A ", b"M4B ")
+_MPEG_LAYER_3 = (0xFA, 0xFB, 0xF2, 0xF3, 0xE2, 0xE3)
+
+
+def kind_of(head: bytes) -> MediaKind | None:
+    """Of a file that begins so; None for any other. That it can be read is not said."""
+    if head.startswith(_PICTURES) or _is_bitmap(head) or _riff(head) == b"WEBP":
+        return MediaKind.PICTURE
+    if head.startswith(_SOUNDS) or _riff(head) == b"WAVE" or _is_mp3(head):
+        return MediaKind.SOUND
+    if head[4:8] == b"ftyp":
+        if head[8:12] in _PICTURE_BRANDS:
+            return MediaKind.PICTURE
+        return MediaKind.SOUND if head[8:12] in _SOUND_BRANDS else None
+    return None
+
+
+def is_heic(head: bytes) -> bool:
+    """A picture of a kind that cannot be read."""
+    return head[4:8] == b"ftyp" and head[8:12] in _HEIC_BRANDS
+
+
+def _riff(head: bytes) -> bytes:
+    return head[8:12] if head.startswith(b"RIFF") else b""
+
+
+def _is_bitmap(head: bytes) -> bool:
+    return head.startswith(b"BM") and b"\0" in head[:26]  # else it is a text that begins so
+
+
+def _is_mp3(head: bytes) -> bool:
+    return len(head) > 2 and head[0] == 0xFF and head[1] in _MPEG_LAYER_3

@@ -1,0 +1,59 @@
+"""Eyes without a projector: each picture is so many rows between two tokens, and is encoded at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from app.engine.eyes import Encoded
+from app.engine.media_rows import Part
+from app.protocol.media import Media, Senses
+
+
+class FakeEyes:
+    """With `holds` an encoding ends only when it is `finish`ed."""
+
+    senses = Senses(sees=True, hears=True)
+    fingerprint = "fake eyes"
+    on_done: Callable[[], None] = staticmethod(lambda: None)
+
+    def __init__(
+        self, num_rows: int = 6, *, is_whole: bool = False, holds: bool = False, width: int = 4
+    ) -> None:
+        self._width = width
+        self._part = Part((), num_rows, num_rows, is_whole=is_whole)
+        self._holds = holds
+        self.encoding: list[Media] = []
+        self.cancelled: list[Media] = []
+        self.encoded: set[str] = set()
+
+    def layout(self, media: Media) -> tuple[Part, ...]:
+        return Part((60,)), self._part, Part((62,))
+
+    def take(self, media: Media) -> Encoded | None:
+        if self._holds and media.sha256 not in self.encoded:
+            if media not in self.encoding:
+                self.encoding.append(media)
+            return None
+        self.encoded.add(media.sha256)
+        rows = np.random.default_rng(0).standard_normal((self._part.num_rows, self._width), np.float32)
+        return Encoded((rows,), 1.0)
+
+    def finish(self) -> None:
+        self.encoded |= {media.sha256 for media in self.encoding}
+        self.encoding.clear()
+        self.on_done()
+
+    def is_encoding(self, media: Media) -> bool:
+        return media in self.encoding
+
+    def cancel(self, media: Media) -> None:
+        self.encoding = [one for one in self.encoding if one != media]
+        self.cancelled.append(media)
+
+    def current(self) -> tuple[str, float]:
+        return (self.encoding[0].sha256, 0.0) if self.encoding else ("", 0.0)
+
+    def close(self) -> None:
+        pass
