@@ -205,6 +205,7 @@ class Program(QObject):
         self._services = Services(self._engine, self._workspace, self._store, self._preferences, self)
         self._workspace.options_for_new = self._services.presets.options_for_new
         self._workspace.tools.kit = self._services.tools
+        self._workspace.shelves.source = self._services.shelves
         self._other_starts = OtherStarts(other_starts.socket_name(paths.data_dir()), self)
         self._idle_unload = IdleUnload(self._engine, self._preferences, self)
         self._ahead_reader = AheadReader(self._engine, self._workspace, settings, self)
@@ -230,6 +231,7 @@ class Program(QObject):
         if notice := cache_notice():
             self._window.notices.show_error(notice)
         await self._services.presets.reload()
+        await self._services.shelves.start()
         if self._start.marker.is_safe_mode:
             self._workspace.start_without_tabs()
         else:

@@ -43,7 +43,7 @@ def build(llama: Path, libraries: Path, options: tuple[str, ...] = ()) -> None:
     sources = [*OURS.glob("*.cpp"), *(path for pattern in SOURCES for path in sorted(llama.glob(pattern)))]
     include = [f"-I{OURS}", *(f"-I{llama / name}" for name in INCLUDED)]
     command = [compiler(), *OPTIONS, *options, *include, "-include", str(OURS / "notes.h")]
-    made = libraries / "skein-chat.new"
+    made = libraries / f"skein-chat-{os.getpid()}.new"  # another checkout may be making it, too
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = [f"{folder}/{number}.o" for number in range(len(sources))]
         commands = [

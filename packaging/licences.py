@@ -30,6 +30,10 @@ Skein's changes to them are in `licences/llama.cpp-patches`, under the same lice
 {patches}
 
 JSON for Modern C++ (MIT) is inside libskein-chat: https://github.com/nlohmann/json"""
+SOUND_NOTICE = """\
+libsndfile (LGPL 2.1) reads sounds. It is a library of its own, which you may replace:
+https://github.com/libsndfile/libsndfile. libsoxr (LGPL 2.1) is inside soxr, which is made of
+https://github.com/dofuuz/python-soxr. stb (public domain) and miniaudio (MIT) are inside libmtmd."""
 FONTS = Path(__file__).parent.parent / "resources" / "fonts"
 FONT_NOTICE = "The fonts Inter and JetBrains Mono are inside, unchanged, under the SIL Open Font License 1.1."
 COMMON = Path("/usr/share/common-licenses")  # Debian's
@@ -64,7 +68,8 @@ def main(bundle: Path) -> None:
         (folder / f"Qt-{name}.txt").write_bytes((COMMON / name).read_bytes())
     for licence in FONTS.glob("LICENSE-*.txt"):
         (folder / f"font-{licence.name}").write_bytes(licence.read_bytes())
-    notices = (LLAMA_NOTICE.format(patches=_patches(llama, folder)), "", FONT_NOTICE, "", notice)
+    ours = LLAMA_NOTICE.format(patches=_patches(llama, folder))
+    notices = (ours, "", SOUND_NOTICE, "", FONT_NOTICE, "", notice)
     (bundle / "LICENCES.md").write_text("\n".join([*lines, "", *notices]))
     print(f"{len(inside)} packages in {bundle / 'LICENCES.md'}")
 
@@ -116,7 +121,8 @@ def _home(package: Distribution) -> str:
 
 def _copy_texts(package: Distribution, folder: Path) -> None:
     for file in package.files or ():
-        if ".dist-info" in str(file) and file.name.upper().startswith(NAMES):
+        is_beside_code = len(file.parts) == 2  # as libsndfile's
+        if (".dist-info" in str(file) or is_beside_code) and file.name.upper().startswith(NAMES):
             source = Path(str(package.locate_file(file)))
             if source.is_file():
                 (folder / f"{package.name}-{file.name}").write_bytes(source.read_bytes())

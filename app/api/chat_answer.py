@@ -17,6 +17,7 @@ from app.api.engine_client import Answers
 from app.api.errors import ApiError
 from app.api.json_body import beside
 from app.api.media import with_read_media
+from app.api.shelves import with_shelf
 from app.api.state import CLIENT
 from app.protocol.answer_message import AnswerMessage, MessageDelta
 from app.protocol.errors import RequestError
@@ -93,6 +94,8 @@ async def answer_chat(request: web.Request, fields: ChatFields) -> ChatAnswers:
     sampling = client.sampling
     requests = await beside(request, lambda: fields.requests(sampling))
     requests = await with_read_media(request, requests)
+    if fields.shelf:
+        requests = await with_shelf(request, fields.shelf, requests)
     outputs = client.answer(*requests, reports_progress=fields.reports_progress)
     return ChatAnswers(request, outputs, 1 if fields.parallel_tool_calls is False else None)
 
@@ -103,4 +106,6 @@ async def count_prompt_tokens(request: web.Request, fields: ChatFields) -> int:
     sampling = client.sampling
     asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))
     [read] = await with_read_media(request, [asked])
+    if fields.shelf:
+        [read] = await with_shelf(request, fields.shelf, [read])
     return await client.use_prompts(lambda prompts: len(prompts.build(read).token_ids))

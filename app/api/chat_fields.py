@@ -182,6 +182,7 @@ class ChatFields(OpenAiFields):
     reasoning_budget_tokens: Budget | None = None  # llama-server's name, as is the next
     thinking_budget_tokens: Budget | None = None
     reasoning_budget_message: str | None = None
+    shelf: str | None = None  # ours: the name or the id of a shelf that the model reads
     verbose: bool | None = None  # llama-server's: return the whole prompt, and more, with the answer
 
     def note_unknown(self, body: AnyObject) -> None:

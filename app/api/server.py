@@ -29,6 +29,7 @@ from app.api import (
     predict,
     rerank,
     responses,
+    shelves,
     streams,
     tools,
 )
@@ -43,9 +44,10 @@ from app.api.llama_server.slot_actions import SLOT_FOLDER
 from app.api.media import MEDIA_READER, MediaReader
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
-from app.api.state import CLIENT, PRESENTATION, TEXT_ENGINES, Presentation, TextEngines
+from app.api.state import CLIENT, PRESENTATION, SHELVES, TEXT_ENGINES, Presentation, TextEngines
 from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
+from app.shelves.source import NamedShelves
 from app.tools.tool_box import ToolBox
 
 log = logging.getLogger(__name__)
@@ -65,6 +67,7 @@ ENDPOINTS = (
     rerank,
     predict,
     tools,
+    shelves,
     streams,
     llama_server,
 )
@@ -85,6 +88,7 @@ class ApiServer:
         presentation: Presentation | None = None,
         text_engines: TextEngines | None = None,
         tool_box: ToolBox | None = None,
+        shelf_source: NamedShelves | None = None,
         slot_folder: Path | None = None,
         limits: Limits | None = None,
         tls: ssl.SSLContext | None = None,
@@ -106,6 +110,7 @@ class ApiServer:
         self._presentation = presentation or Presentation()
         self._text_engines = text_engines or TextEngines()
         self._tool_box = tool_box
+        self._shelf_source = shelf_source
         self._slot_folder = slot_folder
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
@@ -173,6 +178,8 @@ class ApiServer:
         application[TEXT_ENGINES] = self._text_engines
         if self._slot_folder:
             application[SLOT_FOLDER] = self._slot_folder
+        if self._shelf_source:
+            application[SHELVES] = self._shelf_source
         if self._tool_box:
             application[tools.TOOLS] = self._tool_box
         application[streams.STREAMS] = streams.Streams()

@@ -7,6 +7,7 @@ from aiohttp import web
 
 from app.api.engine_client import EngineClient
 from app.api.errors import ApiError
+from app.shelves.source import NamedShelves
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class TextEngines:
         return tuple(dict.fromkeys(client for client in (self.embedder, self.ranker) if client))
 
 
+SHELVES = web.AppKey("shelves", NamedShelves)
 CLIENT = web.AppKey("client", EngineClient)
 TEXT_ENGINES = web.AppKey("text_engines", TextEngines)
 PRESENTATION = web.AppKey("presentation", Presentation)

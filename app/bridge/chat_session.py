@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from shiboken6 import isValid
 
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_shelf import ChatShelf, ShelfAccess, has_passages, without_passages
 from app.bridge.draft_files import DraftFiles
 from app.bridge.media_files import MediaFiles
 from app.bridge.open_answer import NO_USAGE, OpenAnswer
@@ -73,6 +74,7 @@ class ChatSession(QObject):
         *,
         media: MediaFiles,
         tools: ToolAccess | None = None,
+        shelves: ShelfAccess | None = None,
         draft_attachments: tuple[Attachment, ...] = (),
         is_loaded: bool = True,
         leaf_id: str = "",
@@ -88,6 +90,7 @@ class ChatSession(QObject):
         self._kept_leaf_id = leaf_id  # the last turn that is shown, as long as it is not loaded
         self._answers: dict[str, OpenAnswer] = {}  # by request id, the last one while calls run
         self._tools = tools or ToolAccess()
+        self.shelf = ChatShelf(chat, shelves or ShelfAccess())
         self._permits = ToolPermits(self._tools)
         self._tool_cost = ToolCost(engine, self)
         self._tool_cost.measured.connect(self.limits_changed)
@@ -246,7 +249,8 @@ class ChatSession(QObject):
             self._emit_changed()
             return
         message = self.chat.queue.pop(0)
-        self._append(Turn(Role.USER, message.text, attachments=message.attachments))
+        attachments = self.shelf.numbered_on(message.attachments)
+        self._append(Turn(Role.USER, message.text, attachments=attachments))
         self._answer()
 
     @Slot()
@@ -359,7 +363,7 @@ class ChatSession(QObject):
 
     def edit(self, message: Turn, text: str, attachments: Iterable[Attachment] | None = None) -> None:
         """Replaces a user message by a new version with this text, and asks for an answer to it."""
-        kept = message.attachments if attachments is None else tuple(attachments)
+        kept = without_passages(message.attachments if attachments is None else attachments)
         if self._is_fixed or not (text.strip() or kept):
             return
         self.chat.put_aside(self.chat.index_of(message))
@@ -442,6 +446,40 @@ class ChatSession(QObject):
 
     async def _run_tool(self, tool: Tool, arguments: dict[str, Any]) -> str:
         return await self._tools.kit.call(tool, arguments, self.chat.id)
+
+    # Its shelf
+
+    def set_shelf(self, shelf_id: str) -> None:
+        """From the next message on. Empty: none."""
+        self.chat.shelf_id = shelf_id
+        self.draft_attachments = without_passages(self.draft_attachments)
+        self.emit_settings_changed()
+
+    @property
+    def is_searched(self) -> bool:
+        """Its shelf does not fit, so that each message comes with what is found for it."""
+        return self.shelf.is_searched(self._room)
+
+    async def find_passages(self) -> None:
+        """For the draft, so that they are seen before it is sent."""
+        text = self._draft
+        if not text.strip() or not self.is_loaded or not self.shelf.is_ready() or not self.is_searched:
+            self.draft_attachments = without_passages(self.draft_attachments)
+            return
+        found = await self.shelf.found_for(text, self._room)
+        if isValid(self) and text == self._draft:
+            self.draft_attachments = (*without_passages(self.draft_attachments), *found)
+
+    async def _add_passages(self, question: Turn | None) -> None:
+        if question is None or not self.shelf.wants_passages(question, self._room):
+            return
+        found = await self.shelf.found_for(question.text, self._room)
+        if found and isValid(self) and not has_passages(question.attachments):
+            question.attachments = (*question.attachments, *found)
+            self._emit_changed(question)
+
+    def _question_of(self, answer: Turn) -> Turn | None:
+        return next((turn for turn in self.chat.turns if turn.id == answer.parent_id), None)
 
     # The engine
 
@@ -551,7 +589,9 @@ class ChatSession(QObject):
         before = turn.usage if answer_start else NO_USAGE
         answer = OpenAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)
         turn.model = self._answerer(answer)
-        if self._tools.kit.is_ready(self.chat.tools):
+        question = self._question_of(turn)
+        waits_for_shelf = not self.shelf.is_ready() or self.shelf.wants_passages(question, self._room)
+        if self._tools.kit.is_ready(self.chat.tools) and not waits_for_shelf:
             self._begin(answer, answer_start)
         else:
             self._answers[uuid.uuid4().hex] = answer  # from now on it can be stopped
@@ -559,8 +599,13 @@ class ChatSession(QObject):
             spawn(self._begin_when_ready(answer, answer_start))
 
     async def _begin_when_ready(self, answer: OpenAnswer, answer_start: str | tuple[int, ...]) -> None:
-        """Servers that were chosen are starting: without them the model would know nothing of their tools."""
+        """Servers that were chosen are starting: without them the model would know nothing of their tools.
+
+        Or the shelf is not known yet, or is to be searched.
+        """
         await self._tools.kit.prepare(self.chat.tools)
+        await self.shelf.prepare()
+        await self._add_passages(self._question_of(answer.turn))
         if isValid(self) and any(one is answer for one in self._answers.values()):
             self._begin(answer, answer_start)
 
@@ -651,7 +696,7 @@ class ChatSession(QObject):
         """With the tools that are offered now, if none are given."""
         offered = [one.tool for one in self._offered()] if tools is None else tools
         definitions = self._definitions(offered)
-        return Request(
+        request = Request(
             request_id=uuid.uuid4().hex,
             chat_id=self.chat.id,
             messages=self.as_told(messages),
@@ -660,3 +705,4 @@ class ChatSession(QObject):
             wishes=AnswerWishes(tools=definitions) if definitions else NO_WISHES,
             is_saved=True,
         )
+        return self.shelf.before(request, self._room)

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
 from app.bridge.chat_session import ChatSession
+from app.bridge.chat_shelf import ShelfAccess
 from app.bridge.media_files import MediaFiles
 from app.bridge.notebook_session import NotebookSession
 from app.bridge.tab_row import TabRow
@@ -61,6 +62,7 @@ class Workspace(QObject):
         self._settings = settings
         self.media = MediaFiles(store, self)
         self.tools = ToolAccess()  # its kit is set by who knows one
+        self.shelves = ShelfAccess()  # likewise its source
         self._row: TabRow[ChatSession] = TabRow()
         self._by_chat_id: dict[str, ChatSession] = {}
         self._kept: dict[str, SavedChat] = {}  # by chat id: chats whose turns are still on disk
@@ -340,6 +342,7 @@ class Workspace(QObject):
             self,
             media=self.media,
             tools=self.tools,
+            shelves=self.shelves,
             draft_attachments=kept.draft_attachments,
             is_loaded=is_loaded,
             leaf_id=kept.leaf_id,

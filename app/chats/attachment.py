@@ -9,6 +9,7 @@ from app.chats.media_json import as_object, media_of
 from app.protocol.media import Media, MediaKind
 from app.protocol.request import Message
 
+PASSAGE = "passage"  # of a file on the chat's shelf, found for this message
 _FENCES = re.compile("`{3,}")
 _BETWEEN = "\n\n"
 _UNSENSED = {
@@ -91,4 +92,5 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def _quoted(attachment: Attachment) -> str:
-    return f"File: {attachment.name}\n{fenced(attachment.text)}"
+    label = attachment.name if attachment.kind == PASSAGE else f"File: {attachment.name}"
+    return f"{label}\n{fenced(attachment.text)}"

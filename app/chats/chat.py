@@ -129,6 +129,7 @@ class Chat:
     queue: list[QueuedMessage] = field(default_factory=list)
     model_path: str = ""  # the file that answered last
     is_notebook: bool = False  # plain text that the model continues: its turns one behind the other
+    shelf_id: str = ""  # whose files the model reads
     tools: tuple[str, ...] = ()  # offered to the model: "server/tool", or "server/*" for all of a server
 
     def __post_init__(self) -> None:

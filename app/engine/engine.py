@@ -158,7 +158,8 @@ class Engine:
         except RequestError:  # told when it is sent
             return
         seq.is_ahead = True
-        if self.slots.has_room_beside_all(seq):
+        make_room = self.slots.make_room_for_beginning
+        if make_room(seq) if request.is_beginning else self.slots.has_room_beside_all(seq):
             self._scheduler.add(seq)
         else:
             seq.sampler.close()

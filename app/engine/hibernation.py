@@ -12,7 +12,7 @@ import tempfile
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import inf
@@ -26,6 +26,7 @@ import xxhash
 
 from app.engine.states import State, places_in
 from app.protocol.report import HibernatedChat
+from app.protocol.request import SHELF
 
 if TYPE_CHECKING:
     from app.engine.kept_cells import KeptCells
@@ -62,16 +63,30 @@ class _StateFile:
         return state
 
 
+class _SealedFile:
+    """A shelf's state in the file that is kept for the next start, which is also the only one."""
+
+    def __init__(self, kept: KeptCells, chat_id: str) -> None:
+        self._kept, self._chat_id = kept, chat_id
+
+    def read(self) -> State:
+        """Raises OSError. Any thread."""
+        found = self._kept.read(self._chat_id)
+        if found is None:
+            raise OSError("the file is gone or was changed")
+        return found[1]
+
+
 @dataclass(eq=False, slots=True)
 class _Saved:
     told: HibernatedChat
     token_ids: list[int]
-    checksum: int
+    checksum: int | None  # None: its file has one
     fingerprint: str
     shifted_from: int | None
     state: State | None  # in memory; None: in the file, or nobody wants it any more
     places: tuple[int, ...]  # of its checkpoints
-    file: _StateFile | None = None
+    file: _StateFile | _SealedFile | None = None
     writing: Future[None] | None = None
 
     @property
@@ -80,7 +95,12 @@ class _Saved:
 
     @property
     def goes_to_disk(self) -> bool:
-        return self.writing is not None or self.told.is_on_disk
+        return self.writing is not None or (self.told.is_on_disk and not self.is_sealed)
+
+    @property
+    def is_sealed(self) -> bool:
+        """What is in memory is a copy of what is kept on disk."""
+        return isinstance(self.file, _SealedFile)
 
     def read(self) -> State | None:
         """All of it, or None if it is not what was saved."""
@@ -92,7 +112,8 @@ class _Saved:
         except (OSError, MemoryError) as error:
             log.warning("A hibernated chat could not be read: %s", error)
             return None
-        return state if xxhash.xxh3_64_intdigest(state.data) == self.checksum else None
+        is_right = self.checksum is None or xxhash.xxh3_64_intdigest(state.data) == self.checksum
+        return state if is_right else None
 
 
 class HibernatedChats:
@@ -113,6 +134,8 @@ class HibernatedChats:
         self.kept: KeptCells | None = None  # stores states for the next start, if enabled
         self.saved_chat_ids: set[str] = set()  # chats that can be opened at the next start
         self._found: SimpleQueue[_Saved] = SimpleQueue()
+        # Whether cells of the context hold what this shelf begins with. A late answer costs only time.
+        self.is_in_cells: Callable[[str], bool] = lambda _chat_id: False
 
     def __contains__(self, chat_id: str) -> bool:
         return chat_id in self._saved
@@ -166,6 +189,29 @@ class HibernatedChats:
         self.drop(chat_id)
         return state
 
+    def lend(self, chat_id: str, fingerprint: str) -> State | None:
+        """As `take`, but it stays: others begin with it, too."""
+        saved = self._saved[chat_id]
+        state = saved.read() if saved.fingerprint == fingerprint else None
+        if state is None:
+            self.drop(chat_id)
+        elif saved.is_sealed:
+            saved.state = None
+        return state
+
+    def seal(self, chat_id: str, token_ids: list[int], state: State) -> None:
+        """Keep the state of a shelf for the next start from now on, while its cells stay."""
+        if self.kept:
+            self._writer.submit(self.kept.write, chat_id, token_ids, state)
+
+    def rest_sealed(self, chat_id: str, token_ids: list[int]) -> bool:
+        """Its cells are to be freed. False: they must be saved first, for they are not kept on disk."""
+        if not (self.kept and chat_id.startswith(SHELF) and self.kept.holds(chat_id, token_ids)):
+            return False
+        self.drop(chat_id)
+        self._add(_sealed(self.kept, chat_id, token_ids, self.kept.size_of(chat_id)))
+        return True
+
     def drop(self, chat_id: str) -> None:
         if saved := self._saved.pop(chat_id, None):
             saved.state = self._told = None
@@ -185,11 +231,19 @@ class HibernatedChats:
     def prefetch(self, chat_id: str) -> None:
         """Read the chat's state from disk, into the system's cache or for `take_found`. Any one thread."""
         saved = self._saved.get(chat_id)
-        if saved and saved.file and saved.read() is None:
+        if saved and saved.is_sealed:
+            if not (saved.state is not None or self.is_in_cells(chat_id)):
+                saved.state = saved.read()
+        elif saved and saved.file and saved.read() is None:
             log.warning("A hibernated chat was damaged on disk; it is computed again.")
         if saved is None and self.kept and (read := self.kept.take_left(chat_id)):
             token_ids, state = read
-            self._found.put(_new_saved(chat_id, token_ids, state, self.kept.fingerprint))
+            if chat_id.startswith(SHELF):
+                found = _sealed(self.kept, chat_id, token_ids, state.nbytes)
+                found.state, found.places = state, places_in(state)
+            else:
+                found = _new_saved(chat_id, token_ids, state, self.kept.fingerprint)
+            self._found.put(found)
 
     def take_found(self) -> None:
         """Prefetched states of the last run count as saved from now on."""
@@ -252,6 +306,9 @@ class HibernatedChats:
                 self._write(saved)
 
     def _write(self, saved: _Saved) -> None:
+        if saved.is_sealed:
+            saved.state = None
+            return
         saved.writing = self._writer.submit(self._move_to_disk, saved)
         self._writing.append(saved)
 
@@ -300,6 +357,12 @@ def _new_saved(
     told = HibernatedChat(chat_id, len(token_ids), state.nbytes, is_on_disk=False)
     checksum, places = xxhash.xxh3_64_intdigest(state.data), places_in(state)
     return _Saved(told, token_ids, checksum, fingerprint, shifted_from, state, places)
+
+
+def _sealed(kept: KeptCells, chat_id: str, token_ids: list[int], num_bytes: int) -> _Saved:
+    told = HibernatedChat(chat_id, len(token_ids), num_bytes, is_on_disk=True)
+    file = _SealedFile(kept, chat_id)
+    return _Saved(told, token_ids, None, kept.fingerprint, None, None, (), file)
 
 
 def _beyond(budget: int, chats: list[_Saved]) -> Iterator[_Saved]:

@@ -1,7 +1,7 @@
 """KV cells of saved chats, encrypted on disk, from one run of the program to the next.
 
-One file a chat. AES-GCM authenticates each file: content, chat, model and settings. Knows bytes and tokens,
-not where the key comes from. Any thread.
+One file a chat, and of a shelf one for each model and its settings. AES-GCM authenticates each file: content,
+chat, model and settings. Knows bytes and tokens, not where the key comes from. Any thread.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import psutil
 import xxhash
 
 from app.protocol.load import CellStore
+from app.protocol.request import SHELF
 
 log = logging.getLogger(__name__)
 
@@ -93,7 +94,10 @@ class KeptCells:
         if name not in self._left:
             return None
         self._left.remove(name)
-        return self.read(chat_id)
+        read = self.read(chat_id)
+        if read:
+            self._written[chat_id] = _checksum(read[0])
+        return read
 
     def read(self, chat_id: str) -> tuple[list[int], State] | None:
         """Tokens and state as they were written, or None. A damaged file is deleted."""
@@ -110,6 +114,13 @@ class KeptCells:
         except (OSError, MemoryError) as error:
             log.warning("What was kept of a chat could not be read: %s", error)
         return None
+
+    def size_of(self, chat_id: str) -> int:
+        """Bytes of its file."""
+        try:
+            return self._path(chat_id).stat().st_size
+        except OSError:
+            return 0
 
     def delete(self, chat_id: str) -> None:
         self._unlink(chat_id)
@@ -191,7 +202,7 @@ class KeptCells:
                 file.unlink(missing_ok=True)
 
     def _path(self, chat_id: str) -> Path:
-        return path_of(self._store.folder, chat_id)
+        return path_of(self._store.folder, chat_id, self.fingerprint if chat_id.startswith(SHELF) else "")
 
     def _unlink(self, chat_id: str) -> None:
         self._written.pop(chat_id, None)
@@ -199,18 +210,30 @@ class KeptCells:
             self._path(chat_id).unlink(missing_ok=True)
 
 
-def path_of(folder: Path, chat_id: str) -> Path:
+def path_of(folder: Path, chat_id: str, fingerprint: str = "") -> Path:
     """The id may be any text, so the file's name is its hash."""
-    return folder / (hashlib.blake2b(chat_id.encode(), digest_size=16).hexdigest() + SUFFIX)
+    of_model = f"-{_hash(fingerprint)}" if fingerprint else ""
+    return folder / f"{_hash(chat_id)}{of_model}{SUFFIX}"
+
+
+def size_of(folder: Path, chat_id: str) -> int:
+    """Bytes of all files of a chat or a shelf."""
+    with suppress(OSError):
+        return sum(file.stat().st_size for file in folder.glob(f"{_hash(chat_id)}*{SUFFIX}"))
+    return 0
 
 
 def delete_all_but(folder: Path, chat_ids: Iterable[str]) -> None:
     """Deletes everything else in the folder, including half-written files. Raises OSError."""
-    wanted = {path_of(folder, chat_id) for chat_id in chat_ids}
+    wanted = set(map(_hash, chat_ids))
     if folder.is_dir():
         for file in folder.iterdir():
-            if file not in wanted:
+            if file.suffix != SUFFIX or file.stem.partition("-")[0] not in wanted:
                 file.unlink(missing_ok=True)
+
+
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _checksum(token_ids: list[int]) -> int:

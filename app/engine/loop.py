@@ -355,6 +355,8 @@ class PromptThread:
                 self._put(_Refitted(request.request_id, result))
             else:
                 self._prefetch(request.chat_id)
+                if request.begins_as:
+                    self._prefetch(request.begins_as)
                 self._put(_Prepared(request, result))
         for order in self._orders:
             if isinstance(order, _Use):

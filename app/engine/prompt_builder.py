@@ -68,6 +68,7 @@ MEDIA_MARKER = "<__media__>"  # as llama.cpp writes it, where a prompt is shown 
 LINE_END = "\n"
 # How a message may go on. What its tokens are up to there depends on that for some characters.
 ENDINGS = "", "x", " x", "\nx"
+BEHIND_DOCUMENTS = "", "\n\nx", "\n\n1"  # what a system prompt may add
 MAX_SHORT_CHARS = 1000  # tokenised within a step
 
 
@@ -137,15 +138,10 @@ class PromptBuilder:
 
     def build_ahead(self, request: Request) -> Prompt:
         """What all prompts begin with whose last message begins as that of `request`. Raises RequestError."""
-        *before, last = request.messages
         if any(message.media for message in request.messages):  # nothing is encoded before it is sent
             raise RequestError(NOTHING_ASKED)
         ways = [
-            self._built(
-                replace(request, messages=(*before, replace(last, content=last.content + ending))),
-                has_answer=False,
-            )
-            for ending in ENDINGS
+            self._built(replace(request, messages=messages), has_answer=False) for messages in _ways(request)
         ]
         places = zip(*(way.token_ids for way in ways), strict=False)
         token_ids = tuple(tokens[0] for tokens in takewhile(_are_equal, places))
@@ -626,6 +622,18 @@ def _without_marks(parser: str, spelled_out: list[str]) -> str:
     if MARK_BEGIN not in parser:
         return parser
     return MARK.sub(lambda mark: json.dumps(spelled_out[int(mark[1])], ensure_ascii=False)[1:-1], parser)
+
+
+def _ways(request: Request) -> Iterator[tuple[Message, ...]]:
+    """How its messages may go on: behind the last one, or behind a shelf's documents."""
+    if request.is_beginning:
+        documents, *rest = request.messages
+        for ending in BEHIND_DOCUMENTS:
+            yield (replace(documents, content=documents.content + ending), *rest)
+        return
+    *before, last = request.messages
+    for ending in ENDINGS:
+        yield (*before, replace(last, content=last.content + ending))
 
 
 def _numbered(parts: Sequence[Part]) -> Iterator[tuple[int, Part]]:

@@ -194,6 +194,7 @@ class Slot:
     seq_id: int
     token_ids: list[int] = field(default_factory=list)
     chat_id: str | None = None
+    begins_as: str = ""  # the shelf whose cells it may begin with
     leased_to: Sequence | None = None
     last_used_at: float = 0.0
     last_usage: Usage = field(default_factory=Usage)

@@ -57,7 +57,7 @@ class SlotMemory:
         self.cells.truncate(slot.seq_id, 0)
         slot.token_ids.clear()
         slot.checkpoints, slot.planes = {}, ()
-        slot.chat_id, slot.last_usage, slot.shifted_from = None, Usage(), None
+        slot.chat_id, slot.begins_as, slot.last_usage, slot.shifted_from = None, "", Usage(), None
         self._note_changes()  # others may have shared its cells
 
     def reach(self, slot: Slot, num_tokens: int) -> int:

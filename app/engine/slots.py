@@ -6,6 +6,8 @@ What the cells of a slot contain is changed by `SlotMemory` alone. Engine thread
 from __future__ import annotations
 
 import time
+from math import inf
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,6 +54,8 @@ MIN_SHARED_TOKENS = 16
 # Idle chats make way for so many cells that a state brings in vain, for each token that it saves computing.
 # To save and restore a cell takes less than a hundredth of that, but who makes way may lose its own state.
 VAIN_CELLS_PER_TOKEN = 4
+# A chat with a shelf that others have, too, rather computes a token again than hold so many cells twice.
+SHARED_CELLS_PER_TOKEN = 8
 
 
 class SlotPool:
@@ -69,6 +73,7 @@ class SlotPool:
         self.pinned_chat_ids: set[str] = set()  # evicted last
         self.event_log = EventLog()
         self._last_turns = LastTurns(self._text_of)
+        hibernated.is_in_cells = self._holds
 
     def lease(self, seq: Sequence) -> Slot | None:
         """Give `seq` a slot, or None while all are leased.
@@ -90,6 +95,7 @@ class SlotPool:
         prefix = self._fill(slot, seq)
         self.hibernated.drop(chat_id)  # the cells are newer
         slot.chat_id, slot.leased_to, seq.slot = chat_id, seq, slot
+        slot.begins_as = seq.request.begins_as
         slot.max_context_tokens = context_limit(seq.request, self._model)
         self.checkpoints.plan(seq, known)
         self.memory.note_media(seq)
@@ -131,25 +137,49 @@ class SlotPool:
         if source and (source is slot or self.can_share_cells):
             num_shared = self.cells.num_also_held(source.seq_id, num_tokens, self._leased_ids)
             return len(seq.token_ids) - num_shared
-        held = source.token_ids if source else self.hibernated.tokens_of(seq.request.chat_id)
+        held = source.token_ids if source else self.hibernated.tokens_of(self._best_saved(seq)[0])
         return max(len(seq.token_ids), len(held))  # a state comes as a whole
 
     def best_prefix(self, seq: Sequence) -> int:
         """How many tokens of `seq` need not be computed if it gets a slot now."""
         own = self._own_slot(seq)
         slots = self.slots if self.gives_prefixes and seq.request.shares_prefix else [own] if own else []
-        return max(self._num_saved(seq), *(self._num_held(slot, seq) for slot in slots), 0)
+        return max(self._best_saved(seq)[1], *(self._num_held(slot, seq) for slot in slots), 0)
 
     def has_room_beside_all(self, seq: Sequence) -> bool:
         """Whether it can be computed in the chat's own slot or an empty one, beside all other chats."""
-        slot = self._own_slot(seq) or next((one for one in self.slots if one.state is SlotState.EMPTY), None)
+        slot = self._own_slot(seq) or self._empty_slot
         if slot is None or seq.request.chat_id in self.hibernated:
             return False
         return self.num_new_cells(seq) <= self.cells.num_free + self.cells.num_own_cells(slot.seq_id)
 
+    def make_room_for_beginning(self, seq: Sequence) -> bool:
+        """For all of a shelf, at the cost of idle chats that are not protected. False: now is not the time.
+
+        Nor is it if all of it is held or saved already.
+        """
+        known = self.hibernated.tokens_of(seq.request.chat_id)
+        if common_prefix(known, seq.token_ids) == len(seq.token_ids) - 1:
+            return False
+        while True:
+            slot = self._own_slot(seq) or next(
+                (one for one in self.slots if one.state is SlotState.EMPTY), None
+            )
+            if slot:
+                num_free = self.cells.num_free + self.cells.num_own_cells(slot.seq_id)
+                if self.num_new_cells(seq) <= num_free:
+                    return True
+            others = (one for one in self._warm() if one is not slot and not self.is_protected(one.chat_id))
+            oldest = min(others, key=self._age, default=None)
+            if oldest is None:
+                return False
+            self.hibernate(oldest)
+
     def release(self, slot: Slot) -> None:
         """Take the slot back. Its cells are kept for the chat's next turn, unless there will be none."""
         seq = self.set_aside(slot)
+        if seq.request.is_beginning and len(slot.token_ids) == len(seq.token_ids):
+            self._seal(slot)
         is_kept = seq.request.keep_cells
         self.event_log.add(Released(slot.seq_id, slot.chat_id, len(slot.token_ids), is_kept))
         if not seq.request.keep_cells:
@@ -210,7 +240,7 @@ class SlotPool:
     def fork(self, chat_id: str, new_chat_id: str) -> bool:
         """Give `new_chat_id` an empty slot with all cells of `chat_id`. False: no slot is empty."""
         source = next((slot for slot in self.slots if slot.chat_id == chat_id and slot.token_ids), None)
-        target = next((slot for slot in self.slots if slot.state is SlotState.EMPTY), None)
+        target = self._empty_slot
         if source is None or target is None or not self.can_share_cells:
             return False
         if not self.memory.share(source, target, len(source.token_ids)):
@@ -410,14 +440,15 @@ class SlotPool:
         own = self._num_held(slot, seq) if is_own or seq.request.shares_prefix else 0
         donor = max(self.slots, key=lambda other: self._num_given(other, slot, seq))
         given = self._num_given(donor, slot, seq)
-        saved = self._num_saved(seq)
-        if given >= max(own + MIN_SHARED_TOKENS, saved):  # a state would take cells of its own
+        saved_id, saved = self._best_saved(seq)
+        worth = saved
+        if seq.request.begins_as and self.can_share_cells:
+            worth = saved * SHARED_CELLS_PER_TOKEN // (SHARED_CELLS_PER_TOKEN + 1)
+        if given >= max(own + MIN_SHARED_TOKENS, worth):  # a state would take cells of its own
             return donor, given
         if saved >= own + MIN_SHARED_TOKENS:
             num_free = self.cells.num_free + self.cells.num_own_cells(slot.seq_id)
-            num_in_vain = len(self.hibernated.tokens_of(seq.request.chat_id)) - max(
-                num_free, len(seq.token_ids)
-            )
+            num_in_vain = len(self.hibernated.tokens_of(saved_id)) - max(num_free, len(seq.token_ids))
             if num_in_vain <= VAIN_CELLS_PER_TOKEN * saved:
                 return None, saved
         return slot, own
@@ -439,9 +470,13 @@ class SlotPool:
             num_tokens = _unshifted(num_tokens, slot.shifted_from)
         return self.memory.reach(slot, num_tokens)
 
-    def _num_saved(self, seq: Sequence) -> int:
-        """The same of the chat's saved state."""
-        chat_id = seq.request.chat_id
+    def _best_saved(self, seq: Sequence) -> tuple[str, int]:
+        """The saved state with most of `seq`, its chat's own or its shelf's, and how many tokens that is."""
+        chat_ids = dict.fromkeys((seq.request.chat_id, seq.request.begins_as or seq.request.chat_id))
+        counted = ((chat_id, self._num_saved(chat_id, seq)) for chat_id in chat_ids)
+        return max(counted, key=itemgetter(1))
+
+    def _num_saved(self, chat_id: str, seq: Sequence) -> int:
         token_ids = self.hibernated.tokens_of(chat_id)
         num_tokens = common_prefix(token_ids, seq.token_ids)
         if not seq.is_shortened:
@@ -473,9 +508,10 @@ class SlotPool:
         return num_tokens
 
     def _restore(self, slot: Slot, seq: Sequence) -> CachedPrefix:
-        chat_id = seq.request.chat_id
-        token_ids, shifted_from = self.hibernated.tokens_of(chat_id), self.hibernated.shifted_from(chat_id)
-        state = self.hibernated.take(chat_id, self._backend.fingerprint)
+        chat_id, (saved_id, _) = seq.request.chat_id, self._best_saved(seq)
+        token_ids, shifted_from = self.hibernated.tokens_of(saved_id), self.hibernated.shifted_from(saved_id)
+        take = self.hibernated.take if saved_id == chat_id else self.hibernated.lend
+        state = take(saved_id, self._backend.fingerprint)
         if not self._put_back(slot, state, token_ids, shifted_from):
             self.event_log.add(StateUnusable(slot.seq_id, chat_id))
             return CachedPrefix(is_doubted=True)
@@ -505,6 +541,8 @@ class SlotPool:
         chat_id, token_ids = slot.chat_id, list(slot.token_ids)
         if not chat_id or len(token_ids) < MIN_SHARED_TOKENS or self.memory.has_unrotated_keys:
             return False
+        if self.hibernated.rest_sealed(chat_id, token_ids):
+            return True
         state = self._packed(slot)
         fingerprint = self._backend.fingerprint
         is_kept = self.hibernated.save(chat_id, token_ids, state, fingerprint, slot.shifted_from)
@@ -512,6 +550,18 @@ class SlotPool:
             if lost_id != chat_id:
                 self.event_log.add(StateLost(None, lost_id, num_tokens))
         return is_kept
+
+    def _seal(self, slot: Slot) -> None:
+        chat_id, token_ids = slot.chat_id, list(slot.token_ids)
+        if chat_id is None or self.memory.has_unrotated_keys or slot.shifted_from is not None:
+            return
+        num_bytes = len(token_ids) * self._model.cell_bytes
+        if self.hibernated.can_keep(chat_id, token_ids, num_bytes, inf):
+            self.hibernated.seal(chat_id, token_ids, self._packed(slot))
+
+    def _holds(self, chat_id: str) -> bool:
+        """Some slot begins with this shelf. Any thread."""
+        return any(chat_id in (slot.chat_id, slot.begins_as) for slot in self.slots)
 
     def _packed(self, slot: Slot) -> State:
         state = self.memory.save(slot)
@@ -581,6 +631,10 @@ class SlotPool:
     def _age(self, slot: Slot) -> tuple[bool, float]:
         """Sort key of idle slots: evicted first comes first."""
         return self.is_protected(slot.chat_id), slot.last_used_at
+
+    @property
+    def _empty_slot(self) -> Slot | None:
+        return next((slot for slot in self.slots if slot.state is SlotState.EMPTY), None)
 
     def _own_slot(self, seq: Sequence) -> Slot | None:
         chat_id = seq.request.chat_id

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.models.hub_trouble import gated, no_hub, not_found, refused, unreachable
 from app.models.model_file import MAX_PARTS, SPLIT_NAME, shown
-from app.settings.projector_file import projector_among
+from app.settings.projector_file import is_projector, projector_among
 from app.system.said import said
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 MAX_FOUND = 40
 MAX_MODELS = 500  # of one repository
+MAX_BESIDE = 200  # files in which each model's projector is looked for
 MAX_COUNT = 2**48
 _SHA256 = re.compile("[0-9a-f]{64}")
 _QUANTISATION = re.compile(
@@ -186,12 +187,14 @@ def _contents(info: Any) -> RepoContents:
 def models_of(files: Iterable[HubFile]) -> tuple[HubModel, ...]:
     """Joins the parts of split models, each with its projector, if it has one."""
     files = list(files)
-    by_name = {_base(file): file for file in files}
     whole: dict[str, list[HubFile]] = {}
     for file in files:
         if not _PROJECTOR.search(file.path):
             split = SPLIT_NAME.fullmatch(file.path)
             whole.setdefault(f"{split['stem']}/{split['count']}" if split else file.path, []).append(file)
+    by_name = {_base(file): file for file in files if "imatrix" not in file.path.lower()}
+    if len(by_name) > MAX_BESIDE or not any(map(is_projector, by_name)):
+        by_name = {}
     models = [_model(sorted(parts, key=lambda part: part.path), by_name) for parts in whole.values()]
     return tuple(sorted(models, key=lambda model: (model.size_bytes, model.name)))
 
@@ -204,7 +207,7 @@ def _model(parts: list[HubFile], by_name: Mapping[str, HubFile]) -> HubModel:
     path = parts[0].path
     split = SPLIT_NAME.fullmatch(path)
     name = shown((split["stem"] if split else path[: -len(".gguf")]).rsplit("/", 1)[-1])
-    projector = projector_among((name for name in by_name if "imatrix" not in name), _base(parts[0]))
+    projector = projector_among(by_name, _base(parts[0]))
     found = by_name[projector] if projector else None
     return HubModel(name, quantisation_of(path), tuple(parts), _problem(parts), found)
 

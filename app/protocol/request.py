@@ -12,6 +12,7 @@ from app.protocol.media import Media
 from app.protocol.sampling import SamplingParams
 
 MIN_CONTEXT_TOKENS = 16  # a template alone takes about ten
+SHELF = "shelf "  # what the id of a shelf's own chat begins with
 MAX_LOGPROBS = 100  # each costs some 6 us a token, which delays all other answers
 
 
@@ -72,6 +73,7 @@ class Request:
     `caller` is who asks: callers take turns.
     `is_saved` says that the chat is there at the next start, so that its cells may be kept until then.
     `embeds` asks for the vectors of `prompt`, token ids, instead of an answer.
+    `begins_as` names a chat whose saved state the prompt may begin with: that of a shelf. It stays saved.
     """
 
     request_id: str
@@ -92,6 +94,7 @@ class Request:
     is_saved: bool = False
     caller: Caller = WINDOW
     embeds: bool = False
+    begins_as: str = ""
 
     def __post_init__(self) -> None:
         if not self.messages and not self.prompt:
@@ -112,6 +115,11 @@ class Request:
             raise InvalidRequestError(
                 f"num_logprobs must be between 0 and {MAX_LOGPROBS}, not {self.num_logprobs}."
             )
+
+    @property
+    def is_beginning(self) -> bool:
+        """It is what other chats begin with, and no chat of its own."""
+        return bool(self.begins_as) and self.begins_as == self.chat_id
 
     @property
     def is_repeatable(self) -> bool:

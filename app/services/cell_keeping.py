@@ -8,6 +8,7 @@ import asyncio
 import base64
 import logging
 import secrets
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -48,6 +49,7 @@ class CellKeeping(QObject):
         self._workspace = workspace
         self._preferences = preferences
         self._folder = folder
+        self.also_wanted: Callable[[], Iterable[str]] = tuple  # whose cells are kept besides open chats'
         self.why_not = ""  # why keeping cells failed the last time
         self._asking: asyncio.Task[None] | None = None  # the newest request for the key
         preferences.changed.connect(self._on_setting_changed)
@@ -56,6 +58,14 @@ class CellKeeping(QObject):
     @property
     def _is_wanted(self) -> bool:
         return self._preferences.settings.keeps_cells
+
+    def size_of(self, chat_id: str) -> int:
+        """Bytes that are kept of a chat or a shelf, for whatever model."""
+        if not self._folder.is_dir():
+            return 0
+        from app.engine.kept_cells import size_of  # imports numpy
+
+        return size_of(self._folder, chat_id)
 
     def start(self) -> None:
         """To be called once the tabs are open again."""
@@ -94,7 +104,7 @@ class CellKeeping(QObject):
             self._asking.cancel()
 
     async def _delete_what_is_not_wanted(self) -> None:
-        open_chats = [session.chat.id for session in self._workspace.sessions]
+        open_chats = [*(session.chat.id for session in self._workspace.sessions), *self.also_wanted()]
         try:
             await asyncio.to_thread(_delete_all_but, self._folder, open_chats if self._is_wanted else [])
         except OSError as error:

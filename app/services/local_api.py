@@ -18,6 +18,7 @@ from app.protocol.output import Output
 from app.protocol.report import StepReport
 from app.settings.api_access import words_of
 from app.settings.settings import Settings
+from app.shelves.source import NamedShelves
 from app.system.said import said
 
 if TYPE_CHECKING:
@@ -40,8 +41,15 @@ class LocalApi(QObject):
     failed = Signal(object)  # one sentence for the user; it is off
     settings_changed = Signal()  # they must be saved
 
-    def __init__(self, engine: ActiveEngine, settings: Settings, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        engine: ActiveEngine,
+        settings: Settings,
+        parent: QObject | None = None,
+        shelf_source: NamedShelves | None = None,
+    ) -> None:
         super().__init__(parent)
+        self._shelf_source = shelf_source
         self._engine = engine
         self._settings = settings
         self._client: EngineClient | None = None
@@ -130,6 +138,7 @@ class LocalApi(QObject):
             port=port,
             key=self._settings.api_key,
             tls=tls,
+            shelf_source=self._shelf_source,
             allowed_origins=words_of(self._settings.api_origins),
             allowed_hosts=words_of(self._settings.api_hosts),
         )

@@ -19,7 +19,10 @@ from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
 from app.services.presets import Presets
 from app.services.self_test import SelfTest
+from app.services.shelf_reader import ShelfReader
+from app.services.shelves import ShelfService
 from app.services.tools import ToolService
+from app.shelves.index import ShelfIndex
 from app.storage.chat_store import ChatStore
 from app.system import paths
 
@@ -36,7 +39,9 @@ class Services:
         self.engine = engine
         self.workspace = workspace
         self.preferences = preferences
-        self.api = LocalApi(engine, preferences.settings, parent)
+        index = ShelfIndex(paths.shelf_texts_file())
+        self.shelves = ShelfService(engine, preferences.settings, paths.shelves_file(), index, parent)
+        self.api = LocalApi(engine, preferences.settings, parent, self.shelves)
         self.backups = ChatBackups(store, workspace, parent)
         self.self_test = SelfTest(parent)
         self.chat_library = ChatLibrary(store, workspace, parent)
@@ -48,6 +53,8 @@ class Services:
         self.form_check = FormCheck()
         self.schema_tokens = TokenCounter(engine, parent)  # of tools
         self.cells = CellKeeping(engine, workspace, preferences, paths.kept_cells_dir(), parent)
+        self.cells.also_wanted = lambda: self.shelves.chat_ids
+        self.shelf_reader = ShelfReader(engine, workspace, self.shelves, preferences.settings, parent)
         self.model_library = ModelLibrary(preferences, engine, parent)
         self.model_fits = ModelFits(preferences, engine, parent)
         self.hub = ModelHub(preferences, parent, engine)
@@ -63,4 +70,5 @@ class Services:
         await self.downloads.close()
         await self.self_test.close()
         await self.tools.close()
+        await self.shelves.close()
         await self.api.close()

@@ -83,27 +83,30 @@ class SavedTurns:
 
 _CHAT_COLUMNS = (
     "id, title, system_prompt, created_at, overflow, max_context_tokens, auto_title, folder, is_pinned, "
-    "sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook, tools"
+    "sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook, tools, "
+    "shelf_id"
 )
 _TURN_COLUMNS = (
     "role, text, state, notice, model, usage, id, created_at, overflowed, parent_id, attachments, "
     "thinking_s, rounds"
 )
 _UPSERT_CHAT = f"""
-    INSERT INTO chats ({_CHAT_COLUMNS}, updated_at) VALUES ({", ".join("?" * 19)})
+    INSERT INTO chats ({_CHAT_COLUMNS}, updated_at) VALUES ({", ".join("?" * 20)})
     ON CONFLICT (id) DO UPDATE SET title = excluded.title, system_prompt = excluded.system_prompt,
         overflow = excluded.overflow, max_context_tokens = excluded.max_context_tokens,
         auto_title = excluded.auto_title, folder = excluded.folder, is_pinned = excluded.is_pinned,
         sampling = excluded.sampling, max_tokens = excluded.max_tokens, queue = excluded.queue,
         draft = excluded.draft, draft_attachments = excluded.draft_attachments, leaf_id = excluded.leaf_id,
         model_path = excluded.model_path, is_notebook = excluded.is_notebook, tools = excluded.tools,
+        shelf_id = excluded.shelf_id,
         updated_at = max(updated_at, excluded.updated_at)
 """
 _UPSERT_TURN = f"""
     INSERT INTO turns ({_TURN_COLUMNS}, chat_id, checksum) VALUES ({", ".join("?" * 15)})
     ON CONFLICT (id) DO UPDATE SET text = excluded.text, state = excluded.state, notice = excluded.notice,
         model = excluded.model, usage = excluded.usage, overflowed = excluded.overflowed,
-        parent_id = excluded.parent_id, thinking_s = excluded.thinking_s, rounds = excluded.rounds,
+        parent_id = excluded.parent_id, attachments = excluded.attachments,
+        thinking_s = excluded.thinking_s, rounds = excluded.rounds,
         checksum = excluded.checksum
     RETURNING number
 """
@@ -297,13 +300,14 @@ def _chat_row(change: ChatChange) -> tuple[object, ...]:
         chat.model_path,
         chat.is_notebook,
         json.dumps(chat.tools),
+        chat.shelf_id,
     )
 
 
 def _saved_chat(row: Sequence[Any]) -> SavedChat:
     (chat_id, title, system_prompt, created_at, overflow, max_context_tokens, auto_title, folder, is_pinned,
      sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook,
-     tools, num_turns) = row  # fmt: skip
+     tools, shelf_id, num_turns) = row  # fmt: skip
     chat = Chat(
         id=chat_id,
         title=title,
@@ -320,6 +324,7 @@ def _saved_chat(row: Sequence[Any]) -> SavedChat:
         model_path=model_path,
         is_notebook=bool(is_notebook),
         tools=tools_of(_from_json(tools, [])),
+        shelf_id=shelf_id,
     )
     return SavedChat(chat, draft, _draft_attachments(draft_attachments), leaf_id, num_turns)
 

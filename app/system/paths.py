@@ -61,6 +61,15 @@ def kept_cells_dir() -> Path:
     return data_dir() / "cells"
 
 
+def shelves_file() -> Path:
+    return config_dir() / "shelves.json"
+
+
+def shelf_texts_file() -> Path:
+    """Everything in it comes from the user's files."""
+    return data_dir() / "shelf-texts.db"
+
+
 def certificate_file() -> Path:
     """The API's own TLS certificate. Its key is beside it."""
     return config_dir() / "tls" / "api-certificate.pem"

@@ -40,6 +40,7 @@ from app.ui.commands.palette_sources import (
     open_chat_entries,
     saved_chat_entries,
     setting_entries,
+    shelf_entries,
     tool_entries,
 )
 from app.ui.data.backups_menu import BackupsMenu
@@ -62,6 +63,7 @@ from app.ui.settings.key_hints import KeyHints
 from app.ui.settings.languages import Languages
 from app.ui.settings.shortcuts import Shortcuts
 from app.ui.settings.tool_extras import ToolExtras
+from app.ui.shelves.chat_shelves import ChatShelves
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.first_view import LINE
@@ -142,6 +144,7 @@ class MainWindow(QObject):
         self.chat_tools = ChatTools(
             self.tabs, services.tools, services.schema_tokens, partial(self.show_settings, "tools"), frame
         )
+        self.shelves = ChatShelves(self.tabs, services, frame)
         self.tool_extras = ToolExtras(self.tabs, services.tools, frame)
         self.model_commands = ModelCommands(
             services, self.models, lambda path: self.load_settings.show_for(path), frame
@@ -211,6 +214,7 @@ class MainWindow(QObject):
             api=self.api_menu,
             backups=self.backups_menu,
             self_test=self.self_test_menu,
+            shelves=self.shelves,
             panes=Panes(self._panes),
             help=HelpCommands(self._diagnose, self.frame),
             quit=self.frame.quit_requested.emit,
@@ -233,6 +237,7 @@ class MainWindow(QObject):
         palette.add_source(self._command_entries)
         palette.add_source(partial(open_chat_entries, self.tabs))
         palette.add_source(partial(tool_entries, self.chat_tools.palette_entries))
+        palette.add_source(partial(shelf_entries, self.shelves.palette_entries))
         palette.add_source(partial(setting_entries, self.show_setting))
         titles = partial(chat_titles, library)
         palette.add_source(partial(saved_chat_entries, titles, self.tabs, library.open))
@@ -254,6 +259,8 @@ class MainWindow(QObject):
         self.navigation.export_requested.connect(self.chat_files.export_chats)
         self._services.api.settings_changed.connect(self.preferences.note_changes)
         self._services.cells.refused.connect(self.notices.show_error)
+        self._services.shelves.failed.connect(self.notices.show_error)
+        self.shelves.titles_changed.connect(self.presenter.on_shelf_titles_changed)
 
     # Commands
 

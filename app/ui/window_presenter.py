@@ -86,6 +86,7 @@ class WindowPresenter(QObject):
         ] = []  # messages after failed ones, that say which model goes on answering
         self._tab_titles: dict[str, str] = {}
         self._api_titles: dict[str, str] = {}
+        self._shelf_titles: dict[str, str] = {}
         self._report_timer = QTimer(self, singleShot=True, interval=REPORT_PERIOD_MS)
         self._connect()
         self._on_loaded(engine.model)
@@ -212,13 +213,22 @@ class WindowPresenter(QObject):
         if titles != self._tab_titles:
             self._tab_titles = titles
             self._inspector.set_tabs(titles.keys())
-            self._inspector.set_titles(self._tab_titles | self._api_titles)
+            self._show_titles()
+
+    @Slot(object)
+    def on_shelf_titles_changed(self, titles: dict[str, str]) -> None:
+        if titles != self._shelf_titles:
+            self._shelf_titles = titles
+            self._show_titles()
+
+    def _show_titles(self) -> None:
+        self._inspector.set_titles(self._tab_titles | self._api_titles | self._shelf_titles)
 
     @Slot(object)
     def _on_api_titles_changed(self, titles: dict[str, str]) -> None:
         if titles != self._api_titles:
             self._api_titles = titles
-            self._inspector.set_titles(self._tab_titles | self._api_titles)
+            self._show_titles()
 
     @Slot()
     def show_report(self) -> None:

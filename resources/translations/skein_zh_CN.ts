@@ -4554,9 +4554,64 @@ rate</source>
         <translation>此前编码 {time}</translation>
     </message>
     <message>
+        <source>The list of shelves could not be saved: {reason}.</source>
+        <extracomment>app/services/shelves.py</extracomment>
+        <translation>无法保存书架列表：{reason}。</translation>
+    </message>
+    <message>
         <source>Click to enlarge a picture, or to save a sound. Ctrl+Left and Ctrl+Right move it.</source>
         <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>点击放大图片或保存声音。按 Ctrl+左/右方向键移动。</translation>
+    </message>
+    <message>
+        <source>Found on the shelf</source>
+        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <translation>在书架上找到</translation>
+    </message>
+    <message>
+        <source>Shelf of th&amp;is chat…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>此对话的书架(&amp;I)…</translation>
+    </message>
+    <message>
+        <source>Files that the model reads in this chat</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>模型在此对话中阅读的文件</translation>
+    </message>
+    <message>
+        <source>S&amp;helves…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>书架(&amp;H)…</translation>
+    </message>
+    <message>
+        <source>Sets of files that chats read, or are searched in</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>供对话阅读或搜索的文件集</translation>
+    </message>
+    <message>
+        <source>Context for a shelf (%)</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>书架可占的上下文 (%)</translation>
+    </message>
+    <message>
+        <source>A shelf that needs more is searched for each message.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>超出的书架会按每条消息搜索。</translation>
+    </message>
+    <message>
+        <source>Shelf: {name}</source>
+        <extracomment>app/ui/commands/palette_sources.py</extracomment>
+        <translation>书架：{name}</translation>
+    </message>
+    <message>
+        <source>Shelf of this chat: {name}</source>
+        <extracomment>app/ui/composer/shelf_button.py</extracomment>
+        <translation>此对话的书架：{name}</translation>
+    </message>
+    <message>
+        <source>Open this source</source>
+        <extracomment>app/ui/message/safe_browser.py</extracomment>
+        <translation>打开此来源</translation>
     </message>
     <message>
         <source>Yes, by {name}</source>
@@ -5016,6 +5071,217 @@ rate</source>
         <source>All tools of {server}, also later ones</source>
         <extracomment>app/ui/settings/tools_panel.py</extracomment>
         <translation>{server} 的全部工具，包括以后新增的</translation>
+    </message>
+    <message>
+        <source>&amp;No shelf</source>
+        <extracomment>app/ui/shelves/chat_shelves.py</extracomment>
+        <translation>不用书架(&amp;N)</translation>
+    </message>
+    <message>
+        <source>&amp;Manage shelves…</source>
+        <extracomment>app/ui/shelves/chat_shelves.py</extracomment>
+        <translation>管理书架(&amp;M)…</translation>
+    </message>
+    <message>
+        <source>No.</source>
+        <extracomment>app/ui/shelves/files_table.py</extracomment>
+        <translation>编号</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <extracomment>app/ui/shelves/files_table.py</extracomment>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <extracomment>app/ui/shelves/files_table.py</extracomment>
+        <translation>词元</translation>
+    </message>
+    <message>
+        <source>Files of this shelf</source>
+        <extracomment>app/ui/shelves/files_table.py</extracomment>
+        <translation>此书架的文件</translation>
+    </message>
+    <message>
+        <source>Close the reader</source>
+        <extracomment>app/ui/shelves/reader.py</extracomment>
+        <translation>关闭阅读器</translation>
+    </message>
+    <message>
+        <source>Reader</source>
+        <extracomment>app/ui/shelves/reader.py</extracomment>
+        <translation>阅读器</translation>
+    </message>
+    <message>
+        <source>Text of the file</source>
+        <extracomment>app/ui/shelves/reader.py</extracomment>
+        <translation>文件的文字</translation>
+    </message>
+    <message>
+        <source>Line {number}</source>
+        <extracomment>app/ui/shelves/reader.py</extracomment>
+        <translation>第 {number} 行</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} files</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>
+            <numerusform>{n} 个文件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} waiting</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>
+            <numerusform>{n} 个等待中</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} unreadable</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>
+            <numerusform>{n} 个无法读取</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{size} of cells on disk</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>磁盘上的单元 {size}</translation>
+    </message>
+    <message>
+        <source>Looking for files…</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>正在查找文件…</translation>
+    </message>
+    <message>
+        <source>The folder is not there. What was read of it stays in use.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>文件夹不在了。已读取的内容继续使用。</translation>
+    </message>
+    <message>
+        <source>Nothing here can be read yet.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>这里还没有可以读取的内容。</translation>
+    </message>
+    <message>
+        <source>Open a model to see whether it fits.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>打开模型后才知道是否放得下。</translation>
+    </message>
+    <message>
+        <source>Fits: {share} of the model&apos;s context, read before each chat.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>放得下：占模型上下文的 {share}，在每个对话之前阅读。</translation>
+    </message>
+    <message>
+        <source>Does not fit the model&apos;s context: it is searched for each message.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>模型的上下文放不下：按每条消息搜索。</translation>
+    </message>
+    <message>
+        <source>Only the first {number} files are used.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>只使用前 {number} 个文件。</translation>
+    </message>
+    <message>
+        <source>New chats begin with it at once.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>新对话可立即由它开始。</translation>
+    </message>
+    <message>
+        <source>It is computed while nothing else runs.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>空闲时会进行计算。</translation>
+    </message>
+    <message>
+        <source>Computed while nothing else runs: {share}.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>空闲时计算：{share}。</translation>
+    </message>
+    <message>
+        <source>After a restart it is computed again: cells of chats are not kept.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>重新启动后需要再次计算：未保留对话的单元。</translation>
+    </message>
+    <message>
+        <source>Chosen files</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>选定的文件</translation>
+    </message>
+    <message>
+        <source>Read</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>已读取</translation>
+    </message>
+    <message>
+        <source>Changed, waiting</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>已更改，等待中</translation>
+    </message>
+    <message>
+        <source>A shelf holds files that a chat&apos;s model reads: all of them before the chat if they fit its context, else what is found in them for each message.</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>书架存放对话的模型要阅读的文件：上下文放得下时，在对话之前全部阅读；放不下时，按每条消息查找相关内容。</translation>
+    </message>
+    <message>
+        <source>&amp;New shelf</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>新建书架(&amp;N)</translation>
+    </message>
+    <message>
+        <source>&amp;Add files…</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>添加文件(&amp;A)…</translation>
+    </message>
+    <message>
+        <source>Remove &amp;file</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>移除文件(&amp;F)</translation>
+    </message>
+    <message>
+        <source>R&amp;emove shelf</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>移除书架(&amp;E)</translation>
+    </message>
+    <message>
+        <source>A folder for a shelf</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>书架的文件夹</translation>
+    </message>
+    <message>
+        <source>Files for a shelf</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>书架的文件</translation>
+    </message>
+    <message>
+        <source>Add files</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>添加文件</translation>
+    </message>
+    <message>
+        <source>Removed the shelf “{name}”. Its files stay.</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>已移除书架“{name}”。其文件保持不变。</translation>
+    </message>
+    <message>
+        <source>Shelves</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>书架</translation>
+    </message>
+    <message>
+        <source>From a &amp;folder…</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>从文件夹(&amp;F)…</translation>
+    </message>
+    <message>
+        <source>From &amp;files…</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>从文件(&amp;I)…</translation>
+    </message>
+    <message>
+        <source>New shelf from a f&amp;older…</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>从文件夹新建书架(&amp;O)…</translation>
     </message>
     <message>
         <source>Attach the picture</source>

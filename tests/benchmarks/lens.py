@@ -44,7 +44,7 @@ THINGS = (
 
 @dataclass(frozen=True)
 class Found:
-    """Whether the answer has the name that was asked for, and whether its source was found; the seconds."""
+    """Of an answer with a name: is it the one that was asked for, was its source found; the seconds."""
 
     is_right: bool
     by_dropping: bool
@@ -65,23 +65,25 @@ def run(options: argparse.Namespace) -> int:
     with open_llama_backend(LoadParams(path, n_ctx=N_CTX, n_threads=options.threads)) as backend:
         print(f"{backend.model.name}: {options.questions} questions for one of {NUM_FACTS} facts")
         engine = Engine(backend)
-        found = [_ask(engine, backend, number) for number in range(options.questions)]
+        found = list(filter(None, (_ask(engine, backend, number) for number in range(options.questions))))
         engine.close()
     right = [one for one in found if one.is_right]
-    print(f"  answered right: {len(right)} of {len(found)}")
+    print(f"  answers with a name of the facts: {len(found)}, with the right one: {len(right)}")
+    if not found:
+        print("  this model is too small to look facts up: nothing can be told")
+        return 1
     for name, some in (("all", found), ("the right", right)):
         dropped, looked = sum(one.by_dropping for one in some), sum(one.by_attention for one in some)
-        print(f"  of {name} answers, {len(some)}: named by dropping {dropped}, by attention alone {looked}")
+        print(f"  of {name} {len(some)}: source found by dropping {dropped}, by attention alone {looked}")
     looking_ms = 1000 * statistics.median(one.looking_s for one in found)
     dropping_ms = 1000 * statistics.median(one.dropping_s for one in found)
     print(f"  a sentence, medians: attention {looking_ms:.0f} ms, without each fact {dropping_ms:.0f} ms")
-    wanted = WANTED * len(right)
-    verdict.at_least("right answers whose fact was named", sum(one.by_dropping for one in right), wanted)
-    verdict.at_least("right answers", len(right), 1)
+    verdict.at_least("sources found", sum(one.by_dropping for one in found), WANTED * len(found))
     return verdict.exit_code
 
 
-def _ask(engine: Engine, backend: LlamaBackend, number: int) -> Found:
+def _ask(engine: Engine, backend: LlamaBackend, number: int) -> Found | None:
+    """None: the answer has no name of the facts."""
     rng = random.Random(number)
     things, names = THINGS.split(), NAMES.split()
     rng.shuffle(things)
@@ -104,7 +106,7 @@ def _ask(engine: Engine, backend: LlamaBackend, number: int) -> Found:
     assert len(passages) == NUM_FACTS
     given = next((n for n in range(NUM_FACTS) if names[n] in answer), None)
     if part is None or given is None:
-        return Found(False, False, False, 0.0, 0.0)
+        return None
     looking, by_attention = _looked(backend, tokens, part, passages)
     dropping, by_dropping = _dropped(backend, tokens, part, passages)
     return Found(given == asked, by_dropping == given, by_attention == given, looking, dropping)

@@ -1,5 +1,6 @@
 """What the shown chats say, what can be done in them, and where it can be clicked. In Skein's process."""
 
+import re
 from typing import Any
 
 from PySide6.QtGui import QAction
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
     QTabBar,
+    QTextBrowser,
     QWidget,
 )
 
@@ -44,8 +46,30 @@ def conversed(window: MainWindow) -> dict[str, Any]:
         "panes": "\n".join(pane.toPlainText() for turn in turns for pane in turn.text_panes()),
         "says": _says(window),
         "dialog": _dialog(),
+        "shelf": view.composer.shelf.text().strip() if view else "",
+        "shelf files": _shelf_files(window),
+        "read": _read(window),
         **_menu(),
     }
+
+
+def _shelf_files(window: MainWindow) -> list[str]:
+    """Names and states of what the shelves window shows, if it is there."""
+    shown = window.shelves.shown_window
+    rows = shown.table.rows if shown and shown.isVisible() else None
+    if rows is None:
+        return []
+    return [
+        " ".join(str(rows.index(row, column).data()) for column in (1, 2)) for row in range(rows.rowCount())
+    ]
+
+
+def _read(window: MainWindow) -> dict[str, str] | None:
+    """What the reader shows, if it is open."""
+    reader = window.shelves.reader
+    if reader is None or not reader.isVisible():
+        return None
+    return {"title": reader.title.text(), "marked": reader.marked}
 
 
 def _cards(view: ChatView | None) -> list[ToolCard]:
@@ -79,9 +103,25 @@ def _chat_places(view: ChatView) -> dict[str, list[int]]:
         places |= {f"card {number} {button.text()}": middle(button) for button in shown}
     places |= {f"picture {number}": middle(tile) for number, tile in enumerate(_tiles(view), 1)}
     places["tools"] = middle(view.composer.tools)
+    places["shelf"] = middle(view.composer.shelf)
+    places |= {f"source {number}": place for number, place in _source_places(view).items()}
     for number, turn in enumerate(view.transcript.live_views, 1):
         places |= {f"turn {number} {name}": place for name, place in _turn_places(turn).items()}
     return places
+
+
+def _source_places(view: ChatView) -> dict[str, list[int]]:
+    """Of the numbers of sources in what is shown."""
+    found: dict[str, list[int]] = {}
+    panes = [pane for turn in view.transcript.live_views for pane in turn.text_panes()]
+    for pane in panes:
+        for place in re.finditer(r"\[(\d+)\]", pane.toPlainText()):
+            cursor = pane.textCursor()
+            cursor.setPosition(place.start() + 1)
+            rect = pane.cursorRect(cursor)
+            if isinstance(pane, QTextBrowser) and pane.anchorAt(rect.center()):
+                found[place[1]] = middle(pane.viewport(), rect)
+    return found
 
 
 def _turn_places(turn: TurnView) -> dict[str, list[int]]:

@@ -5,7 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from app.engine.step_budget import FIRST_CHUNK, GROWTH_ROWS, MIN_CHUNK, STEPS_BETWEEN_LOOKS, StepBudget
+from app.engine.step_budget import (
+    FIRST_CHUNK,
+    GROWTH_ROWS,
+    MIN_CHUNK,
+    STEPS_BETWEEN_LOOKS,
+    STRETCH,
+    StepBudget,
+)
 from app.protocol.load import Speed
 
 N_BATCH = 512
@@ -169,3 +176,23 @@ def test_a_chunk_grows_step_by_step():
     budget.learn(3, 0, 40.0)
     budget.learn(3, FIRST_CHUNK, 40.1)
     assert budget.prompt_rows(3) == FIRST_CHUNK + GROWTH_ROWS  # of 509 that would fit
+
+
+@pytest.mark.parametrize("speed", [Speed.RESPONSIVE, Speed.BALANCED])
+def test_a_step_of_a_picture_and_the_answers_behind_it_take_no_longer_than_a_step_with_a_prompt(speed):
+    budget = StepBudget(512)
+    budget.speed = speed
+    answers_ms = 30.0
+    for _ in range(5):
+        budget.learn(3, 0, answers_ms)
+    for _ in range(60):
+        num_rows = budget.media_rows(3)
+        picture_ms = 28.0 + 1.2 * num_rows  # all weights are read for the first row
+        budget.learn_media(num_rows, picture_ms)
+        budget.learn(3, 0, answers_ms)
+        assert picture_ms + answers_ms <= 1.05 * STRETCH[speed] * answers_ms
+    assert picture_ms + answers_ms > 0.85 * STRETCH[speed] * answers_ms
+
+
+def test_a_picture_alone_takes_all_rows_that_are_computed_at_once():
+    assert StepBudget(512, 256).media_rows(0) == 256

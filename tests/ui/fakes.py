@@ -127,6 +127,7 @@ class FakeSession(QObject):
         self.edited: list[tuple[Turn, str]] = []
         self.asked_with: list[tuple[list[tuple[ChatOptions | None, str]], Turn]] = []
         self.tool_tokens: int | None = 0
+        self.is_searched = False
         self.decided: list[tuple[ToolUse, Decision]] = []
         self.num_stops = 0
         self.num_keep_goings = 0

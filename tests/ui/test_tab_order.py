@@ -29,10 +29,11 @@ def test_tab_goes_through_the_composer_as_it_is_read_and_round_the_whole_window(
     qtbot.waitUntil(window.frame.isActiveWindow)
     composer = window.tabs.views[0].composer
     stops = walk(composer.editor, qtbot)
-    assert stops[:5] == [
+    assert stops[:6] == [
         composer.editor,
         composer.attach,
         composer.tools,
+        composer.shelf,
         composer.settings,
         composer.more,
     ]

@@ -3,7 +3,7 @@
 from app.attachments.limits import MAX_CHARS, MAX_FILE_BYTES
 from app.attachments.refusal import Reason
 from app.bridge.token_counter import TokenCount
-from app.chats.attachment import Attachment
+from app.chats.attachment import PASSAGE, Attachment
 from app.look.figures import count, seconds, tokens
 from app.look.plain_text import one_line
 from app.look.words import mark, tr, tr_n, tr_said
@@ -24,6 +24,7 @@ _KINDS = {
     "ods": mark("OpenDocument"),
     "odp": mark("OpenDocument"),
     "resource": mark("Resource"),
+    PASSAGE: mark("Found on the shelf"),
 }
 _TABLES = ("csv", "xlsx", "ods")
 _REFUSALS = {
@@ -83,6 +84,8 @@ def media_label(attachment: Attachment) -> str:
 def icon_name(attachment: Attachment) -> str:
     if attachment.kind == PASTED:
         return "clipboard"
+    if attachment.kind == PASSAGE:
+        return "library"
     if attachment.media:
         return "image" if attachment.media.kind is MediaKind.PICTURE else "audio-lines"
     return "table" if attachment.kind in _TABLES else "file-text"

@@ -98,6 +98,7 @@ COMMANDS = {
         "Chat s&ettings…", "System prompt, sampling and context of this chat", "Ctrl+Shift+L"
     ),
     "chat.tools": Words("T&ools of this chat…", "Tools the model may call in this chat", "Ctrl+Shift+O"),
+    "chat.shelf": Words("Shelf of th&is chat…", "Files that the model reads in this chat"),
     "chat.allow-tool": Words(
         "Allow tool ca&ll",
         "Run the call that waits for you, once",
@@ -164,6 +165,7 @@ COMMANDS = {
     ),
     "api.open": Words("Local API s&ettings…", "Port, address and key"),
     "tools.settings": Words("Tools and &MCP servers…", "Built-in tools, MCP servers, and what they may do"),
+    "tools.shelves": Words("S&helves…", "Sets of files that chats read, or are searched in"),
     "tools.backups": Words("&Backups…", "Back up all chats, or restore a backup"),
     "tools.self-test": Words(
         "&Self-test…", "Check that chats do not affect each other's answers, with this model on this computer"

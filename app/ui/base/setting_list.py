@@ -318,6 +318,12 @@ PAGES = (
                 word=mark("Whole context"),
                 step=256,
             ),
+            Setting(
+                "max_shelf_share",
+                mark("Context for a shelf (%)"),
+                mark("A shelf that needs more is searched for each message."),
+                step=5,
+            ),
         ),
     ),
     Page(

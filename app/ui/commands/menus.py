@@ -37,6 +37,7 @@ from app.ui.engine.self_test_menu import SelfTestMenu
 from app.ui.models.model_commands import ModelCommands
 from app.ui.settings.appearance import Appearance
 from app.ui.settings.languages import Languages
+from app.ui.shelves.chat_shelves import ChatShelves
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.message_menu import MessageMenu
@@ -78,6 +79,7 @@ class Parts:
     api: ApiMenu
     backups: BackupsMenu
     self_test: SelfTestMenu
+    shelves: ChatShelves
     panes: Panes
     help: HelpCommands
     quit: Callable[[], object]
@@ -231,6 +233,7 @@ class Menus(QObject):
             new("chat.fork", partial(tabs.on_current, tabs.fork)),
             new("chat.settings", partial(tabs.on_current, tabs.open_settings)),
             new("chat.tools", partial(tabs.on_current, tabs.open_tools)),
+            parts.shelves.choose,
             *self.decide_tool,
             None,
             tabs_menu(parts.tabs, tabs, self._window),
@@ -303,6 +306,7 @@ class Menus(QObject):
         self.tools = self._add(
             tr(menu_titles.TOOLS),
             self._new("tools.settings", partial(parts.show_settings, "tools")),
+            parts.shelves.show,
             None,
             *parts.api.actions,
             parts.backups.open,

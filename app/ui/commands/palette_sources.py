@@ -18,7 +18,7 @@ from app.ui.tabs.chat_tabs import ChatTabs
 if TYPE_CHECKING:
     from app.ui.base.setting_kinds import Page, Setting
 
-COMMAND, CHAT, SAVED, SETTING, TOOLS = "command", "chat", "saved", "setting", "tools"
+COMMAND, CHAT, SAVED, SETTING, TOOLS, SHELF = "command", "chat", "saved", "setting", "tools", "shelf"
 MAX_SAVED = 2_000  # so many can be searched between two keystrokes
 
 SavedChats = Callable[[], Iterable[tuple[str, str]]]  # chat_id and title of each, the newest first
@@ -83,6 +83,23 @@ def tool_entries(servers: Callable[[], Iterable[tuple[str, str, bool, Callable[[
             only_when_asked=True,
         )
         for server, title, is_on, switch in servers()
+    ]
+
+
+def shelf_entries(
+    shelves: Callable[[], Iterable[tuple[str, str, bool, Callable[[], object]]]],
+) -> list[Entry]:
+    """Of each shelf: its id, its name, whether this chat has it, what switches that."""
+    return [
+        Entry(
+            name=f"{SHELF} {shelf_id}",
+            text=tr("Shelf: {name}", name=one_line(name)),
+            run=switch,
+            detail=tr("On or off in this chat"),
+            is_on=is_on,
+            only_when_asked=True,
+        )
+        for shelf_id, name, is_on, switch in shelves()
     ]
 
 

@@ -30,6 +30,7 @@ from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.frame import paint_frame
 from app.ui.composer.message_editor import MAX_CHARS, MessageEditor
 from app.ui.composer.send_buttons import SendButton, SendMenuButton, StopButton
+from app.ui.composer.shelf_button import ShelfButton
 from app.ui.composer.tools_button import ToolsButton
 
 SIDE = 28
@@ -70,6 +71,7 @@ class Composer(QWidget):
         self.forecast = PlainLabel(parent=self, tone="warning", wraps=True)
         self.attach = IconButton("paperclip", tr("Attach files"), SIDE, self)
         self.tools = ToolsButton(self)
+        self.shelf = ShelfButton(self)
         self.settings = ChatSettingsButton(self)
         self.meter = ContextMeter(self)
         self.more = SendMenuButton(self)
@@ -268,6 +270,7 @@ class Composer(QWidget):
         self._foot = foot = hbox(
             self.attach,
             self.tools,
+            self.shelf,
             self.settings,
             STRETCH,
             self.meter,

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.attachments.refusal import Reason
 from app.bridge.chat_session import ChatSession
+from app.bridge.tasks import spawn
 from app.bridge.token_counter import Counted
 from app.chats.attachment import Attachment, with_attachments
 from app.look.words import mark, sentences, tr, tr_n, tr_said
@@ -196,6 +197,8 @@ class MessageDraft(QObject):
         """Debounced: a text may be long, and keys come fast."""
         session = self._session
         self._never_computed = never_computed(session.chat.turns) if not session.is_busy else ""
+        if session.is_searched:
+            spawn(session.find_passages())
         session.tokens.count((*self._draft_texts(), self._never_computed))
         self.show_figures()
 

@@ -34,6 +34,7 @@ from app.look.plain_text import as_tooltip
 from app.look.popups import Menu
 from app.look.tokens import Tokens, current
 from app.look.words import tr
+from app.ui.base.citations import SCHEME, is_citing, open_source, with_links
 from app.ui.base.copy_button import copy_text
 from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold
@@ -93,7 +94,7 @@ class SafeBrowser(SelectedText, QTextBrowser):
         points = self.document().defaultFont().pointSizeF()
         families = ", ".join(f"'{family}'" for family in code_font().families())
         self.document().setDefaultStyleSheet(prose_style_sheet(current(), points, families))
-        self.setHtml(html)
+        self.setHtml(with_links(html) if is_citing(self) else html)
         if had_selection:
             self._select(anchor, position)
 
@@ -189,6 +190,8 @@ class SafeBrowser(SelectedText, QTextBrowser):
 
     def tip_of(self, target: str) -> str:
         """The tooltip of a link."""
+        if target.startswith(f"{SCHEME}:"):
+            return tr("Open this source")
         return f"<span>{as_tooltip(real_target(QUrl(target)))}</span>"
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -215,9 +218,17 @@ class SafeBrowser(SelectedText, QTextBrowser):
 
     def _on_anchor_clicked(self, url: QUrl) -> None:
         """Asks first: only the system's browser and mail program are ever given a link, and by the user."""
-        if is_safe_link(url.toString()):
+        if url.scheme() == SCHEME and is_citing(self):
+            open_source(url.path(), self._said_before_click())
+        elif is_safe_link(url.toString()):
             prompt = LinkPrompt(url, self._doubts_about(url), self)
             prompt.popup(QCursor.pos() if self.underMouse() else self._place_of_cursor())
+
+    def _said_before_click(self) -> str:
+        """Of the paragraph, up to the link that was clicked or has the keyboard."""
+        place = self.viewport().mapFromGlobal(QCursor.pos())
+        cursor = self.cursorForPosition(place) if self.underMouse() else self.textCursor()
+        return cursor.block().text()[: cursor.positionInBlock() + len("[00000]")]
 
     def _doubts_about(self, url: QUrl) -> tuple[Doubt, ...]:
         """The doubts about all links to that target: Qt does not say which one was clicked."""

@@ -2,14 +2,17 @@
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QToolTip, QWidget
 
 from app.chats.attachment import Attachment
 from app.look.buttons import quiet_button
 from app.look.painted import paint_rounded
 from app.look.tokens import current
 from app.look.words import tr
-from app.ui.base.attachment_chips import AttachmentChips
+from app.ui.base.attachment_chips import AttachmentChip, AttachmentChips
+from app.ui.base.attachment_preview import AttachmentPreview
+from app.ui.base.media_saving import save_media
+from app.ui.base.picture_viewer import PictureViewer, viewed
 from app.ui.base.thumbnails import Thumbnails
 
 PADDING = 12
@@ -42,6 +45,9 @@ class TurnEditor(QWidget):
         if thumbnails:
             self.chips.set_thumbnails(thumbnails)
         self.chips.set_max_height(MAX_CHIPS_HEIGHT)
+        self._thumbnails = thumbnails
+        self.chips.opened.connect(self._on_opened)
+        self.chips.saved.connect(self._on_media_saved)
         self.chips.removed.connect(self._on_removed)
         self.chips.moved.connect(self._on_moved)
         self.enter_saves = True  # else Ctrl+Enter does
@@ -111,6 +117,26 @@ class TurnEditor(QWidget):
     def _on_saved(self) -> None:
         if self.save.isEnabled():
             self.saved.emit(self.text.toPlainText(), self.attachments)
+
+    def _on_opened(self, number: int, chip: AttachmentChip) -> None:
+        """As before it was sent. A sound is saved."""
+        attachment, pictures = self.attachments[number], viewed(self.attachments)
+        if not attachment.media:
+            preview = AttachmentPreview(self)
+            preview.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            preview.open_above(chip, attachment, chip.detail, is_sent=True)
+        elif attachment not in pictures:
+            self._on_media_saved(number)
+        elif self._thumbnails:
+            PictureViewer(pictures, pictures.index(attachment), self._thumbnails, self).show()
+
+    def _on_media_saved(self, number: int) -> None:
+        place = self.chips.mapToGlobal(self.chips.rect().bottomLeft())
+        if self._thumbnails:
+            files = self._thumbnails.files
+            save_media(
+                self.attachments[number], files, self, lambda text: QToolTip.showText(place, text, None)
+            )
 
     def _on_removed(self, number: int) -> None:
         self._change((*self.attachments[:number], *self.attachments[number + 1 :]))

@@ -14,8 +14,8 @@ def test_every_refusal_names_the_file_on_one_line(reason: Reason) -> None:
     assert text.endswith(".")
 
 
-def test_an_image_is_told_that_the_model_cannot_see() -> None:
-    assert "which this model cannot see" in refusal_text("photo.png", Reason.IMAGE)
+def test_an_image_that_cannot_be_read_says_what_helps() -> None:
+    assert "Save it as PNG or JPEG" in refusal_text("photo.png", Reason.IMAGE)
 
 
 def test_an_attachment_is_told_by_its_name_and_kind_and_a_paste_by_its_length() -> None:

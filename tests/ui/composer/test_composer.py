@@ -381,4 +381,4 @@ def test_the_settings_keep_their_words_where_there_is_room_for_all(composer: Com
         QApplication.processEvents()
         style = composer.settings.toolButtonStyle()
         assert (style is Qt.ToolButtonStyle.ToolButtonTextBesideIcon) == has_words
-        assert composer.settings.x() - composer.tools.geometry().right() < 12
+        assert composer.settings.x() - composer.shelf.geometry().right() < 12

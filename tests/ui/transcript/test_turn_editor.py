@@ -4,6 +4,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.attachment import Attachment
+from app.ui.base.attachment_preview import AttachmentPreview
 from app.ui.transcript.turn_editor import MAX_LINES, TurnEditor
 from tests.ui.pictures import a_picture
 
@@ -63,6 +64,10 @@ def test_what_was_attached_is_kept_until_it_is_removed(ground: QWidget, qtbot: Q
     assert editor.save.isEnabled()
     assert [chip.attachment for chip in editor.chips.chips] == [cat, notes]
     assert editor.chips.geometry().bottom() < editor.text.geometry().top()
+    qtbot.keyClick(editor.chips.chips[1], Qt.Key.Key_Return)
+    (preview,) = editor.findChildren(AttachmentPreview)
+    assert preview.text.toPlainText() == "text"
+    preview.close()
     with qtbot.waitSignal(editor.height_changed):
         editor.chips.chips[1].cross.click()
     with qtbot.waitSignal(editor.saved) as saved:

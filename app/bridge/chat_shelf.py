@@ -1,0 +1,81 @@
+"""The shelf of one chat: what it adds to the chat's prompts, and the passages of its messages. GUI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from app.chats.attachment import PASSAGE, Attachment
+from app.chats.chat import Chat, Turn
+from app.protocol.request import SHELF, Request, Role
+from app.shelves.documents import number_of, renumbered, with_text_before
+from app.shelves.source import NoShelves, ShelfSource
+
+
+class ShelfAccess:
+    """What all sessions share: who knows the shelves."""
+
+    def __init__(self) -> None:
+        self.source: ShelfSource = NoShelves()
+
+
+class ChatShelf:
+    def __init__(self, chat: Chat, access: ShelfAccess) -> None:
+        self._chat = chat
+        self._access = access
+
+    @property
+    def _source(self) -> ShelfSource:
+        return self._access.source
+
+    @property
+    def _id(self) -> str:
+        """A notebook has none: nothing stands before its text."""
+        return "" if self._chat.is_notebook else self._chat.shelf_id
+
+    @property
+    def first_number(self) -> int:
+        """Of the next message's first passage: each number is one place in the whole chat."""
+        used = (number_of(one) for turn in self._chat.all_turns() for one in turn.attachments)
+        return max(used, default=0) + 1
+
+    def is_ready(self) -> bool:
+        return not self._id or self._source.is_ready(self._id)
+
+    async def prepare(self) -> None:
+        if self._id:
+            await self._source.prepare(self._id)
+
+    def before(self, request: Request, room: int) -> Request:
+        """The same with what the model is to read first."""
+        shelf_id = self._id
+        text = self._source.text_before(shelf_id, room) if shelf_id else ""
+        if not text:
+            return request
+        is_whole = self._source.is_whole(shelf_id, room)
+        begins_as = f"{SHELF}{shelf_id}" if is_whole else ""
+        return replace(request, messages=with_text_before(text, request.messages), begins_as=begins_as)
+
+    def is_searched(self, room: int) -> bool:
+        return bool(self._id) and not self._source.is_whole(self._id, room)
+
+    def wants_passages(self, question: Turn | None, room: int) -> bool:
+        """It is to be searched for this message, and was not yet."""
+        if question is None or question.role is not Role.USER or has_passages(question.attachments):
+            return False
+        return self.is_searched(room)
+
+    async def found_for(self, text: str, room: int) -> tuple[Attachment, ...]:
+        return await self._source.passages(self._id, text, self.first_number, room)
+
+    def numbered_on(self, attachments: Iterable[Attachment]) -> tuple[Attachment, ...]:
+        """Other messages may have been sent since these were found."""
+        return renumbered(attachments, self.first_number)
+
+
+def has_passages(attachments: Iterable[Attachment]) -> bool:
+    return any(one.kind == PASSAGE for one in attachments)
+
+
+def without_passages(attachments: Iterable[Attachment]) -> tuple[Attachment, ...]:
+    return tuple(one for one in attachments if one.kind != PASSAGE)

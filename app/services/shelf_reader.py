@@ -1,0 +1,161 @@
+"""Has the engine compute what chats with a shelf begin with, while nothing else is to be done. GUI thread.
+
+It is broken off by whatever else is asked, and goes on later from where it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.ahead_reader import is_on_mains
+from app.bridge.tasks import spawn
+from app.bridge.workspace import Workspace
+from app.protocol.commands import ReadAhead
+from app.protocol.errors import EngineError, RequestError
+from app.protocol.report import StepReport
+from app.protocol.request import Message, Request, Role
+from app.services.shelves import ShelfService, ShelfState
+from app.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from app.engine.prompt_builder import PromptBuilder
+
+LOOK_EVERY_MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How far a shelf is computed: of `num_tokens`, `num_held` are in cells, or saved."""
+
+    num_tokens: int = 0
+    num_held: int = 0
+    is_saved: bool = False  # it needs no cells now: its state is in memory or on disk
+
+    @property
+    def is_whole(self) -> bool:
+        return 0 < self.num_tokens <= self.num_held + 1  # the last token of a prompt is computed with it
+
+
+class ShelfReader(QObject):
+    changed = Signal()
+
+    def __init__(
+        self,
+        engine: ActiveEngine,
+        workspace: Workspace,
+        shelves: ShelfService,
+        settings: Settings,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._workspace = workspace
+        self._shelves = shelves
+        self._settings = settings
+        self._readings: dict[str, Reading] = {}  # by shelf id
+        self._measured: dict[str, tuple[object, str]] = {}  # by shelf id: the model and the text
+        self._done: set[tuple[object, str]] = set()  # models and texts: what is lost later is not read again
+        self._is_at_work = False  # the engine computes something
+        self._is_asking = False
+        self._timer = QTimer(self, interval=LOOK_EVERY_MS)
+        self._timer.timeout.connect(self._look)
+        self._timer.start()
+        engine.reported.connect(self._on_reported)
+        engine.loaded.connect(self._on_loaded)
+
+    def reading(self, shelf_id: str) -> Reading:
+        return self._readings.get(shelf_id, Reading())
+
+    @Slot()
+    def _look(self) -> None:
+        busy = any(one.is_busy for one in self._workspace.sessions)
+        is_free = self._engine.can_sleep and not (busy or self._is_at_work or self._is_asking)
+        if is_free and self._settings.reads_ahead and is_on_mains() and (state := self._next()):
+            self._is_asking = True
+            spawn(self._ask_for(state))
+
+    def _next(self) -> ShelfState | None:
+        """Those of open chats first. None: all are read, or do not fit."""
+        used = {session.chat.shelf_id for session in self._workspace.sessions}
+        due = [state for state in self._shelves.states if self._is_due(state)]
+        return min(due, key=lambda state: state.shelf.id not in used, default=None)
+
+    def _is_due(self, state: ShelfState) -> bool:
+        text, model = self._text_of(state), self._engine.model
+        if not text or state.num_waiting or (model, text) in self._done:
+            return False
+        is_measured = self._measured.get(state.shelf.id) == (model, text)
+        return not (is_measured and self.reading(state.shelf.id).is_whole)
+
+    def _text_of(self, state: ShelfState) -> str:
+        """Empty if it does not stand before chats, or that is not known."""
+        model, shelf_id = self._engine.model, state.shelf.id
+        if model is None or not self._shelves.is_ready(shelf_id):
+            return ""
+        room = model.max_sequence_tokens
+        return self._shelves.text_before(shelf_id, room) if self._shelves.is_whole(shelf_id, room) else ""
+
+    async def _ask_for(self, state: ShelfState) -> None:
+        try:
+            await self._measure_and_post(state)
+        except (EngineError, RequestError):  # it is told where a chat is sent
+            self._done.add((self._engine.model, self._text_of(state)))
+        finally:
+            self._is_asking = False
+
+    async def _measure_and_post(self, state: ShelfState) -> None:
+        shelf, text, model = state.shelf, self._text_of(state), self._engine.model
+        request = beginning(shelf.chat_id, text)
+        if self._measured.get(shelf.id) != (model, text):
+            num_tokens = await asyncio.wrap_future(self._engine.use_prompts(_Measuring(request)))
+            self._measured[shelf.id] = model, text
+            self._readings[shelf.id] = Reading(num_tokens)
+            self.changed.emit()
+        if self._engine.can_sleep and self._text_of(state) == text:
+            self._engine.post(ReadAhead(request))
+
+    @Slot(object)
+    def _on_reported(self, reports: tuple[StepReport, ...]) -> None:
+        if not reports:
+            return
+        last = reports[-1]
+        self._is_at_work = any(slot.request_id for slot in last.slots) or bool(last.waiting)
+        held = {slot.chat_id: slot.num_cells for slot in last.slots if slot.chat_id}
+        saved = {one.chat_id: one.num_tokens for one in last.hibernated}
+        for state in self._shelves.states:
+            chat_id, shelf_id, before = state.shelf.chat_id, state.shelf.id, self.reading(state.shelf.id)
+            num_held = held.get(chat_id, saved.get(chat_id, 0))
+            now = Reading(before.num_tokens, num_held, chat_id in saved)
+            if now != before:
+                self._readings[shelf_id] = now
+                self.changed.emit()
+            if now.is_whole and (measured := self._measured.get(shelf_id)):
+                self._done.add(measured)
+
+    @Slot(object)
+    def _on_loaded(self) -> None:
+        self._readings.clear()
+        self._measured.clear()
+        self._is_at_work = False
+        self.changed.emit()
+
+
+def beginning(chat_id: str, text: str) -> Request:
+    """Of all chats whose prompts begin with `text`."""
+    messages = (Message(Role.SYSTEM, text), Message(Role.USER, ""))
+    request_id = uuid.uuid4().hex
+    return Request(request_id, chat_id, messages, max_tokens=0, is_saved=True, begins_as=chat_id)
+
+
+class _Measuring:
+    def __init__(self, request: Request) -> None:
+        self._request = request
+
+    def __call__(self, prompts: PromptBuilder) -> int:
+        return len(prompts.build_ahead(self._request).token_ids)

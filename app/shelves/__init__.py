@@ -1,0 +1,1 @@
+"""Shelves: named sets of files that chats begin with, or are searched for each message. No Qt."""

@@ -1,0 +1,90 @@
+"""What a model reads of a shelf: all documents before everything else, or passages with a message.
+
+Pure functions. The chat's own system prompt comes after the documents, so that chats with different ones
+share the documents' cells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import count
+
+from app.chats.attachment import PASSAGE, Attachment, fenced
+from app.protocol.request import Message, Role
+from app.shelves.shelf import Passage
+
+DOCUMENTS = (
+    "Here are documents, each with a number. Answer from them where you can, and name the number of what you "
+    "used in square brackets, such as [1].\n"
+)
+PASSAGES = (
+    "Passages from the user's files may come with a message, each with a number. Answer from them where you "
+    "can, and name the number of what you used in square brackets, such as [1]."
+)
+CITATION = re.compile(r"\[(\d{1,5})\](?!\()")
+BETWEEN = "\n\n"
+
+
+def documents_text(files: Iterable[tuple[int, str, str]]) -> str:
+    """Of number, name and text, in this order."""
+    return "\n".join([DOCUMENTS, *(f"[{number}] {name}\n{fenced(text)}\n" for number, name, text in files)])
+
+
+def with_text_before(text: str, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """`text` at the very beginning, in the system message that is there, or one of its own."""
+    if messages and messages[0].role is Role.SYSTEM:
+        first = replace(messages[0], content=f"{text}{BETWEEN}{messages[0].content}")
+        return (first, *messages[1:])
+    return (Message(Role.SYSTEM, text), *messages)
+
+
+def attached(passages: Sequence[Passage], first_number: int) -> tuple[Attachment, ...]:
+    """As they go with a message, numbered on from `first_number`, in the order of the files.
+
+    So what two messages have found in common stands in the same order.
+    """
+    ordered = sorted(passages, key=lambda one: (one.file_number, one.start))
+    return tuple(
+        Attachment(f"[{number}] {one.name}:{one.line}", one.text, PASSAGE)
+        for number, one in enumerate(ordered, first_number)
+    )
+
+
+def renumbered(attachments: Iterable[Attachment], first_number: int) -> tuple[Attachment, ...]:
+    """Its passages anew from `first_number` on; other attachments as they are."""
+    numbers, anew = count(first_number), []
+    for one in attachments:
+        is_passage = one.kind == PASSAGE
+        name = f"[{next(numbers)}] {one.name.partition('] ')[2]}" if is_passage else one.name
+        anew.append(replace(one, name=name))
+    return tuple(anew)
+
+
+def number_of(attachment: Attachment) -> int:
+    """Of a passage; 0 for anything else."""
+    found = CITATION.match(attachment.name) if attachment.kind == PASSAGE else None
+    return int(found[1]) if found else 0
+
+
+def name_of(attachment: Attachment) -> str:
+    """The file that a passage is of."""
+    return attachment.name.partition("] ")[2].rpartition(":")[0]
+
+
+def numbers_in(text: str) -> list[int]:
+    """What an answer cites, in order, each once."""
+    return list(dict.fromkeys(int(number) for number in CITATION.findall(text)))
+
+
+def sentence_before(text: str, number: int) -> str:
+    """What an answer says up to its first citation of `number`: since the end of the sentence before."""
+    place = text.find(f"[{number}]")
+    if place < 0:
+        return ""
+    before = text[:place].rstrip()
+    border = max(
+        before.rfind(mark, 0, len(before) - 1) for mark in (". ", "! ", "? ", "\n", "。", "！", "？")
+    )
+    return CITATION.sub("", before[border + 1 :]).strip()

@@ -1,0 +1,109 @@
+"""A shelf, and the list of all of them in a private file of the user's. Any thread."""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from app.protocol.request import SHELF
+from app.system.files import replacing, sync_dir
+from app.system.private_files import private_dir, private_file
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """`folder` is watched, with all below it; without one `files` were named one by one. Absolute paths."""
+
+    name: str
+    folder: str = ""
+    files: tuple[str, ...] = ()
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    @property
+    def chat_id(self) -> str:
+        """Of its own sequence, as the engine knows it."""
+        return f"{SHELF}{self.id}"
+
+
+class FileState(StrEnum):
+    WAITING = "waiting"  # it is read once nobody writes to it any more
+    READ = "read"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What changes with a file's content."""
+
+    num_bytes: int
+    mtime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfFile:
+    """`number` is its own for as long as the shelf exists: chats cite it. `name` is what is shown.
+
+    `num_chars` is what was read last, which stays in use while a change waits to be read.
+    """
+
+    number: int
+    path: str
+    name: str
+    stamp: Stamp
+    state: FileState = FileState.WAITING
+    reason: str = ""  # why it is unreadable: an attachments' Reason
+    num_chars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A place in the text of a shelf's file. `start` and `end` count characters of it, `line` from one."""
+
+    file_number: int
+    name: str
+    start: int
+    end: int
+    line: int
+    text: str
+
+
+def read_shelves(path: Path) -> list[Shelf]:
+    """None if there is no such file. One that cannot be read is kept under another name."""
+    try:
+        private_file(path)
+        entries = json.loads(path.read_text(encoding="utf-8") or "[]")
+        return [_shelf(entry) for entry in entries]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:
+        log.warning("The list of shelves cannot be read: %s.", type(error).__name__)
+        try:
+            path.replace(path.with_suffix(".unreadable.json"))
+        except OSError as trouble:
+            log.warning("The unreadable list of shelves could not be kept: %s", trouble.strerror)
+        return []
+
+
+def write_shelves(path: Path, shelves: Iterable[Shelf]) -> None:
+    """Raises OSError."""
+    private_dir(path.parent)
+    entries = [
+        {"id": one.id, "name": one.name, "folder": one.folder, "files": list(one.files)} for one in shelves
+    ]
+    with replacing(path) as file:
+        file.write(json.dumps(entries, indent=2, ensure_ascii=False))
+    sync_dir(path.parent)
+
+
+def _shelf(entry: dict[str, Any]) -> Shelf:
+    files = tuple(str(path) for path in entry["files"])
+    return Shelf(str(entry["name"]), str(entry["folder"]), files, str(entry["id"]))

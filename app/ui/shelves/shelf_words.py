@@ -1,0 +1,78 @@
+"""What is said of shelves and their files. Pure functions."""
+
+from pathlib import Path
+
+from app.attachments.refusal import Reason
+from app.look.figures import count, data_size, percent, tokens
+from app.look.plain_text import short_path
+from app.look.words import sentences, tr, tr_n
+from app.services.shelf_reader import Reading
+from app.services.shelves import ShelfState
+from app.shelves.scan import MAX_FILES
+from app.shelves.shelf import FileState, ShelfFile
+from app.ui.base.attachment_words import refusal_text
+
+
+def contents_text(state: ShelfState, kept_bytes: int) -> str:
+    """How much it is."""
+    unread = sum(one.state is FileState.UNREADABLE for one in state.files)
+    parts = [
+        tr_n("{n} file", "{n} files", len(state.files)),
+        tokens(state.num_tokens) if state.num_tokens is not None else "",
+        tr_n("{n} waiting", "{n} waiting", state.num_waiting) if state.num_waiting else "",
+        tr_n("{n} unreadable", "{n} unreadable", unread) if unread else "",
+        tr("{size} of cells on disk", size=data_size(kept_bytes)) if kept_bytes else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def use_text(state: ShelfState, reading: Reading, room: int, *, is_whole: bool, is_kept: bool) -> str:
+    """What chats have of it with the open model, which has `room` tokens; 0: none is open."""
+    if not state.is_known:
+        return tr("Looking for files…")
+    if not state.is_there:
+        return tr("The folder is not there. What was read of it stays in use.")
+    if not state.num_chars:
+        return "" if state.num_waiting else tr("Nothing here can be read yet.")
+    if not room:
+        return tr("Open a model to see whether it fits.")
+    if is_whole:
+        share = percent(state.num_tokens or 0, room)
+        fits = tr("Fits: {share} of the model's context, read before each chat.", share=share)
+        return sentences(fits, reading_text(reading), "" if is_kept else _not_kept())
+    searched = tr("Does not fit the model's context: it is searched for each message.")
+    cut = tr("Only the first {number} files are used.", number=count(MAX_FILES)) if state.is_cut else ""
+    return sentences(searched, cut)
+
+
+def reading_text(reading: Reading) -> str:
+    if reading.is_whole:
+        return tr("New chats begin with it at once.")
+    if not reading.num_tokens:
+        return tr("It is computed while nothing else runs.")
+    share = percent(reading.num_held, reading.num_tokens)
+    return tr("Computed while nothing else runs: {share}.", share=share)
+
+
+def _not_kept() -> str:
+    return tr("After a restart it is computed again: cells of chats are not kept.")
+
+
+def place_text(state: ShelfState) -> str:
+    """Where its files are."""
+    return short_path(Path(state.shelf.folder)) if state.shelf.folder else tr("Chosen files")
+
+
+def state_text(file: ShelfFile) -> str:
+    match file.state:
+        case FileState.READ:
+            return tr("Read")
+        case FileState.WAITING:
+            return tr("Changed, waiting") if file.num_chars else tr("Waiting")
+    return refusal_text(file.name, Reason(file.reason))
+
+
+def about_tokens(state: ShelfState, file: ShelfFile) -> int:
+    """As the whole shelf has for each character; about four for a token where that is not counted."""
+    per_char = state.num_tokens / state.num_chars if state.num_tokens and state.num_chars else 1 / 4
+    return round(file.num_chars * per_char)

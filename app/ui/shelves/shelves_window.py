@@ -1,0 +1,252 @@
+"""The shelves window: the list of shelves, and what is on the selected one. Not modal. GUI thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QStackedWidget,
+    QWidget,
+)
+
+from app.look.buttons import dialog_button
+from app.look.layouts import CENTRE, STRETCH, hbox, vbox
+from app.look.plain_text import ElidedLabel, PlainLabel, one_line
+from app.look.popups import Menu
+from app.look.windows import come_up, resize_to_fit
+from app.look.words import mark, tr, tr_said
+from app.services.shelf_reader import Reading
+from app.services.shelves import ShelfService, ShelfState
+from app.shelves.shelf import Shelf, ShelfFile
+from app.ui.base.notices import UndoToast
+from app.ui.base.title_edit import TitleEdit
+from app.ui.shelves.files_table import FilesTable
+from app.ui.shelves.shelf_words import contents_text, place_text, use_text
+
+SIZE, MIN_SIZE, LIST_WIDTH = QSize(900, 600), QSize(620, 420), 220
+EMPTY = mark(
+    "A shelf holds files that a chat's model reads: all of them before the chat if they fit its context, "
+    "else what is found in them for each message."
+)
+
+
+class ShelvesWindow(QDialog):
+    file_opened = Signal(object, object)  # Shelf, ShelfFile
+
+    def __init__(
+        self,
+        shelves: ShelfService,
+        reading_of: Callable[[str], Reading],
+        room: Callable[[], int],
+        kept_bytes: Callable[[Shelf], int],
+        is_kept: Callable[[], bool],
+        parent: QWidget,
+    ) -> None:
+        """`room` is that of the open model, in tokens; `is_kept` whether cells are kept between starts."""
+        super().__init__(parent)
+        self._shelves = shelves
+        self._reading_of, self._room = reading_of, room
+        self._kept_bytes, self._is_kept = kept_bytes, is_kept
+        self.list = QListWidget(self)
+        self.new_button = QPushButton(tr("&New shelf"), self)
+        self.title = ElidedLabel(parent=self)
+        self.rename_button = dialog_button(tr("&Rename"), self._rename, self)
+        self.add_button = dialog_button(tr("&Add files…"), self._add_files, self)
+        self.remove_file_button = dialog_button(tr("Remove &file"), self._remove_file, self)
+        self.remove_button = dialog_button(tr("R&emove shelf"), self._remove, self)
+        self.place = ElidedLabel(parent=self, tone="muted")
+        self.contents = PlainLabel(parent=self, tone="muted", wraps=True)
+        self.use = PlainLabel(parent=self, wraps=True)
+        self.table = FilesTable(self)
+        self.trouble = PlainLabel(parent=self, tone="danger", wraps=True)
+        self.undo = UndoToast(self)
+        self._dress()
+        self._lay_out()
+        self._connect()
+        self._show_list()
+
+    @property
+    def chosen(self) -> ShelfState | None:
+        rows = self.list.selectedItems()
+        return self._shelves.state(rows[0].data(Qt.ItemDataRole.UserRole)) if rows else None
+
+    def show_shelf(self, shelf_id: str) -> None:
+        for row in range(self.list.count()):
+            if self.list.item(row).data(Qt.ItemDataRole.UserRole) == shelf_id:
+                self.list.setCurrentRow(row)
+
+    def come_up(self) -> None:
+        come_up(self)
+
+    # What is shown
+
+    @Slot()
+    def apply(self) -> None:
+        """Something has changed."""
+        if self.isVisible():
+            self._show_list()
+
+    def _show_list(self) -> None:
+        names = [(state.shelf.id, one_line(state.shelf.name)) for state in self._shelves.states]
+        shown = [self.list.item(row) for row in range(self.list.count())]
+        if names != [(item.data(Qt.ItemDataRole.UserRole), item.text()) for item in shown]:
+            chosen, row = self.chosen, self.list.currentRow()
+            self.list.clear()
+            for shelf_id, name in names:
+                QListWidgetItem(name, self.list).setData(Qt.ItemDataRole.UserRole, shelf_id)
+            self.list.setCurrentRow(min(max(row, 0), len(names) - 1))
+            if chosen:
+                self.show_shelf(chosen.shelf.id)
+        self._show_shelf()
+
+    @Slot()
+    def _show_shelf(self) -> None:
+        state = self.chosen
+        self._pages.setCurrentIndex(0 if state else 1)
+        self.table.rows.apply(state)
+        if state is None:
+            return
+        shelf, room = state.shelf, self._room()
+        is_whole = self._shelves.is_whole(shelf.id, room)
+        self.title.setText(one_line(shelf.name))
+        self.place.setText(place_text(state))
+        self.contents.setText(contents_text(state, self._kept_bytes(shelf)))
+        reading = self._reading_of(shelf.id)
+        self.use.setText(use_text(state, reading, room, is_whole=is_whole, is_kept=self._is_kept()))
+        self._show_buttons()
+
+    @Slot()
+    def _show_buttons(self) -> None:
+        state = self.chosen
+        is_list = state is not None and not state.shelf.folder
+        self.add_button.setVisible(is_list)
+        self.remove_file_button.setVisible(is_list)
+        self.remove_file_button.setEnabled(self.table.chosen is not None)
+
+    # What is done
+
+    def new_from_folder(self) -> None:
+        dialog = self._dialog(tr("A folder for a shelf"), QFileDialog.FileMode.Directory)
+        dialog.filesSelected.connect(lambda folders: self.add_folder(folders[0]))
+        dialog.open()  # never exec: a nested loop would stop every coroutine
+
+    def new_from_files(self) -> None:
+        dialog = self._dialog(tr("Files for a shelf"), QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(self.add_files)
+        dialog.open()
+
+    def add_folder(self, folder: str) -> None:
+        path = Path(folder).absolute()
+        self._show_new(self._shelves.add(path.name or str(path), folder=str(path)))
+
+    def add_files(self, files: list[str]) -> None:
+        if files:
+            self._show_new(self._shelves.add(Path(files[0]).parent.name or tr("Files"), files=files))
+            self._rename()
+
+    def _show_new(self, shelf: Shelf) -> None:
+        self._show_list()
+        self.show_shelf(shelf.id)
+
+    def _add_files(self) -> None:
+        if state := self.chosen:
+            dialog = self._dialog(tr("Add files"), QFileDialog.FileMode.ExistingFiles)
+            dialog.filesSelected.connect(partial(self._put_files, state.shelf))
+            dialog.open()
+
+    def _put_files(self, shelf: Shelf, files: list[str]) -> None:
+        if state := self._shelves.state(shelf.id):
+            self._shelves.set_files(state.shelf, (*state.shelf.files, *files))
+
+    def _remove_file(self) -> None:
+        state, file = self.chosen, self.table.chosen
+        if state and file and not state.shelf.folder:
+            self._shelves.set_files(state.shelf, (one for one in state.shelf.files if one != file.path))
+
+    def _rename(self) -> None:
+        if state := self.chosen:
+            edit = TitleEdit(state.shelf.name, self.title)
+            edit.setGeometry(self.title.rect())
+            edit.committed.connect(partial(self._shelves.rename, state.shelf))
+            edit.show()
+            edit.setFocus()
+
+    def _remove(self) -> None:
+        if state := self.chosen:
+            self._shelves.remove(state.shelf)
+            told = tr("Removed the shelf “{name}”. Its files stay.", name=one_line(state.shelf.name))
+            self.undo.offer(told, partial(self._shelves.put_back, state.shelf))
+            self._show_list()
+
+    def _dialog(self, title: str, mode: QFileDialog.FileMode) -> QFileDialog:
+        dialog = QFileDialog(self, title)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(mode)
+        return dialog
+
+    @Slot(object)
+    def _on_failed(self, message: str) -> None:
+        self.trouble.setText(tr_said(message))
+        self.trouble.show()
+
+    @Slot(object)
+    def _on_opened(self, file: ShelfFile) -> None:
+        if (state := self.chosen) and file.num_chars:
+            self.file_opened.emit(state.shelf, file)
+
+    def _dress(self) -> None:
+        self.setWindowTitle(tr("Shelves"))
+        self.setMinimumSize(MIN_SIZE)
+        resize_to_fit(self, SIZE)
+        self.list.setObjectName("lines")
+        self.list.setAccessibleName(tr("Shelves"))
+        self.list.setFixedWidth(LIST_WIDTH)
+        self.new_button.setAutoDefault(False)
+        menu = Menu(self)
+        menu.addAction(tr("From a &folder…"), self.new_from_folder)
+        menu.addAction(tr("From &files…"), self.new_from_files)
+        self.new_button.setMenu(menu)
+        font = self.title.font()
+        font.setPointSizeF(font.pointSizeF() + 2)
+        font.setWeight(font.Weight.DemiBold)
+        self.title.setFont(font)
+        self.title.setMinimumHeight(30)
+        self.trouble.hide()
+
+    def _lay_out(self) -> None:
+        page, nothing = QWidget(self), QWidget(self)
+        words = PlainLabel(tr(EMPTY), nothing, "muted", wraps=True)
+        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        words.setMaximumWidth(420)
+        folder = dialog_button(tr("New shelf from a f&older…"), self.new_from_folder, nothing)
+        vbox(STRETCH, (words, 0, CENTRE), 8, (folder, 0, CENTRE), STRETCH, on=nothing, margins=None)
+        vbox(
+            hbox((self.title, 1), self.rename_button, self.remove_button),
+            self.place,
+            self.contents,
+            self.use,
+            (self.table, 1),
+            hbox(self.add_button, self.remove_file_button, STRETCH),
+            on=page,
+        )
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(page)
+        self._pages.addWidget(nothing)
+        left = vbox((self.list, 1), self.new_button)
+        whole = hbox(left, (self._pages, 1), spacing=16)
+        vbox((whole, 1), self.trouble, on=self, margins=16)
+
+    def _connect(self) -> None:
+        self._shelves.changed.connect(self.apply)
+        self._shelves.failed.connect(self._on_failed)
+        self.list.currentRowChanged.connect(self._show_shelf)
+        self.table.selectionModel().selectionChanged.connect(self._show_buttons)
+        self.table.opened.connect(self._on_opened)
