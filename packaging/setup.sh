@@ -7,7 +7,7 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 venv=$root/.venv
 log=$venv/setup.log
-compiled_for="this machine" compiling_min=7
+compiled_for="this machine" compiling_min=10
 
 say() { printf '%s\n' "$*" >&2; }
 
