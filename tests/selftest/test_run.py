@@ -156,11 +156,11 @@ def test_a_failure_leaves_the_later_lines_a_clean_engine():
 
         has_failed = False
 
-        def truncate(self, seq_id, num_tokens):
+        def truncate(self, seq_id, *end):
             if not self.has_failed and self.backend.pos_max(seq_id) > -1:
                 self.has_failed = True
                 return True
-            return self.backend.truncate(seq_id, num_tokens)
+            return self.backend.truncate(seq_id, *end)
 
     report = run_checks(FailsOnce(CountingBackend()))
     assert failures(report).keys() == {"a"}

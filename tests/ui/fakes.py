@@ -206,6 +206,10 @@ class FakeSession(QObject):
         self.chat.tools = tuple(keys)
         self.emit_settings_changed()
 
+    def set_shelf(self, shelf_id: str) -> None:
+        self.chat.shelf_id = shelf_id
+        self.emit_settings_changed()
+
     def decide(self, use: ToolUse, decision: Decision) -> None:
         self.decided.append((use, decision))
 

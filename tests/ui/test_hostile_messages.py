@@ -22,7 +22,7 @@ from app.ui.base.hidden_characters import BADGE
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.long_text import LongText
 from app.ui.message.markdown import parse_blocks
-from app.ui.message.markdown_column import MAX_PARTS, SLICE, MarkdownColumn
+from app.ui.message.markdown_column import MAX_PARTS, MarkdownColumn
 from app.ui.message.markdown_html import is_safe_link, letters
 from app.ui.message.prose_pane import ProsePane
 from app.ui.message.slices import slices
@@ -218,6 +218,7 @@ OPENERS = {
     "app/ui/base/help_commands.py",  # our own folders
     "app/ui/settings/question_dialog.py",  # a page that an MCP server names, once its address was shown
     "app/services/tools.py",  # the page where one signs in to an MCP server of the user's
+    "app/ui/base/citations.py",  # places in our own reader, of a scheme that the program handles
     "app/ui/models/hub_page.py",  # pages of the hub that was chosen, by buttons
 }
 VIEWERS = {

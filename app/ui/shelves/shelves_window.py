@@ -225,9 +225,11 @@ class ShelvesWindow(QDialog):
         page, nothing = QWidget(self), QWidget(self)
         words = PlainLabel(tr(EMPTY), nothing, "muted", wraps=True)
         words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        words.setMaximumWidth(420)
+        words.setFixedWidth(340)
         folder = dialog_button(tr("New shelf from a f&older…"), self.new_from_folder, nothing)
-        vbox(STRETCH, (words, 0, CENTRE), 8, (folder, 0, CENTRE), STRETCH, on=nothing, margins=None)
+        vbox(
+            STRETCH, hbox(STRETCH, words, STRETCH), 8, (folder, 0, CENTRE), STRETCH, on=nothing, margins=None
+        )
         vbox(
             hbox((self.title, 1), self.rename_button, self.remove_button),
             self.place,
