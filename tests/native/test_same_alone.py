@@ -29,6 +29,9 @@ pytestmark = [
     pytest.mark.skipif(
         b"AVX512_VNNI = 1" not in lib.llama_print_system_info(), reason="one row goes a faster way with AVX2"
     ),
+    pytest.mark.skipif(
+        os.environ.get("GGML_CPU_TILED_MM_FORCE") != "1", reason="else one row of K-quants goes a faster way"
+    ),
 ]
 
 SHAPE = Shape(n_embd=256, n_ffn=512, n_head=4, n_head_kv=2, head_dim=64)
