@@ -2233,17 +2233,17 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The projector&apos;s process ended while it worked on a picture or sound. Its file may be damaged, or not fit this model.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>投影器的进程在处理图片或声音时终止了。其文件可能已损坏，或与此模型不匹配。</translation>
     </message>
     <message>
         <source>The picture or sound could not be encoded.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>无法编码该图片或声音。</translation>
     </message>
     <message>
         <source>{name} made its process end: it is damaged, or no projector for this model.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>{name} 使其进程终止：它已损坏，或不是此模型的投影器。</translation>
     </message>
     <message>
@@ -3628,6 +3628,26 @@ rate</source>
         <translation>它已结束。</translation>
     </message>
     <message>
+        <source>Nothing was heard. Check that the microphone is not muted, and that the system lets this program use it.</source>
+        <extracomment>app/bridge/recorder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The microphone was disconnected. What was recorded until then is attached.</source>
+        <extracomment>app/bridge/recorder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A recording is at most {minutes} minutes long.</source>
+        <extracomment>app/bridge/recorder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The file of this sound is lost or damaged.</source>
+        <extracomment>app/bridge/sound_player.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Skein failed to compute this; the log says why.</source>
         <extracomment>app/engine/lens.py</extracomment>
         <translation>Skein 未能完成计算，原因见日志。</translation>
@@ -3703,6 +3723,41 @@ rate</source>
         <translation>每个持有这些单元的序列一条线：越粗，共享的序列越多</translation>
     </message>
     <message>
+        <source>The sound device could not be opened: {reason}. Check that it is connected, and that the system lets this program use it.</source>
+        <extracomment>app/media/sound_devices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recording and playing sounds needs PortAudio. Install it with the system&apos;s package manager (libportaudio2 on Debian and Ubuntu, portaudio on Fedora and Arch).</source>
+        <extracomment>app/media/sound_devices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sounds cannot be recorded or played: {reason}.</source>
+        <extracomment>app/media/sound_devices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No microphone was found. Connect one, or choose one in the system&apos;s settings.</source>
+        <extracomment>app/media/sound_devices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No loudspeaker was found. Connect one, or choose one in the system&apos;s settings.</source>
+        <extracomment>app/media/sound_devices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This desktop gives programs no screenshots ({reason}). Take one with its own tool and paste it.</source>
+        <extracomment>app/system/screen_portal.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop made no screenshot. Take one with its own tool and paste it.</source>
+        <extracomment>app/system/screen_portal.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>It has ended the connection.</source>
         <extracomment>app/tools/mcp_host.py</extracomment>
         <translation>它已断开连接。</translation>
@@ -3716,6 +3771,11 @@ rate</source>
         <source>It did not answer within {seconds:.0f} seconds.</source>
         <extracomment>app/tools/mcp_server.py</extracomment>
         <translation>它未能在 {seconds:.0f} 秒内回答。</translation>
+    </message>
+    <message>
+        <source>Click to enlarge a picture, or to play a sound. Ctrl+Left and Ctrl+Right move it.</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Resource</source>
@@ -4183,12 +4243,12 @@ rate</source>
     </message>
     <message>
         <source>This model cannot see pictures here. One that is made to see needs its projector, a file named mmproj-….gguf, in its folder.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>此模型在这里看不了图片。能看图的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
         <source>This model cannot hear sounds here. One that is made to hear needs its projector, a file named mmproj-….gguf, in its folder.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>此模型在这里听不了声音。能听声音的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
@@ -4566,12 +4626,27 @@ rate</source>
     <message>
         <source>Click to enlarge a picture, or to save a sound. Ctrl+Left and Ctrl+Right move it.</source>
         <extracomment>app/ui/base/attachment_chips.py</extracomment>
-        <translation>点击放大图片或保存声音。按 Ctrl+左/右方向键移动。</translation>
+        <translation type="vanished">点击放大图片或保存声音。按 Ctrl+左/右方向键移动。</translation>
     </message>
     <message>
         <source>Found on the shelf</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>在书架上找到</translation>
+    </message>
+    <message>
+        <source>Attach a s&amp;creenshot…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Attach a part of the screen, or all of it, to the next message</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model in use does not see pictures.</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Shelf of th&amp;is chat…</source>
@@ -4594,6 +4669,21 @@ rate</source>
         <translation>供对话阅读或搜索的文件集</translation>
     </message>
     <message>
+        <source>The screen could not be read. Take a screenshot with another program and paste it.</source>
+        <extracomment>app/ui/base/screenshot.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drag over a part of the screen, or press Enter for all of it</source>
+        <extracomment>app/ui/base/screenshot.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Drag over a part of the screen. Click or Enter: all of it. Esc: cancel.</source>
+        <extracomment>app/ui/base/screenshot.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Context for a shelf (%)</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>书架可占的上下文 (%)</translation>
@@ -4609,9 +4699,54 @@ rate</source>
         <translation>书架：{name}</translation>
     </message>
     <message>
+        <source>Record a sound</source>
+        <extracomment>app/ui/composer/composer.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop and attach the recording</source>
+        <extracomment>app/ui/composer/composer.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Screenshot</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recording</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop and attach</source>
+        <extracomment>app/ui/composer/recording_bar.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Discard the recording</source>
+        <extracomment>app/ui/composer/recording_bar.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Opening the microphone…</source>
+        <extracomment>app/ui/composer/recording_bar.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recording a sound</source>
+        <extracomment>app/ui/composer/recording_bar.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Shelf of this chat: {name}</source>
         <extracomment>app/ui/composer/shelf_button.py</extracomment>
         <translation>此对话的书架：{name}</translation>
+    </message>
+    <message>
+        <source>&amp;Play or stop</source>
+        <extracomment>app/ui/message/media_strip.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Open this source</source>

@@ -23,6 +23,7 @@ from app.protocol.request import Role
 from app.ui.base.attachment_words import PICTURE_PASTED, TOO_MANY, refusal_text
 from app.ui.base.media_saving import play_sound, save_media
 from app.ui.base.picture_viewer import PictureViewer, viewed
+from app.ui.base.screenshot import Screenshot
 from app.ui.base.thumbnails import Thumbnails
 from app.ui.composer.composer import Composer
 from app.ui.composer.context_words import ContextFigures, forecast, never_computed, num_held, num_used
@@ -106,6 +107,22 @@ class MessageDraft(QObject):
         """Of a picture or a sound."""
         if self._has_room_for(1):
             self._session.files.read_bytes(content, name)
+
+    def take_screenshot(self) -> None:
+        if self._has_room_for(1):
+            screenshot = Screenshot(self._composer.window())
+            screenshot.taken.connect(self._on_screenshot)
+            screenshot.kept.connect(self._on_screenshot_kept)
+            screenshot.failed.connect(self._composer.notice.add_problem)
+            screenshot.begin()
+
+    @Slot(object)
+    def _on_screenshot(self, content: bytes) -> None:
+        self.attach_bytes(content, tr("Screenshot"))
+
+    @Slot(object)
+    def _on_screenshot_kept(self, path: Path) -> None:
+        self.attach([path])
 
     def _has_room_for(self, num_new: int) -> bool:
         session = self._session
