@@ -20,6 +20,9 @@ for line in {lines!r}:
         exec(line, {{}})
     except ImportError as error:
         missing.append(f"{{line}}: {{error}}")
+    except OSError as error:
+        if "PortAudio" not in str(error):  # the system's, on Linux
+            raise
 sys.exit("\\n".join(missing) or 0)
 """
 

@@ -3630,22 +3630,22 @@ rate</source>
     <message>
         <source>Nothing was heard. Check that the microphone is not muted, and that the system lets this program use it.</source>
         <extracomment>app/bridge/recorder.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有听到任何声音。请检查麦克风是否静音，以及系统是否允许本程序使用麦克风。</translation>
     </message>
     <message>
         <source>The microphone was disconnected. What was recorded until then is attached.</source>
         <extracomment>app/bridge/recorder.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>麦克风已断开。此前录制的内容已附加。</translation>
     </message>
     <message>
         <source>A recording is at most {minutes} minutes long.</source>
         <extracomment>app/bridge/recorder.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>一次录音最长 {minutes} 分钟。</translation>
     </message>
     <message>
         <source>The file of this sound is lost or damaged.</source>
         <extracomment>app/bridge/sound_player.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>此声音的文件已丢失或损坏。</translation>
     </message>
     <message>
         <source>Skein failed to compute this; the log says why.</source>
@@ -3725,37 +3725,37 @@ rate</source>
     <message>
         <source>The sound device could not be opened: {reason}. Check that it is connected, and that the system lets this program use it.</source>
         <extracomment>app/media/sound_devices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法打开声音设备：{reason}。请检查它是否已连接，以及系统是否允许本程序使用它。</translation>
     </message>
     <message>
         <source>Recording and playing sounds needs PortAudio. Install it with the system&apos;s package manager (libportaudio2 on Debian and Ubuntu, portaudio on Fedora and Arch).</source>
         <extracomment>app/media/sound_devices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>录制和播放声音需要 PortAudio。请用系统的软件包管理器安装（Debian 和 Ubuntu 上为 libportaudio2，Fedora 和 Arch 上为 portaudio）。</translation>
     </message>
     <message>
         <source>Sounds cannot be recorded or played: {reason}.</source>
         <extracomment>app/media/sound_devices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法录制或播放声音：{reason}。</translation>
     </message>
     <message>
         <source>No microphone was found. Connect one, or choose one in the system&apos;s settings.</source>
         <extracomment>app/media/sound_devices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有找到麦克风。请连接一个，或在系统设置中选择一个。</translation>
     </message>
     <message>
         <source>No loudspeaker was found. Connect one, or choose one in the system&apos;s settings.</source>
         <extracomment>app/media/sound_devices.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有找到扬声器。请连接一个，或在系统设置中选择一个。</translation>
     </message>
     <message>
         <source>This desktop gives programs no screenshots ({reason}). Take one with its own tool and paste it.</source>
         <extracomment>app/system/screen_portal.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>此桌面不向程序提供截图（{reason}）。请用它自带的工具截图，然后粘贴。</translation>
     </message>
     <message>
         <source>The desktop made no screenshot. Take one with its own tool and paste it.</source>
         <extracomment>app/system/screen_portal.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>桌面没有截图。请用它自带的工具截图，然后粘贴。</translation>
     </message>
     <message>
         <source>It has ended the connection.</source>
@@ -3775,7 +3775,7 @@ rate</source>
     <message>
         <source>Click to enlarge a picture, or to play a sound. Ctrl+Left and Ctrl+Right move it.</source>
         <extracomment>app/ui/base/attachment_chips.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>单击可放大图片或播放声音。按 Ctrl+左 和 Ctrl+右 可移动它。</translation>
     </message>
     <message>
         <source>Resource</source>
@@ -4636,17 +4636,17 @@ rate</source>
     <message>
         <source>Attach a s&amp;creenshot…</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>附加截图(&amp;C)…</translation>
     </message>
     <message>
         <source>Attach a part of the screen, or all of it, to the next message</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>把屏幕的一部分或全部附加到下一条消息</translation>
     </message>
     <message>
         <source>The model in use does not see pictures.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>当前模型看不了图片。</translation>
     </message>
     <message>
         <source>Shelf of th&amp;is chat…</source>
@@ -4671,17 +4671,17 @@ rate</source>
     <message>
         <source>The screen could not be read. Take a screenshot with another program and paste it.</source>
         <extracomment>app/ui/base/screenshot.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法读取屏幕。请用其他程序截图，然后粘贴。</translation>
     </message>
     <message>
         <source>Drag over a part of the screen, or press Enter for all of it</source>
         <extracomment>app/ui/base/screenshot.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>拖动选择屏幕的一部分，或按 Enter 选择全部</translation>
     </message>
     <message>
         <source>Drag over a part of the screen. Click or Enter: all of it. Esc: cancel.</source>
         <extracomment>app/ui/base/screenshot.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>拖动选择屏幕的一部分。单击或 Enter：全部。Esc：取消。</translation>
     </message>
     <message>
         <source>Context for a shelf (%)</source>
@@ -4701,42 +4701,42 @@ rate</source>
     <message>
         <source>Record a sound</source>
         <extracomment>app/ui/composer/composer.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>录音</translation>
     </message>
     <message>
         <source>Stop and attach the recording</source>
         <extracomment>app/ui/composer/composer.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>停止并附加录音</translation>
     </message>
     <message>
         <source>Screenshot</source>
         <extracomment>app/ui/composer/message_draft.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>截图</translation>
     </message>
     <message>
         <source>Recording</source>
         <extracomment>app/ui/composer/message_draft.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>录音</translation>
     </message>
     <message>
         <source>Stop and attach</source>
         <extracomment>app/ui/composer/recording_bar.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>停止并附加</translation>
     </message>
     <message>
         <source>Discard the recording</source>
         <extracomment>app/ui/composer/recording_bar.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>丢弃录音</translation>
     </message>
     <message>
         <source>Opening the microphone…</source>
         <extracomment>app/ui/composer/recording_bar.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在打开麦克风…</translation>
     </message>
     <message>
         <source>Recording a sound</source>
         <extracomment>app/ui/composer/recording_bar.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在录音</translation>
     </message>
     <message>
         <source>Shelf of this chat: {name}</source>
@@ -4746,7 +4746,7 @@ rate</source>
     <message>
         <source>&amp;Play or stop</source>
         <extracomment>app/ui/message/media_strip.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>播放或停止(&amp;P)</translation>
     </message>
     <message>
         <source>Open this source</source>
@@ -5538,7 +5538,7 @@ rate</source>
     <message>
         <source>encoding pictures and sound, {number} of {total}</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>正在编码图片和声音，第 {number} 个，共 {total} 个</translation>
+        <translation type="vanished">正在编码图片和声音，第 {number} 个，共 {total} 个</translation>
     </message>
     <message>
         <source>Leave out the middle</source>
