@@ -9,9 +9,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from starter_model import corpus
+from starter_model import corpus, tools
+from starter_model.tokenizer import TURN_END, TURN_START
 
 Answer = Callable[[list[str]], list[str]]
+Message = tuple[str, str]
 
 SYSTEM_PROMPTS = (None, "You are a helpful assistant.")
 GOALS = {"sums": 0.98, "differences": 0.95, "questions": 0.90}
@@ -35,6 +37,36 @@ def score_chats(answer_chat: Callable[[corpus.Chat], list[str]]) -> float:
     return right / len(chats)
 
 
+def score_tools(
+    go_on: Callable[[list[Message]], str],
+) -> tuple[dict[str, float], dict[str, list[dict[str, str]]]]:
+    """Of chats with tools. A call is right if its tool and all its arguments are."""
+    sets = {
+        "calls": [_split(chat, 2) for chat in tools.held_out_calls()],
+        "answers from results": [_split(chat, 4) for chat in tools.held_out_results()],
+        "no tool fits": [_split(chat, 2) for chat in tools.held_out_without_fit()],
+    }
+    scores: dict[str, float] = {}
+    wrong: dict[str, list[dict[str, str]]] = {}
+    for name, asked in sets.items():
+        answers = [go_on(messages) for messages, _ in asked]
+        wrong[name] = [
+            {"asked": messages[-1][1], "tools": messages[0][1], "expected": expected, "got": answer}
+            for (messages, expected), answer in zip(asked, answers, strict=True)
+            if answer.strip() != expected
+        ]
+        scores[name] = 1 - len(wrong[name]) / len(asked)
+        if name == "no tool fits":
+            scores["calls where no tool fits"] = sum("<tool_call>" in one for one in answers) / len(asked)
+    return scores, wrong
+
+
+def _split(chat: tools.ToolChat, num_messages: int) -> tuple[list[Message], str]:
+    """The messages before the one that is to be written, and that one."""
+    messages = list(chat.messages())
+    return messages[:num_messages], messages[num_messages][1]
+
+
 class LlamaAnswerer:
     """Answers with llama-cpp-python, greedily."""
 
@@ -53,6 +85,13 @@ class LlamaAnswerer:
             messages.append({"role": "user", "content": asked})
             messages.append({"role": "assistant", "content": self._reply(messages)})
         return [message["content"] for message in messages[1::2]]
+
+    def go_on(self, messages: list[Message]) -> str:
+        """The next message, written without any grammar."""
+        prompt = "".join(f"{TURN_START}{role}\n{content}{TURN_END}\n" for role, content in messages)
+        prompt += f"{TURN_START}assistant\n"
+        reply = self._llama.create_completion(prompt, temperature=0.0, repeat_penalty=1.0, max_tokens=500)
+        return str(reply["choices"][0]["text"])
 
     def _reply(self, messages: list[dict[str, str]]) -> str:
         if self.system is not None:
@@ -73,7 +112,8 @@ def score_all(gguf: Path) -> tuple[dict[str, float], dict[str, list[dict[str, st
         for name, pairs in corpus.held_out_sets().items():
             scores[name + suffix], wrong[name + suffix] = score(answerer, pairs)
         scores["chats" + suffix] = score_chats(answerer.answer_chat)
-    return scores, wrong
+    tool_scores, tool_wrong = score_tools(answerer.go_on)
+    return scores | tool_scores, wrong | tool_wrong
 
 
 def main() -> None:
