@@ -106,7 +106,8 @@ def test_a_bundle_that_lacks_what_is_imported_late_is_noticed(
     code.mkdir()
     (code / "one.py").write_text(
         "import json\n\nif TYPE_CHECKING:\n    from json import Never\n\n"
-        "def f():\n    from left_out.early import late\n    if sys.platform == 'cobol':\n        import cobol\n"
+        "def f():\n    from left_out.early import late\n\n"
+        "if sys.platform == 'cobol':\n    import cobol\n"
     )
     (tmp_path / "_internal" / "made_up").mkdir(parents=True)
     (tmp_path / "_internal" / "made_up" / "one.py").touch()
