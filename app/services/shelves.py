@@ -26,6 +26,7 @@ from app.protocol.commands import Forget
 from app.protocol.errors import EngineError
 from app.settings.settings import Settings
 from app.shelves.documents import PASSAGES, attached, documents_text
+from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
 from app.shelves.scan import Changes, Scan, changes, scan
 from app.shelves.shelf import FileState, Passage, Shelf, ShelfFile, Stamp, read_shelves, write_shelves
@@ -79,12 +80,15 @@ class ShelfService(QObject):
         list_file: Path,
         index: ShelfIndex,
         parent: QObject | None = None,
+        finder: ShelfFinder | None = None,
     ) -> None:
+        """Without a `finder` they are searched by words."""
         super().__init__(parent)
         self._engine = engine
         self._settings = settings
         self._list_file = list_file
         self._index = index
+        self._finder = finder
         self._states: dict[str, ShelfState] = {}  # by shelf id, in the user's order
         self._documents: dict[str, str] = {}  # of shelves that may fit, by shelf id
         self._counted: dict[str, tuple[object, str]] = {}  # by shelf id: the model and the text
@@ -194,7 +198,7 @@ class ShelfService(QObject):
         if state is None or self.is_whole(shelf_id, room):
             return ()
         num_passages = max(1, min(MAX_PASSAGES, int(room * PASSAGES_SHARE) // PASSAGE_TOKENS))
-        return attached(await self._search(state.shelf, text, num_passages), first_number)
+        return attached(await self._found(state.shelf, text, num_passages), first_number)
 
     def id_of(self, name: str) -> str | None:
         found = (one.shelf.id for one in self.states if name in (one.shelf.name, one.shelf.id))
@@ -223,6 +227,15 @@ class ShelfService(QObject):
         state = self._states.get(shelf_id)
         found = await self._search(state.shelf, text, 1, number) if state else ()
         return next(iter(found), None)
+
+    async def _found(self, shelf: Shelf, text: str, limit: int) -> tuple[Passage, ...]:
+        if self._finder is None:
+            return await self._search(shelf, text, limit)
+        try:
+            return await self._finder.find(shelf, text, limit)
+        except sqlite3.Error as error:
+            log.warning("A shelf could not be searched: %s", error)
+            return ()
 
     async def _search(
         self, shelf: Shelf, text: str, limit: int, number: int | None = None
