@@ -28,7 +28,7 @@ class Driver:
 
     async def put(self, **texts: str) -> None:
         known = {one.name: one.number for one in await self.index.files(SHELF)}
-        new = {f"/docs/{name}": Stamp(1, 2, 3) for name in texts.keys() - known}
+        new = {f"/docs/{name}": Stamp(1, 2, 3) for name in texts if name not in known}
         await self.index.apply(SHELF, Changes(new=new))
         for one in await self.index.files(SHELF):
             if one.name in texts:
