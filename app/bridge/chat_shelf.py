@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from app.bridge.chat_limits import ChatLimits
 from app.chats.attachment import PASSAGE, Attachment
 from app.chats.chat import Chat, Turn
 from app.protocol.request import SHELF, Request, Role
@@ -20,9 +21,8 @@ class ShelfAccess:
 
 
 class ChatShelf:
-    def __init__(self, chat: Chat, access: ShelfAccess) -> None:
-        self._chat = chat
-        self._access = access
+    def __init__(self, chat: Chat, access: ShelfAccess, limits: ChatLimits) -> None:
+        self._chat, self._access, self._limits = chat, access, limits
 
     @property
     def _source(self) -> ShelfSource:
@@ -46,9 +46,9 @@ class ChatShelf:
         if self._id:
             await self._source.prepare(self._id)
 
-    def before(self, request: Request, room: int) -> Request:
+    def before(self, request: Request) -> Request:
         """The same with what the model is to read first."""
-        shelf_id = self._id
+        shelf_id, room = self._id, self._limits.room
         text = self._source.text_before(shelf_id, room) if shelf_id else ""
         if not text:
             return request
@@ -56,17 +56,22 @@ class ChatShelf:
         begins_as = f"{SHELF}{shelf_id}" if is_whole else ""
         return replace(request, messages=with_text_before(text, request.messages), begins_as=begins_as)
 
-    def is_searched(self, room: int) -> bool:
-        return bool(self._id) and not self._source.is_whole(self._id, room)
+    @property
+    def is_searched(self) -> bool:
+        """It does not fit, so that each message comes with what is found for it."""
+        return bool(self._id) and not self._source.is_whole(self._id, self._limits.room)
 
-    def wants_passages(self, question: Turn | None, room: int) -> bool:
+    def wants_passages(self, question: Turn | None) -> bool:
         """It is to be searched for this message, and was not yet."""
         if question is None or question.role is not Role.USER or has_passages(question.attachments):
             return False
-        return self.is_searched(room)
+        return self.is_searched
 
-    async def found_for(self, text: str, room: int) -> tuple[Attachment, ...]:
-        return await self._source.passages(self._id, text, self.first_number, room)
+    async def found_for(self, text: str) -> tuple[Attachment, ...]:
+        """None where nothing is asked, or the shelf fits."""
+        if not text.strip() or not self.is_ready() or not self.is_searched:
+            return ()
+        return await self._source.passages(self._id, text, self.first_number, self._limits.room)
 
     def numbered_on(self, attachments: Iterable[Attachment]) -> tuple[Attachment, ...]:
         """Other messages may have been sent since these were found."""

@@ -1,4 +1,4 @@
-"""The child process of `eyes`: one projector, which may end its process.
+"""The child process of `MediaEncoder`: one projector, which may end its process.
 
 Answers each question with JSON and raw bytes behind it. It lays out a picture beside the encoding of another.
 """

@@ -200,7 +200,7 @@ async def test_a_larger_one_is_searched_for_each_message(driver, folder, workspa
     await driver.shelves.prepare(shelf.id)
     session = workspace.new_chat()
     session.set_shelf(shelf.id)
-    assert session.is_searched
+    assert session.shelf.is_searched
     session.draft = "pears"
     await session.find_passages()
     assert "pears.md:1" in session.draft_attachments[0].name

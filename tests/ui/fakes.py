@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -17,7 +18,7 @@ from app.chats.tool_use import Decision, ToolUse
 from app.media.reading import Pixels
 from app.protocol.commands import Abort, AbortAll, Command, SetSpeed, Submit
 from app.protocol.load import LoadParams, Speed
-from app.protocol.media import Media, Senses
+from app.protocol.media import Media
 from app.protocol.model import ModelInfo
 from app.protocol.request import Overflow, Request, Role
 
@@ -116,7 +117,7 @@ class FakeSession(QObject):
         self.draft = ""
         self.enter_sends = True
         self.media = FakeMediaFiles(self)
-        self.senses: Senses | None = None
+        self.requests = SimpleNamespace(senses=None)
         self.files = FakeDraftFiles(self)
         self.tokens = FakeTokenCounter(self)
         self.inserted: list[tuple[Role, str, tuple[Attachment, ...]]] = []
@@ -126,8 +127,8 @@ class FakeSession(QObject):
         self.regenerated: list[Turn | None] = []
         self.edited: list[tuple[Turn, str]] = []
         self.asked_with: list[tuple[list[tuple[ChatOptions | None, str]], Turn]] = []
-        self.tool_tokens: int | None = 0
-        self.is_searched = False
+        self.tools = SimpleNamespace(num_tokens=0)
+        self.shelf = SimpleNamespace(is_searched=False)
         self.decided: list[tuple[ToolUse, Decision]] = []
         self.num_stops = 0
         self.num_keep_goings = 0

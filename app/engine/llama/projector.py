@@ -1,4 +1,4 @@
-"""A projector: turns pictures and sounds into rows of embeddings. In the child process of `eyes` only.
+"""A projector: turns pictures and sounds into rows of embeddings. In the child of `MediaEncoder` only.
 
 Whatever is wrong with its file may end the process. Knows neither sequences nor cells.
 """

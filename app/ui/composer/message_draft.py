@@ -71,7 +71,7 @@ class MessageDraft(QObject):
         composer.set_busy(session.is_busy, can_insert=session.is_loaded)
         composer.set_enter_sends(session.enter_sends)
         self._show_waiting()
-        self._num_tools = session.tool_tokens or 0
+        self._num_tools = session.tools.num_tokens or 0
         self.show_figures()
         self._count_timer.start()
 
@@ -152,7 +152,7 @@ class MessageDraft(QObject):
 
     def _senses_trouble(self) -> str:
         """Why the model is not shown what the draft holds, and what would help."""
-        senses = self._session.senses
+        senses = self._session.requests.senses
         kinds = {each.media.kind for each in self._session.draft_attachments if each.media}
         missed = [kind for kind in MediaKind if senses and kind in kinds and not senses.takes(kind)]
         if not missed or not senses:
@@ -197,7 +197,7 @@ class MessageDraft(QObject):
         """Debounced: a text may be long, and keys come fast."""
         session = self._session
         self._never_computed = never_computed(session.chat.turns) if not session.is_busy else ""
-        if session.is_searched:
+        if session.shelf.is_searched:
             spawn(session.find_passages())
         session.tokens.count((*self._draft_texts(), self._never_computed))
         self.show_figures()

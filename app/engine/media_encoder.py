@@ -61,7 +61,7 @@ class Encoded:
         return sum(part.nbytes for part in self.rows)
 
 
-class Eyes:
+class MediaEncoder:
     """Opened with a model; `close` it after the engine.
 
     `on_done` is called on another thread whenever an encoding has ended; `take` tells how.
@@ -101,7 +101,7 @@ class Eyes:
         self._is_cancelled = False  # what is encoded now
         self._reader: reading.MediaReading | None = None  # of its file
         self._is_closed = False
-        self._thread = threading.Thread(target=self._run, name="skein-eyes", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="skein-media-encoder", daemon=True)
         self._thread.start()
 
     # The thread that builds prompts.
@@ -342,7 +342,7 @@ class ProjectorProcess:
             raise ModelLoadError(unpacked(about["refusal"]))
         self._child = child
         self._listener = threading.Thread(
-            target=self._listen, args=(child,), name="skein-eyes-answers", daemon=True
+            target=self._listen, args=(child,), name="skein-projector", daemon=True
         )
         self._listener.start()
         return about

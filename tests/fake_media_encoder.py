@@ -1,4 +1,4 @@
-"""Eyes without a projector: each picture is so many rows between two tokens, and is encoded at once."""
+"""An encoder without a projector: each picture is so many rows between two tokens, and is encoded at once."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from app.engine.eyes import Encoded
+from app.engine.media_encoder import Encoded
 from app.engine.media_rows import Part
 from app.protocol.media import Media, Senses
 
 
-class FakeEyes:
+class FakeMediaEncoder:
     """With `holds` an encoding ends only when it is `finish`ed."""
 
     senses = Senses(sees=True, hears=True)
-    fingerprint = "fake eyes"
+    fingerprint = "fake encoder"
     on_done: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(
