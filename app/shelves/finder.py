@@ -70,6 +70,11 @@ class ShelfFinder:
         """Why a search has less than what was chosen. Empty: it has all."""
         return self._of_vectors.text or self._of_ranks.text
 
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What else a search depends on, besides the index."""
+        return self._embedder, self._ranker, self.trouble
+
     def choose(self, embedder: Path | None, ranker: Path | None) -> None:
         if embedder != self._embedder:
             self._embedder, self._model = embedder, None

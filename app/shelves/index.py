@@ -64,6 +64,7 @@ class ShelfIndex:
         self._is_read_only = is_read_only
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="shelves")
         self._connection: sqlite3.Connection | None = None
+        self.num_changes = 0  # made here: a search finds the same until there are more
 
     async def files(self, shelf: Shelf) -> tuple[ShelfFile, ...]:
         """In the order of their numbers."""
@@ -161,7 +162,9 @@ class ShelfIndex:
         if self._connection is None:
             self._connection = _opened_to_read(self._path) if self._is_read_only else _opened(self._path)
         with self._connection:
-            return work(self._connection)
+            result = work(self._connection)
+        self.num_changes = self._connection.total_changes
+        return result
 
     def _close(self) -> None:
         if self._connection:

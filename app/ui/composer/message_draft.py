@@ -3,6 +3,7 @@
 GUI thread.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +54,7 @@ class MessageDraft(QObject):
         self._n_ctx = 0
         self._never_computed = ""
         self._num_draft = self._num_tools = 0  # tokens
+        self._finding: asyncio.Task[None] | None = None  # passages for the draft
         self._count_timer = QTimer(self, singleShot=True, interval=COUNT_AFTER_MS)
         self._connect()
         composer.set_attachments(session.draft_attachments)
@@ -198,7 +200,9 @@ class MessageDraft(QObject):
         session = self._session
         self._never_computed = never_computed(session.chat.turns) if not session.is_busy else ""
         if session.shelf.is_searched:
-            spawn(session.find_passages())
+            if self._finding:
+                self._finding.cancel()  # for a text that has changed since
+            self._finding = spawn(session.find_passages())
         session.tokens.count((*self._draft_texts(), self._never_computed))
         self.show_figures()
 
@@ -221,7 +225,7 @@ class MessageDraft(QObject):
 
     @Slot(object)
     def _on_attachments_changed(self, attachments: tuple[Attachment, ...]) -> None:
-        self._session.draft_attachments = attachments
+        self._session.choose_attachments(attachments)
 
     @Slot()
     def _on_session_draft_changed(self) -> None:
