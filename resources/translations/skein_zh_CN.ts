@@ -2337,6 +2337,16 @@ High water: most cells used since the model was loaded.</source>
         <translation>该模型的对话模板没有放置此图片或声音的位置。请只发送文字。</translation>
     </message>
     <message>
+        <source>{name} ranks texts and makes no vectors. Choose it as reranker, and another model here.</source>
+        <extracomment>app/engine/text_child.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its process ended. The file may be damaged, or need more memory than is free.</source>
+        <extracomment>app/engine/text_models.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Lens</source>
         <extracomment>app/inspector/arrangement.py</extracomment>
         <translation>透镜</translation>
@@ -3748,6 +3758,41 @@ rate</source>
         <translation>没有找到扬声器。请连接一个，或在系统设置中选择一个。</translation>
     </message>
     <message>
+        <source>{name} is no reranker: it has no head that ranks texts. Choose one such as bge-reranker.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is a reranker: it ranks texts and makes no vectors of them.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is no embedding model. Choose one such as nomic-embed-text or bge-small.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its file cannot be read: {reason}.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shelves are searched by words alone: {name} computes no vectors.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It took over {seconds:.0f} seconds.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Passages are not reranked: {name} does not rank them.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This desktop gives programs no screenshots ({reason}). Take one with its own tool and paste it.</source>
         <extracomment>app/system/screen_portal.py</extracomment>
         <translation>此桌面不向程序提供截图（{reason}）。请用它自带的工具截图，然后粘贴。</translation>
@@ -4764,6 +4809,11 @@ rate</source>
         <translation>其文件夹中没有</translation>
     </message>
     <message>
+        <source>Reranker</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Free</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
         <translation>自由</translation>
@@ -5262,6 +5312,46 @@ rate</source>
         <extracomment>app/ui/shelves/reader.py</extracomment>
         <translation>第 {number} 行</translation>
     </message>
+    <message>
+        <source>&amp;Vectors by</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Re&amp;ranked by</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>None, words alone</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An embedding model also finds passages that say it in other words</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A reranker reads what was found, and puts the best first. It takes a while</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A GGUF that makes vectors</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A GGUF that ranks texts</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a file…</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
     <message numerus="yes">
         <source>{n} files</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
@@ -5322,6 +5412,16 @@ rate</source>
         <source>Only the first {number} files are used.</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
         <translation>只使用前 {number} 个文件。</translation>
+    </message>
+    <message>
+        <source>By words and by vectors.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Vectors are computed in the background: {share}.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>New chats begin with it at once.</source>
