@@ -4559,6 +4559,11 @@ rate</source>
         <translation>此前编码 {time}</translation>
     </message>
     <message>
+        <source>all {tokens} tokens and their probabilities equal those of a run alone, to the last bit</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>全部 {tokens} 个词元及其概率都与单独生成的完全相同，逐位一致</translation>
+    </message>
+    <message>
         <source>The list of shelves could not be saved: {reason}.</source>
         <extracomment>app/services/shelves.py</extracomment>
         <translation>无法保存书架列表：{reason}。</translation>
