@@ -87,16 +87,23 @@ def together_as_alone(bench: Bench) -> str:
     ]
     alone = [bench.alone(request) for request in requests]
     num_alike = num_tokens = 0
+    to_the_last_bit = True
     for num_requests in TOGETHER:
         answers = bench.ask_all(*[bench.again(request) for request in requests[:num_requests]])
         for expected, answer in zip(alone, answers, strict=False):
             _check_length(answer)
             num_tokens += len(answer.tokens)
+            to_the_last_bit &= answer.tokens == expected.tokens  # and their log-probabilities
             num_alike += bench.num_alike(expected, answer, said("{number} at once", number=num_requests))
     most = max(len(report.spans) for report in bench.reports)
     return said(
         "{alike}; up to {most} answers shared one batch, and each left it when done",
-        alike=_alike(num_alike, num_tokens),
+        alike=said(
+            "all {tokens} tokens and their probabilities equal those of a run alone, to the last bit",
+            tokens=num_tokens,
+        )
+        if to_the_last_bit
+        else _alike(num_alike, num_tokens),
         most=most,
     )
 

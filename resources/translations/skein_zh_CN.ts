@@ -2339,12 +2339,12 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>{name} ranks texts and makes no vectors. Choose it as reranker, and another model here.</source>
         <extracomment>app/engine/text_child.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} 用于给文本排序，不生成向量。请把它选作重排模型，在此另选一个模型。</translation>
     </message>
     <message>
         <source>Its process ended. The file may be damaged, or need more memory than is free.</source>
         <extracomment>app/engine/text_models.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>它的进程已结束。文件可能已损坏，或需要的内存超过可用内存。</translation>
     </message>
     <message>
         <source>Lens</source>
@@ -3760,37 +3760,37 @@ rate</source>
     <message>
         <source>{name} is no reranker: it has no head that ranks texts. Choose one such as bge-reranker.</source>
         <extracomment>app/models/model_file.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} 不是重排模型：它没有给文本排序的输出层。请选择 bge-reranker 之类的模型。</translation>
     </message>
     <message>
         <source>{name} is a reranker: it ranks texts and makes no vectors of them.</source>
         <extracomment>app/models/model_file.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} 是重排模型：它给文本排序，不计算向量。</translation>
     </message>
     <message>
         <source>{name} is no embedding model. Choose one such as nomic-embed-text or bge-small.</source>
         <extracomment>app/models/model_file.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>{name} 不是嵌入模型。请选择 nomic-embed-text 或 bge-small 之类的模型。</translation>
     </message>
     <message>
         <source>Its file cannot be read: {reason}.</source>
         <extracomment>app/shelves/finder.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法读取它的文件：{reason}。</translation>
     </message>
     <message>
         <source>Shelves are searched by words alone: {name} computes no vectors.</source>
         <extracomment>app/shelves/finder.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>书架只按词搜索：{name} 没有算出向量。</translation>
     </message>
     <message>
         <source>It took over {seconds:.0f} seconds.</source>
         <extracomment>app/shelves/finder.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>用时超过 {seconds:.0f} 秒。</translation>
     </message>
     <message>
         <source>Passages are not reranked: {name} does not rank them.</source>
         <extracomment>app/shelves/finder.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>段落未重排：{name} 未给它们排序。</translation>
     </message>
     <message>
         <source>This desktop gives programs no screenshots ({reason}). Take one with its own tool and paste it.</source>
@@ -4669,6 +4669,11 @@ rate</source>
         <translation>此前编码 {time}</translation>
     </message>
     <message>
+        <source>all {tokens} tokens and their probabilities equal those of a run alone, to the last bit</source>
+        <extracomment>app/selftest/checks.py</extracomment>
+        <translation>全部 {tokens} 个词元及其概率都与单独生成的完全相同，逐位一致</translation>
+    </message>
+    <message>
         <source>The list of shelves could not be saved: {reason}.</source>
         <extracomment>app/services/shelves.py</extracomment>
         <translation>无法保存书架列表：{reason}。</translation>
@@ -4816,7 +4821,7 @@ rate</source>
     <message>
         <source>Reranker</source>
         <extracomment>app/ui/models/library_rows.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重排模型</translation>
     </message>
     <message>
         <source>Free</source>
@@ -5325,42 +5330,42 @@ rate</source>
     <message>
         <source>&amp;Vectors by</source>
         <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>向量模型(&amp;V)</translation>
     </message>
     <message>
         <source>Re&amp;ranked by</source>
         <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重排模型(&amp;R)</translation>
     </message>
     <message>
         <source>None, words alone</source>
         <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无，仅按词语</translation>
     </message>
     <message>
         <source>An embedding model also finds passages that say it in other words</source>
         <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>嵌入模型还能找到换一种说法的段落</translation>
     </message>
     <message>
         <source>A reranker reads what was found, and puts the best first. It takes a while</source>
         <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>重排模型会阅读找到的段落，把最合适的排在前面，需要一些时间</translation>
     </message>
     <message>
         <source>A GGUF that makes vectors</source>
         <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>生成向量的 GGUF</translation>
     </message>
     <message>
         <source>A GGUF that ranks texts</source>
         <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>给文本排序的 GGUF</translation>
     </message>
     <message>
         <source>Choose a file…</source>
         <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>选择文件…</translation>
     </message>
     <message numerus="yes">
         <source>{n} files</source>
@@ -5426,12 +5431,12 @@ rate</source>
     <message>
         <source>By words and by vectors.</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>按词语和向量搜索。</translation>
     </message>
     <message>
         <source>Vectors are computed in the background: {share}.</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>正在后台计算向量：{share}。</translation>
     </message>
     <message>
         <source>New chats begin with it at once.</source>

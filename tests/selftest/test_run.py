@@ -1,6 +1,7 @@
 """The self-test passes on every family, and each fault that is planted makes it fail with the reason."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -48,6 +49,26 @@ class WrongStateRestored(Planted):
         state = state.copy()
         state.view("int32")[3] += 1
         return self.backend.restore_state(seq_id, state)
+
+
+class ProbabilitiesByCompany(Planted):
+    """The last bits of a row depend on what else is in the batch, as in llama.cpp without the patches."""
+
+    def decode(self, batch):
+        self.num_rows = batch.num_rows
+        self.backend.decode(batch)
+
+    def new_sampler(self, *values):
+        sampler = self.backend.new_sampler(*values)
+        sample = sampler.sample_with_logprobs
+
+        def sampled(*values):
+            token = sample(*values)
+            chosen = replace(token.chosen, logprob=token.chosen.logprob - 1e-7 * self.num_rows)
+            return replace(token, chosen=chosen)
+
+        sampler.sample_with_logprobs = sampled
+        return sampler
 
 
 class SamplersNotFreed(Planted):
@@ -140,6 +161,15 @@ def test_a_wrong_state_is_found_by_the_text_it_leads_to():
 
 
 @pytest.mark.native
+def test_the_last_bits_are_compared_with_those_alone():
+    def seen(backend):
+        return next(line.seen for line in run_checks(backend).lines if line.name == "b")
+
+    alone = "equal those of a run alone"
+    assert f"tokens and their probabilities {alone}, to the last bit" in seen(CountingBackend())
+    assert f"tokens {alone};" in seen(ProbabilitiesByCompany(CountingBackend()))
+
+
 def test_samplers_that_are_not_freed_are_found(llama):
     planted = SamplersNotFreed(llama)
     planted.leaked = []
