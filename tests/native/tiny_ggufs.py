@@ -92,8 +92,8 @@ def write_tiny_gguf(
     gpt-oss have a sliding window of 32 tokens, gemma2 also capped logits, gemma4 layers with the keys of
     others, gpt-oss attention sinks and experts. lfm2 (convolution), falcon-h1 (both kinds in each layer),
     qwen35 (gated delta net, M-RoPE) and qwen3next (gated delta net and experts) are hybrid, mamba and mamba2
-    are recurrent, qwen2vl and qwen3vl have M-RoPE positions. bert encodes only, bert-ranker has a head besides
-    that ranks documents, t5 is an encoder with a decoder, and llada writes by diffusion: they cannot chat.
+    are recurrent, qwen2vl and qwen3vl have M-RoPE positions. bert encodes only, bert-ranker has a head that
+    ranks documents, t5 is an encoder with a decoder, and llada writes by diffusion: they cannot chat.
     """
     layers = n_layer or (6 if architecture == "gemma3" else 4)  # every sixth layer of gemma3 sees everything
     model = _TinyModel(
