@@ -122,6 +122,8 @@ class ChatSession(QObject):
     def draft(self, text: str) -> None:
         text = valid_unicode(text)
         if text != self._draft:
+            if not self._draft.strip():
+                self.shelf.begin_message()
             self._draft = text
             self.draft_changed.emit()
 
@@ -135,6 +137,11 @@ class ChatSession(QObject):
         if attachments != self._draft_attachments:
             self._draft_attachments = attachments
             self.draft_changed.emit()
+
+    def choose_attachments(self, attachments: tuple[Attachment, ...]) -> None:
+        """As the user wants them: a passage that was taken out does not come back with the next search."""
+        self.shelf.note_choice(self._draft_attachments, attachments)
+        self.draft_attachments = attachments
 
     @property
     def enter_sends(self) -> bool:

@@ -23,6 +23,7 @@ class ShelfAccess:
 class ChatShelf:
     def __init__(self, chat: Chat, access: ShelfAccess, limits: ChatLimits) -> None:
         self._chat, self._access, self._limits = chat, access, limits
+        self._unwanted: set[tuple[str, str]] = set()  # passages that were taken out of the next message
 
     @property
     def _source(self) -> ShelfSource:
@@ -68,14 +69,29 @@ class ChatShelf:
         return self.is_searched
 
     async def found_for(self, text: str) -> tuple[Attachment, ...]:
-        """None where nothing is asked, or the shelf fits."""
+        """None where nothing is asked, or the shelf fits; without those that were taken out."""
         if not text.strip() or not self.is_ready() or not self.is_searched:
             return ()
-        return await self._source.passages(self._id, text, self.first_number, self._limits.room)
+        found = await self._source.passages(self._id, text, self.first_number, self._limits.room)
+        return self.numbered_on(one for one in found if _place_and_text(one) not in self._unwanted)
+
+    def note_choice(self, before: Iterable[Attachment], after: Iterable[Attachment]) -> None:
+        """What the user took out of the next message, or put back."""
+        kept = set(map(_place_and_text, after))
+        self._unwanted = (self._unwanted | set(map(_place_and_text, before))) - kept
+
+    def begin_message(self) -> None:
+        """All passages may come with it."""
+        self._unwanted = set()
 
     def numbered_on(self, attachments: Iterable[Attachment]) -> tuple[Attachment, ...]:
         """Other messages may have been sent since these were found."""
         return renumbered(attachments, self.first_number)
+
+
+def _place_and_text(passage: Attachment) -> tuple[str, str]:
+    """Its number changes from search to search."""
+    return passage.name.partition("] ")[2], passage.text
 
 
 def has_passages(attachments: Iterable[Attachment]) -> bool:

@@ -43,7 +43,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is for the parent
     answers = Answers(child_process.take_stdout())
     told = child_process.receive(sys.stdin.buffer)
-    _stand_back()
+    child_process.stand_back()
     try:
         paths = Path(told["projector"]), Path(told["model"])
         with open_projector(*paths, told["num_threads"]) as projector:
@@ -104,15 +104,6 @@ def _encode(projector: Projector, answers: Answers, questions: SimpleQueue[Quest
 
 def _what(question: dict[str, Any]) -> tuple[MediaKind, tuple[int, ...]]:
     return MediaKind(question["kind"]), tuple(question["size"])
-
-
-def _stand_back() -> None:
-    """The steps of running answers go first."""
-    if sys.platform != "win32":
-        import resource
-
-        os.nice(10)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 if __name__ == "__main__":

@@ -834,12 +834,12 @@
     <message>
         <source>An answer can follow a grammar or a JSON schema, not both. Remove one.</source>
         <extracomment>app/protocol/sampling.py</extracomment>
-        <translation>回答只能遵循语法或 JSON 模式之一。请去掉一个。</translation>
+        <translation>回答只能遵循语法或 JSON Schema 之一。请去掉一个。</translation>
     </message>
     <message>
         <source>A JSON schema can have at most {limit:,} characters. Simplify it.</source>
         <extracomment>app/protocol/sampling.py</extracomment>
-        <translation>JSON 模式最多 {limit:,} 个字符。请简化。</translation>
+        <translation>JSON Schema 最多 {limit:,} 个字符。请简化。</translation>
     </message>
     <message>
         <source>{name} must be between {low:,} and {high:,}, not {value}.</source>
@@ -1847,7 +1847,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>The JSON schema crashed llama.cpp&apos;s reader of schemas. Simplify it.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
-        <translation>该 JSON 模式使 llama.cpp 的模式解析器崩溃。请简化它。</translation>
+        <translation>该 JSON Schema 使 llama.cpp 的模式解析器崩溃。请简化它。</translation>
     </message>
     <message>
         <source>{number:,} tokens</source>
@@ -2209,7 +2209,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>The JSON schema asks for what no answer can be held to: {what}.</source>
         <extracomment>app/engine/chat_child.py</extracomment>
-        <translation>JSON 模式中有无法强制回答遵守的要求：{what}。</translation>
+        <translation>JSON Schema 中有无法强制回答遵守的要求：{what}。</translation>
     </message>
     <message>
         <source>This model&apos;s chat template knows no tools. Ask without them, or open another model.</source>
@@ -2219,12 +2219,12 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>This llama-cpp-python has no part for tools and JSON schemas. Set Skein up again with packaging/run.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
-        <translation>此 llama-cpp-python 缺少处理工具和 JSON 模式的部分。请用 packaging/run 重新安装 Skein。</translation>
+        <translation>此 llama-cpp-python 缺少处理工具和 JSON Schema 的部分。请用 packaging/run 重新安装 Skein。</translation>
     </message>
     <message>
         <source>The JSON schema took more than {seconds} seconds or {size} MiB. Simplify it.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
-        <translation>处理 JSON 模式用了超过 {seconds} 秒或 {size} MiB。请简化它。</translation>
+        <translation>处理 JSON Schema 用了超过 {seconds} 秒或 {size} MiB。请简化它。</translation>
     </message>
     <message>
         <source>The grammar took more than {seconds} seconds to check. Simplify it.</source>
@@ -2335,6 +2335,16 @@ High water: most cells used since the model was loaded.</source>
         <source>The model&apos;s chat template has no place for this picture or sound. Send text alone.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>该模型的对话模板没有放置此图片或声音的位置。请只发送文字。</translation>
+    </message>
+    <message>
+        <source>{name} ranks texts and makes no vectors. Choose it as reranker, and another model here.</source>
+        <extracomment>app/engine/text_child.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its process ended. The file may be damaged, or need more memory than is free.</source>
+        <extracomment>app/engine/text_models.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Lens</source>
@@ -3748,6 +3758,41 @@ rate</source>
         <translation>没有找到扬声器。请连接一个，或在系统设置中选择一个。</translation>
     </message>
     <message>
+        <source>{name} is no reranker: it has no head that ranks texts. Choose one such as bge-reranker.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is a reranker: it ranks texts and makes no vectors of them.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is no embedding model. Choose one such as nomic-embed-text or bge-small.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its file cannot be read: {reason}.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shelves are searched by words alone: {name} computes no vectors.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It took over {seconds:.0f} seconds.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Passages are not reranked: {name} does not rank them.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This desktop gives programs no screenshots ({reason}). Take one with its own tool and paste it.</source>
         <extracomment>app/system/screen_portal.py</extracomment>
         <translation>此桌面不向程序提供截图（{reason}）。请用它自带的工具截图，然后粘贴。</translation>
@@ -4614,6 +4659,11 @@ rate</source>
         <translation>此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的微批次（n_ubatch）重新加载。</translation>
     </message>
     <message>
+        <source>{role}: {text}</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>{role}：{text}</translation>
+    </message>
+    <message>
         <source>encoded before it {time}</source>
         <extracomment>app/inspector/step_words.py</extracomment>
         <translation>此前编码 {time}</translation>
@@ -4762,6 +4812,11 @@ rate</source>
         <source>None in its folder</source>
         <extracomment>app/ui/models/library_details.py</extracomment>
         <translation>其文件夹中没有</translation>
+    </message>
+    <message>
+        <source>Reranker</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Free</source>
@@ -5083,6 +5138,11 @@ rate</source>
         <translation>启动</translation>
     </message>
     <message>
+        <source>Press the keys</source>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
+        <translation>请按下快捷键</translation>
+    </message>
+    <message>
         <source>For models whose terms must be accepted. Stored in the system&apos;s keyring.</source>
         <extracomment>app/ui/settings/token_row.py</extracomment>
         <translation>用于须先接受条款的模型。保存在系统密钥环中。</translation>
@@ -5262,6 +5322,46 @@ rate</source>
         <extracomment>app/ui/shelves/reader.py</extracomment>
         <translation>第 {number} 行</translation>
     </message>
+    <message>
+        <source>&amp;Vectors by</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Re&amp;ranked by</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>None, words alone</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An embedding model also finds passages that say it in other words</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A reranker reads what was found, and puts the best first. It takes a while</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A GGUF that makes vectors</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A GGUF that ranks texts</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a file…</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
     <message numerus="yes">
         <source>{n} files</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
@@ -5322,6 +5422,16 @@ rate</source>
         <source>Only the first {number} files are used.</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
         <translation>只使用前 {number} 个文件。</translation>
+    </message>
+    <message>
+        <source>By words and by vectors.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Vectors are computed in the background: {share}.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>New chats begin with it at once.</source>
@@ -9467,7 +9577,7 @@ accepted</source>
     <message>
         <source>All chats are paused.</source>
         <extracomment>app/ui/base/pause_strip.py</extracomment>
-        <translation>所有对话都已暂停，正在等待。</translation>
+        <translation>所有对话都已暂停。</translation>
     </message>
     <message>
         <source>Run one step, then pause again (F10)</source>
@@ -11349,7 +11459,7 @@ Switch, load settings, eject</source>
     <message>
         <source>JSON schema</source>
         <extracomment>app/engine/chat_child.py</extracomment>
-        <translation>JSON 模式</translation>
+        <translation>JSON Schema</translation>
     </message>
     <message>
         <source>The answer is JSON that matches this schema.</source>
@@ -11419,7 +11529,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Not used: an answer can follow a grammar or a JSON schema, not both. Clear the other one.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation type="vanished">未采用：回答只能遵循语法或 JSON 模式之一。请清空另一个。</translation>
+        <translation type="vanished">未采用：回答只能遵循语法或 JSON Schema 之一。请清空另一个。</translation>
     </message>
     <message>
         <source>Start</source>
@@ -11885,7 +11995,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Message font</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>阅读字体</translation>
+        <translation>消息字体</translation>
     </message>
     <message>
         <source>The font that messages are shown in.</source>
@@ -12065,7 +12175,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Compares Skein&apos;s records with llama.cpp&apos;s after every step, not only when idle. Slower.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>每一步之后都把Skein 的记录与 llama.cpp 的比较，而不只在空闲时；会变慢。</translation>
+        <translation>每一步之后都把 Skein 的记录与 llama.cpp 的比较，而不只在空闲时；会变慢。</translation>
     </message>
     <message>
         <source>Context</source>

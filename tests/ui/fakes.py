@@ -153,6 +153,9 @@ class FakeSession(QObject):
         self._draft_attachments = attachments
         self.draft_changed.emit()
 
+    def choose_attachments(self, attachments: tuple[Attachment, ...]) -> None:
+        self.draft_attachments = attachments
+
     @property
     def queue(self) -> tuple[QueuedMessage, ...]:
         return tuple(self.chat.queue)

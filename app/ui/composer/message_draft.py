@@ -3,6 +3,7 @@
 GUI thread.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -56,6 +57,7 @@ class MessageDraft(QObject):
         self._never_computed = ""
         self._num_draft = self._num_tools = 0  # tokens
         self._recorder = Recorder(session.media.devices, self)
+        self._finding: asyncio.Task[None] | None = None  # passages for the draft
         self._count_timer = QTimer(self, singleShot=True, interval=COUNT_AFTER_MS)
         self._connect()
         composer.set_attachments(session.draft_attachments)
@@ -229,7 +231,9 @@ class MessageDraft(QObject):
         session = self._session
         self._never_computed = never_computed(session.chat.turns) if not session.is_busy else ""
         if session.shelf.is_searched:
-            spawn(session.find_passages())
+            if self._finding:
+                self._finding.cancel()  # for a text that has changed since
+            self._finding = spawn(session.find_passages())
         session.tokens.count((*self._draft_texts(), self._never_computed))
         self.show_figures()
 
@@ -252,7 +256,7 @@ class MessageDraft(QObject):
 
     @Slot(object)
     def _on_attachments_changed(self, attachments: tuple[Attachment, ...]) -> None:
-        self._session.draft_attachments = attachments
+        self._session.choose_attachments(attachments)
 
     @Slot()
     def _on_session_draft_changed(self) -> None:
