@@ -4689,9 +4689,9 @@ rate</source>
         <translation>在书架上找到</translation>
     </message>
     <message>
-        <source>Attach a s&amp;creenshot…</source>
+        <source>Attach a sc&amp;reenshot…</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>附加截图(&amp;C)…</translation>
+        <translation>附加截图(&amp;R)…</translation>
     </message>
     <message>
         <source>Attach a part of the screen, or all of it, to the next message</source>

@@ -28,6 +28,7 @@ Architecture = Literal[
     "mamba",
     "mamba2",
     "qwen2vl",
+    "qwen3vl",
     "bert",
     "bert-ranker",
     "t5",
@@ -91,8 +92,8 @@ def write_tiny_gguf(
     gpt-oss have a sliding window of 32 tokens, gemma2 also capped logits, gemma4 layers with the keys of
     others, gpt-oss attention sinks and experts. lfm2 (convolution), falcon-h1 (both kinds in each layer),
     qwen35 (gated delta net, M-RoPE) and qwen3next (gated delta net and experts) are hybrid, mamba and mamba2
-    are recurrent, qwen2vl has M-RoPE positions. bert encodes only, bert-ranker has a head besides that ranks
-    documents, t5 is an encoder with a decoder, and llada writes by diffusion: they cannot chat.
+    are recurrent, qwen2vl and qwen3vl have M-RoPE positions. bert encodes only, bert-ranker has a head that
+    ranks documents, t5 is an encoder with a decoder, and llada writes by diffusion: they cannot chat.
     """
     layers = n_layer or (6 if architecture == "gemma3" else 4)  # every sixth layer of gemma3 sees everything
     model = _TinyModel(
@@ -118,6 +119,7 @@ def write_tiny_gguf(
         "mamba": model.add_mamba,
         "mamba2": model.add_mamba2,
         "qwen2vl": model.add_qwen2vl,
+        "qwen3vl": model.add_qwen3vl,
         "bert": lambda: model.add_bert(n_ctx_train),
         "bert-ranker": lambda: model.add_bert_ranker(n_ctx_train),
         "t5": model.add_t5,
@@ -426,6 +428,12 @@ class _TinyModel:
                         )
                 self._add_random(f"{block}.attn_rel_b.weight", 8, self._shape.n_head)
                 self._add_gated_ffn(block)
+
+    def add_qwen3vl(self) -> None:
+        """With one layer that takes a part of a picture's rows."""
+        self.writer.add_uint32("qwen3vl.n_deepstack_layers", 1)
+        self.writer.add_rope_dimension_sections(ROPE_SECTIONS)
+        self.add_qwen3()
 
     def add_qwen2vl(self) -> None:
         self._add_attention_header()

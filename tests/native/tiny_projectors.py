@@ -8,9 +8,16 @@ from typing import Literal, get_args
 import gguf
 import numpy as np
 
-Kind = Literal["mlp", "qwen2vl_merger", "gemma3", "ultravox"]
+Kind = Literal["mlp", "qwen2vl_merger", "qwen3vl_merger", "qwen35", "gemma3", "ultravox"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-MODEL_OF = {"mlp": "llama", "qwen2vl_merger": "qwen2vl", "gemma3": "gemma3", "ultravox": "llama"}
+MODEL_OF = {
+    "mlp": "llama",
+    "qwen2vl_merger": "qwen2vl",
+    "qwen3vl_merger": "qwen3vl",
+    "qwen35": "qwen35",
+    "gemma3": "gemma3",
+    "ultravox": "llama",
+}
 
 N_EMBD, N_FFN, N_LAYER, N_HEAD = 32, 64, 2, 2
 NUM_MEL, MAX_AUDIO_POSITIONS, STACK = 80, 1500, 4
@@ -28,9 +35,10 @@ def write_tiny_projector(
 ) -> Path:
     """A GGUF at `path`, which is returned.
 
-    mlp is LLaVA's, with one row a patch; qwen2vl_merger merges four patches and has planes; gemma3 merges
-    four, too, and its rows see each other; ultravox hears. With a `stack` of 8 frames llama.cpp ends the
-    process that encodes.
+    mlp is LLaVA's, with one row a patch; qwen2vl_merger merges four patches and has planes; qwen3vl_merger
+    also gives its model's first layer a part of each row; qwen35 is the same without, for a hybrid model;
+    gemma3 merges four, too, and its rows see each other; ultravox hears. With a `stack` of 8 frames llama.cpp
+    ends the process that encodes.
     """
     _Projector(path, kind, n_out, seed, patch_size, image_size, stack).write()
     return path
@@ -52,7 +60,8 @@ class _Projector:
         self._writer = gguf.GGUFWriter(path, "clip")
 
     def write(self) -> None:
-        self._writer.add_string("clip.projector_type", self._kind)
+        has_merger = self._kind == "qwen35"  # of Qwen3-VL, without what goes into its model's layers
+        self._writer.add_string("clip.projector_type", "qwen3vl_merger" if has_merger else self._kind)
         if self._kind == "ultravox":
             self._add_audio()
         else:
@@ -83,6 +92,14 @@ class _Projector:
                 self._add("v.patch_embd.weight.1", *patch)
                 self._add_linear("mm.0", 4 * N_EMBD, 4 * N_EMBD)
                 self._add_linear("mm.2", 4 * N_EMBD, self._n_out)
+            case "qwen3vl_merger" | "qwen35":
+                self._add("v.patch_embd.weight.1", *patch)
+                self._add("v.patch_embd.bias", N_EMBD)
+                self._add("v.position_embd.weight", num_patches, N_EMBD)
+                self._add_linear("mm.0", 4 * N_EMBD, 4 * N_EMBD)
+                self._add_linear("mm.2", 4 * N_EMBD, self._n_out)
+                if self._kind == "qwen3vl_merger":
+                    self._add_deepstack()
             case "gemma3":
                 writer.add_uint32("clip.vision.projector.scale_factor", 2)
                 self._add("v.position_embd.weight", num_patches, N_EMBD)
@@ -91,6 +108,13 @@ class _Projector:
                 self._add("mm.soft_emb_norm.weight", N_EMBD, around=1.0)
         self._add_norm("v.post_ln")
         self._add_layers("v")
+
+    def _add_deepstack(self) -> None:
+        """What the model's first layer gets besides."""
+        self._add("v.deepstack.0.norm.weight", 4 * N_EMBD, around=1.0)
+        self._add("v.deepstack.0.norm.bias", 4 * N_EMBD)
+        self._add_linear("v.deepstack.0.fc1", 4 * N_EMBD, 4 * N_EMBD)
+        self._add_linear("v.deepstack.0.fc2", 4 * N_EMBD, self._n_out)
 
     def _add_audio(self) -> None:
         writer = self._writer
@@ -127,6 +151,8 @@ class _Projector:
             self._add(f"{block}.attn_k.weight", N_EMBD, N_EMBD)
             if has_key_bias:
                 self._add(f"{block}.attn_k.bias", N_EMBD)
+            if self._kind in ("qwen3vl_merger", "qwen35"):
+                self._add_linear(f"{block}.attn_qkv", N_EMBD, 3 * N_EMBD)
             self._add_linear(f"{block}.ffn_up", N_EMBD, N_FFN)
             self._add_linear(f"{block}.ffn_down", N_FFN, N_EMBD)
             self._add_norm(f"{block}.ln1")

@@ -94,7 +94,7 @@ COMMANDS = {
     ),
     "chat.attach": Words("&Attach files…", "Attach files to the next message", "Ctrl+Shift+A"),
     "chat.screenshot": Words(
-        "Attach a s&creenshot…",
+        "Attach a sc&reenshot…",
         "Attach a part of the screen, or all of it, to the next message",
         needs="The model in use does not see pictures.",
     ),

@@ -39,7 +39,7 @@ class Screenshot(QObject):
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
-        self._areas: list[ScreenArea] = []
+        self.areas: list[ScreenArea] = []  # one for each screen, while it is chosen from
 
     def begin(self) -> None:
         self._window.hide()
@@ -56,9 +56,9 @@ class Screenshot(QObject):
             area.cancelled.connect(self._end)
             area.setGeometry(screen.geometry())
             area.showFullScreen()
-            self._areas.append(area)
-        self._areas[0].activateWindow()
-        self._areas[0].setFocus()
+            self.areas.append(area)
+        self.areas[0].activateWindow()
+        self.areas[0].setFocus()
 
     async def _ask_the_desktop(self) -> None:
         try:
@@ -87,10 +87,10 @@ class Screenshot(QObject):
         self._window.show()  # first: with its last window a program ends
         self._window.raise_()
         self._window.activateWindow()
-        for area in self._areas:
+        for area in self.areas:
             area.hide()
             area.deleteLater()
-        self._areas.clear()
+        self.areas.clear()
         self.deleteLater()
 
 

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.attachments.refusal import Reason
+from app.bridge.tasks import finish_all
 from app.chats.attachment import Attachment
 from app.chats.chat import Turn, TurnState
 from app.look.theme import apply_theme
@@ -16,11 +17,15 @@ from app.protocol.media import Senses
 from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
 from app.protocol.request import Overflow, Role
+from app.ui.base.screenshot import Screenshot
 from app.ui.composer.message_draft import MAX_FILES
 from app.ui.tabs.chat_view import ChatView
+from tests.fake_sound_devices import FakePortAudio, port_audio
+from tests.media.test_sound_devices import LOUD, frames
 from tests.ui.fakes import FakeSession
 from tests.ui.pictures import a_picture
 
+__all__ = ["port_audio"]
 NOTES = Attachment("notes.txt", "remember the milk")
 ANSWERED = (
     Turn(Role.USER, "Count"),
@@ -135,6 +140,61 @@ def test_a_model_that_does_not_see_is_said_at_once_and_the_picture_stays(
     view.message_draft.show_state()
     assert not view.composer.senses.isVisible()
     assert len(view.composer.chips.chips) == 1
+
+
+async def test_a_sound_is_recorded_where_the_model_hears(
+    qloop, view: ChatView, session: FakeSession, port_audio: FakePortAudio, qtbot: QtBot
+) -> None:
+    composer = view.composer
+    session.requests.senses = Senses(sees=True)
+    view.message_draft.show_state()
+    assert not composer.record.isVisible()
+    session.requests.senses = Senses(hears=True)
+    view.message_draft.show_state()
+    composer.record.click()
+    assert composer.recording.time.text() == "Opening the microphone…"
+    assert not composer.recording.stop.isEnabled()
+    await finish_all()
+    port_audio.streams[0].call(LOUD * 100)
+    view.message_draft.show_state()
+    assert composer.recording.isVisible()
+    assert composer.recording.time.text() == "0:01"
+    assert composer.recording.meter.level > 0.8
+    view.hide()  # a microphone that nobody sees is closed
+    await finish_all()
+    (content, name) = session.files.given[0]
+    assert (frames(content)[1], name) == (LOUD * 100, "Recording")
+    view.show()
+    assert not composer.recording.isVisible()
+    port_audio.has_devices = False
+    composer.record.click()
+    await finish_all()
+    assert composer.notice.text.startswith("No microphone was found.")
+
+
+def test_a_screenshot_is_of_all_of_the_screen_or_of_a_part(
+    view: ChatView, session: FakeSession, qtbot: QtBot
+) -> None:
+    for places in (QPoint(10, 10), QPoint(60, 40)), (QPoint(10, 10), QPoint(11, 11)), ():
+        view.message_draft.take_screenshot()
+        (screenshot,) = view.findChildren(Screenshot)
+        assert not view.isVisible()
+        qtbot.waitUntil(lambda shot=screenshot: bool(shot.areas))
+        area = screenshot.areas[0]
+        if places:
+            qtbot.mousePress(area, Qt.MouseButton.LeftButton, pos=places[0])
+            qtbot.mouseMove(area, places[1])
+            qtbot.mouseRelease(area, Qt.MouseButton.LeftButton, pos=places[1])
+        else:
+            qtbot.keyClick(area, Qt.Key.Key_Escape)
+        assert view.isVisible()
+        with qtbot.waitSignal(screenshot.destroyed):
+            pass
+    part, whole = (QImage.fromData(content) for content, _ in session.files.given)
+    screen = view.screen()
+    assert whole.size() == screen.size() * screen.devicePixelRatio()
+    assert (part.width(), part.height()) == (51, 31)
+    assert {name for _, name in session.files.given} == {"Screenshot"}
 
 
 def test_too_many_files_are_refused_together(view: ChatView, session: FakeSession) -> None:
