@@ -12,7 +12,7 @@ from PIL import Image
 from app.protocol.media import Senses
 from tests.api.conftest import serving
 from tests.api.parrot import Parrot
-from tests.fake_eyes import FakeEyes
+from tests.fake_media_encoder import FakeMediaEncoder
 
 CHAT, MESSAGES, RESPONSES, OLLAMA = "/v1/chat/completions", "/v1/messages", "/v1/responses", "/api/chat"
 NUM_ROWS = 6
@@ -37,8 +37,8 @@ TEXT = {"type": "text", "text": "What is it?"}
 
 def seeing(text: str = "A red one.") -> Parrot:
     backend = Parrot(text)
-    backend.eyes = FakeEyes(NUM_ROWS)
-    backend.model = replace(backend.model, senses=FakeEyes.senses)
+    backend.media_encoder = FakeMediaEncoder(NUM_ROWS)
+    backend.model = replace(backend.model, senses=FakeMediaEncoder.senses)
     return backend
 
 
