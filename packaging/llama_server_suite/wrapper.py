@@ -60,7 +60,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--port", default="0")
     parser.add_argument("--ctx-size", default="0")
     parser.add_argument("--parallel", default="4")
-    parser.add_argument("--threads", default="0")
+    parser.add_argument("--threads", default=os.environ.get("LLAMA_ARG_THREADS", "0"))
     parser.add_argument("--kv-unified", action="store_true")
     parser.add_argument("--temp")
     parser.add_argument("--seed")

@@ -4,6 +4,7 @@ Knows texts and attachments, but neither paths nor the chat.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QHideEvent, QPainter, QPaintEvent, QResizeEvent, QTextCursor
@@ -68,7 +69,6 @@ class Composer(QWidget):
         self.recording = RecordingBar(self)
         self.get_model = quiet_button(tr("Get more models…"), self, "bar")
         self.chips = AttachmentChips(self)
-        self.preview = AttachmentPreview(self)
         self.editor = editor or MessageEditor(self)
         self.editor.leaves_files = True
         self.completion = Completion(self.editor, self)
@@ -89,6 +89,14 @@ class Composer(QWidget):
         QWidget.setTabOrder(self.waiting.cross, self.editor)
         self.setFocusProxy(self.editor)
         self._show_state()
+
+    @cached_property
+    def preview(self) -> AttachmentPreview:
+        """A window of its own, made when the first file is opened."""
+        preview = AttachmentPreview(self)
+        preview.turned_into_text.connect(self._on_turned_into_text)
+        preview.removed.connect(self._on_previewed_removed)
+        return preview
 
     def set_busy(self, is_busy: bool, *, can_insert: bool = True) -> None:
         """While busy messages are queued, and nothing is added without asking."""
@@ -262,8 +270,6 @@ class Composer(QWidget):
         self.get_model.clicked.connect(self.models_requested)
         self.chips.cancelled.connect(self.pending_cancelled)
         self.chips.opened.connect(self._open)
-        self.preview.turned_into_text.connect(self._on_turned_into_text)
-        self.preview.removed.connect(self._on_previewed_removed)
         self.attach.clicked.connect(self.attach_requested)
         self.record.clicked.connect(self.record_requested)
         self.recording.stopped.connect(self.record_requested)
