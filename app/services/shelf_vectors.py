@@ -62,6 +62,9 @@ class ShelfVectors(QObject):
         preferences.changed.connect(self._on_setting_changed)
         shelves.changed.connect(self._on_shelves_changed)
         library.changed.connect(self.changed)
+
+    def start(self) -> None:
+        """Once the shelves are known."""
         self._apply()
 
     def chosen(self, kind: FileKind) -> Path | None:

@@ -2233,17 +2233,17 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The projector&apos;s process ended while it worked on a picture or sound. Its file may be damaged, or not fit this model.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>投影器的进程在处理图片或声音时终止了。其文件可能已损坏，或与此模型不匹配。</translation>
     </message>
     <message>
         <source>The picture or sound could not be encoded.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>无法编码该图片或声音。</translation>
     </message>
     <message>
         <source>{name} made its process end: it is damaged, or no projector for this model.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>{name} 使其进程终止：它已损坏，或不是此模型的投影器。</translation>
     </message>
     <message>
@@ -3703,6 +3703,21 @@ rate</source>
         <translation>每个持有这些单元的序列一条线：越粗，共享的序列越多</translation>
     </message>
     <message>
+        <source>{name} is not a reranker. Choose one such as bge-reranker.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation>{name} 不是重排模型。请选择 bge-reranker 之类的模型。</translation>
+    </message>
+    <message>
+        <source>{name} is not an embedding model. Choose one such as nomic-embed-text.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation>{name} 不是嵌入模型。请选择 nomic-embed-text 之类的模型。</translation>
+    </message>
+    <message>
+        <source>Passages are not sorted by {name}.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation>段落未经 {name} 排序。</translation>
+    </message>
+    <message>
         <source>It has ended the connection.</source>
         <extracomment>app/tools/mcp_host.py</extracomment>
         <translation>它已断开连接。</translation>
@@ -4183,12 +4198,12 @@ rate</source>
     </message>
     <message>
         <source>This model cannot see pictures here. One that is made to see needs its projector, a file named mmproj-….gguf, in its folder.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>此模型在这里看不了图片。能看图的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
         <source>This model cannot hear sounds here. One that is made to hear needs its projector, a file named mmproj-….gguf, in its folder.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>此模型在这里听不了声音。能听声音的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
@@ -4554,14 +4569,39 @@ rate</source>
         <translation>此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的微批次（n_ubatch）重新加载。</translation>
     </message>
     <message>
+        <source>Its process ended. The file may be damaged, or need more memory than is free.</source>
+        <extracomment>app/engine/text_models.py</extracomment>
+        <translation>它的进程已结束。文件可能已损坏，或需要的内存超过可用内存。</translation>
+    </message>
+    <message>
         <source>encoded before it {time}</source>
         <extracomment>app/inspector/step_words.py</extracomment>
         <translation>此前编码 {time}</translation>
     </message>
     <message>
+        <source>{name} is a reranker: it ranks texts and makes no vectors of them.</source>
+        <extracomment>app/engine/text_child.py</extracomment>
+        <translation>{name} 是重排模型：它给文本排序，不计算向量。</translation>
+    </message>
+    <message>
         <source>The list of shelves could not be saved: {reason}.</source>
         <extracomment>app/services/shelves.py</extracomment>
         <translation>无法保存书架列表：{reason}。</translation>
+    </message>
+    <message>
+        <source>Its file cannot be read: {reason}.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation>无法读取它的文件：{reason}。</translation>
+    </message>
+    <message>
+        <source>Shelves are searched by words alone: {name} computes no vectors.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation>书架只按词搜索：{name} 没有算出向量。</translation>
+    </message>
+    <message>
+        <source>It took over {seconds:.0f} seconds.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation>用时超过 {seconds:.0f} 秒。</translation>
     </message>
     <message>
         <source>Click to enlarge a picture, or to save a sound. Ctrl+Left and Ctrl+Right move it.</source>
@@ -4627,6 +4667,11 @@ rate</source>
         <source>None in its folder</source>
         <extracomment>app/ui/models/library_details.py</extracomment>
         <translation>其文件夹中没有</translation>
+    </message>
+    <message>
+        <source>Reranker</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation>重排模型</translation>
     </message>
     <message>
         <source>Free</source>
@@ -5126,6 +5171,11 @@ rate</source>
         <source>Line {number}</source>
         <extracomment>app/ui/shelves/reader.py</extracomment>
         <translation>第 {number} 行</translation>
+    </message>
+    <message>
+        <source>Choose a file…</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>选择文件…</translation>
     </message>
     <message numerus="yes">
         <source>{n} files</source>
@@ -9131,6 +9181,51 @@ accepted</source>
         <source>Ot&amp;her side</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>另一侧(&amp;H)</translation>
+    </message>
+    <message>
+        <source>Embedding &amp;model</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>嵌入模型(&amp;M)</translation>
+    </message>
+    <message>
+        <source>Reran&amp;ker</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>重排模型(&amp;K)</translation>
+    </message>
+    <message>
+        <source>None, words only</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>无，只按词</translation>
+    </message>
+    <message>
+        <source>Also finds passages that say the same in other words</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>也能找到用别的说法表达同样意思的段落</translation>
+    </message>
+    <message>
+        <source>Sorts what was found by how well it answers the message. Slower</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>按与消息的相关程度给找到的段落排序。较慢</translation>
+    </message>
+    <message>
+        <source>Choose an embedding model</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>选择嵌入模型</translation>
+    </message>
+    <message>
+        <source>Choose a reranker</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>选择重排模型</translation>
+    </message>
+    <message>
+        <source>Searched by words and vectors.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>按词和向量搜索。</translation>
+    </message>
+    <message>
+        <source>Computing vectors in the background: {share}.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>正在后台计算向量：{share}。</translation>
     </message>
     <message>
         <source>Tab &amp;{number}</source>
