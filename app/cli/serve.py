@@ -27,7 +27,7 @@ from app.engine.text_models import TextModels
 from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError, ModelLoadCancelledError
 from app.protocol.load import LoadParams
 from app.protocol.request import Overflow
-from app.settings.api_access import fault_of_hosts, fault_of_origins, words_of
+from app.settings.api_access import EVERY_PAGE, fault_of_hosts, fault_of_origins, words_of
 from app.settings.settings import Settings
 from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
@@ -144,6 +144,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     ):
         if fault:
             parser.error(f"{name}: {fault}")
+    if options.no_api_key and EVERY_PAGE in words_of(options.allow_origin):
+        parser.error("--allow-origin *: every page in a browser could ask; a key is needed then")
     if options.no_api_key and not all(map(is_loopback, hosts)):
         parser.error(f"--no-api-key: on {options.host} other machines could ask; a key is needed there")
     return options
@@ -156,7 +158,8 @@ def _add_access(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="ORIGIN,…",
         help="pages and apps in a browser that may ask, besides this machine's: https://example.com, "
-        "app://obsidian.md, vscode-webview://*, chrome-extension://ID, tauri://localhost",
+        "app://obsidian.md, vscode-webview://*, chrome-extension://ID, tauri://localhost, "
+        "or * for all that have the key",
     )
     parser.add_argument(
         "--allow-host",

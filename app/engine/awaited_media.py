@@ -14,7 +14,7 @@ from app.protocol.media import Encoding
 
 if TYPE_CHECKING:
     from app.engine.event_log import EventLog
-    from app.engine.media_encoder import MediaEncoder
+    from app.engine.media_encoder import MediaEncoder, Progress
     from app.engine.media_rows import Chunk
     from app.engine.sequence import Sequence
 
@@ -69,18 +69,8 @@ class AwaitedMedia:
     def encodings(self) -> tuple[Encoding, ...]:
         if not self._waiting or self._encoder is None:
             return ()
-        sha256, elapsed_s = self._encoder.current()
-        return tuple(
-            Encoding(
-                seq.request.request_id,
-                seq.request.chat_id,
-                sha256,
-                len(seq.rows),
-                len(seq.rows) + len(missing),
-                elapsed_s,
-            )
-            for seq, missing in self._waiting.items()
-        )
+        progress = self._encoder.current()
+        return tuple(_encoding(seq, missing, progress) for seq, missing in self._waiting.items())
 
     def _take(self, seq: Sequence, chunk: Chunk, *, was_waited_for: bool) -> bool:
         """Raises RequestError."""
@@ -93,3 +83,16 @@ class AwaitedMedia:
         num_cells = chunk.part.num_rows
         self._event_log.add(Encoded(None, seq.request.chat_id, chunk.media.sha256, num_cells, ms))
         return True
+
+
+def _encoding(seq: Sequence, missing: set[Chunk], progress: Progress) -> Encoding:
+    num_here = sum(chunk.part.num_rows for chunk in seq.rows)
+    current = sum(chunk.part.num_rows for chunk in missing if chunk.media.sha256 == progress.sha256)
+    return Encoding(
+        seq.request.request_id,
+        seq.request.chat_id,
+        progress.sha256,
+        num_here + min(progress.num_rows, current),
+        num_here + sum(chunk.part.num_rows for chunk in missing),
+        progress.elapsed_s,
+    )

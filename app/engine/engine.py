@@ -107,13 +107,13 @@ class Engine:
 
     @property
     def on_encoded(self) -> Callable[[], None]:
-        """Called on another thread when an encoding has ended."""
-        return self._backend.media_encoder.on_done if self._backend.media_encoder else lambda: None
+        """Called on another thread when an encoding has ended, and every second until then."""
+        return self._backend.media_encoder.on_progress if self._backend.media_encoder else lambda: None
 
     @on_encoded.setter
     def on_encoded(self, call: Callable[[], None]) -> None:
         if self._backend.media_encoder:
-            self._backend.media_encoder.on_done = call
+            self._backend.media_encoder.on_progress = call
 
     @property
     def has_work(self) -> bool:

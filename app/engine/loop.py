@@ -84,7 +84,7 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Encoded:
-    """An encoding has ended: a sequence may be ready."""
+    """An encoding goes on, or has ended: a sequence may be ready."""
 
 
 # The effects of these are reported with the next step, or as the end of an answer.
@@ -187,7 +187,9 @@ class EngineLoop(CommandLoop[_Letter]):
             case _Seen(answer):
                 self._engine.take_answer(answer)
                 self._outbox.put(self._engine.report())
-            case _Encoded() | None:
+            case _Encoded():
+                self._outbox.put(self._engine.report())
+            case None:
                 pass
             case command:
                 self._obey(command)

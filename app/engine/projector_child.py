@@ -88,7 +88,10 @@ def _encode(projector: Projector, answers: Answers, questions: SimpleQueue[Quest
     while True:
         question, data = questions.get()
         try:
-            rows = projector.encode(*_what(question), data)
+            rows = []
+            for part in projector.encode(*_what(question), data):
+                rows.append(part)
+                answers.send({"id": question["id"], "num_rows": sum(map(len, rows))})
         except EngineError as error:
             answers.send({"id": question["id"], "refusal": packed(str(error))})
         except Exception:  # the root of this thread

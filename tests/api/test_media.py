@@ -50,6 +50,18 @@ def picture(url: str) -> dict:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
+async def test_the_list_of_models_tells_which_take_pictures_as_llama_server_does():
+    for backend, capabilities in (
+        (seeing(), ["completion", "multimodal"]),
+        (Parrot("Hi"), ["completion"]),
+    ):
+        async with serving(backend) as served:
+            for path in ("/models", "/v1/models"):
+                listed = (await served.get(path))[1]
+                assert [one["capabilities"] for one in listed["models"]] == [capabilities]
+                assert listed["models"][0]["model"] == listed["data"][0]["id"]
+
+
 @pytest.mark.parametrize(
     ("path", "body", "num_tokens"),
     [

@@ -129,6 +129,7 @@ def test_the_key_can_come_from_the_environment_and_then_neither_it_nor_a_prompt_
         (["--host", "127.0.0.1,::1"], "need a --port"),
         (["--host", "127.0.0.1,203.0.113.7", "--port", "1", "--no-api-key"], "a key is needed"),
         (["--allow-origin", "example.com"], "is no origin"),
+        (["--allow-origin", "*", "--no-api-key"], "a key is needed then"),
         (["--allow-host", "*"], "is no host name"),
         (["--tls-key", "key.pem"], "its certificate is missing"),
         (["--tls-cert", "nowhere.pem"], "nowhere.pem"),

@@ -42,7 +42,9 @@ def test_who_waits_for_an_encoding_has_no_slot_and_others_go_on():
     reports = [engine.step() for _ in range(6)]
     (waiting,) = reports[-1].waiting
     assert (waiting.request_id, waiting.reason) == (seeing.request_id, WaitReason.ENCODING)
-    assert reports[-1].encodings[0].num_total == 1
+    encoder.num_rows = 2
+    (encoding,) = engine.report().encodings
+    assert (encoding.num_done, encoding.num_total) == (2, ROWS)
     assert not engine.has_work  # until the encoding ends
     encoder.finish()
     assert engine.has_work

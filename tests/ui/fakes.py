@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from PySide6.QtCore import QObject, Signal
 
+from app.bridge.sound_player import SoundPlayer
 from app.bridge.tab_row import TabRow
 from app.bridge.token_counter import TokenCount
 from app.chats.attachment import Attachment
@@ -16,6 +17,7 @@ from app.chats.presets import Preset
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
 from app.media.reading import Pixels
+from app.media.sound_devices import SoundDevices
 from app.protocol.commands import Abort, AbortAll, Command, SetSpeed, Submit
 from app.protocol.load import LoadParams, Speed
 from app.protocol.media import Media
@@ -265,6 +267,8 @@ class FakeMediaFiles(QObject):
         super().__init__(parent)
         self.pictures: dict[str, Pixels] = {}
         self.files: dict[str, bytes] = {}
+        self.devices = SoundDevices()
+        self.player = SoundPlayer(self.devices, self.file, self)
 
     def thumbnail(self, media: Media) -> Pixels | None:
         return self.pictures.get(media.sha256)

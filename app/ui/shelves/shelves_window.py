@@ -213,7 +213,7 @@ class ShelvesWindow(QDialog):
         self.setWindowTitle(tr("Shelves"))
         self.setMinimumSize(MIN_SIZE)
         resize_to_fit(self, SIZE)
-        self.list.setObjectName("lines")
+        self.list.setObjectName("nav")
         self.list.setAccessibleName(tr("Shelves"))
         self.list.setFixedWidth(LIST_WIDTH)
         self.new_button.setAutoDefault(False)
