@@ -102,13 +102,14 @@ class ShelfVectors(QObject):
 
     @Slot(str)
     def _on_setting_changed(self, name: str) -> None:
+        if name == SETTINGS[FileKind.EMBEDDING]:
+            self._counts.clear()
         if name in SETTINGS.values():
             self._apply()
             self.changed.emit()
 
     def _apply(self) -> None:
         self._finder.choose(self.chosen(FileKind.EMBEDDING), self.chosen(FileKind.RERANKER))
-        self._counts.clear()
         spawn(self._begin_anew())
 
     @Slot()
