@@ -232,6 +232,7 @@ class Program(QObject):
             self._window.notices.show_error(notice)
         await self._services.presets.reload()
         await self._services.shelves.start()
+        self._services.shelf_vectors.start()
         if self._start.marker.is_safe_mode:
             self._workspace.start_without_tabs()
         else:

@@ -97,7 +97,7 @@ def answered(models: Models, question: dict[str, Any]) -> Vectors:
     if embedder.model.pooling is Pooling.RANK:
         raise ModelLoadError(
             said(
-                "{name} ranks texts and makes no vectors. Choose it as reranker, and another model here.",
+                "{name} is a reranker: it ranks texts and makes no vectors of them.",
                 name=embedder.model.path.name,
             )
         )

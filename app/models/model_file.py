@@ -152,14 +152,12 @@ def why_not_for_texts(path: Path, wanted: FileKind) -> str:
         return ""
     if wanted is FileKind.RERANKER:
         return said(
-            "{name} is no reranker: it has no head that ranks texts. Choose one such as bge-reranker.",
+            "{name} is not a reranker. Choose one such as bge-reranker.",
             name=path.name,
         )
     if kind is FileKind.RERANKER:
         return said("{name} is a reranker: it ranks texts and makes no vectors of them.", name=path.name)
-    return said(
-        "{name} is no embedding model. Choose one such as nomic-embed-text or bge-small.", name=path.name
-    )
+    return said("{name} is not an embedding model. Choose one such as nomic-embed-text.", name=path.name)
 
 
 def read_whole_header(path: Path) -> GgufHeader:

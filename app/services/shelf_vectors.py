@@ -62,6 +62,9 @@ class ShelfVectors(QObject):
         preferences.changed.connect(self._on_setting_changed)
         shelves.changed.connect(self._on_shelves_changed)
         library.changed.connect(self.changed)
+
+    def start(self) -> None:
+        """Once the shelves are known."""
         self._apply()
 
     def chosen(self, kind: FileKind) -> Path | None:
@@ -99,13 +102,14 @@ class ShelfVectors(QObject):
 
     @Slot(str)
     def _on_setting_changed(self, name: str) -> None:
+        if name == SETTINGS[FileKind.EMBEDDING]:
+            self._counts.clear()
         if name in SETTINGS.values():
             self._apply()
             self.changed.emit()
 
     def _apply(self) -> None:
         self._finder.choose(self.chosen(FileKind.EMBEDDING), self.chosen(FileKind.RERANKER))
-        self._counts.clear()
         spawn(self._begin_anew())
 
     @Slot()

@@ -179,5 +179,5 @@ class ShelfFinder:
 
     def _note_ranks(self, ranker: Path, reason: str) -> None:
         if ranker == self._ranker:
-            told = said("Passages are not reranked: {name} does not rank them.", name=ranker.name)
+            told = said("Passages are not sorted by {name}.", name=ranker.name)
             self._of_ranks.note(together(told, reason))

@@ -2337,11 +2337,6 @@ High water: most cells used since the model was loaded.</source>
         <translation>该模型的对话模板没有放置此图片或声音的位置。请只发送文字。</translation>
     </message>
     <message>
-        <source>{name} ranks texts and makes no vectors. Choose it as reranker, and another model here.</source>
-        <extracomment>app/engine/text_child.py</extracomment>
-        <translation>{name} 用于给文本排序，不生成向量。请把它选作重排模型，在此另选一个模型。</translation>
-    </message>
-    <message>
         <source>Its process ended. The file may be damaged, or need more memory than is free.</source>
         <extracomment>app/engine/text_models.py</extracomment>
         <translation>它的进程已结束。文件可能已损坏，或需要的内存超过可用内存。</translation>
@@ -3758,19 +3753,9 @@ rate</source>
         <translation>没有找到扬声器。请连接一个，或在系统设置中选择一个。</translation>
     </message>
     <message>
-        <source>{name} is no reranker: it has no head that ranks texts. Choose one such as bge-reranker.</source>
-        <extracomment>app/models/model_file.py</extracomment>
-        <translation>{name} 不是重排模型：它没有给文本排序的输出层。请选择 bge-reranker 之类的模型。</translation>
-    </message>
-    <message>
         <source>{name} is a reranker: it ranks texts and makes no vectors of them.</source>
-        <extracomment>app/models/model_file.py</extracomment>
+        <extracomment>app/engine/text_child.py</extracomment>
         <translation>{name} 是重排模型：它给文本排序，不计算向量。</translation>
-    </message>
-    <message>
-        <source>{name} is no embedding model. Choose one such as nomic-embed-text or bge-small.</source>
-        <extracomment>app/models/model_file.py</extracomment>
-        <translation>{name} 不是嵌入模型。请选择 nomic-embed-text 或 bge-small 之类的模型。</translation>
     </message>
     <message>
         <source>Its file cannot be read: {reason}.</source>
@@ -3786,11 +3771,6 @@ rate</source>
         <source>It took over {seconds:.0f} seconds.</source>
         <extracomment>app/shelves/finder.py</extracomment>
         <translation>用时超过 {seconds:.0f} 秒。</translation>
-    </message>
-    <message>
-        <source>Passages are not reranked: {name} does not rank them.</source>
-        <extracomment>app/shelves/finder.py</extracomment>
-        <translation>段落未重排：{name} 未给它们排序。</translation>
     </message>
     <message>
         <source>This desktop gives programs no screenshots ({reason}). Take one with its own tool and paste it.</source>
@@ -5328,41 +5308,6 @@ rate</source>
         <translation>第 {number} 行</translation>
     </message>
     <message>
-        <source>&amp;Vectors by</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation>向量模型(&amp;V)</translation>
-    </message>
-    <message>
-        <source>Re&amp;ranked by</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation>重排模型(&amp;R)</translation>
-    </message>
-    <message>
-        <source>None, words alone</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation>无，仅按词语</translation>
-    </message>
-    <message>
-        <source>An embedding model also finds passages that say it in other words</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation>嵌入模型还能找到换一种说法的段落</translation>
-    </message>
-    <message>
-        <source>A reranker reads what was found, and puts the best first. It takes a while</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation>重排模型会阅读找到的段落，把最合适的排在前面，需要一些时间</translation>
-    </message>
-    <message>
-        <source>A GGUF that makes vectors</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation>生成向量的 GGUF</translation>
-    </message>
-    <message>
-        <source>A GGUF that ranks texts</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation>给文本排序的 GGUF</translation>
-    </message>
-    <message>
         <source>Choose a file…</source>
         <extracomment>app/ui/shelves/search_choice.py</extracomment>
         <translation>选择文件…</translation>
@@ -5427,16 +5372,6 @@ rate</source>
         <source>Only the first {number} files are used.</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
         <translation>只使用前 {number} 个文件。</translation>
-    </message>
-    <message>
-        <source>By words and by vectors.</source>
-        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
-        <translation>按词语和向量搜索。</translation>
-    </message>
-    <message>
-        <source>Vectors are computed in the background: {share}.</source>
-        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
-        <translation>正在后台计算向量：{share}。</translation>
     </message>
     <message>
         <source>New chats begin with it at once.</source>
@@ -6487,6 +6422,16 @@ accepted</source>
         <translation>它不是文件</translation>
     </message>
     <message>
+        <source>{name} is not a reranker. Choose one such as bge-reranker.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation>{name} 不是重排模型。请选择 bge-reranker 之类的模型。</translation>
+    </message>
+    <message>
+        <source>{name} is not an embedding model. Choose one such as nomic-embed-text.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation>{name} 不是嵌入模型。请选择 nomic-embed-text 之类的模型。</translation>
+    </message>
+    <message>
         <source>it is one of {count} parts of a model, but has been renamed</source>
         <extracomment>app/models/model_file.py</extracomment>
         <translation>它是模型的 {count} 个分片之一，但已不是分片的名称</translation>
@@ -6605,6 +6550,11 @@ accepted</source>
         <source>Skein crashed last time because an open file was truncated or its disk failed, most likely the model {path}.</source>
         <extracomment>app/program.py</extracomment>
         <translation>Skein 上次意外结束：一个已打开的文件被截短，或其磁盘出现故障。最可能是模型 {path}。</translation>
+    </message>
+    <message>
+        <source>Passages are not sorted by {name}.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation>段落未经 {name} 排序。</translation>
     </message>
     <message>
         <source>{sentence} {next}</source>
@@ -9381,6 +9331,51 @@ accepted</source>
         <source>Ot&amp;her side</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>另一侧(&amp;H)</translation>
+    </message>
+    <message>
+        <source>Embedding &amp;model</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>嵌入模型(&amp;M)</translation>
+    </message>
+    <message>
+        <source>Reran&amp;ker</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>重排模型(&amp;K)</translation>
+    </message>
+    <message>
+        <source>None, words only</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>无，只按词</translation>
+    </message>
+    <message>
+        <source>Also finds passages that say the same in other words</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>也能找到用别的说法表达同样意思的段落</translation>
+    </message>
+    <message>
+        <source>Sorts what was found by how well it answers the message. Slower</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>按与消息的相关程度给找到的段落排序。较慢</translation>
+    </message>
+    <message>
+        <source>Choose an embedding model</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>选择嵌入模型</translation>
+    </message>
+    <message>
+        <source>Choose a reranker</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation>选择重排模型</translation>
+    </message>
+    <message>
+        <source>Searched by words and vectors.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>按词和向量搜索。</translation>
+    </message>
+    <message>
+        <source>Computing vectors in the background: {share}.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation>正在后台计算向量：{share}。</translation>
     </message>
     <message>
         <source>Tab &amp;{number}</source>

@@ -65,7 +65,7 @@ def test_a_reranker_ranks_also_what_is_too_long_and_makes_no_vectors(models, tin
     scores = models.rank(ranker, "What? " + LONG, [*TEXTS, LONG])
     assert scores.shape == (4,)
     assert len(set(scores.tolist())) == 4
-    with pytest.raises(EngineError, match="Choose it as reranker"):
+    with pytest.raises(EngineError, match="is a reranker"):
         models.embed(ranker, ["text"])
 
 

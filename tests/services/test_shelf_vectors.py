@@ -41,6 +41,7 @@ class Driver:
         self.vectors = ShelfVectors(
             self.preferences, Library(), self.shelves, self.index, finder, self.engine
         )
+        self.vectors.start()
         self.refusals: list[str] = []
         self.vectors.refused.connect(self.refusals.append)
 
@@ -109,7 +110,7 @@ async def test_a_file_that_is_no_such_model_is_refused_with_a_sentence(settings,
     driver.vectors.choose(FileKind.EMBEDDING, tmp_path / "gone.gguf")
     await driver.until(lambda: len(driver.refusals) == 3)
     told = " ".join(sorted(driver.refusals))
-    assert "bert.gguf is no reranker" in told
+    assert "bert.gguf is not a reranker" in told
     assert "text.gguf cannot be used" in told
     assert "gone.gguf cannot be read" in told
     assert driver.vectors.chosen(FileKind.EMBEDDING) is None

@@ -117,4 +117,4 @@ async def test_a_reranker_sorts_what_was_found(tmp_path):
         assert await driver.found("car boat fruit") == ["tree", "car", "sea"]
         driver.engine.failure = "It crashed."
         assert await driver.found("car boat fruit") == ["car", "sea", "tree"]
-        assert driver.finder.trouble.startswith("Passages are not reranked")
+        assert driver.finder.trouble.startswith("Passages are not sorted")

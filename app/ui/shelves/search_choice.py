@@ -16,15 +16,15 @@ from app.models.model_file import FileKind
 from app.services.shelf_vectors import ShelfVectors
 
 NONE, OTHER_FILE = "", "…"
-LABELS = {FileKind.EMBEDDING: mark("&Vectors by"), FileKind.RERANKER: mark("Re&ranked by")}
-NO_MODEL = {FileKind.EMBEDDING: mark("None, words alone"), FileKind.RERANKER: mark("None")}
+LABELS = {FileKind.EMBEDDING: mark("Embedding &model"), FileKind.RERANKER: mark("Reran&ker")}
+NO_MODEL = {FileKind.EMBEDDING: mark("None, words only"), FileKind.RERANKER: mark("None")}
 TIPS = {
-    FileKind.EMBEDDING: mark("An embedding model also finds passages that say it in other words"),
-    FileKind.RERANKER: mark("A reranker reads what was found, and puts the best first. It takes a while"),
+    FileKind.EMBEDDING: mark("Also finds passages that say the same in other words"),
+    FileKind.RERANKER: mark("Sorts what was found by how well it answers the message. Slower"),
 }
 TITLES = {
-    FileKind.EMBEDDING: mark("A GGUF that makes vectors"),
-    FileKind.RERANKER: mark("A GGUF that ranks texts"),
+    FileKind.EMBEDDING: mark("Choose an embedding model"),
+    FileKind.RERANKER: mark("Choose a reranker"),
 }
 COMBO_WIDTH = 200
 

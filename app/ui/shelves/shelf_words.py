@@ -53,8 +53,8 @@ def vectors_text(progress: tuple[int, int] | None, trouble: str) -> str:
         return ""
     num_done, num_all = progress
     if num_done >= num_all:
-        return tr("By words and by vectors.")
-    return tr("Vectors are computed in the background: {share}.", share=percent(num_done, num_all))
+        return tr("Searched by words and vectors.")
+    return tr("Computing vectors in the background: {share}.", share=percent(num_done, num_all))
 
 
 def reading_text(reading: Reading) -> str:
