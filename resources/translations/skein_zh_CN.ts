@@ -4025,7 +4025,7 @@ rate</source>
     <message>
         <source>This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose in the chat settings to leave out the middle.</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
-        <translation>仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择省略中间部分。</translation>
+        <translation type="vanished">仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择省略中间部分。</translation>
     </message>
     <message>
         <source>tokens of each prompt describe the tools</source>
@@ -4612,6 +4612,11 @@ rate</source>
         <source>Shelf: {name}</source>
         <extracomment>app/ui/commands/palette_sources.py</extracomment>
         <translation>书架：{name}</translation>
+    </message>
+    <message>
+        <source>This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose “Truncate the middle” in the chat settings.</source>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <translation>仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择“截去中间”。</translation>
     </message>
     <message>
         <source>Shelf of this chat: {name}</source>
