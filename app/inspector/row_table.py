@@ -132,7 +132,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.drawText(rect, alignment, text)
 
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """The chosen row is tinted while the table has the keyboard; the current one is underlined."""
+        """The chosen row is tinted while the table has the keyboard, else grey; the current underlined."""
         tokens, table = current(), self.parent()
         assert isinstance(table, RowTable)
         has_keyboard = table.hasFocus()
