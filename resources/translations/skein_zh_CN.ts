@@ -2337,6 +2337,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>该模型的对话模板没有放置此图片或声音的位置。请只发送文字。</translation>
     </message>
     <message>
+        <source>{name} ranks texts and makes no vectors. Choose it as reranker, and another model here.</source>
+        <extracomment>app/engine/text_child.py</extracomment>
+        <translation type="vanished">{name} 用于给文本排序，不生成向量。请把它选作重排模型，在此另选一个模型。</translation>
+    </message>
+    <message>
         <source>Its process ended. The file may be damaged, or need more memory than is free.</source>
         <extracomment>app/engine/text_models.py</extracomment>
         <translation>它的进程已结束。文件可能已损坏，或需要的内存超过可用内存。</translation>
@@ -3753,9 +3758,19 @@ rate</source>
         <translation>没有找到扬声器。请连接一个，或在系统设置中选择一个。</translation>
     </message>
     <message>
+        <source>{name} is no reranker: it has no head that ranks texts. Choose one such as bge-reranker.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation type="vanished">{name} 不是重排模型：它没有给文本排序的输出层。请选择 bge-reranker 之类的模型。</translation>
+    </message>
+    <message>
         <source>{name} is a reranker: it ranks texts and makes no vectors of them.</source>
         <extracomment>app/engine/text_child.py</extracomment>
         <translation>{name} 是重排模型：它给文本排序，不计算向量。</translation>
+    </message>
+    <message>
+        <source>{name} is no embedding model. Choose one such as nomic-embed-text or bge-small.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation type="vanished">{name} 不是嵌入模型。请选择 nomic-embed-text 或 bge-small 之类的模型。</translation>
     </message>
     <message>
         <source>Its file cannot be read: {reason}.</source>
@@ -3771,6 +3786,11 @@ rate</source>
         <source>It took over {seconds:.0f} seconds.</source>
         <extracomment>app/shelves/finder.py</extracomment>
         <translation>用时超过 {seconds:.0f} 秒。</translation>
+    </message>
+    <message>
+        <source>Passages are not reranked: {name} does not rank them.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="vanished">段落未重排：{name} 未给它们排序。</translation>
     </message>
     <message>
         <source>This desktop gives programs no screenshots ({reason}). Take one with its own tool and paste it.</source>
@@ -4110,7 +4130,7 @@ rate</source>
     <message>
         <source>This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose in the chat settings to leave out the middle.</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
-        <translation>仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择省略中间部分。</translation>
+        <translation type="vanished">仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择省略中间部分。</translation>
     </message>
     <message>
         <source>tokens of each prompt describe the tools</source>
@@ -4744,6 +4764,11 @@ rate</source>
         <translation>停止并附加录音</translation>
     </message>
     <message>
+        <source>This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose “Truncate the middle” in the chat settings.</source>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <translation>仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择“截去中间”。</translation>
+    </message>
+    <message>
         <source>Screenshot</source>
         <extracomment>app/ui/composer/message_draft.py</extracomment>
         <translation>截图</translation>
@@ -5308,6 +5333,41 @@ rate</source>
         <translation>第 {number} 行</translation>
     </message>
     <message>
+        <source>&amp;Vectors by</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="vanished">向量模型(&amp;V)</translation>
+    </message>
+    <message>
+        <source>Re&amp;ranked by</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="vanished">重排模型(&amp;R)</translation>
+    </message>
+    <message>
+        <source>None, words alone</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="vanished">无，仅按词语</translation>
+    </message>
+    <message>
+        <source>An embedding model also finds passages that say it in other words</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="vanished">嵌入模型还能找到换一种说法的段落</translation>
+    </message>
+    <message>
+        <source>A reranker reads what was found, and puts the best first. It takes a while</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="vanished">重排模型会阅读找到的段落，把最合适的排在前面，需要一些时间</translation>
+    </message>
+    <message>
+        <source>A GGUF that makes vectors</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="vanished">生成向量的 GGUF</translation>
+    </message>
+    <message>
+        <source>A GGUF that ranks texts</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="vanished">给文本排序的 GGUF</translation>
+    </message>
+    <message>
         <source>Choose a file…</source>
         <extracomment>app/ui/shelves/search_choice.py</extracomment>
         <translation>选择文件…</translation>
@@ -5372,6 +5432,16 @@ rate</source>
         <source>Only the first {number} files are used.</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
         <translation>只使用前 {number} 个文件。</translation>
+    </message>
+    <message>
+        <source>By words and by vectors.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation type="vanished">按词语和向量搜索。</translation>
+    </message>
+    <message>
+        <source>Vectors are computed in the background: {share}.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation type="vanished">正在后台计算向量：{share}。</translation>
     </message>
     <message>
         <source>New chats begin with it at once.</source>

@@ -18,8 +18,8 @@ _FORECASTS = {
 }
 _MIDDLE_ALONE = mark("The middle of this message will be left out: about {draft} tokens, and {limit} fit.")
 _TOO_LONG_ALONE = mark(
-    "This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose in the "
-    "chat settings to leave out the middle."
+    "This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose "
+    "“Truncate the middle” in the chat settings."
 )
 
 

@@ -81,7 +81,7 @@ class SearchChoice(QWidget):
             self._vectors.choose(kind, Path(value) if value else None)
 
     def _ask_for_file(self, kind: FileKind) -> None:
-        dialog = QFileDialog(self, tr(TITLES[kind]), "", "GGUF (*.gguf)")
+        dialog = QFileDialog(self, tr(TITLES[kind]), "", tr("GGUF models (*.gguf)"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.filesSelected.connect(lambda files: self._vectors.choose(kind, Path(files[0])))

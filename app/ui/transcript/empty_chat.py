@@ -102,6 +102,7 @@ class EmptyChat(QWidget):
         self._column.setContentsMargins(beside, 8, beside, 8)
         self.chips.fit(width)
         self.offers.fit(width)
+        _balance(self.words, width)
         has_primary = self.greeting.primary is not Primary.NOTHING
         wanted: list[tuple[QWidget, bool]] = [
             (self.title, bool(self.greeting.title)),
@@ -176,6 +177,16 @@ def _label(parent: QWidget, font: QFont, tone: str = "") -> PlainLabel:
     label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
     label.setFont(font)
     return label
+
+
+def _balance(label: PlainLabel, width: int) -> None:
+    """Lines of about the same length: no last one of one word, which in Chinese is one character."""
+    label.setContentsMargins(0, 0, 0, 0)
+    height, low, high = label.heightForWidth(width), width // 2, width
+    while high - low > 4:
+        middle = (low + high) // 2
+        low, high = (low, middle) if label.heightForWidth(middle) <= height else (middle, high)
+    label.setContentsMargins((width - high) // 2, 0, (width - high) // 2, 0)
 
 
 def _title_font() -> QFont:

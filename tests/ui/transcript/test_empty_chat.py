@@ -55,6 +55,14 @@ def test_another_model_brings_other_words_and_prompts(page: EmptyChat) -> None:
     assert "bread" in page.buttons[-1].text()
 
 
+def test_its_words_have_lines_of_about_the_same_length(page: EmptyChat) -> None:
+    words, margins = page.words, page.words.contentsMargins()
+    assert margins.left() == margins.right() > 0
+    balanced = words.heightForWidth(words.width())
+    words.setContentsMargins(0, 0, 0, 0)
+    assert words.heightForWidth(words.width()) == balanced  # as few lines as ever
+
+
 @pytest.mark.parametrize("width", [300, 480, 900])
 @pytest.mark.parametrize("height", [120, 200, 300, 420, 700])
 def test_parts_give_way_rather_than_overlap(page: EmptyChat, qtbot: QtBot, width: int, height: int) -> None:
