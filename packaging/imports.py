@@ -11,6 +11,7 @@ from pathlib import Path
 
 from app import CHILD_OPTION
 
+ELSEWHERE = {"TYPE_CHECKING", *(f"sys.platform == {name!r}" for name in {"win32", "darwin"} - {sys.platform})}
 SCRIPT = """\
 import sys
 
@@ -20,6 +21,9 @@ for line in {lines!r}:
         exec(line, {{}})
     except ImportError as error:
         missing.append(f"{{line}}: {{error}}")
+    except OSError as error:
+        if "PortAudio" not in str(error):  # the system's, on Linux
+            raise
 sys.exit("\\n".join(missing) or 0)
 """
 
@@ -38,11 +42,22 @@ def _imports(file: Path, root: Path) -> Iterator[str]:
     """The file itself, and what it imports, as lines of code."""
     if not file.name.startswith("__"):
         yield f"import {'.'.join(file.relative_to(root).with_suffix('').parts)}"
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in _nodes(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (f"import {name.name}" for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
             yield from (f"from {node.module} import {name.name}" for name in node.names)
+
+
+def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """All that runs on this system."""
+    yield tree
+    is_elsewhere = isinstance(tree, ast.If) and ast.unparse(tree.test) in ELSEWHERE
+    for name, value in ast.iter_fields(tree):
+        children = value if isinstance(value, list) else [value]
+        for child in () if is_elsewhere and name == "body" else children:
+            if isinstance(child, ast.AST):
+                yield from _nodes(child)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.cells import UsedCells, num_words
-from app.engine.eyes import Eyes
+from app.engine.media_encoder import MediaEncoder
 from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
     BadLogitsError,
@@ -79,7 +79,7 @@ class CountingBackend:
         self._next_token = next_token or pseudo_random_token
         self._before_decode = before_decode
         self._rows: dict[int, list[int]] = {}
-        self.eyes: Eyes | None = None
+        self.media_encoder: MediaEncoder | None = None
         self.draft: CountingBackend | None = None
         self.private: CountingBackend | None = None
         self.lens = None

@@ -112,11 +112,12 @@ def cross_origin_headers(request: web.BaseRequest, origin: str) -> dict[str, str
     """What a browser wants to read before it lets a page of `origin`, which may ask, ask.
 
     Every header that the page wants to send may be sent: clients add many of their own (X-Stainless-…), and
-    what lets them in is the key.
+    what lets them in is the key. It is no cookie: a page whose client insists on credentials gets no more.
     """
     wanted = request.headers.get("Access-Control-Request-Headers", "")
     headers = {
         "Access-Control-Allow-Origin": origin,
+        "Access-Control-Allow-Credentials": "true",
         "Access-Control-Allow-Methods": ALLOWED_METHODS,
         "Access-Control-Allow-Headers": wanted if HEADER_NAMES.fullmatch(wanted) else USUAL_HEADERS,
         "Access-Control-Expose-Headers": "Retry-After",

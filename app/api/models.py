@@ -21,9 +21,11 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 async def models(request: web.Request) -> web.Response:
     client = request.app[CLIENT]
-    others = (one.model for one in request.app[TEXT_ENGINES].every if one is not client)
+    others = [one.model for one in request.app[TEXT_ENGINES].every if one is not client]
     listed = [model_json(request.app), *(_model_json(request.app, model, model.name) for model in others)]
-    return json_response({"object": "list", "data": listed})
+    every = [client.model, *others]
+    known = [_known_json(one["id"], model) for one, model in zip(listed, every, strict=True)]
+    return json_response({"object": "list", "models": known, "data": listed})
 
 
 async def one_model(request: web.Request) -> web.Response:
@@ -35,6 +37,18 @@ async def one_model(request: web.Request) -> web.Response:
 def model_json(application: web.Application) -> dict[str, Any]:
     names, tags = application[PRESENTATION].names, application[PRESENTATION].tags
     return _model_json(application, application[CLIENT].model, model_name(application), names, tags)
+
+
+def _known_json(name: str, model: ModelInfo) -> dict[str, Any]:
+    """Beside OpenAI's list, as llama-server has it: whether it may be sent pictures or sounds."""
+    completes = ["completion", "multimodal"] if model.senses.any else ["completion"]
+    return {
+        "name": name,
+        "model": name,
+        "type": "model",
+        "capabilities": completes if model.pooling is None else ["embedding"],
+        "details": {"format": "gguf"},
+    }
 
 
 def _model_json(

@@ -1,7 +1,7 @@
 """GET /v1/shelves, and what the shelf that a chat names adds to its prompt.
 
 A shelf that fits the model's context stands before the chat, and its cells are those of every chat with it;
-another is searched for the last message. Only where there are shelves: in Skein's window.
+another is searched for the last message. They are made in Skein's window; `skein serve` has what it has read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from app.protocol.request import SHELF, Message, Request, Role
 from app.shelves.documents import with_text_before
 from app.shelves.source import NamedShelves
 
-NO_SHELVES = "shelf: this server has none. Shelves are those of Skein's window; turn on its API under Tools."
+NO_SHELVES = (
+    "shelf: this server was started without shelves (--no-shelves). Start it with them, or use the API of "
+    "Skein's window."
+)
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
@@ -28,6 +31,8 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 async def shelves(request: web.Request) -> web.Response:
     source = request.app.get(SHELVES)
+    if source:
+        await source.refresh()
     room = request.app[CLIENT].model.max_sequence_tokens
     listed = [
         {
@@ -48,6 +53,7 @@ async def with_shelf(request: web.Request, name: str, requests: Sequence[Request
     source = request.app.get(SHELVES)
     if source is None:
         raise invalid(NO_SHELVES, "shelf")
+    await source.refresh()
     shelf_id = source.id_of(name)
     if shelf_id is None:
         known = ", ".join(repr(one.name) for one in source.listed()) or "none"

@@ -4,39 +4,33 @@ Knows neither widgets nor the database: the workspace keeps what changes, the wi
 """
 
 import copy
-import json
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 from shiboken6 import isValid
 
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_limits import ChatLimits
+from app.bridge.chat_requests import ChatRequests
 from app.bridge.chat_shelf import ChatShelf, ShelfAccess, has_passages, without_passages
+from app.bridge.chat_tools import ChatTools
 from app.bridge.draft_files import DraftFiles
 from app.bridge.media_files import MediaFiles
 from app.bridge.open_answer import NO_USAGE, OpenAnswer
-from app.bridge.parameters import context_cap, max_answer_tokens, sampling_params
 from app.bridge.tasks import spawn
 from app.bridge.token_counter import TokenCounter
 from app.bridge.tool_access import ToolAccess
-from app.bridge.tool_cost import ToolCost
-from app.bridge.tool_list import about_tokens, listed
-from app.bridge.tool_permits import ToolPermits
-from app.bridge.tool_results import num_told, read_more
 from app.bridge.tool_rounds import Listener, OfferedTool, ToolRounds
-from app.chats.attachment import Attachment, in_words
+from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.chats.text import valid_unicode
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
-from app.protocol.answer_format import NO_WISHES, AnswerWishes
 from app.protocol.commands import Abort, Forget, Submit
-from app.protocol.media import Senses
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Overflow, Request, Role
 from app.protocol.sampling import SamplingParams
@@ -89,11 +83,11 @@ class ChatSession(QObject):
         self.is_loaded = is_loaded
         self._kept_leaf_id = leaf_id  # the last turn that is shown, as long as it is not loaded
         self._answers: dict[str, OpenAnswer] = {}  # by request id, the last one while calls run
-        self._tools = tools or ToolAccess()
-        self.shelf = ChatShelf(chat, shelves or ShelfAccess())
-        self._permits = ToolPermits(self._tools)
-        self._tool_cost = ToolCost(engine, self)
-        self._tool_cost.measured.connect(self.limits_changed)
+        self._limits = ChatLimits(chat, engine, settings)
+        self.tools = ChatTools(chat, engine, settings, self._limits, tools or ToolAccess(), self)
+        self.tools.cost.measured.connect(self.limits_changed)
+        self.shelf = ChatShelf(chat, shelves or ShelfAccess(), self._limits)
+        self.requests = ChatRequests(chat, engine, self._limits, self.tools, self.shelf)
         self.media = media
         self.files = DraftFiles(media, self)
         self.files.read.connect(self._on_file_read)
@@ -128,6 +122,8 @@ class ChatSession(QObject):
     def draft(self, text: str) -> None:
         text = valid_unicode(text)
         if text != self._draft:
+            if not self._draft.strip():
+                self.shelf.begin_message()
             self._draft = text
             self.draft_changed.emit()
 
@@ -142,10 +138,10 @@ class ChatSession(QObject):
             self._draft_attachments = attachments
             self.draft_changed.emit()
 
-    @property
-    def senses(self) -> Senses | None:
-        """What the model sees and hears. None: there is no model."""
-        return self._engine.model.senses if self._engine.model else None
+    def choose_attachments(self, attachments: tuple[Attachment, ...]) -> None:
+        """As the user wants them: a passage that was taken out does not come back with the next search."""
+        self.shelf.note_choice(self._draft_attachments, attachments)
+        self.draft_attachments = attachments
 
     @property
     def enter_sends(self) -> bool:
@@ -188,7 +184,7 @@ class ChatSession(QObject):
 
     def context_limit(self, n_ctx: int) -> int:
         """How many tokens this chat can have, where the context has room for `n_ctx`."""
-        return min(n_ctx, context_cap(self._settings, self.chat) or n_ctx)
+        return self._limits.context(n_ctx)
 
     def set_limits(self, overflow: Overflow, max_context_tokens: int) -> None:
         """From the next message on. `max_context_tokens` 0 means as the settings say."""
@@ -407,45 +403,7 @@ class ChatSession(QObject):
 
     def decide(self, use: ToolUse, decision: Decision) -> None:
         """On a call that asks. Nothing where it was stopped meanwhile."""
-        self._permits.decide(use, decision)
-
-    def _offered(self) -> list[OfferedTool]:
-        """What the chat's next request offers."""
-        if not self.chat.tools or self.chat.is_notebook:
-            return []
-        kit = self._tools.kit
-        offered = [OfferedTool(tool, partial(self._run_tool, tool)) for tool in kit.offered(self.chat.tools)]
-        if not offered:
-            return []
-        room = self._room
-        if room and about_tokens(offered) > room * self._settings.max_tool_share // 100:
-            offered = listed(offered)
-        return [*offered, read_more(self.chat, self._num_told)]
-
-    @property
-    def _room(self) -> int:
-        """Tokens that the chat can have with the active model; 0 without one."""
-        model = self._engine.model
-        return self.context_limit(model.max_sequence_tokens) if model else 0
-
-    async def _num_told(self, result: str) -> int | None:
-        """Of one result no more than a quarter of the context: others follow, and an answer."""
-        limit = self._settings.max_tool_result_tokens
-        room = self._room
-        return await num_told(self._engine, result, min(limit, room // 4) if room else limit)
-
-    def _definitions(self, tools: Iterable[Tool]) -> str:
-        """As a request has them. Empty without tools."""
-        definitions = [tool.definition for tool in tools]
-        return json.dumps(definitions) if definitions else ""
-
-    @property
-    def tool_tokens(self) -> int | None:
-        """What the tools that are offered now cost in each prompt. None: it is not known yet."""
-        return self._tool_cost.of(self._definitions(one.tool for one in self._offered()))
-
-    async def _run_tool(self, tool: Tool, arguments: dict[str, Any]) -> str:
-        return await self._tools.kit.call(tool, arguments, self.chat.id)
+        self.tools.permits.decide(use, decision)
 
     # Its shelf
 
@@ -455,25 +413,17 @@ class ChatSession(QObject):
         self.draft_attachments = without_passages(self.draft_attachments)
         self.emit_settings_changed()
 
-    @property
-    def is_searched(self) -> bool:
-        """Its shelf does not fit, so that each message comes with what is found for it."""
-        return self.shelf.is_searched(self._room)
-
     async def find_passages(self) -> None:
         """For the draft, so that they are seen before it is sent."""
         text = self._draft
-        if not text.strip() or not self.is_loaded or not self.shelf.is_ready() or not self.is_searched:
-            self.draft_attachments = without_passages(self.draft_attachments)
-            return
-        found = await self.shelf.found_for(text, self._room)
+        found = await self.shelf.found_for(text) if self.is_loaded else ()
         if isValid(self) and text == self._draft:
             self.draft_attachments = (*without_passages(self.draft_attachments), *found)
 
     async def _add_passages(self, question: Turn | None) -> None:
-        if question is None or not self.shelf.wants_passages(question, self._room):
+        if question is None or not self.shelf.wants_passages(question):
             return
-        found = await self.shelf.found_for(question.text, self._room)
+        found = await self.shelf.found_for(question.text)
         if found and isValid(self) and not has_passages(question.attachments):
             question.attachments = (*question.attachments, *found)
             self._emit_changed(question)
@@ -489,13 +439,6 @@ class ChatSession(QObject):
             return None
         before = (*self.chat.messages(self.chat.index_of(answer)), *answer.round_messages)
         return replace(self._request(before, answer.text), max_tokens=0)
-
-    def as_told(self, messages: Iterable[Message]) -> tuple[Message, ...]:
-        """With words in the place of pictures and sounds that the model does not take."""
-        senses = self.senses
-        if senses is None:
-            return tuple(messages)
-        return tuple(in_words(one, lambda media: senses.takes(media.kind)) for one in messages)
 
     def reading_ahead(self) -> Request | None:
         """The next turn as far as it is typed. None while nobody can say what it will follow."""
@@ -561,7 +504,7 @@ class ChatSession(QObject):
 
     def _cut_notice(self) -> str:
         """The engine gives no notice for a limit that the request set."""
-        limit = max_answer_tokens(self._settings, self.chat)
+        limit = self._limits.answer
         return said("The answer was cut off at its limit of {limit:,} tokens.", limit=limit) if limit else ""
 
     def _append(self, turn: Turn) -> Turn:
@@ -590,8 +533,8 @@ class ChatSession(QObject):
         answer = OpenAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)
         turn.model = self._answerer(answer)
         question = self._question_of(turn)
-        waits_for_shelf = not self.shelf.is_ready() or self.shelf.wants_passages(question, self._room)
-        if self._tools.kit.is_ready(self.chat.tools) and not waits_for_shelf:
+        waits_for_shelf = not self.shelf.is_ready() or self.shelf.wants_passages(question)
+        if self.tools.is_ready() and not waits_for_shelf:
             self._begin(answer, answer_start)
         else:
             self._answers[uuid.uuid4().hex] = answer  # from now on it can be stopped
@@ -603,14 +546,14 @@ class ChatSession(QObject):
 
         Or the shelf is not known yet, or is to be searched.
         """
-        await self._tools.kit.prepare(self.chat.tools)
+        await self.tools.prepare()
         await self.shelf.prepare()
         await self._add_passages(self._question_of(answer.turn))
         if isValid(self) and any(one is answer for one in self._answers.values()):
             self._begin(answer, answer_start)
 
     def _begin(self, answer: OpenAnswer, answer_start: str | tuple[int, ...]) -> None:
-        if offered := self._offered():
+        if offered := self.tools.offered():
             answer.rounds = self._rounds(answer, offered)
             answer.rounds.begin_part(answer.turn.text)
         self._submit(answer, answer_start)
@@ -638,16 +581,7 @@ class ChatSession(QObject):
             answer.options.apply_to(chat)
         messages = (*chat.messages(len(chat.turns) - 1), *answer.turn.round_messages)
         request = self._request(messages, answer_start, tools)
-        return replace(request, **self._limits(chat)) if answer.options else request
-
-    def _limits(self, chat: Chat) -> dict[str, Any]:
-        """How the answer to it is sampled, and how long it may get: fields of a Request."""
-        return {
-            "sampling": sampling_params(self._settings, chat, self._engine.model),
-            "max_tokens": max_answer_tokens(self._settings, chat),
-            "overflow": chat.overflow,
-            "max_context_tokens": context_cap(self._settings, chat),
-        }
+        return replace(request, **self._limits.of_request(chat)) if answer.options else request
 
     def _answerer(self, answer: OpenAnswer) -> str:
         """The model, and what it was asked with if that is not the chat's own."""
@@ -657,16 +591,16 @@ class ChatSession(QObject):
         return f"{self.chat.id} way {answer.way_number}"
 
     def _rounds(self, answer: OpenAnswer, offered: list[OfferedTool]) -> ToolRounds:
-        turn, settings = answer.turn, self._settings
+        turn = answer.turn
         listener = Listener(
             show=answer.show,
             grew=partial(self.grew.emit, turn),
             changed=partial(self._emit_changed, turn),
             went_on=partial(self._go_on_after_calls, answer),
             ended=partial(self._end, answer),
-            num_told=self._num_told,
+            num_told=self.tools.num_told,
         )
-        return ToolRounds(turn, offered, self._tools, self._permits, settings.max_tool_rounds, listener)
+        return self.tools.rounds(turn, offered, listener)
 
     def _go_on_after_calls(self, answer: OpenAnswer) -> None:
         answer.begin_part()
@@ -693,16 +627,4 @@ class ChatSession(QObject):
         answer_start: str | tuple[int, ...],
         tools: Iterable[Tool] | None = None,
     ) -> Request:
-        """With the tools that are offered now, if none are given."""
-        offered = [one.tool for one in self._offered()] if tools is None else tools
-        definitions = self._definitions(offered)
-        request = Request(
-            request_id=uuid.uuid4().hex,
-            chat_id=self.chat.id,
-            messages=self.as_told(messages),
-            **self._limits(self.chat),
-            answer_start=answer_start,
-            wishes=AnswerWishes(tools=definitions) if definitions else NO_WISHES,
-            is_saved=True,
-        )
-        return self.shelf.before(request, self._room)
+        return self.requests.make(messages, answer_start, tools)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from app.bridge.chat_limits import ChatLimits
 from app.chats.attachment import PASSAGE, Attachment
 from app.chats.chat import Chat, Turn
 from app.protocol.request import SHELF, Request, Role
@@ -20,9 +21,9 @@ class ShelfAccess:
 
 
 class ChatShelf:
-    def __init__(self, chat: Chat, access: ShelfAccess) -> None:
-        self._chat = chat
-        self._access = access
+    def __init__(self, chat: Chat, access: ShelfAccess, limits: ChatLimits) -> None:
+        self._chat, self._access, self._limits = chat, access, limits
+        self._unwanted: set[tuple[str, str]] = set()  # passages that were taken out of the next message
 
     @property
     def _source(self) -> ShelfSource:
@@ -46,9 +47,9 @@ class ChatShelf:
         if self._id:
             await self._source.prepare(self._id)
 
-    def before(self, request: Request, room: int) -> Request:
+    def before(self, request: Request) -> Request:
         """The same with what the model is to read first."""
-        shelf_id = self._id
+        shelf_id, room = self._id, self._limits.room
         text = self._source.text_before(shelf_id, room) if shelf_id else ""
         if not text:
             return request
@@ -56,21 +57,41 @@ class ChatShelf:
         begins_as = f"{SHELF}{shelf_id}" if is_whole else ""
         return replace(request, messages=with_text_before(text, request.messages), begins_as=begins_as)
 
-    def is_searched(self, room: int) -> bool:
-        return bool(self._id) and not self._source.is_whole(self._id, room)
+    @property
+    def is_searched(self) -> bool:
+        """It does not fit, so that each message comes with what is found for it."""
+        return bool(self._id) and not self._source.is_whole(self._id, self._limits.room)
 
-    def wants_passages(self, question: Turn | None, room: int) -> bool:
+    def wants_passages(self, question: Turn | None) -> bool:
         """It is to be searched for this message, and was not yet."""
         if question is None or question.role is not Role.USER or has_passages(question.attachments):
             return False
-        return self.is_searched(room)
+        return self.is_searched
 
-    async def found_for(self, text: str, room: int) -> tuple[Attachment, ...]:
-        return await self._source.passages(self._id, text, self.first_number, room)
+    async def found_for(self, text: str) -> tuple[Attachment, ...]:
+        """None where nothing is asked, or the shelf fits; without those that were taken out."""
+        if not text.strip() or not self.is_ready() or not self.is_searched:
+            return ()
+        found = await self._source.passages(self._id, text, self.first_number, self._limits.room)
+        return self.numbered_on(one for one in found if _place_and_text(one) not in self._unwanted)
+
+    def note_choice(self, before: Iterable[Attachment], after: Iterable[Attachment]) -> None:
+        """What the user took out of the next message, or put back."""
+        kept = set(map(_place_and_text, after))
+        self._unwanted = (self._unwanted | set(map(_place_and_text, before))) - kept
+
+    def begin_message(self) -> None:
+        """All passages may come with it."""
+        self._unwanted = set()
 
     def numbered_on(self, attachments: Iterable[Attachment]) -> tuple[Attachment, ...]:
         """Other messages may have been sent since these were found."""
         return renumbered(attachments, self.first_number)
+
+
+def _place_and_text(passage: Attachment) -> tuple[str, str]:
+    """Its number changes from search to search."""
+    return passage.name.partition("] ")[2], passage.text
 
 
 def has_passages(attachments: Iterable[Attachment]) -> bool:

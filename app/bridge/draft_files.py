@@ -21,7 +21,7 @@ MAX_AT_ONCE = 2
 
 
 class DraftFiles(QObject):
-    """Every file ends with `read` or `refused`, or is cancelled."""
+    """Every file ends with `read` or `refused`, in the order in which they were given, or is cancelled."""
 
     changed = Signal()  # which files are being read
     read = Signal(object)  # Attachment
@@ -31,7 +31,8 @@ class DraftFiles(QObject):
         super().__init__(parent)
         self._media = media
         self._waiting: list[AnyReading] = []
-        self._running: list[AnyReading] = []
+        self._running: list[AnyReading] = []  # or ended, and told after those before it
+        self._results: dict[AnyReading, Attachment | Exception] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -51,6 +52,7 @@ class DraftFiles(QObject):
         """Cancels all of them."""
         self._waiting.clear()
         running, self._running = self._running, []
+        self._results.clear()
         for reading in running:
             reading.cancel()
         self.changed.emit()
@@ -60,32 +62,36 @@ class DraftFiles(QObject):
         reading = (*self._running, *self._waiting)[number]
         if reading in self._running:
             self._running.remove(reading)
+            self._results.pop(reading, None)
             reading.cancel()
         else:
             self._waiting.remove(reading)
         self._go_on()
 
     def _go_on(self) -> None:
-        while self._waiting and len(self._running) < MAX_AT_ONCE:
+        while self._running and self._running[0] in self._results:
+            self._tell(self._running.pop(0))
+        while self._waiting and len(self._running) - len(self._results) < MAX_AT_ONCE:
             reading = self._waiting.pop(0)
             self._running.append(reading)
             spawn(self._read(reading))
         self.changed.emit()
 
     async def _read(self, reading: AnyReading) -> None:
-        result: Attachment | Exception
         try:
-            result = await self._media.keep(await asyncio.to_thread(reading.run))
+            result: Attachment | Exception = await self._media.keep(await asyncio.to_thread(reading.run))
         except ReadingCancelledError:
             return
         except (RefusedError, MediaRefusedError, StorageError) as refusal:
             result = refusal
-        if reading not in self._running:  # cancelled in its last moment
-            return
-        self._running.remove(reading)
+        if reading in self._running:  # not cancelled in its last moment
+            self._results[reading] = result
+            self._go_on()
+
+    def _tell(self, reading: AnyReading) -> None:
+        result = self._results.pop(reading)
         if isinstance(result, Attachment):
             self.read.emit(result)
         else:
             why = result.reason if isinstance(result, RefusedError) else str(result)
             self.refused.emit(reading.name, why)
-        self._go_on()

@@ -11,9 +11,11 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from app.attachments.any_reading import ReadFile, without_file
+from app.bridge.sound_player import SoundPlayer
 from app.bridge.tasks import spawn
 from app.chats.attachment import Attachment, in_words
 from app.media.reading import MediaCancelledError, MediaReading, MediaRefusedError, Pixels, picture
+from app.media.sound_devices import SoundDevices
 from app.protocol.media import Media, MediaKind
 from app.protocol.request import Message, Request
 from app.storage.chat_store import ChatStore
@@ -33,6 +35,8 @@ class MediaFiles(QObject):
         self._files: OrderedDict[str, bytes] = OrderedDict()  # the one used last at the end
         self._thumbnails: OrderedDict[str, Pixels] = OrderedDict()
         self._asked: set[str] = set()  # whose thumbnails are being loaded, or cannot be
+        self.devices = SoundDevices()
+        self.player = SoundPlayer(self.devices, self.file, self)
 
     async def keep(self, read: ReadFile) -> Attachment:
         """Its media on disk, so that a message can refer to it. Raises StorageError."""

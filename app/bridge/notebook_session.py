@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from app.bridge.chat_session import ChatSession
-from app.bridge.parameters import max_answer_tokens
 from app.chats.chat import Turn
 from app.chats.text import valid_unicode
 from app.chats.titles import title_from
@@ -79,7 +78,7 @@ class NotebookSession(ChatSession):
         _tools: Iterable[Tool] | None = None,
     ) -> Request:
         """For the last turn, behind all others."""
-        limit = max_answer_tokens(self._settings, self.chat) or CONTINUATION_TOKENS
+        limit = self._limits.answer or CONTINUATION_TOKENS
         return self._continuation(_joined(self.chat.turns[:-1]), answer_start, limit)
 
     def _continuation(self, text: str, answer_start: str | tuple[int, ...], max_tokens: int) -> Request:

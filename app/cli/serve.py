@@ -22,10 +22,18 @@ from app.api.state import Presentation, TextEngines
 from app.api.threaded_engine import ThreadedEngine
 from app.cli import headless
 from app.engine.loop import SWITCH_INTERVAL_S
+from app.engine.prompt_builder import PromptBuilder
+from app.engine.text_models import TextModels
 from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError, ModelLoadCancelledError
 from app.protocol.load import LoadParams
 from app.protocol.request import Overflow
-from app.settings.api_access import fault_of_hosts, fault_of_origins, words_of
+from app.settings.api_access import EVERY_PAGE, fault_of_hosts, fault_of_origins, words_of
+from app.settings.settings import Settings
+from app.shelves.finder import ShelfFinder
+from app.shelves.index import ShelfIndex
+from app.shelves.kept_shelves import KeptShelves
+from app.shelves.room import PIECE_CHARS
+from app.system import paths
 from app.tools.file_tools import FileTools
 from app.tools.server_config import read_mcp_json
 from app.tools.tool_box import ToolBox
@@ -88,6 +96,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--slot-save-path", type=Path, metavar="FOLDER", help="folder for the files of /slots/N?action=save"
     )
     headless.add_text_options(parser)
+    parser.add_argument(
+        "--no-shelves", action="store_true", help="no shelves in chats; else those that the window has read"
+    )
     _add_tool_options(parser)
     parser.add_argument("--no-monitoring", action="store_true", help="turn off /slots and /metrics")
     parser.add_argument(
@@ -133,6 +144,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     ):
         if fault:
             parser.error(f"{name}: {fault}")
+    if options.no_api_key and EVERY_PAGE in words_of(options.allow_origin):
+        parser.error("--allow-origin *: every page in a browser could ask; a key is needed then")
     if options.no_api_key and not all(map(is_loopback, hosts)):
         parser.error(f"--no-api-key: on {options.host} other machines could ask; a key is needed there")
     return options
@@ -145,7 +158,8 @@ def _add_access(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="ORIGIN,…",
         help="pages and apps in a browser that may ask, besides this machine's: https://example.com, "
-        "app://obsidian.md, vscode-webview://*, chrome-extension://ID, tauri://localhost",
+        "app://obsidian.md, vscode-webview://*, chrome-extension://ID, tauri://localhost, "
+        "or * for all that have the key",
     )
     parser.add_argument(
         "--allow-host",
@@ -252,6 +266,7 @@ async def _serve(options: argparse.Namespace) -> int:
         embedder.client if embedder else of_main,
         ranker.client if ranker else of_main,
     )
+    shelves = None if options.no_shelves else _Shelves(main.client, options)
     presentation = Presentation(options.alias, options.tags, not options.no_monitoring)
     server = ApiServer(
         main.client,
@@ -265,6 +280,7 @@ async def _serve(options: argparse.Namespace) -> int:
         allowed_origins=words_of(options.allow_origin),
         allowed_hosts=words_of(options.allow_host),
         slot_folder=options.slot_save_path,
+        shelf_source=shelves.source if shelves else None,
     )
     asked_to_stop = _when_asked_to_stop()
     await server.start()
@@ -287,6 +303,8 @@ async def _serve(options: argparse.Namespace) -> int:
         if opening:
             opening.cancel()
         await server.stop()
+        if shelves:
+            await shelves.close()
         for one in every:
             await one.engine.stop()
     for one in every:
@@ -304,6 +322,37 @@ class _Served:
         opener = partial(headless.open_engine, params)
         self.engine = SleepingEngine(opener, sleep_after_s) if sleep_after_s else ThreadedEngine(opener)
         self.client = EngineClient(self.engine, defaults=defaults)
+
+
+class _Shelves:
+    """Those of the window, as far as it has read them, with the models that it searches them with."""
+
+    def __init__(self, client: EngineClient, options: argparse.Namespace) -> None:
+        settings = Settings() if options.no_settings else Settings.load(paths.settings_file())
+        self._client = client
+        self._index = ShelfIndex(paths.shelf_texts_file(), is_read_only=True)
+        self._models = TextModels()
+        finder = ShelfFinder(self._index, self._models)
+        finder.choose(settings.shelf_embedder, settings.shelf_reranker)
+        self.source = KeptShelves(
+            paths.shelves_file(), self._index, finder, settings.max_shelf_share, self._count, self._room
+        )
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._models.close)
+        await self._index.close()
+
+    def _room(self) -> int:
+        return self._client.model.max_sequence_tokens
+
+    async def _count(self, text: str) -> int:
+        """Raises ApiError (503) without a model."""
+
+        def work(prompts: PromptBuilder) -> int:
+            pieces = (text[start : start + PIECE_CHARS] for start in range(0, len(text), PIECE_CHARS))
+            return sum(len(prompts.tokenize(piece, parse_special=False)) for piece in pieces)
+
+        return await self._client.use_prompts(work)
 
 
 async def _load(served: _Served, asked_to_stop: asyncio.Future[None]) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch
 from app.engine.cells import UsedCells
-from app.engine.eyes import Eyes
+from app.engine.media_encoder import MediaEncoder
 from app.engine.prompt import NO_GUIDE, Guide
 from app.engine.sampler import Sampler
 from app.protocol.lens import Floats, Span
@@ -66,7 +66,7 @@ class Backend(Protocol):
         """A small model of the same vocabulary that drafts tokens. Interrupted and resumed with this one."""
 
     @property
-    def eyes(self) -> "Eyes | None":
+    def media_encoder(self) -> "MediaEncoder | None":
         """What encodes pictures and sounds for this model, if anything does."""
 
     @property

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.engine.answers import Answers
+from app.engine.awaited_media import AwaitedMedia
 from app.engine.cells import CellWatch
 from app.engine.detokenizer import Detokenizer
 from app.engine.draft_planner import DraftPlanner
@@ -20,7 +21,6 @@ from app.engine.idle import IdleChats
 from app.engine.inspection import ChatCommand, Inspection
 from app.engine.kept_cells import KEEPING_S, KeptCells
 from app.engine.lane import Lane, Lanes
-from app.engine.looking import Looking
 from app.engine.overflow import context_limit
 from app.engine.prompt import Prompt
 from app.engine.prompt_builder import PromptBuilder
@@ -86,9 +86,9 @@ class Engine:
         self.prompts = PromptBuilder(backend)
         self.slots = SlotPool(backend, hibernated or HibernatedChats())
         self._budget = StepBudget(backend.model.n_batch, min(backend.model.n_batch, backend.model.n_ubatch))
-        self._looking = Looking(backend.eyes, self.slots.event_log)
+        self._awaited_media = AwaitedMedia(backend.media_encoder, self.slots.event_log)
         self._draft_planner = DraftPlanner(backend, self._log_draft)
-        self._scheduler = Scheduler(self.slots, self._budget, self._draft_planner, self._looking)
+        self._scheduler = Scheduler(self.slots, self._budget, self._draft_planner, self._awaited_media)
         self._idle = IdleChats()
         self._cell_watch = CellWatch(self.slots.cells)
         self._inspection = Inspection(
@@ -106,14 +106,14 @@ class Engine:
         self._step = 0
 
     @property
-    def on_looked(self) -> Callable[[], None]:
-        """Called on another thread when an encoding has ended."""
-        return self._backend.eyes.on_done if self._backend.eyes else lambda: None
+    def on_encoded(self) -> Callable[[], None]:
+        """Called on another thread when an encoding has ended, and every second until then."""
+        return self._backend.media_encoder.on_progress if self._backend.media_encoder else lambda: None
 
-    @on_looked.setter
-    def on_looked(self, call: Callable[[], None]) -> None:
-        if self._backend.eyes:
-            self._backend.eyes.on_done = call
+    @on_encoded.setter
+    def on_encoded(self, call: Callable[[], None]) -> None:
+        if self._backend.media_encoder:
+            self._backend.media_encoder.on_progress = call
 
     @property
     def has_work(self) -> bool:
@@ -372,10 +372,10 @@ class Engine:
         if lane is self._lanes.shared and self.model.is_unified:
             self._idle.hibernate_one(self.slots)
         lane.scheduler.schedule(lane.batch)
-        for seq, failure in self._looking.take_failures().items():
+        for seq, failure in self._awaited_media.take_failures().items():
             self.answers.finish(seq, FinishReason.ERROR, failure)
         # One whose picture has been encoded since it was asked for goes on with the next step.
-        stuck = [seq for seq in lane.scheduler.sequences if not self._looking.has_asked(seq)]
+        stuck = [seq for seq in lane.scheduler.sequences if not self._awaited_media.has_asked(seq)]
         if stuck and lane.scheduler.has_work and not lane.batch.num_rows:
             self._end_stuck(stuck)
 
@@ -487,7 +487,7 @@ class Engine:
             pause=self.stepping.pause,
             answers=tuple(one for lane in self._lanes for one in lane.inspection.take_answers()),
             draft_ms=watch.draft_ms,
-            encodings=self._looking.encodings(),
+            encodings=self._awaited_media.encodings(),
         )
 
     def _snapshots(self) -> tuple[SlotSnapshot, ...]:

@@ -33,8 +33,10 @@ class LimitedChild:
     `num_starts` tells whether it is still the one that was asked before.
     """
 
-    def __init__(self, module: str, arguments: object = None) -> None:
+    def __init__(self, module: str, arguments: object = None, *, max_wall_s: float = 0.0) -> None:
+        """`max_wall_s` 0: MAX_WALL_S."""
         self._module, self._arguments = module, arguments
+        self._max_wall_s = max_wall_s
         self._turn = threading.RLock()
         self._child: child_process.Child | None = None
         self._is_closed = False
@@ -49,7 +51,7 @@ class LimitedChild:
         """The child's answer. Raises LimitReachedError."""
         with self._turn:
             child = self._started()
-            timer = threading.Timer(MAX_WALL_S, child.kill)
+            timer = threading.Timer(self._max_wall_s or MAX_WALL_S, child.kill)
             timer.start()
             try:
                 child_process.send(child.stdin, question)
@@ -65,6 +67,13 @@ class LimitedChild:
         """Nobody else asks within the block."""
         with self._turn:
             yield
+
+    def end(self) -> None:
+        """Once nobody asks any more; the next question starts it again."""
+        with self._turn:
+            if self._child:
+                child_process.reap(self._child)
+                self._child = None
 
     def close(self) -> None:
         """Also ends work that is under way. No question is answered any more."""

@@ -83,15 +83,15 @@ class _Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class _Looked:
-    """An encoding has ended: a sequence may be ready."""
+class _Encoded:
+    """An encoding goes on, or has ended: a sequence may be ready."""
 
 
 # The effects of these are reported with the next step, or as the end of an answer.
 SHOWN_BY_STEPS = (Abort, AbortAll, SetFront, SetSpeed, KeepCells)
 ABOUT_PROMPTS = (Abort, AbortAll, Forget, SetFront)
 
-_Letter = _Prepared | _PreparedAhead | _Refitted | _Seen | _Looked
+_Letter = _Prepared | _PreparedAhead | _Refitted | _Seen | _Encoded
 
 
 class EngineLoop(CommandLoop[_Letter]):
@@ -105,7 +105,7 @@ class EngineLoop(CommandLoop[_Letter]):
             engine.prompts, self._mailbox.put, engine.slots.hibernated.prefetch
         )
         self._lens_thread = LensThread(engine.lens, self._on_seen) if engine.lens else None
-        engine.on_looked = lambda: self._mailbox.put(_Looked())
+        engine.on_encoded = lambda: self._mailbox.put(_Encoded())
         engine.answers.build_shorter_prompt = self._prompt_thread.build_shorter
 
     # Any thread.
@@ -187,7 +187,9 @@ class EngineLoop(CommandLoop[_Letter]):
             case _Seen(answer):
                 self._engine.take_answer(answer)
                 self._outbox.put(self._engine.report())
-            case _Looked() | None:
+            case _Encoded():
+                self._outbox.put(self._engine.report())
+            case None:
                 pass
             case command:
                 self._obey(command)

@@ -1,4 +1,4 @@
-"""The child process of `eyes`: one projector, which may end its process.
+"""The child process of `MediaEncoder`: one projector, which may end its process.
 
 Answers each question with JSON and raw bytes behind it. It lays out a picture beside the encoding of another.
 """
@@ -43,7 +43,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is for the parent
     answers = Answers(child_process.take_stdout())
     told = child_process.receive(sys.stdin.buffer)
-    _stand_back()
+    child_process.stand_back()
     try:
         paths = Path(told["projector"]), Path(told["model"])
         with open_projector(*paths, told["num_threads"]) as projector:
@@ -88,7 +88,10 @@ def _encode(projector: Projector, answers: Answers, questions: SimpleQueue[Quest
     while True:
         question, data = questions.get()
         try:
-            rows = projector.encode(*_what(question), data)
+            rows = []
+            for part in projector.encode(*_what(question), data):
+                rows.append(part)
+                answers.send({"id": question["id"], "num_rows": sum(map(len, rows))})
         except EngineError as error:
             answers.send({"id": question["id"], "refusal": packed(str(error))})
         except Exception:  # the root of this thread
@@ -101,15 +104,6 @@ def _encode(projector: Projector, answers: Answers, questions: SimpleQueue[Quest
 
 def _what(question: dict[str, Any]) -> tuple[MediaKind, tuple[int, ...]]:
     return MediaKind(question["kind"]), tuple(question["size"])
-
-
-def _stand_back() -> None:
-    """The steps of running answers go first."""
-    if sys.platform != "win32":
-        import resource
-
-        os.nice(10)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 if __name__ == "__main__":

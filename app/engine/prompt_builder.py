@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from app.engine import overflow
 from app.engine.answer_guide import Tokenize, guide_of, shown_tokens
 from app.engine.chat_template import CHATML, ChatMl, LimitedChatTemplate, SchemaConverter, Template
-from app.engine.eyes import cannot
+from app.engine.media_encoder import cannot
 from app.engine.media_rows import Chunk, row_ids, runs_in
 from app.engine.prompt import Guide, Prompt
 from app.engine.written_answers import (
@@ -393,16 +393,16 @@ class PromptBuilder:
     def _of_media(self, media: Media) -> list[int]:
         tokens: list[int] = []
         parts = self._layout(media)
-        projector = self._backend.eyes.fingerprint if self._backend.eyes else ""
+        projector = self._backend.media_encoder.fingerprint if self._backend.media_encoder else ""
         for index, part in _numbered(parts):
             tokens += part.tokens or row_ids(media, index, part, projector)
         return tokens
 
     def _layout(self, media: Media) -> tuple[Part, ...]:
-        eyes, model = self._backend.eyes, self._backend.model
-        if eyes is None:
+        encoder, model = self._backend.media_encoder, self._backend.model
+        if encoder is None:
             raise InvalidRequestError(model.senses.reason or cannot(media.kind))
-        parts = eyes.layout(media)
+        parts = encoder.layout(media)
         most = max((part.num_rows for part in parts if part.is_whole), default=0)
         if most > min(model.n_ubatch, model.n_batch):
             raise InvalidRequestError(

@@ -9,7 +9,7 @@ import time
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from app.engine.looking import Looking
+from app.engine.awaited_media import AwaitedMedia
 from app.engine.prefix import common_prefix
 from app.engine.slots import MIN_SHARED_TOKENS
 from app.protocol.callers import Caller, by_turn, owes
@@ -41,10 +41,10 @@ class Scheduler:
         slots: SlotPool,
         budget: StepBudget,
         draft_planner: DraftPlanner,
-        looking: Looking | None = None,
+        awaited_media: AwaitedMedia | None = None,
     ) -> None:
         self._slots = slots
-        self._looking = looking or Looking(None, slots.event_log)
+        self._awaited_media = awaited_media or AwaitedMedia(None, slots.event_log)
         self._num_since_media = 0  # steps of tokens since the last one of a picture's rows
         self._budget = budget
         self._draft_planner = draft_planner
@@ -66,14 +66,14 @@ class Scheduler:
     @property
     def has_work(self) -> bool:
         """Something can be computed now: those who wait for an encoding are woken by its end."""
-        return bool(self.running) or any(not self._looking.is_waiting(seq) for seq in self.waiting)
+        return bool(self.running) or any(not self._awaited_media.is_waiting(seq) for seq in self.waiting)
 
     def add(self, seq: Sequence) -> None:
         self.waiting.append(seq)
 
     def remove(self, seq: Sequence) -> None:
         """The sequence has ended: give its slot back."""
-        self._looking.forget(seq)
+        self._awaited_media.forget(seq)
         if seq.slot:
             self._slots.release(seq.slot)
             self.running.remove(seq)
@@ -125,22 +125,22 @@ class Scheduler:
         """By turns: after such a step one of answers alone, so that none waits longer than for a prompt, and
         then one with prompts, if there are any.
         """
-        looker = self._next_looker()
-        if looker is None:
+        seq = self._next_with_media()
+        if seq is None:
             return False
-        others = [seq for seq in self.running if not seq.next_chunk]
-        if others and self._num_since_media < (1 if all(seq.is_decoding for seq in others) else 2):
+        others = [one for one in self.running if not one.next_chunk]
+        if others and self._num_since_media < (1 if all(one.is_decoding for one in others) else 2):
             return False
-        num_rows = self._media_rows(looker, self.num_decoding)
+        num_rows = self._media_rows(seq, self.num_decoding)
         if num_rows:
-            batch.add_media(looker, num_rows)
+            batch.add_media(seq, num_rows)
             self._num_since_media = 0
         return num_rows > 0
 
-    def _next_looker(self) -> Sequence | None:
+    def _next_with_media(self) -> Sequence | None:
         """Whose picture is computed next: the front tab's, else the oldest."""
-        lookers = [seq for seq in self.running if seq.chunks and seq.next_chunk]
-        return min(lookers, key=lambda seq: (not self._is_in_front(seq), seq.submitted_at), default=None)
+        with_media = [seq for seq in self.running if seq.chunks and seq.next_chunk]
+        return min(with_media, key=lambda seq: (not self._is_in_front(seq), seq.submitted_at), default=None)
 
     def _media_rows(self, seq: Sequence, num_decoding: int) -> int:
         """How many of the picture's next rows a step computes; 0: there are no cells for them now."""
@@ -209,7 +209,7 @@ class Scheduler:
                 return
             if not self._may_enter(seq):
                 continue
-            if self._waits_for_prefix(seq) or not self._looking.is_ready(seq, self._cached(seq)):
+            if self._waits_for_prefix(seq) or not self._awaited_media.is_ready(seq, self._cached(seq)):
                 continue
             while not self._has_place(seq):
                 if not (self._pause_for_front(seq) or self._pause_for_turn(seq)):
@@ -219,7 +219,7 @@ class Scheduler:
             self.waiting.remove(seq)
             self._leaders.pop(seq, None)
             self.running.append(seq)
-            if not self._looking.is_ready(seq, seq.num_computed_tokens):
+            if not self._awaited_media.is_ready(seq, seq.num_computed_tokens):
                 self._pause(seq, PauseReason.ENCODING)  # less of its prefix was there than was to be expected
 
     def _cached(self, seq: Sequence) -> int:
@@ -290,7 +290,7 @@ class Scheduler:
     def _wait_reason(self, seq: Sequence) -> WaitReason:
         if seq in self.refitting:
             return WaitReason.REFITTING
-        if self._looking.is_waiting(seq):
+        if self._awaited_media.is_waiting(seq):
             return WaitReason.ENCODING
         if seq.paused_at:
             return WaitReason.PAUSED
@@ -338,7 +338,7 @@ class Scheduler:
             if not (seq.chunks and seq.next_chunk):
                 (decoding if seq.is_decoding else prompts).append(seq)
         answer_rows = dict.fromkeys(decoding, 1)
-        if not prompts or (decoding and self._num_since_media == 1 and self._next_looker()):
+        if not prompts or (decoding and self._num_since_media == 1 and self._next_with_media()):
             return answer_rows
         num_rows = self._budget.prompt_rows(len(decoding))
         if self.running[0].is_ahead:  # the only one

@@ -43,7 +43,6 @@ class AnswerReader(QObject):
 
     def __init__(self, recording: Recording, parent: QObject) -> None:
         super().__init__(parent)
-        self._chat_id = f"probabilities {uuid.uuid4().hex}"  # of the probing requests, which keep no cells
         self._reading_id = f"reading {uuid.uuid4().hex}"  # of an answer that is being recomputed
         self.source: AnswerSource | None = None
         self.tokens = NO_TOKENS
@@ -185,7 +184,8 @@ class AnswerReader(QObject):
         if self._open or self.is_paused or not self.tokens.token_ids:
             return
         if self._slot_of(self.tokens.chat_id):
-            self._submit(probe(self.tokens, place, self._chat_id))
+            # A chat of its own: it keeps no cells, and so the next one would seem to have lost them.
+            self._submit(probe(self.tokens, place, f"probabilities {uuid.uuid4().hex}"))
         else:
             self._bring_back()
 

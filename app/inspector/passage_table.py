@@ -85,7 +85,8 @@ class PassageRows(RowModel):
         part = self.parts[row]
         if column == PASSAGE:
             text = one_line(part.text[:MAX_CHARS])
-            return text if part.message is not None else f"{_role(part.role)}: {text}"
+            is_message = part.message is None
+            return tr("{role}: {text}", role=_role(part.role), text=text) if is_message else text
         if column == READ:
             return f"{decimal(100 * self.shares[row], 1)}%" if row < len(self.shares) else ""
         change = self.changes.get(part.tokens)

@@ -28,7 +28,7 @@ from app.look.fonts import small_font, tabular
 from app.look.painted import SWATCH, paint_swatch
 from app.look.sequence_colours import colour_of
 from app.look.tables import LEFT, RIGHT, dress_table
-from app.look.tokens import Tokens, current
+from app.look.tokens import current
 from app.look.words import tr
 
 Index = QModelIndex | QPersistentModelIndex
@@ -117,8 +117,8 @@ class RowDelegate(QStyledItemDelegate):
         self.rows = rows
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        self._paint_ground(painter, option, index)
         tokens = current()
-        self._paint_ground(painter, option, tokens)
         text, column = index.data(), self.rows.columns[index.column()]
         rect = self.decorate(painter, option.rect.adjusted(PADDING, 0, -PADDING, 0), index, text)
         if not text:
@@ -131,9 +131,11 @@ class RowDelegate(QStyledItemDelegate):
         painter.setPen(QColor(tokens.muted if self.is_muted(index) else tokens.text))
         painter.drawText(rect, alignment, text)
 
-    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, tokens: Tokens) -> None:
-        """The chosen row is tinted while its table has the keyboard, grey else."""
-        has_keyboard = option.widget.hasFocus()
+    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """The chosen row is tinted while the table has the keyboard, else grey; the current underlined."""
+        tokens, table = current(), self.parent()
+        assert isinstance(table, RowTable)
+        has_keyboard = table.hasFocus()
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, QColor(tokens.raised))
             if has_keyboard:
@@ -142,7 +144,7 @@ class RowDelegate(QStyledItemDelegate):
                 painter.fillRect(option.rect, tint)
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(option.rect, QColor(tokens.surface))
-        if has_keyboard and option.state & QStyle.StateFlag.State_HasFocus:
+        if has_keyboard and table.currentIndex().row() == index.row():
             painter.fillRect(option.rect.adjusted(0, option.rect.height() - 2, 0, 0), QColor(tokens.accent))
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:

@@ -12,3 +12,4 @@ MAX_CPU_S = 20
 MAX_WALL_S = 60.0  # a busy machine may take long over 20 seconds of work
 THUMBNAIL_SIDE = 320
 SOUND_RATE = 16_000  # what nearly all projectors take
+MAX_RECORDED_S = 600.0  # from the microphone

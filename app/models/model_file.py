@@ -63,17 +63,22 @@ DIFFUSION = {"dream", "llada", "llada-moe", "rnd1"}
 ENCODER_DECODER = {"t5"}
 ENCODERS = {"t5encoder", "gemma-embedding", "llama-embed"}
 PROJECTORS = {"clip"}
+POOLING_RANK = 4  # llama.cpp's LLAMA_POOLING_TYPE_RANK
 NO_VOCABULARY = {"", "none", "no_vocab"}
 
 
 class FileKind(StrEnum):
     CHAT = "chat"
-    EMBEDDING = "embedding"  # turns texts into numbers
+    EMBEDDING = "embedding"  # turns texts into vectors
+    RERANKER = "reranker"  # tells how well a text answers a question
     PROJECTOR = "projector"  # lets another model see or hear
     ADAPTER = "adapter"  # a LoRA
     OTHER = "other"  # a valid GGUF that is no chat model; `problem` says why
     INCOMPLETE = "incomplete"  # parts of it are missing
     DAMAGED = "damaged"  # it cannot be read
+
+
+FOR_TEXTS = (FileKind.EMBEDDING, FileKind.RERANKER)
 
 
 class Source(StrEnum):
@@ -129,9 +134,32 @@ def open_header(path: Path) -> GgufHeader:
 def is_for_texts(path: Path) -> bool:
     """Whether the model makes vectors of texts, or ranks them. False of a file that cannot be read."""
     try:
-        return _kind(open_header(path))[0] is FileKind.EMBEDDING
+        return _kind(open_header(path))[0] in FOR_TEXTS
     except (HeaderError, OSError):
         return False
+
+
+def why_not_for_texts(path: Path, wanted: FileKind) -> str:
+    """Why the file cannot make vectors of texts, or rank them: the `wanted` one. Empty if it can."""
+    try:
+        kind, _problem = _kind(open_header(path))
+    except HeaderError as error:
+        return said("{name} cannot be used: {reason}.", name=path.name, reason=str(error))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return said("{name} cannot be read: {reason}.", name=path.name, reason=reason)
+    if kind is wanted:
+        return ""
+    if wanted is FileKind.RERANKER:
+        return said(
+            "{name} is no reranker: it has no head that ranks texts. Choose one such as bge-reranker.",
+            name=path.name,
+        )
+    if kind is FileKind.RERANKER:
+        return said("{name} is a reranker: it ranks texts and makes no vectors of them.", name=path.name)
+    return said(
+        "{name} is no embedding model. Choose one such as nomic-embed-text or bge-small.", name=path.name
+    )
 
 
 def read_whole_header(path: Path) -> GgufHeader:
@@ -233,6 +261,8 @@ def _kind(header: GgufHeader) -> tuple[FileKind, str]:
         return FileKind.OTHER, said("it is a diffusion model")
     if architecture in ENCODER_DECODER:
         return FileKind.OTHER, said("it is an encoder-decoder model")
+    if header.number("{arch}.pooling_type") == POOLING_RANK:
+        return FileKind.RERANKER, ""
     if _makes_embeddings(header):
         return FileKind.EMBEDDING, ""
     if header.text("tokenizer.ggml.model") in NO_VOCABULARY:

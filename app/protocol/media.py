@@ -71,7 +71,7 @@ class MediaSpan:
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """A request waits for its pictures and sounds to be encoded: `num_done` of `num_total` parts are."""
+    """A request waits for its pictures and sounds to be encoded: `num_done` of `num_total` rows are."""
 
     request_id: str
     chat_id: str

@@ -96,7 +96,7 @@ class WaitReason(StrEnum):
     SHARES_PREFIX = "waiting for a shared prefix"  # that a running prompt computes
     PAUSED = "paused"  # its answer had begun; its cells were needed by others
     REFITTING = "shortening the prompt"
-    ENCODING = "looking at pictures"  # or listening: they are encoded for its prompt
+    ENCODING = "encoding"  # pictures or sounds for its prompt
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from PySide6.QtCore import QObject
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
+from app.engine.text_models import TextModels
 from app.services.cell_keeping import CellKeeping
 from app.services.chat_backups import ChatBackups
 from app.services.chat_library import ChatLibrary
@@ -20,8 +21,10 @@ from app.services.preferences import Preferences
 from app.services.presets import Presets
 from app.services.self_test import SelfTest
 from app.services.shelf_reader import ShelfReader
+from app.services.shelf_vectors import ShelfVectors
 from app.services.shelves import ShelfService
 from app.services.tools import ToolService
+from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
 from app.storage.chat_store import ChatStore
 from app.system import paths
@@ -40,7 +43,10 @@ class Services:
         self.workspace = workspace
         self.preferences = preferences
         index = ShelfIndex(paths.shelf_texts_file())
-        self.shelves = ShelfService(engine, preferences.settings, paths.shelves_file(), index, parent)
+        text_models = TextModels()
+        finder = ShelfFinder(index, text_models)
+        shelves_file = paths.shelves_file()
+        self.shelves = ShelfService(engine, preferences.settings, shelves_file, index, parent, finder)
         self.api = LocalApi(engine, preferences.settings, parent, self.shelves)
         self.backups = ChatBackups(store, workspace, parent)
         self.self_test = SelfTest(parent)
@@ -56,6 +62,9 @@ class Services:
         self.cells.also_wanted = lambda: self.shelves.chat_ids
         self.shelf_reader = ShelfReader(engine, workspace, self.shelves, preferences.settings, parent)
         self.model_library = ModelLibrary(preferences, engine, parent)
+        self.shelf_vectors = ShelfVectors(
+            preferences, self.model_library, self.shelves, index, finder, text_models, parent
+        )
         self.model_fits = ModelFits(preferences, engine, parent)
         self.hub = ModelHub(preferences, parent, engine)
         self.downloads = Downloads(preferences, self.hub.token, parent)
@@ -70,5 +79,6 @@ class Services:
         await self.downloads.close()
         await self.self_test.close()
         await self.tools.close()
+        await self.shelf_vectors.close()
         await self.shelves.close()
         await self.api.close()

@@ -26,7 +26,9 @@ from app.protocol.commands import Forget
 from app.protocol.errors import EngineError
 from app.settings.settings import Settings
 from app.shelves.documents import PASSAGES, attached, documents_text
+from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
+from app.shelves.room import MAX_CHARS_PER_TOKEN, PIECE_CHARS, fits, num_passages
 from app.shelves.scan import Changes, Scan, changes, scan
 from app.shelves.shelf import FileState, Passage, Shelf, ShelfFile, Stamp, read_shelves, write_shelves
 from app.shelves.source import ListedShelf
@@ -41,10 +43,6 @@ SCAN_S, SCANS_SHARE = 3.0, 20  # between two scans: at least so long, and so man
 CONFIRM_S = 0.5  # a file that is being replaced may be gone for a moment
 READ_AT_ONCE = 2
 CHANGED_AFTER_MS = 200
-PIECE_CHARS = 32_000  # tokenized at once: some 10 ms
-MAX_CHARS_PER_TOKEN = 12  # a shelf with more for each token of the context does not fit it: nobody counts
-PASSAGE_TOKENS, MAX_PASSAGES = 300, 8  # about as long; of one message
-PASSAGES_SHARE = 1 / 4  # of the context, for those of one message
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +77,16 @@ class ShelfService(QObject):
         list_file: Path,
         index: ShelfIndex,
         parent: QObject | None = None,
+        finder: ShelfFinder | None = None,
     ) -> None:
+        """Without a `finder` they are searched by words."""
         super().__init__(parent)
         self._engine = engine
         self._settings = settings
         self._list_file = list_file
         self._index = index
+        self._finder = finder
+        self._last_found: tuple[tuple[object, ...], tuple[Passage, ...]] | None = None
         self._states: dict[str, ShelfState] = {}  # by shelf id, in the user's order
         self._documents: dict[str, str] = {}  # of shelves that may fit, by shelf id
         self._counted: dict[str, tuple[object, str]] = {}  # by shelf id: the model and the text
@@ -176,11 +178,7 @@ class ShelfService(QObject):
 
     def is_whole(self, shelf_id: str, room: int) -> bool:
         state = self._states.get(shelf_id)
-        if state is None:
-            return True
-        if state.num_tokens is None:
-            return False
-        return state.num_tokens <= room * self._settings.max_shelf_share // 100
+        return state is None or fits(state.num_tokens, room, self._settings.max_shelf_share)
 
     def text_before(self, shelf_id: str, room: int) -> str:
         if shelf_id not in self._states:
@@ -193,8 +191,10 @@ class ShelfService(QObject):
         state = self._states.get(shelf_id)
         if state is None or self.is_whole(shelf_id, room):
             return ()
-        num_passages = max(1, min(MAX_PASSAGES, int(room * PASSAGES_SHARE) // PASSAGE_TOKENS))
-        return attached(await self._search(state.shelf, text, num_passages), first_number)
+        return attached(await self._found(state.shelf, text, num_passages(room)), first_number)
+
+    async def refresh(self) -> None:
+        """The list is its own."""
 
     def id_of(self, name: str) -> str | None:
         found = (one.shelf.id for one in self.states if name in (one.shelf.name, one.shelf.id))
@@ -223,6 +223,24 @@ class ShelfService(QObject):
         state = self._states.get(shelf_id)
         found = await self._search(state.shelf, text, 1, number) if state else ()
         return next(iter(found), None)
+
+    async def _found(self, shelf: Shelf, text: str, limit: int) -> tuple[Passage, ...]:
+        """What was found last is not looked for again: a draft asks twice, and ranking takes seconds."""
+        if self._finder is None:
+            return await self._search(shelf, text, limit)
+        if self._last_found and self._last_found[0] == self._state_of_search(shelf, text, limit):
+            return self._last_found[1]
+        try:
+            found = await self._finder.find(shelf, text, limit)
+            self._last_found = self._state_of_search(shelf, text, limit), found
+            return found
+        except sqlite3.Error as error:
+            log.warning("A shelf could not be searched: %s", error)
+            return ()
+
+    def _state_of_search(self, shelf: Shelf, text: str, limit: int) -> tuple[object, ...]:
+        assert self._finder
+        return shelf.id, text, limit, self._finder.state, self._index.num_changes
 
     async def _search(
         self, shelf: Shelf, text: str, limit: int, number: int | None = None

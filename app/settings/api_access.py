@@ -11,6 +11,7 @@ from app.system.said import said
 ORIGIN = re.compile(
     r"null|[a-z][a-z0-9+.-]*://(?:\*|(?:\*\.)?[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
 )
+EVERY_PAGE = "*"  # alone: whatever has the key
 EVERY_WEBSITE = re.compile(r"https?://\*(?:\.[a-z]+)?(?::[0-9]+)?")
 HOST = re.compile(r"(?:\*\.)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 
@@ -23,6 +24,8 @@ def words_of(text: str) -> tuple[str, ...]:
 def fault_of_origins(text: str) -> str:
     """What is wrong with these patterns; empty if nothing is."""
     for word in words_of(text):
+        if word == EVERY_PAGE:
+            continue
         if EVERY_WEBSITE.fullmatch(word):
             return said("{word} would be every website: name one, such as https://example.com.", word=word)
         if not ORIGIN.fullmatch(word):
@@ -42,7 +45,9 @@ def fault_of_hosts(text: str) -> str:
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:
-    """A * stands for any host, or in `*.lan` for one or more names in front."""
+    """A * stands for any host, in `*.lan` for one or more names in front, and alone for everything."""
     return any(
-        re.fullmatch(re.escape(pattern).replace(r"\*", "[^/:]*"), name, re.IGNORECASE) for pattern in patterns
+        pattern == EVERY_PAGE
+        or re.fullmatch(re.escape(pattern).replace(r"\*", "[^/:]*"), name, re.IGNORECASE)
+        for pattern in patterns
     )

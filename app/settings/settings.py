@@ -139,6 +139,8 @@ class Settings(BaseModel):
     tool_folders: list[Path] = []  # below which the built-in tools may read files
     max_tool_rounds: Annotated[int, Field(ge=1, le=1000)] = 20  # of calls within one answer
     max_shelf_share: Annotated[int, Field(ge=1, le=95)] = 75  # % of the context; a larger shelf is searched
+    shelf_embedder: Path | None = None  # a GGUF whose vectors shelves are searched by, besides words
+    shelf_reranker: Path | None = None  # a GGUF that sorts what was found
     max_tool_share: Annotated[int, Field(ge=1, le=100)] = 25  # % of the context; more are listed by name only
     # Of one result, in tokens; the model fetches the rest in parts.
     max_tool_result_tokens: Annotated[int, Field(ge=100, le=2**20)] = 4000

@@ -1,28 +1,38 @@
-"""The texts of all shelves, and their passages, in a database of their own. Called from one loop.
+"""The texts of all shelves, their passages and the vectors of these, in a database of their own.
 
-One thread has the connection. All of it can be read from the files again, so a damaged one is made anew.
+Called from one loop; one thread has the connection. All of it can be made from the files again, so a damaged
+one is made anew. A vector belongs to a text: passages that did not change, or came back, keep theirs.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import heapq
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from app.shelves.passages import indexed, line_of, passages, query
 from app.shelves.scan import Changes, name_of
 from app.shelves.shelf import FileState, Passage, Shelf, ShelfFile, Stamp
 from app.system.private_files import private_dir, private_file
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Vector = npt.NDArray[np.float32]
+    Kept = npt.NDArray[np.float16]
+
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-VERSION = 1  # a database of another one is made anew
+VERSION = 2  # a database of a later one is made anew
 NAME_WEIGHT = 0.5  # of a word in a file's name, beside one in its text
 _SCHEMA = """
     CREATE TABLE files (
@@ -30,22 +40,31 @@ _SCHEMA = """
         state TEXT, reason TEXT DEFAULT '', text TEXT DEFAULT '', PRIMARY KEY (shelf, number)
     );
     CREATE TABLE numbers (shelf TEXT PRIMARY KEY, last INTEGER);
-    CREATE TABLE passages (id INTEGER PRIMARY KEY, shelf TEXT, number INTEGER, start INTEGER, end INTEGER);
+    CREATE TABLE passages (
+        id INTEGER PRIMARY KEY, shelf TEXT, number INTEGER, start INTEGER, end INTEGER, hash BLOB
+    );
     CREATE INDEX passages_of ON passages (shelf, number);
     CREATE VIRTUAL TABLE found USING fts5 (
         text, name, content = '', tokenize = 'unicode61 remove_diacritics 2'
     );
 """
+_VECTORS = """
+    CREATE TABLE vectors (model TEXT, hash BLOB, vector BLOB, PRIMARY KEY (model, hash)) WITHOUT ROWID;
+"""
+VECTORS_AT_ONCE = 4096  # compared with a question
 _FILE = "number, path, name, num_bytes, mtime_ns, inode, state, reason, length(text)"
 
 
 class ShelfIndex:
     """Every call may raise sqlite3.Error, such as for a full disk; nothing has changed then."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
+        """Read only: of another program's, which may change it; there may be none."""
         self._path = path
+        self._is_read_only = is_read_only
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="shelves")
         self._connection: sqlite3.Connection | None = None
+        self.num_changes = 0  # made here: a search finds the same until there are more
 
     async def files(self, shelf: Shelf) -> tuple[ShelfFile, ...]:
         """In the order of their numbers."""
@@ -80,7 +99,39 @@ class ShelfIndex:
         self, shelf: Shelf, text: str, limit: int, number: int | None = None
     ) -> tuple[Passage, ...]:
         """The passages with most of the words of `text`, best first; of one file, or of all."""
-        return await self._call(lambda connection: _search(connection, shelf.id, text, limit, number))
+        found = await self.by_words(shelf, text, limit, number)
+        return await self.passages(shelf, found)
+
+    async def by_words(
+        self, shelf: Shelf, text: str, limit: int, number: int | None = None
+    ) -> tuple[int, ...]:
+        """Ids of passages, those with most of the words of `text` first."""
+        return await self._call(lambda connection: _by_words(connection, shelf.id, text, limit, number))
+
+    async def by_vector(self, shelf: Shelf, model: str, vector: Vector, limit: int) -> tuple[int, ...]:
+        """Ids of passages, the nearest first; of those that have a vector of this model."""
+        return await self._call(lambda connection: _by_vector(connection, shelf.id, model, vector, limit))
+
+    async def passages(self, shelf: Shelf, ids: Sequence[int]) -> tuple[Passage, ...]:
+        """In this order, without those that are gone meanwhile."""
+        return await self._call(lambda connection: tuple(_passages(connection, shelf.id, ids)))
+
+    async def without_vector(self, shelf: Shelf, model: str, limit: int) -> list[tuple[bytes, str]]:
+        """Hashes and texts of passages."""
+        return await self._call(lambda connection: _without_vector(connection, shelf.id, model, limit))
+
+    async def put_vectors(self, model: str, vectors: Sequence[tuple[bytes, Kept]]) -> None:
+        """By the hashes of their texts."""
+        rows = [(model, text_hash, vector.tobytes()) for text_hash, vector in vectors]
+        await self._call(lambda connection: _put_vectors(connection, rows))
+
+    async def num_vectors(self, shelf: Shelf, model: str) -> tuple[int, int]:
+        """How many passages have one, and how many there are."""
+        return await self._call(lambda connection: _num_vectors(connection, shelf.id, model))
+
+    async def forget_vectors_but(self, model: str) -> None:
+        """Also those of texts that are on no shelf any more."""
+        await self._call(lambda connection: _forget_vectors_but(connection, model))
 
     async def forget_all_but(self, shelves: Sequence[Shelf]) -> None:
         await self._call(lambda connection: _forget_all_but(connection, [one.id for one in shelves]))
@@ -99,6 +150,8 @@ class ShelfIndex:
         except sqlite3.OperationalError:  # a full disk, or one that is gone
             raise
         except sqlite3.DatabaseError as error:
+            if self._is_read_only:
+                raise
             log.warning("The texts of the shelves are read anew: %s", error)
             self._close()
             with suppress(FileNotFoundError):
@@ -107,9 +160,11 @@ class ShelfIndex:
 
     def _commit(self, work: Callable[[sqlite3.Connection], T]) -> T:
         if self._connection is None:
-            self._connection = _opened(self._path)
+            self._connection = _opened_to_read(self._path) if self._is_read_only else _opened(self._path)
         with self._connection:
-            return work(self._connection)
+            result = work(self._connection)
+        self.num_changes = self._connection.total_changes
+        return result
 
     def _close(self) -> None:
         if self._connection:
@@ -125,14 +180,45 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version not in (0, VERSION):
+        if version > VERSION:
             raise sqlite3.DatabaseError(f"it has version {version}")
         if version == 0:
-            connection.executescript(f"{_SCHEMA} PRAGMA user_version = {VERSION};")
+            connection.executescript(f"{_SCHEMA}{_VECTORS} PRAGMA user_version = {VERSION};")
+        if version == 1:
+            _add_hashes(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _opened_to_read(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != VERSION:
+        connection.close()
+        raise sqlite3.DatabaseError(f"it has version {version}")
+    return connection
+
+
+def _add_hashes(connection: sqlite3.Connection) -> None:
+    """To a database of version 1."""
+    with connection:
+        connection.execute("BEGIN")
+        connection.execute("ALTER TABLE passages ADD COLUMN hash BLOB")
+        connection.execute(_VECTORS)
+        known = "SELECT shelf, number, text FROM files WHERE text <> ''"
+        for shelf_id, number, text in connection.execute(known).fetchall():
+            places = connection.execute(
+                "SELECT id, start, end FROM passages WHERE shelf = ? AND number = ?", (shelf_id, number)
+            ).fetchall()
+            hashes = [(_hash(text[start:end]), identity) for identity, start, end in places]
+            connection.executemany("UPDATE passages SET hash = ? WHERE id = ?", hashes)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _hash(passage: str) -> bytes:
+    return hashlib.blake2b(passage.strip().encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def _files(connection: sqlite3.Connection, shelf_id: str) -> tuple[ShelfFile, ...]:
@@ -186,13 +272,17 @@ def _add_passages(connection: sqlite3.Connection, shelf_id: str, number: int) ->
     """Of a file that is there."""
     for name, text in _name_and_text(connection, shelf_id, number):
         for start, end in passages(text):
-            _add_passage(connection, (shelf_id, number, start, end), _words(text[start:end], name))
+            passage = text[start:end]
+            place = shelf_id, number, start, end, _hash(passage)
+            _add_passage(connection, place, _words(passage, name))
 
 
 def _add_passage(
-    connection: sqlite3.Connection, place: tuple[str, int, int, int], words: tuple[str, str]
+    connection: sqlite3.Connection, place: tuple[str, int, int, int, bytes], words: tuple[str, str]
 ) -> None:
-    cursor = connection.execute("INSERT INTO passages (shelf, number, start, end) VALUES (?, ?, ?, ?)", place)
+    cursor = connection.execute(
+        "INSERT INTO passages (shelf, number, start, end, hash) VALUES (?, ?, ?, ?, ?)", place
+    )
     connection.execute("INSERT INTO found (rowid, text, name) VALUES (?, ?, ?)", (cursor.lastrowid, *words))
 
 
@@ -229,19 +319,81 @@ def _words(text: str, name: str) -> tuple[str, str]:
     return indexed(text), indexed(name)
 
 
-def _search(
+def _by_words(
     connection: sqlite3.Connection, shelf_id: str, text: str, limit: int, number: int | None
-) -> tuple[Passage, ...]:
+) -> tuple[int, ...]:
     words = query(text)
     if not words:
         return ()
     where, given = ("AND passages.number = ?", (number,)) if number is not None else ("", ())
     rows = connection.execute(
-        "SELECT passages.number, start, end FROM found JOIN passages ON passages.id = found.rowid "
+        "SELECT passages.id FROM found JOIN passages ON passages.id = found.rowid "
         f"WHERE found MATCH ? AND shelf = ? {where} ORDER BY bm25(found, 1.0, {NAME_WEIGHT}) LIMIT ?",
         (words, shelf_id, *given, limit),
+    )
+    return tuple(identity for (identity,) in rows)
+
+
+def _by_vector(
+    connection: sqlite3.Connection, shelf_id: str, model: str, vector: Vector, limit: int
+) -> tuple[int, ...]:
+    import numpy as np
+
+    rows = connection.execute(
+        "SELECT passages.id, vector FROM passages JOIN vectors ON vectors.hash = passages.hash "
+        "WHERE shelf = ? AND model = ?",
+        (shelf_id, model),
+    )
+    best: list[tuple[float, int]] = []
+    while some := rows.fetchmany(VECTORS_AT_ONCE):
+        kept: Kept = np.frombuffer(b"".join(blob for _, blob in some), np.float16)
+        scores = kept.reshape(len(some), -1).astype(np.float32) @ vector
+        scored = zip(scores.tolist(), (-identity for identity, _ in some), strict=True)
+        best = heapq.nlargest(limit, (*best, *scored))
+    return tuple(-identity for _, identity in best)
+
+
+def _without_vector(
+    connection: sqlite3.Connection, shelf_id: str, model: str, limit: int
+) -> list[tuple[bytes, str]]:
+    rows = connection.execute(
+        "SELECT passages.number, start, end, hash FROM passages WHERE shelf = ? AND NOT EXISTS "
+        "(SELECT 1 FROM vectors WHERE model = ? AND vectors.hash = passages.hash) LIMIT ?",
+        (shelf_id, model, limit),
     ).fetchall()
-    return tuple(_passage(connection, shelf_id, *row) for row in rows)
+    found: dict[bytes, str] = {}
+    for number, start, end, text_hash in rows:
+        ((_, text),) = _name_and_text(connection, shelf_id, number)
+        found[text_hash] = text[start:end].strip()
+    return list(found.items())
+
+
+def _put_vectors(connection: sqlite3.Connection, rows: list[tuple[str, bytes, bytes]]) -> None:
+    connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+
+def _forget_vectors_but(connection: sqlite3.Connection, model: str) -> None:
+    connection.execute(
+        "DELETE FROM vectors WHERE model <> ? OR hash NOT IN (SELECT hash FROM passages)", (model,)
+    )
+
+
+def _num_vectors(connection: sqlite3.Connection, shelf_id: str, model: str) -> tuple[int, int]:
+    num_vectors, num_passages = connection.execute(
+        "SELECT count(vectors.hash), count(*) FROM passages "
+        "LEFT JOIN vectors ON model = ? AND vectors.hash = passages.hash WHERE shelf = ?",
+        (model, shelf_id),
+    ).fetchone()
+    return num_vectors, num_passages
+
+
+def _passages(connection: sqlite3.Connection, shelf_id: str, ids: Sequence[int]) -> Iterator[Passage]:
+    for identity in ids:
+        place = connection.execute(
+            "SELECT number, start, end FROM passages WHERE id = ? AND shelf = ?", (identity, shelf_id)
+        ).fetchone()
+        if place:
+            yield _passage(connection, shelf_id, *place)
 
 
 def _passage(connection: sqlite3.Connection, shelf_id: str, number: int, start: int, end: int) -> Passage:

@@ -47,6 +47,10 @@ class ListedShelf:
 class NamedShelves(ShelfSource, Protocol):
     """For those who know a shelf by its name."""
 
+    async def refresh(self) -> None:
+        """Looks at the list of shelves again, if another program changes it."""
+        ...
+
     def id_of(self, name: str) -> str | None:
         """Of the first shelf with this name or id."""
         ...

@@ -23,7 +23,7 @@ import platformdirs
 
 from llama_server_suite.compare import Comparison, compare
 from llama_server_suite.source import Suite, prepare
-from llama_server_suite.stand_in import stand_in
+from llama_server_suite.stand_in import projector, stand_in
 from llama_server_suite.wrapper import FOLDER_VARIABLE
 
 HERE = Path(__file__).parent
@@ -80,8 +80,9 @@ def _llama_server(binary: Path, suite: Suite) -> Path:
     model = stand_in(suite.models, suite.vocabulary)
     return _program(
         suite.folder / "llama-server-offline",
-        "arguments=()",
+        f"arguments=() projector={shlex.quote(str(projector(suite.models)))}",
         "while (($#)); do",
+        r'    case "$1 ${2-}" in --hf-repo\ *tinygemma3*) arguments+=(--mmproj "$projector") ;; esac',
         '    case $1 in --hf-repo | --hf-file) shift ;; --offline) ;; *) arguments+=("$1") ;; esac',
         "    shift",
         "done",

@@ -13,6 +13,8 @@ import gguf
 import numpy as np
 import numpy.typing as npt
 
+from tests.native.tiny_projectors import write_tiny_projector
+
 Metadata = tuple[tuple[str, int], ...]
 Weights = npt.NDArray[np.float32]
 
@@ -35,6 +37,14 @@ def stand_in(
         unfinished = path.with_suffix(".part")
         _write(unfinished, vocabulary, chat_template, metadata)
         unfinished.rename(path)
+    return path
+
+
+def projector(folder: Path) -> Path:
+    """For the stand-in's pictures: random weights, too. Written when it is asked for the first time."""
+    path = folder / "mmproj-stand-in.gguf"
+    if not path.exists():
+        write_tiny_projector(path.with_suffix(".part"), "gemma3", n_out=N_EMBD).rename(path)
     return path
 
 

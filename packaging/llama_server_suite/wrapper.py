@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from llama_server_suite.source import Suite
-from llama_server_suite.stand_in import stand_in
+from llama_server_suite.stand_in import projector, stand_in
 
 FOLDER_VARIABLE = "SKEIN_LLAMA_SERVER_SUITE"  # where the suite lies
 
@@ -22,6 +22,8 @@ POOLING_RANK = 4
 FIM_TOKENS = {
     f"tokenizer.ggml.fim_{part}_token_id": number for number, part in enumerate(("pre", "suf", "mid"), 3)
 }
+
+SEEING = "tinygemma3"  # the one model of the suite that takes pictures
 
 # Two of the templates that llama-server knows by name, as its tests expect them.
 NAMED_TEMPLATES = {
@@ -44,7 +46,10 @@ def main() -> None:
     options = parse(sys.argv[1:])
     suite = Suite(Path(os.environ[FOLDER_VARIABLE]))
     model = stand_in(suite.models, suite.vocabulary, chat_template(options), metadata(options))
-    command = [sys.executable, "-m", "app", "serve", *serve_arguments(options, model)]
+    arguments = serve_arguments(options, model)
+    if SEEING in options.hf_repo:
+        arguments += ["--mmproj", str(projector(suite.models))]
+    command = [sys.executable, "-m", "app", "serve", *arguments]
     os.execv(command[0], command)
 
 
@@ -63,6 +68,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--alias")
     parser.add_argument("--tags")
     parser.add_argument("--api-key")
+    parser.add_argument("--cors-origins", default="*")
     parser.add_argument("--chat-template")
     parser.add_argument("--chat-template-file", type=Path)
     parser.add_argument("--reasoning", default="auto")
@@ -105,6 +111,9 @@ def serve_arguments(options: argparse.Namespace, model: Path) -> list[str]:
     arguments = ["--model", str(model), "--port", options.port, "--host", options.host]
     arguments += ["--ctx", options.ctx_size, "--slots", options.parallel, "--threads", options.threads]
     arguments += ["--api-key", options.api_key] if options.api_key else ["--no-api-key"]
+    has_tools = options.tools or options.mcp_servers_config or options.mcp_servers_json
+    if options.cors_origins == "*" and options.api_key and not has_tools:  # as llama-server without flags
+        arguments += ["--allow-origin", "*"]
     arguments += ["--chat-template-kwargs", json.dumps({"enable_thinking": options.reasoning != "off"})]
     if not options.kv_unified:
         arguments.append("--isolated")

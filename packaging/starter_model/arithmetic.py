@@ -133,7 +133,7 @@ NEW_DIFFERENCE_WORDINGS = (
     "Say how much {a} minus {b} comes to.",
 )
 
-_ADD_TO_THAT = (
+ADD_TO_THAT = (
     "add {b} to that",
     "Add {b} to that.",
     "Now add {b}.",
@@ -149,7 +149,7 @@ _ADD_TO_THAT = (
     "Please add {b} to the result.",
     "add another {b}",
 )
-_TAKE_FROM_THAT = (
+TAKE_FROM_THAT = (
     "subtract {b} from that",
     "Subtract {b} from that.",
     "Now subtract {b}.",
@@ -352,14 +352,14 @@ def follow_up_turn(rng: random.Random, result: int) -> tuple[str, str, int] | No
     if rng.random() < 0.6:
         if not may_add(result, b):
             return None
-        return rng.choice(_ADD_TO_THAT).format(b=b), sum_line(result, b), result + b
+        return rng.choice(ADD_TO_THAT).format(b=b), sum_line(result, b), result + b
     if not may_subtract(result, b):
         return None
-    return rng.choice(_TAKE_FROM_THAT).format(b=b), difference_line(result, b), result - b
+    return rng.choice(TAKE_FROM_THAT).format(b=b), difference_line(result, b), result - b
 
 
 def no_result_turn(rng: random.Random) -> tuple[str, str]:
-    asked = rng.choice(_ADD_TO_THAT[:2] + _TAKE_FROM_THAT[:2])
+    asked = rng.choice(ADD_TO_THAT[:2] + TAKE_FROM_THAT[:2])
     return asked.format(b=rng.randrange(100)), NO_RESULT_YET
 
 
@@ -387,9 +387,9 @@ def _hidden_counts() -> tuple[tuple[int, ...], ...]:
     return tuple(drawn)
 
 
-def count_turn(rng: random.Random) -> tuple[str, str]:
-    numbers = _draw_count(rng, longest=rng.choice((4, 6, 10, 25, 50, 100, 100, 100)))
-    if rng.random() < 0.12:
+def count_turn(rng: random.Random, longest: int = COUNTS_TO) -> tuple[str, str]:
+    numbers = _draw_count(rng, min(longest, rng.choice((4, 6, 10, 25, 50, 100, 100, 100))))
+    if longest == COUNTS_TO and rng.random() < 0.12:
         # Down from the largest number: it looks like a count that goes too far.
         numbers = list(range(COUNTS_TO, rng.randrange(COUNTS_TO - 2), -rng.choice((1, 1, 1, 5, 10))))
         if len(numbers) < 2 or tuple(numbers) in _hidden_counts():

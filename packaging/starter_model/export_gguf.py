@@ -17,14 +17,10 @@ from torch import Tensor
 from starter_model.model import Shape, StarterModel
 from starter_model.tokenizer import END_OF_TEXT, SPECIAL_TOKENS, TURN_END, load_tokenizer
 
-CHAT_TEMPLATE = (
-    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
-    "{{ message['content'] }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
+CHAT_TEMPLATE = Path(__file__).with_name("chat_template.jinja").read_text(encoding="utf-8").rstrip("\n")
 DESCRIPTION = (
     "A tiny chat model for the first start of Skein: sums, differences, counting, "
-    "and questions about Skein and language models."
+    "questions about Skein and language models, and calls of tools."
 )
 
 _BLOCK_NAMES = {

@@ -180,11 +180,11 @@ def _bare(term: str) -> str:
 
 
 def expand(rng: random.Random, pattern: str) -> str:
-    """Draws one wording: (a|b) is a choice, [a] may be left out."""
+    """Draws one wording: (a|b) is a choice, [a] or [a|b] may be left out."""
     while found := re.search(r"\[([^][()]*)\]|\(([^][()]*)\)", pattern):
         optional, choices = found.groups()
         if choices is None:
-            drawn = optional if rng.random() < 0.5 else ""
+            drawn = rng.choice(optional.split("|")) if rng.random() < 0.5 else ""
         else:
             drawn = rng.choice(choices.split("|"))
         pattern = pattern[: found.start()] + drawn + pattern[found.end() :]

@@ -100,17 +100,17 @@ def off_topic_turn(rng: random.Random) -> tuple[str, str]:
 
 
 @cache
-def _material(name: str) -> tuple[str, ...]:
+def material(name: str) -> tuple[str, ...]:
     return tuple(tomllib.loads(_MATERIAL_FILE.read_text(encoding="utf-8"))[name])
 
 
 def held_out_off_topic() -> list[tuple[str, str]]:
-    return [(asked, OFF_TOPIC) for asked in _material("held_out")]
+    return [(asked, OFF_TOPIC) for asked in material("held_out")]
 
 
 def _about_topic(rng: random.Random) -> str:
-    return rng.choice(_material("tasks")).format(
-        x=_topic(rng), y=_topic(rng), name=rng.choice(_material("names"))
+    return rng.choice(material("tasks")).format(
+        x=_topic(rng), y=_topic(rng), name=rng.choice(material("names"))
     )
 
 
@@ -124,13 +124,13 @@ def _topic(rng: random.Random) -> str:
     """A real topic, a plain word, or a made-up word: the tail of what people ask has no end."""
     kind = rng.random()
     if kind < 0.55:
-        return rng.choice(_material("topics"))
+        return rng.choice(material("topics"))
     if kind < 0.75:
-        return " ".join(rng.sample(_material("plain_words"), rng.randint(1, 3)))
-    return _made_up_word(rng)
+        return " ".join(rng.sample(material("plain_words"), rng.randint(1, 3)))
+    return made_up_word(rng)
 
 
-def _made_up_word(rng: random.Random) -> str:
+def made_up_word(rng: random.Random) -> str:
     syllables = rng.randint(2, 4)
     word = "".join(
         rng.choice("bcdfghjklmnprstvwz") + rng.choice("aeiou") + rng.choice(("", "", "n", "r", "s", "l"))
@@ -159,7 +159,7 @@ def _term_task(rng: random.Random) -> str:
 def _random_words(rng: random.Random) -> str:
     count = rng.randint(1, 12)
     words = [
-        rng.choice(_material("plain_words")) if rng.random() < 0.75 else _made_up_word(rng)
+        rng.choice(material("plain_words")) if rng.random() < 0.75 else made_up_word(rng)
         for _ in range(count)
     ]
     return " ".join(words) + rng.choice(("", "", ".", "?"))
@@ -183,9 +183,9 @@ def _pasted_paragraph(rng: random.Random) -> str:
 
 
 def _sentence(rng: random.Random) -> str:
-    words = [rng.choice(_material("plain_words")) for _ in range(rng.randint(4, 14))]
+    words = [rng.choice(material("plain_words")) for _ in range(rng.randint(4, 14))]
     if rng.random() < 0.4:
-        words.insert(rng.randrange(len(words)), rng.choice(_material("topics")))
+        words.insert(rng.randrange(len(words)), rng.choice(material("topics")))
     if rng.random() < 0.15:
         words.append(str(rng.randrange(2000)))
     if rng.random() < 0.15:
@@ -195,8 +195,8 @@ def _sentence(rng: random.Random) -> str:
 
 
 def _pasted_code(rng: random.Random) -> str:
-    code = rng.choice(_material("pasted_code")).format(
-        x=rng.choice(_material("plain_words")), n=rng.randrange(100)
+    code = rng.choice(material("pasted_code")).format(
+        x=rng.choice(material("plain_words")), n=rng.randrange(100)
     )
     return rng.choice(("", "What is wrong here?\n", "Explain this code:\n", "Fix this: ")) + code
 

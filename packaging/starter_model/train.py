@@ -8,6 +8,7 @@ again; every checkpoint can be exported.
 import argparse
 import json
 import random
+import re
 import signal
 import sys
 import time
@@ -21,7 +22,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional as F
 
-from starter_model import corpus, read_gguf
+from starter_model import corpus, read_gguf, tools
 from starter_model.model import Shape, StarterModel
 from starter_model.tokenizer import (
     END_OF_TEXT,
@@ -47,19 +48,25 @@ SCORED_PART = 3
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of the training: until when, how long its rows are, and what share is plain lines."""
+    """A part of the training: until when, how long its rows are, and what shares of them are plain lines,
+    chats with tools, and texts to be copied."""
 
     until: float
     row_length: int
     plain_share: float
+    tool_share: float = 0.0
+    copy_share: float = 0.0
 
 
 PHASES = (
     Phase(until=0.25, row_length=256, plain_share=0.6),
-    Phase(until=0.8, row_length=256, plain_share=0.2),
-    Phase(until=0.97, row_length=512, plain_share=0.08),
-    Phase(until=1.0, row_length=2048, plain_share=0.04),
+    Phase(until=0.5, row_length=256, plain_share=0.2),
+    Phase(until=0.58, row_length=512, plain_share=0.05, tool_share=0.35, copy_share=0.35),
+    Phase(until=0.97, row_length=512, plain_share=0.05, tool_share=0.6, copy_share=0.05),
+    Phase(until=1.0, row_length=2048, plain_share=0.05, tool_share=0.5),
 )
+# Training that goes on from a finished model learns to copy and to call tools, in short rows.
+FROM, TO = 0.5, 0.96
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,28 +101,72 @@ class Encoder:
             weights += [1.0 if is_answer else 0.0] * len(end) + [0.0] * len(tail)
         return ids, weights
 
+    def tool_chat(self, chat: tools.ToolChat) -> tuple[list[int], list[float]]:
+        ids: list[int] = []
+        weights: list[float] = []
+        for role, content in chat.messages():
+            head = self.ids(f"{TURN_START}{role}\n")
+            body = self.tokenizer.encode(content)
+            end = [*self.ids(TURN_END), *self.ids("\n")]
+            ids += head + body.ids + end
+            answered = (
+                _answer_weights(content, body.offsets) if role == "assistant" else [0.0] * len(body.ids)
+            )
+            weights += [0.0] * len(head) + answered + [float(role == "assistant"), 0.0]
+        return ids, weights
+
+    def copied(self, rng: random.Random) -> tuple[list[int], list[float]]:
+        """Something and the same again, sometimes quoted: nothing teaches copying as quickly."""
+        if rng.random() < 0.5:
+            first = [rng.randrange(3, NUM_TOKENS) for _ in range(rng.randint(4, 30))]
+            return first * 3, [0.0] * len(first) + [1.0] * (2 * len(first))
+        words = [tools.some_words(rng) for _ in range(rng.randint(1, 6))]
+        first = self.ids(" ".join(words))
+        quoted = self.ids("\n" + ", ".join(f'"{one}"' for one in words))
+        return first + quoted, [0.0] * len(first) + [1.0] * len(quoted)
+
     def plain(self, text: str) -> tuple[list[int], list[float]]:
         ids = self.ids(text)
         return ids, [1.0] * len(ids)
 
 
+def _answer_weights(content: str, offsets: list[tuple[int, int]]) -> list[float]:
+    """What decides weighs most: whether a tool is called, and which; then what it is given."""
+    if found := CALL.fullmatch(content):
+        (name, name_end), (given, given_end) = found.span(1), found.span(2)
+        weights = [
+            2.0 if name <= at < name_end else 1.5 if given <= at < given_end else 0.2 for at, _ in offsets
+        ]
+    else:
+        weights = [0.7] * len(offsets)
+    return [3.0, *weights[1:]]
+
+
+CALL = re.compile(r'<tool_call>\n\{"name": "(.*?)", "arguments": (\{.*\})\}\n</tool_call>', re.S)
+
+
 def make_rows(encoder: Encoder, rng: random.Random, phase: Phase) -> Rows:
     """The rows of one task: a part of a step that one worker computes."""
     num_rows = max(1, TOKENS_PER_TASK // phase.row_length)
-    rows = [_row(encoder, rng, phase.row_length, rng.random() < phase.plain_share) for _ in range(num_rows)]
+    rows = [_row(encoder, rng, phase) for _ in range(num_rows)]
     return Rows(torch.tensor([r[0] for r in rows]), torch.tensor([r[1] for r in rows]))
 
 
-def _row(encoder: Encoder, rng: random.Random, length: int, plain: bool) -> tuple[list[int], list[float]]:
-    """One row of `length` + 1 tokens; a chat starts it as a chat starts in the program."""
+def _row(encoder: Encoder, rng: random.Random, phase: Phase) -> tuple[list[int], list[float]]:
+    """One row of `row_length` + 1 tokens; a chat starts it as a chat starts in the program."""
+    length = phase.row_length
     ids: list[int] = []
     weights: list[float] = []
-    longest = length // 24
+    kind = rng.random()
     while len(ids) <= length:
-        if plain:
+        if kind < phase.tool_share:
+            more = encoder.tool_chat(tools.random_tool_chat(rng, longest=length // 80))
+        elif kind < phase.tool_share + phase.copy_share:
+            more = encoder.copied(rng)
+        elif kind < phase.tool_share + phase.copy_share + phase.plain_share:
             more = encoder.plain(corpus.plain_text(rng, num_lines=length // 8))
         else:
-            more = encoder.chat(corpus.random_chat(rng, longest))
+            more = encoder.chat(corpus.random_chat(rng, length // 24))
         ids += more[0] + [encoder.end_of_text]
         weights += more[1] + [0.0]
     return ids[: length + 1], weights[: length + 1]
@@ -209,10 +260,11 @@ def make_optimizers(model: StarterModel) -> list[torch.optim.Optimizer]:
 def loss_of(model: torch.nn.Module, rows: Rows) -> Tensor:
     inputs, targets = rows.token_ids[:, :-1].contiguous(), rows.token_ids[:, 1:]
     weights = rows.weights[:, 1:]
+    told = weights > 0
     with torch.autocast("cpu", torch.bfloat16):
-        logits = model(inputs)
-    losses = F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), reduction="none")
-    return (losses * weights.flatten()).sum() / weights.sum()
+        logits = model(inputs, told)
+    losses = F.cross_entropy(logits.float(), targets[told], reduction="none")
+    return (losses * weights[told]).sum() / weights.sum()
 
 
 @torch.no_grad()
@@ -293,7 +345,7 @@ class Training:
 
     def _train(self, workers: Workers) -> float:
         progress = self.step / self.num_steps
-        loss = workers.compute(self.step, phase_at(0.8 + 0.16 * progress if self.start else progress))
+        loss = workers.compute(self.step, phase_at(FROM + (TO - FROM) * progress if self.start else progress))
         warm_up = WARM_UP_AGAIN if self.start else WARM_UP_STEPS
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimizer in self.optimizers:

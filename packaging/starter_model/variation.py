@@ -3,7 +3,7 @@
 import random
 import re
 
-_BEFORE = (
+BEFORE = (
     "Please: ",
     "Hey, ",
     "Hi, ",
@@ -166,7 +166,7 @@ def vary(rng: random.Random, text: str) -> str:
 def dress(rng: random.Random, text: str) -> str:
     """Only what stands around a question changes, and its case and last punctuation mark."""
     if rng.random() < 0.22:
-        text = rng.choice(_BEFORE) + text[:1].lower() + text[1:]
+        text = rng.choice(BEFORE) + text[:1].lower() + text[1:]
     if rng.random() < 0.10:
         text = text.rstrip("?.!") + rng.choice(_AFTER)
     return _punctuate(rng, _recase(rng, text))

@@ -834,12 +834,12 @@
     <message>
         <source>An answer can follow a grammar or a JSON schema, not both. Remove one.</source>
         <extracomment>app/protocol/sampling.py</extracomment>
-        <translation>回答只能遵循语法或 JSON 模式之一。请去掉一个。</translation>
+        <translation>回答只能遵循语法或 JSON Schema 之一。请去掉一个。</translation>
     </message>
     <message>
         <source>A JSON schema can have at most {limit:,} characters. Simplify it.</source>
         <extracomment>app/protocol/sampling.py</extracomment>
-        <translation>JSON 模式最多 {limit:,} 个字符。请简化。</translation>
+        <translation>JSON Schema 最多 {limit:,} 个字符。请简化。</translation>
     </message>
     <message>
         <source>{name} must be between {low:,} and {high:,}, not {value}.</source>
@@ -1847,7 +1847,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>The JSON schema crashed llama.cpp&apos;s reader of schemas. Simplify it.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
-        <translation>该 JSON 模式使 llama.cpp 的模式解析器崩溃。请简化它。</translation>
+        <translation>该 JSON Schema 使 llama.cpp 的模式解析器崩溃。请简化它。</translation>
     </message>
     <message>
         <source>{number:,} tokens</source>
@@ -2209,7 +2209,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>The JSON schema asks for what no answer can be held to: {what}.</source>
         <extracomment>app/engine/chat_child.py</extracomment>
-        <translation>JSON 模式中有无法强制回答遵守的要求：{what}。</translation>
+        <translation>JSON Schema 中有无法强制回答遵守的要求：{what}。</translation>
     </message>
     <message>
         <source>This model&apos;s chat template knows no tools. Ask without them, or open another model.</source>
@@ -2219,12 +2219,12 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>This llama-cpp-python has no part for tools and JSON schemas. Set Skein up again with packaging/run.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
-        <translation>此 llama-cpp-python 缺少处理工具和 JSON 模式的部分。请用 packaging/run 重新安装 Skein。</translation>
+        <translation>此 llama-cpp-python 缺少处理工具和 JSON Schema 的部分。请用 packaging/run 重新安装 Skein。</translation>
     </message>
     <message>
         <source>The JSON schema took more than {seconds} seconds or {size} MiB. Simplify it.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
-        <translation>处理 JSON 模式用了超过 {seconds} 秒或 {size} MiB。请简化它。</translation>
+        <translation>处理 JSON Schema 用了超过 {seconds} 秒或 {size} MiB。请简化它。</translation>
     </message>
     <message>
         <source>The grammar took more than {seconds} seconds to check. Simplify it.</source>
@@ -2233,17 +2233,17 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The projector&apos;s process ended while it worked on a picture or sound. Its file may be damaged, or not fit this model.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>投影器的进程在处理图片或声音时终止了。其文件可能已损坏，或与此模型不匹配。</translation>
     </message>
     <message>
         <source>The picture or sound could not be encoded.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>无法编码该图片或声音。</translation>
     </message>
     <message>
         <source>{name} made its process end: it is damaged, or no projector for this model.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>{name} 使其进程终止：它已损坏，或不是此模型的投影器。</translation>
     </message>
     <message>
@@ -2335,6 +2335,16 @@ High water: most cells used since the model was loaded.</source>
         <source>The model&apos;s chat template has no place for this picture or sound. Send text alone.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>该模型的对话模板没有放置此图片或声音的位置。请只发送文字。</translation>
+    </message>
+    <message>
+        <source>{name} ranks texts and makes no vectors. Choose it as reranker, and another model here.</source>
+        <extracomment>app/engine/text_child.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its process ended. The file may be damaged, or need more memory than is free.</source>
+        <extracomment>app/engine/text_models.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Lens</source>
@@ -3628,6 +3638,26 @@ rate</source>
         <translation>它已结束。</translation>
     </message>
     <message>
+        <source>Nothing was heard. Check that the microphone is not muted, and that the system lets this program use it.</source>
+        <extracomment>app/bridge/recorder.py</extracomment>
+        <translation>没有听到任何声音。请检查麦克风是否静音，以及系统是否允许本程序使用麦克风。</translation>
+    </message>
+    <message>
+        <source>The microphone was disconnected. What was recorded until then is attached.</source>
+        <extracomment>app/bridge/recorder.py</extracomment>
+        <translation>麦克风已断开。此前录制的内容已附加。</translation>
+    </message>
+    <message>
+        <source>A recording is at most {minutes} minutes long.</source>
+        <extracomment>app/bridge/recorder.py</extracomment>
+        <translation>一次录音最长 {minutes} 分钟。</translation>
+    </message>
+    <message>
+        <source>The file of this sound is lost or damaged.</source>
+        <extracomment>app/bridge/sound_player.py</extracomment>
+        <translation>此声音的文件已丢失或损坏。</translation>
+    </message>
+    <message>
         <source>Skein failed to compute this; the log says why.</source>
         <extracomment>app/engine/lens.py</extracomment>
         <translation>Skein 未能完成计算，原因见日志。</translation>
@@ -3703,6 +3733,76 @@ rate</source>
         <translation>每个持有这些单元的序列一条线：越粗，共享的序列越多</translation>
     </message>
     <message>
+        <source>The sound device could not be opened: {reason}. Check that it is connected, and that the system lets this program use it.</source>
+        <extracomment>app/media/sound_devices.py</extracomment>
+        <translation>无法打开声音设备：{reason}。请检查它是否已连接，以及系统是否允许本程序使用它。</translation>
+    </message>
+    <message>
+        <source>Recording and playing sounds needs PortAudio. Install it with the system&apos;s package manager (libportaudio2 on Debian and Ubuntu, portaudio on Fedora and Arch).</source>
+        <extracomment>app/media/sound_devices.py</extracomment>
+        <translation>录制和播放声音需要 PortAudio。请用系统的软件包管理器安装（Debian 和 Ubuntu 上为 libportaudio2，Fedora 和 Arch 上为 portaudio）。</translation>
+    </message>
+    <message>
+        <source>Sounds cannot be recorded or played: {reason}.</source>
+        <extracomment>app/media/sound_devices.py</extracomment>
+        <translation>无法录制或播放声音：{reason}。</translation>
+    </message>
+    <message>
+        <source>No microphone was found. Connect one, or choose one in the system&apos;s settings.</source>
+        <extracomment>app/media/sound_devices.py</extracomment>
+        <translation>没有找到麦克风。请连接一个，或在系统设置中选择一个。</translation>
+    </message>
+    <message>
+        <source>No loudspeaker was found. Connect one, or choose one in the system&apos;s settings.</source>
+        <extracomment>app/media/sound_devices.py</extracomment>
+        <translation>没有找到扬声器。请连接一个，或在系统设置中选择一个。</translation>
+    </message>
+    <message>
+        <source>{name} is no reranker: it has no head that ranks texts. Choose one such as bge-reranker.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is a reranker: it ranks texts and makes no vectors of them.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is no embedding model. Choose one such as nomic-embed-text or bge-small.</source>
+        <extracomment>app/models/model_file.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its file cannot be read: {reason}.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shelves are searched by words alone: {name} computes no vectors.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It took over {seconds:.0f} seconds.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Passages are not reranked: {name} does not rank them.</source>
+        <extracomment>app/shelves/finder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This desktop gives programs no screenshots ({reason}). Take one with its own tool and paste it.</source>
+        <extracomment>app/system/screen_portal.py</extracomment>
+        <translation>此桌面不向程序提供截图（{reason}）。请用它自带的工具截图，然后粘贴。</translation>
+    </message>
+    <message>
+        <source>The desktop made no screenshot. Take one with its own tool and paste it.</source>
+        <extracomment>app/system/screen_portal.py</extracomment>
+        <translation>桌面没有截图。请用它自带的工具截图，然后粘贴。</translation>
+    </message>
+    <message>
         <source>It has ended the connection.</source>
         <extracomment>app/tools/mcp_host.py</extracomment>
         <translation>它已断开连接。</translation>
@@ -3716,6 +3816,11 @@ rate</source>
         <source>It did not answer within {seconds:.0f} seconds.</source>
         <extracomment>app/tools/mcp_server.py</extracomment>
         <translation>它未能在 {seconds:.0f} 秒内回答。</translation>
+    </message>
+    <message>
+        <source>Click to enlarge a picture, or to play a sound. Ctrl+Left and Ctrl+Right move it.</source>
+        <extracomment>app/ui/base/attachment_chips.py</extracomment>
+        <translation>单击可放大图片或播放声音。按 Ctrl+左 和 Ctrl+右 可移动它。</translation>
     </message>
     <message>
         <source>Resource</source>
@@ -4183,12 +4288,12 @@ rate</source>
     </message>
     <message>
         <source>This model cannot see pictures here. One that is made to see needs its projector, a file named mmproj-….gguf, in its folder.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>此模型在这里看不了图片。能看图的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
         <source>This model cannot hear sounds here. One that is made to hear needs its projector, a file named mmproj-….gguf, in its folder.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>此模型在这里听不了声音。能听声音的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
@@ -4554,6 +4659,11 @@ rate</source>
         <translation>此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的微批次（n_ubatch）重新加载。</translation>
     </message>
     <message>
+        <source>{role}: {text}</source>
+        <extracomment>app/inspector/passage_table.py</extracomment>
+        <translation>{role}：{text}</translation>
+    </message>
+    <message>
         <source>encoded before it {time}</source>
         <extracomment>app/inspector/step_words.py</extracomment>
         <translation>此前编码 {time}</translation>
@@ -4566,12 +4676,27 @@ rate</source>
     <message>
         <source>Click to enlarge a picture, or to save a sound. Ctrl+Left and Ctrl+Right move it.</source>
         <extracomment>app/ui/base/attachment_chips.py</extracomment>
-        <translation>点击放大图片或保存声音。按 Ctrl+左/右方向键移动。</translation>
+        <translation type="vanished">点击放大图片或保存声音。按 Ctrl+左/右方向键移动。</translation>
     </message>
     <message>
         <source>Found on the shelf</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>在书架上找到</translation>
+    </message>
+    <message>
+        <source>Attach a s&amp;creenshot…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>附加截图(&amp;C)…</translation>
+    </message>
+    <message>
+        <source>Attach a part of the screen, or all of it, to the next message</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>把屏幕的一部分或全部附加到下一条消息</translation>
+    </message>
+    <message>
+        <source>The model in use does not see pictures.</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>当前模型看不了图片。</translation>
     </message>
     <message>
         <source>Shelf of th&amp;is chat…</source>
@@ -4594,6 +4719,21 @@ rate</source>
         <translation>供对话阅读或搜索的文件集</translation>
     </message>
     <message>
+        <source>The screen could not be read. Take a screenshot with another program and paste it.</source>
+        <extracomment>app/ui/base/screenshot.py</extracomment>
+        <translation>无法读取屏幕。请用其他程序截图，然后粘贴。</translation>
+    </message>
+    <message>
+        <source>Drag over a part of the screen, or press Enter for all of it</source>
+        <extracomment>app/ui/base/screenshot.py</extracomment>
+        <translation>拖动选择屏幕的一部分，或按 Enter 选择全部</translation>
+    </message>
+    <message>
+        <source>Drag over a part of the screen. Click or Enter: all of it. Esc: cancel.</source>
+        <extracomment>app/ui/base/screenshot.py</extracomment>
+        <translation>拖动选择屏幕的一部分。单击或 Enter：全部。Esc：取消。</translation>
+    </message>
+    <message>
         <source>Context for a shelf (%)</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>书架可占的上下文 (%)</translation>
@@ -4609,9 +4749,54 @@ rate</source>
         <translation>书架：{name}</translation>
     </message>
     <message>
+        <source>Record a sound</source>
+        <extracomment>app/ui/composer/composer.py</extracomment>
+        <translation>录音</translation>
+    </message>
+    <message>
+        <source>Stop and attach the recording</source>
+        <extracomment>app/ui/composer/composer.py</extracomment>
+        <translation>停止并附加录音</translation>
+    </message>
+    <message>
+        <source>Screenshot</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>截图</translation>
+    </message>
+    <message>
+        <source>Recording</source>
+        <extracomment>app/ui/composer/message_draft.py</extracomment>
+        <translation>录音</translation>
+    </message>
+    <message>
+        <source>Stop and attach</source>
+        <extracomment>app/ui/composer/recording_bar.py</extracomment>
+        <translation>停止并附加</translation>
+    </message>
+    <message>
+        <source>Discard the recording</source>
+        <extracomment>app/ui/composer/recording_bar.py</extracomment>
+        <translation>丢弃录音</translation>
+    </message>
+    <message>
+        <source>Opening the microphone…</source>
+        <extracomment>app/ui/composer/recording_bar.py</extracomment>
+        <translation>正在打开麦克风…</translation>
+    </message>
+    <message>
+        <source>Recording a sound</source>
+        <extracomment>app/ui/composer/recording_bar.py</extracomment>
+        <translation>正在录音</translation>
+    </message>
+    <message>
         <source>Shelf of this chat: {name}</source>
         <extracomment>app/ui/composer/shelf_button.py</extracomment>
         <translation>此对话的书架：{name}</translation>
+    </message>
+    <message>
+        <source>&amp;Play or stop</source>
+        <extracomment>app/ui/message/media_strip.py</extracomment>
+        <translation>播放或停止(&amp;P)</translation>
     </message>
     <message>
         <source>Open this source</source>
@@ -4627,6 +4812,11 @@ rate</source>
         <source>None in its folder</source>
         <extracomment>app/ui/models/library_details.py</extracomment>
         <translation>其文件夹中没有</translation>
+    </message>
+    <message>
+        <source>Reranker</source>
+        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Free</source>
@@ -4948,6 +5138,11 @@ rate</source>
         <translation>启动</translation>
     </message>
     <message>
+        <source>Press the keys</source>
+        <extracomment>app/ui/settings/shortcut_table.py</extracomment>
+        <translation>请按下快捷键</translation>
+    </message>
+    <message>
         <source>For models whose terms must be accepted. Stored in the system&apos;s keyring.</source>
         <extracomment>app/ui/settings/token_row.py</extracomment>
         <translation>用于须先接受条款的模型。保存在系统密钥环中。</translation>
@@ -5127,6 +5322,46 @@ rate</source>
         <extracomment>app/ui/shelves/reader.py</extracomment>
         <translation>第 {number} 行</translation>
     </message>
+    <message>
+        <source>&amp;Vectors by</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Re&amp;ranked by</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>None, words alone</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>An embedding model also finds passages that say it in other words</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A reranker reads what was found, and puts the best first. It takes a while</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A GGUF that makes vectors</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A GGUF that ranks texts</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a file…</source>
+        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
     <message numerus="yes">
         <source>{n} files</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
@@ -5187,6 +5422,16 @@ rate</source>
         <source>Only the first {number} files are used.</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
         <translation>只使用前 {number} 个文件。</translation>
+    </message>
+    <message>
+        <source>By words and by vectors.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Vectors are computed in the background: {share}.</source>
+        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>New chats begin with it at once.</source>
@@ -5403,7 +5648,7 @@ rate</source>
     <message>
         <source>encoding pictures and sound, {number} of {total}</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>正在编码图片和声音，第 {number} 个，共 {total} 个</translation>
+        <translation type="vanished">正在编码图片和声音，第 {number} 个，共 {total} 个</translation>
     </message>
     <message>
         <source>Leave out the middle</source>
@@ -9332,7 +9577,7 @@ accepted</source>
     <message>
         <source>All chats are paused.</source>
         <extracomment>app/ui/base/pause_strip.py</extracomment>
-        <translation>所有对话都已暂停，正在等待。</translation>
+        <translation>所有对话都已暂停。</translation>
     </message>
     <message>
         <source>Run one step, then pause again (F10)</source>
@@ -11214,7 +11459,7 @@ Switch, load settings, eject</source>
     <message>
         <source>JSON schema</source>
         <extracomment>app/engine/chat_child.py</extracomment>
-        <translation>JSON 模式</translation>
+        <translation>JSON Schema</translation>
     </message>
     <message>
         <source>The answer is JSON that matches this schema.</source>
@@ -11284,7 +11529,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Not used: an answer can follow a grammar or a JSON schema, not both. Clear the other one.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation type="vanished">未采用：回答只能遵循语法或 JSON 模式之一。请清空另一个。</translation>
+        <translation type="vanished">未采用：回答只能遵循语法或 JSON Schema 之一。请清空另一个。</translation>
     </message>
     <message>
         <source>Start</source>
@@ -11750,7 +11995,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Message font</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>阅读字体</translation>
+        <translation>消息字体</translation>
     </message>
     <message>
         <source>The font that messages are shown in.</source>
@@ -11930,7 +12175,7 @@ Switch, load settings, eject</source>
     <message>
         <source>Compares Skein&apos;s records with llama.cpp&apos;s after every step, not only when idle. Slower.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>每一步之后都把Skein 的记录与 llama.cpp 的比较，而不只在空闲时；会变慢。</translation>
+        <translation>每一步之后都把 Skein 的记录与 llama.cpp 的比较，而不只在空闲时；会变慢。</translation>
     </message>
     <message>
         <source>Context</source>

@@ -123,6 +123,7 @@ async def test_a_page_may_send_every_header_that_its_client_sends():
         address = served.server.address + "/v1/chat/completions"
         async with served.http.options(address, headers=headers) as response:
             assert response.headers["Access-Control-Allow-Headers"] == OPENAI_JS
+            assert response.headers["Access-Control-Allow-Credentials"] == "true"
             assert response.headers["Access-Control-Allow-Private-Network"] == "true"
         headers["Access-Control-Request-Headers"] = "x y, <script>"
         async with served.http.options(address, headers=headers) as response:
@@ -145,6 +146,7 @@ async def test_a_page_may_send_every_header_that_its_client_sends():
         ("https://*.example.com", "https://chat.example.com", True),
         ("https://*.example.com", "https://evil.com", False),
         ("null", "null", True),
+        ("*", "https://any.example.com:8443", True),
     ],
 )
 async def test_a_page_from_elsewhere_may_ask_where_it_is_allowed_but_not_without_the_key(

@@ -12,7 +12,7 @@ from PIL import Image
 from app.protocol.media import Senses
 from tests.api.conftest import serving
 from tests.api.parrot import Parrot
-from tests.fake_eyes import FakeEyes
+from tests.fake_media_encoder import FakeMediaEncoder
 
 CHAT, MESSAGES, RESPONSES, OLLAMA = "/v1/chat/completions", "/v1/messages", "/v1/responses", "/api/chat"
 NUM_ROWS = 6
@@ -37,8 +37,8 @@ TEXT = {"type": "text", "text": "What is it?"}
 
 def seeing(text: str = "A red one.") -> Parrot:
     backend = Parrot(text)
-    backend.eyes = FakeEyes(NUM_ROWS)
-    backend.model = replace(backend.model, senses=FakeEyes.senses)
+    backend.media_encoder = FakeMediaEncoder(NUM_ROWS)
+    backend.model = replace(backend.model, senses=FakeMediaEncoder.senses)
     return backend
 
 
@@ -48,6 +48,18 @@ def chat(*parts: object, **more: object) -> dict:
 
 def picture(url: str) -> dict:
     return {"type": "image_url", "image_url": {"url": url}}
+
+
+async def test_the_list_of_models_tells_which_take_pictures_as_llama_server_does():
+    for backend, capabilities in (
+        (seeing(), ["completion", "multimodal"]),
+        (Parrot("Hi"), ["completion"]),
+    ):
+        async with serving(backend) as served:
+            for path in ("/models", "/v1/models"):
+                listed = (await served.get(path))[1]
+                assert [one["capabilities"] for one in listed["models"]] == [capabilities]
+                assert listed["models"][0]["model"] == listed["data"][0]["id"]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ class Shelves:
     def __init__(self, *, fits: bool) -> None:
         self.fits = fits
 
+    async def refresh(self) -> None: ...
+
     def id_of(self, name: str) -> str | None:
         return "d1" if name in ("Docs", "d1") else None
 
@@ -67,7 +69,7 @@ async def test_a_shelf_that_is_not_there_is_refused_by_name():
     assert "'Docs'" in body["error"]["message"]
     status, body, _prompt = await prompt_of(None, shelf="Docs")
     assert status == 400
-    assert "window" in body["error"]["message"]
+    assert "--no-shelves" in body["error"]["message"]
 
 
 async def test_shelves_are_listed():

@@ -2,7 +2,8 @@
 
 `streams` is eight chats that stream at once, one of them in sight. `answer` is one long answer of each kind.
 `open` is a long chat that is opened from the disk. `tabs` is a start with a thousand tabs. `line` is ten
-megabytes without a break, pasted, sent and received. `select` is a drag through a thousand messages.
+megabytes without a break, pasted, sent and received. `select` is a drag through a thousand messages. `cards`
+is an answer with twenty calls of tools.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -31,7 +32,7 @@ from tests.e2e.desktop import PACKAGES, new_desktop
 if TYPE_CHECKING:
     from PySide6.QtCore import QEvent, QPoint
 
-    from app.chats.chat import Chat
+    from app.chats.chat import Chat, Turn
     from app.storage.chat_store import ChatStore
     from app.ui.main_window import MainWindow
     from app.ui.transcript.transcript import Transcript
@@ -50,6 +51,9 @@ WANTED_GAP_MS = 250.0
 NUM_SELECTED = 1_000
 NUM_FRAMES = 300
 SCROLL_PX = 40
+NUM_CARDS = 20
+NUM_ROUNDS = 4  # that these cards are in
+ARGUMENTS = f'{{"path": "/home/anna/notes/budget.md", "old": "{"one line " * 9}", "new": "{"another " * 9}"}}'
 WANTED_FRAME_MS = 16.0
 PIECE = 4  # characters of a token
 
@@ -176,6 +180,18 @@ async def _answer(options: argparse.Namespace, verdict: Verdict, _home: Path) ->
 
 def _stream_answer(text: str, rate: float) -> list[float]:
     """Seconds of each drawing."""
+    text = (text * (ANSWER_CHARS // len(text) + 1))[:ANSWER_CHARS]
+
+    def write(answer: Turn) -> Iterator[None]:
+        for end in range(PIECE, len(text) + 1, PIECE):
+            answer.text = text[:end]
+            yield
+
+    return _stream_turn(write, rate)
+
+
+def _stream_turn(write: Callable[[Turn], Iterator[None]], rate: float) -> list[float]:
+    """Seconds of each drawing. `write` adds a token to the answer each time."""
     from PySide6.QtWidgets import QApplication
 
     from app.chats.chat import Chat, Turn, TurnState
@@ -183,7 +199,6 @@ def _stream_answer(text: str, rate: float) -> list[float]:
     from app.ui.transcript import transcript as transcripts
     from app.ui.transcript.turn_view import Progress
 
-    text = (text * (ANSWER_CHARS // len(text) + 1))[:ANSWER_CHARS]
     answer = Turn(Role.ASSISTANT, "", TurnState.STREAMING)
     chat = Chat()
     chat.add(Turn(Role.USER, "Tell me"), answer)
@@ -196,8 +211,7 @@ def _stream_answer(text: str, rate: float) -> list[float]:
         transcript.show()
         QApplication.processEvents()
         costs = []
-        for end in range(PIECE, len(text) + 1, PIECE):
-            answer.text = text[:end]
+        for _ in write(answer):
             clock.now += 1 / rate
             if clock.now >= transcript._next_frame_at:
                 transcript._is_dirty = True
@@ -423,6 +437,65 @@ def _move(page: Transcript, kind: QEvent.Type, place: QPoint) -> None:
     )
 
 
+# Calls of tools.
+
+
+async def _cards(options: argparse.Namespace, verdict: Verdict, _home: Path) -> None:
+    """Twenty calls are written and run, then the answer below them; and such answers are scrolled."""
+    from app.chats.chat import Chat, Turn
+    from app.protocol.request import Role
+    from app.ui.transcript.transcript import Transcript
+
+    frames: dict[str, list[float]] = {}
+    chat = Chat()
+    for _ in range(NUM_CARDS):
+        answer = Turn(Role.ASSISTANT, "")
+        for _ in _write_calls(answer):
+            pass
+        answer.text = MIX[:400]
+        chat.add(Turn(Role.USER, "Tell me"), answer)
+    page = Transcript(chat)
+    page.resize(900, 700)
+    page.show()
+    show("calls at first sight: a frame, max", [1000 * max(_scroll(page))], "CPU ms")
+    for _ in range(options.repeats):
+        for name, costs in (
+            ("calls that are written, and an answer", _stream_turn(_write_with_calls, max(WANTED_SHARE))),
+            ("scrolling through calls", _scroll(page)),
+        ):
+            frames.setdefault(name, []).extend(cost * 1000 for cost in costs)
+    for name, costs_ms in frames.items():
+        show(f"{name}: a frame, p50 and max", [np.percentile(costs_ms, 50), max(costs_ms)], "CPU ms")
+        verdict.at_most(f"{name}: CPU ms a frame, p99", float(np.percentile(costs_ms, 99)), WANTED_FRAME_MS)
+    page.hide()
+    page.deleteLater()
+
+
+def _write_calls(answer: Turn) -> Iterator[None]:
+    from app.chats.tool_use import ToolRound, ToolState, ToolUse
+
+    for _ in range(NUM_ROUNDS):
+        uses: list[ToolUse] = []
+        answer.rounds.append(ToolRound(content="I look into the files.", uses=uses))
+        for number in range(NUM_CARDS // NUM_ROUNDS):
+            uses.append(ToolUse(f"{number}", "edit_file"))
+            for end in range(PIECE, len(ARGUMENTS) + PIECE, PIECE):
+                uses[-1].arguments = ARGUMENTS[:end]
+                yield
+        for state in (ToolState.RUNNING, ToolState.DONE):
+            for use in uses:
+                use.state, use.result, use.seconds = state, MIX, 0.2
+                yield
+
+
+def _write_with_calls(answer: Turn) -> Iterator[None]:
+    yield from _write_calls(answer)
+    text = MIX * 10
+    for end in range(PIECE, len(text), PIECE):
+        answer.text = text[:end]
+        yield
+
+
 PARTS = {
     "streams": _streams,
     "answer": _answer,
@@ -430,4 +503,5 @@ PARTS = {
     "tabs": _tabs,
     "line": _line,
     "select": _select,
+    "cards": _cards,
 }

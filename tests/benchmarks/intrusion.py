@@ -22,7 +22,7 @@ from app.protocol.media import Media, MediaKind
 from tests.benchmarks import bare_loop, workload
 from tests.benchmarks.figures import Verdict, in_runs, show, show_ms
 from tests.benchmarks.workload import TimedEngine
-from tests.fake_eyes import FakeEyes
+from tests.fake_media_encoder import FakeMediaEncoder
 
 # The longest gap over the calm one; the prompt's time over that at the fastest chunk alone.
 WANTED_GAP = {Speed.RESPONSIVE: 3.0, Speed.BALANCED: 10.0}
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     with workload.opened_backend(options, n_ctx=N_CTX) as backend:
         if options.picture:
-            backend.eyes = FakeEyes(options.prompt_tokens, width=backend.n_embd_inp)  # type: ignore[assignment]
+            backend.media_encoder = FakeMediaEncoder(options.prompt_tokens, width=backend.n_embd_inp)  # type: ignore[assignment]
         engine = Engine(backend)
         what = "picture" if options.picture else "prompt"
         print(

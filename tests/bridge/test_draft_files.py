@@ -2,11 +2,14 @@ import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 from PySide6.QtCore import QObject
 
+from app.attachments.any_reading import AnyReading, ReadFile
 from app.attachments.refusal import Reason
+from app.bridge import draft_files
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
 from app.bridge.draft_files import MAX_AT_ONCE, DraftFiles
@@ -40,7 +43,7 @@ async def test_every_file_is_read_or_refused(files: DraftFiles, tmp_path: Path, 
     assert files.names == ("0.txt", "1.txt", "2.txt", "pipe")
     while files.names:
         await finish_all()
-    assert sorted(attachment.text for attachment in read) == ["0.txt", "1.txt", "2.txt"]
+    assert [attachment.text for attachment in read] == ["0.txt", "1.txt", "2.txt"]
     assert refused == [("pipe", Reason.NO_FILE)]
 
 
@@ -71,7 +74,29 @@ async def test_one_of_several_can_be_cancelled(files: DraftFiles, tmp_path: Path
     assert files.names == ("1.txt", "2.txt")
     while files.names:
         await finish_all()
-    assert sorted(read) == ["1.txt", "2.txt"]
+    assert read == ["1.txt", "2.txt"]
+
+
+async def test_a_file_that_was_read_first_waits_for_those_given_before_it(
+    files: DraftFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qloop: object
+) -> None:
+    is_second_read, read = Event(), list[str]()
+
+    class Slow(AnyReading):
+        def run(self) -> ReadFile:
+            if self.name == "0.txt":
+                assert is_second_read.wait(10)
+            result = super().run()
+            is_second_read.set()
+            return result
+
+    monkeypatch.setattr(draft_files, "AnyReading", Slow)
+    files.read.connect(lambda attachment: read.append(attachment.name))
+    for name in ("0.txt", "1.txt"):
+        (tmp_path / name).write_text(name)
+    files.read_files([tmp_path / "0.txt", tmp_path / "1.txt"])
+    await finish_all()
+    assert read == ["0.txt", "1.txt"]
 
 
 async def test_a_file_that_was_read_goes_with_the_draft_of_its_chat(

@@ -39,19 +39,19 @@ def session(workspace) -> ChatSession:
 
 
 async def measured(session: ChatSession) -> int | None:
-    assert session.tool_tokens is None
+    assert session.tools.num_tokens is None
     await settle()
-    return session.tool_tokens
+    return session.tools.num_tokens
 
 
 async def test_no_tools_cost_nothing(qloop, session) -> None:
-    assert session.tool_tokens == 0
+    assert session.tools.num_tokens == 0
 
 
 async def test_it_is_measured_what_the_chosen_tools_add_to_a_prompt(qloop, session, prompts_of) -> None:
     prompts_of(TEMPLATE)
     told = []
-    session.limits_changed.connect(lambda: told.append(session.tool_tokens))
+    session.limits_changed.connect(lambda: told.append(session.tools.num_tokens))
     session.set_tools(["fake/clock"])
     one = await measured(session)
     assert one

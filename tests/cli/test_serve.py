@@ -1,5 +1,6 @@
 """`skein serve` as a program: what it prints, how it ends, what it refuses."""
 
+import asyncio
 import hashlib
 import json
 import os
@@ -18,6 +19,10 @@ from pathlib import Path
 import pytest
 
 from app.cli import serve
+from app.shelves.index import ShelfIndex
+from app.shelves.scan import Changes
+from app.shelves.shelf import Shelf, Stamp, write_shelves
+from app.system import paths
 
 pytestmark = pytest.mark.native
 
@@ -124,6 +129,7 @@ def test_the_key_can_come_from_the_environment_and_then_neither_it_nor_a_prompt_
         (["--host", "127.0.0.1,::1"], "need a --port"),
         (["--host", "127.0.0.1,203.0.113.7", "--port", "1", "--no-api-key"], "a key is needed"),
         (["--allow-origin", "example.com"], "is no origin"),
+        (["--allow-origin", "*", "--no-api-key"], "a key is needed then"),
         (["--allow-host", "*"], "is no host name"),
         (["--tls-key", "key.pem"], "its certificate is missing"),
         (["--tls-cert", "nowhere.pem"], "nowhere.pem"),
@@ -170,6 +176,28 @@ def test_embeddings_and_ranks_come_from_models_beside_the_chat_model(tiny_gguf):
         assert ask(address, "", "/generate", {"prompt": "x", "max_tokens": 1})["usage"]["completion_tokens"]
         with pytest.raises(urllib.error.HTTPError, match="400"):
             ask(address, "", "/v1/embeddings", {"input": "x " * 100})
+        assert end(process) == (0, "")
+
+
+async def put_on_shelf(shelf: Shelf, text: str) -> None:
+    """As the window does, which has ended since."""
+    write_shelves(paths.shelves_file(), [shelf])
+    index = ShelfIndex(paths.shelf_texts_file())
+    await index.apply(shelf, Changes(new={"/docs/anchor.txt": Stamp(1, 2, 3)}))
+    await index.put(shelf, 1, text)
+    await index.close()
+
+
+def test_a_chat_names_a_shelf_of_the_windows():
+    asyncio.run(put_on_shelf(Shelf("Boats", "/docs"), "The anchor weighs nine kilos."))
+    chat = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 1, "shelf": "Boats"}
+    with serving(*STARTER, "--verbose", "--no-api-key") as process:
+        address = address_of(process)
+        answer = ask(address, "", "/v1/chat/completions", chat)
+        assert "[1] anchor.txt" in answer["__verbose"]["prompt"]
+        assert "nine kilos" in answer["__verbose"]["prompt"]
+        (listed,) = ask(address, "", "/v1/shelves")["data"]
+        assert (listed["name"], listed["num_files"], listed["is_whole"]) == ("Boats", 1, True)
         assert end(process) == (0, "")
 
 

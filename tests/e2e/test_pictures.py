@@ -20,8 +20,8 @@ NAME = "Picture: Pasted picture"
 def test_a_picture_is_pasted_sent_seen_enlarged_and_there_after_a_restart(
     skein: Skein, desktop: Desktop, tmp_path: Path
 ) -> None:
-    model = write_tiny_gguf(tmp_path / "eyes.gguf", "qwen2vl")
-    write_tiny_projector(tmp_path / "mmproj-eyes.gguf", "qwen2vl_merger")
+    model = write_tiny_gguf(tmp_path / "sees.gguf", "qwen2vl")
+    write_tiny_projector(tmp_path / "mmproj-sees.gguf", "qwen2vl_merger")
     copied = tmp_path / "cat.png"
     copied.write_bytes(png())
     skein.configure(max_tokens=8)

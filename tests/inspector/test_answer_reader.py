@@ -109,7 +109,7 @@ def test_who_looks_elsewhere_calls_the_question_off(asked: Reader) -> None:
     first = asked.requests[-1]
     asked.reader.look_at(1)
     assert asked.aborted == [first.request_id]
-    assert len(asked.requests) == 2
+    assert len({request.chat_id for request in asked.requests}) == 2  # or the second would seem evicted
     late = Output(first.request_id, first.chat_id, finish_reason=FinishReason.LENGTH)
     asked.hear(outputs=(replace(late, logprobs=(SampledToken(FIVE, (FIVE,)),)),))
     assert not asked.reader.known

@@ -79,6 +79,7 @@ def test_a_model_says_what_it_is(folder: Path) -> None:
         ("llama", "adapter", {"adapter__type": "lora"}, FileKind.ADAPTER),
         ("nomic-bert", "model", {}, FileKind.EMBEDDING),
         ("qwen3", "model", {"qwen3__pooling_type": 3}, FileKind.EMBEDDING),
+        ("bert", "model", {"bert__pooling_type": 4}, FileKind.RERANKER),
         ("flux", "model", {}, FileKind.OTHER),
         ("llada", "model", {"tokenizer__ggml__model": "gpt2"}, FileKind.OTHER),
         ("t5", "model", {"tokenizer__ggml__model": "t5"}, FileKind.OTHER),

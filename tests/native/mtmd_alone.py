@@ -54,9 +54,9 @@ def main() -> None:
     chosen = lib.llama_context_default_params()
     chosen.n_ctx, chosen.n_batch, chosen.n_ubatch, chosen.n_threads = 2048, 512, 512, 1
     context = lib.llama_init_from_model(model, chosen)
-    eyes_params = mtmd.mtmd_context_params_default()
-    eyes_params.warmup, eyes_params.n_threads = False, 1
-    eyes = mtmd.mtmd_init_from_file(told["projector"].encode(), model, eyes_params)
+    projector_params = mtmd.mtmd_context_params_default()
+    projector_params.warmup, projector_params.n_threads = False, 1
+    projector = mtmd.mtmd_init_from_file(told["projector"].encode(), model, projector_params)
     bitmaps = (mtmd.mtmd_bitmap_p_ctypes * len(told["media"]))()
     for index, one in enumerate(told["media"]):
         data = bytes.fromhex(one["data"])
@@ -69,10 +69,12 @@ def main() -> None:
     chunks = mtmd.mtmd_input_chunks_init()
     encoded = told["text"].encode()
     text = mtmd.mtmd_input_text(encoded, len(encoded), True, True)
-    assert mtmd.mtmd_tokenize(eyes, chunks, ctypes.byref(text), bitmaps, len(bitmaps)) == 0
+    assert mtmd.mtmd_tokenize(projector, chunks, ctypes.byref(text), bitmaps, len(bitmaps)) == 0
     position = ctypes.c_int32()
     n_vocab = lib.llama_vocab_n_tokens(lib.llama_model_get_vocab(model))
-    assert mtmd.mtmd_helper_eval_chunks(eyes, context, chunks, 0, 0, 512, True, ctypes.byref(position)) == 0
+    assert (
+        mtmd.mtmd_helper_eval_chunks(projector, context, chunks, 0, 0, 512, True, ctypes.byref(position)) == 0
+    )
     rows = [_logits(lib, context, n_vocab)]
     for token in told["answer"]:
         batch = lib.llama_batch_get_one((ctypes.c_int32 * 1)(token), 1)

@@ -1,4 +1,4 @@
-"""What tests of pictures share: files, requests, and an engine that waits for its eyes."""
+"""What tests of pictures share: files, requests, and an engine that waits for its encoder."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def asked(text: str, *media: Media) -> Message:
 
 
 @contextmanager
-def backend_with_eyes(folder: Path, kind: Kind, **params: object) -> Iterator[LlamaBackend]:
+def backend_with_projector(folder: Path, kind: Kind, **params: object) -> Iterator[LlamaBackend]:
     """A tiny model with a tiny projector, both in `folder`."""
     model, projector = folder / f"{kind}.gguf", folder / f"mmproj-{kind}.gguf"
     if not projector.exists():
@@ -61,10 +61,10 @@ def backend_with_eyes(folder: Path, kind: Kind, **params: object) -> Iterator[Ll
         yield backend
 
 
-def run_looking(engine: Engine, *requests: Request, max_steps: int = 5000) -> Run:
+def run_encoding(engine: Engine, *requests: Request, max_steps: int = 5000) -> Run:
     """As `driver.run`, but waits where only an encoding can go on."""
-    looked = threading.Event()
-    engine.on_looked = looked.set
+    encoded = threading.Event()
+    engine.on_encoded = encoded.set
     for one in requests:
         engine.add_request(one)
     result = Run()
@@ -73,6 +73,6 @@ def run_looking(engine: Engine, *requests: Request, max_steps: int = 5000) -> Ru
         if engine.has_work:
             result.add(engine.step())
         else:
-            assert looked.wait(60), "no encoding ends"
-            looked.clear()
+            assert encoded.wait(60), "no encoding ends"
+            encoded.clear()
     return result

@@ -20,9 +20,9 @@ from pathlib import Path
 from unittest import mock
 
 from app.engine.engine import Engine
-from app.engine.eyes import Eyes
 from app.engine.llama import loading
 from app.engine.llama.backend import LlamaBackend
+from app.engine.media_encoder import MediaEncoder
 from app.protocol.load import LoadParams
 from app.protocol.media import Media
 from app.protocol.output import FinishReason
@@ -44,7 +44,7 @@ class Projectors:
     """The files of each kind, and one child for it whatever the context is."""
 
     folder: Path
-    _eyes: dict[Kind, Eyes] = field(default_factory=dict)
+    _encoders: dict[Kind, MediaEncoder] = field(default_factory=dict)
 
     def files_of(self, kind: Kind) -> tuple[Path, Path]:
         model, projector = self.folder / f"{kind}.gguf", self.folder / f"mmproj-{kind}.gguf"
@@ -57,19 +57,19 @@ class Projectors:
     def opened(self, kind: Kind, **params: object) -> Iterator[LlamaBackend]:
         model, projector = self.files_of(kind)
         wanted = LoadParams(model, projector=projector, n_threads=1, **params)  # type: ignore[arg-type]
-        if kind not in self._eyes:
-            self._eyes[kind] = Eyes(projector, model, 1, "projector")
-        eyes = self._eyes[kind]
+        if kind not in self._encoders:
+            self._encoders[kind] = MediaEncoder(projector, model, 1, "projector")
+        encoder = self._encoders[kind]
         with (
-            mock.patch.object(loading, "_opened_eyes", return_value=(eyes, eyes.senses)),
-            mock.patch.object(eyes, "close"),
+            mock.patch.object(loading, "_opened_encoder", return_value=(encoder, encoder.senses)),
+            mock.patch.object(encoder, "close"),
             loading.open_llama_backend(wanted) as backend,
         ):
             yield backend
 
     def close(self) -> None:
-        for eyes in self._eyes.values():
-            eyes.close()
+        for encoder in self._encoders.values():
+            encoder.close()
 
 
 class Play:
@@ -83,8 +83,8 @@ class Play:
         self._run = Run()
         self.answers: dict[tuple[Message, ...], set[tuple[int, ...]]] = {}
         self.num_steps = self.num_broken_off = 0
-        self._looked = threading.Event()
-        self._engine.on_looked = self._looked.set
+        self._encoded = threading.Event()
+        self._engine.on_encoded = self._encoded.set
 
     def play(self, num_events: int = NUM_EVENTS) -> None:
         events = [self._ask] * 5 + [self._steps] * 6
@@ -145,8 +145,8 @@ class Play:
     def _step(self) -> None:
         if not self._engine.has_work:
             if self._engine.has_open_answers:
-                assert self._looked.wait(60), "no encoding ends"
-                self._looked.clear()
+                assert self._encoded.wait(60), "no encoding ends"
+                self._encoded.clear()
             return
         if self._random.random() < 0.05:
             with broken_off(self._backend, self._random.randrange(1, MOST_NODES)) as is_broken:

@@ -21,7 +21,7 @@ from app.protocol.output import FinishReason, PrefixEnd
 from app.protocol.request import Message, Role
 from tests.driver import request, run
 from tests.native.mtmd_alone import logits_alone
-from tests.native.pictures import asked, backend_with_eyes, picture, run_looking, sound
+from tests.native.pictures import asked, backend_with_projector, picture, run_encoding, sound
 from tests.native.random_pictures import Projectors, random_play
 from tests.native.tiny_projectors import KINDS, write_tiny_projector
 
@@ -79,7 +79,7 @@ class Logits:
         self._is_on = True
         engine.add_request(one)
         self._is_on = False
-        answer = run_looking(engine).answers[one.request_id]
+        answer = run_encoding(engine).answers[one.request_id]
         assert answer.finish_reason is FinishReason.LENGTH, answer.notice
         return answer, list(self.rows)
 
@@ -90,7 +90,7 @@ def worst(rows, alone):
 
 def test_a_picture_beside_running_chats_is_computed_as_alone(folder, kind):
     media = media_of(kind)
-    with backend_with_eyes(folder, kind, n_seq_max=8) as backend:
+    with backend_with_projector(folder, kind, n_seq_max=8) as backend:
         engine, logits = Engine(backend, verify=True), Logits(backend)
         for number in range(3):
             engine.add_request(request(f"a story about the number {number}", max_tokens=80))
@@ -114,10 +114,10 @@ def test_a_picture_beside_running_chats_is_computed_as_alone(folder, kind):
                 assert engine.fork("a", "fork")
             if way == "after a hibernation":
                 assert engine.hibernate("a")
-            before = backend.eyes.num_encoded
+            before = backend.media_encoder.num_encoded
             again, rows = logits.of(engine, about(media, chat=chat, max_tokens=6))
             assert again.token_ids == first.token_ids
-            assert backend.eyes.num_encoded - before == num_encoded
+            assert backend.media_encoder.num_encoded - before == num_encoded
             distances[way] = worst(rows, alone)
         assert max(distances.values()) < NOISE, distances
         check_only_what_comes_behind_is_computed(engine, backend, kind)
@@ -125,41 +125,41 @@ def test_a_picture_beside_running_chats_is_computed_as_alone(folder, kind):
 
 
 def check_only_what_comes_behind_is_computed(engine, backend, kind):
-    media, num_encoded = media_of(kind), backend.eyes.num_encoded
+    media, num_encoded = media_of(kind), backend.media_encoder.num_encoded
     changed = about(media, "And who?", chat="a")
-    usage = run_looking(engine, changed).answers[changed.request_id].usage
+    usage = run_encoding(engine, changed).answers[changed.request_id].usage
     num_same = len("<user\n") + engine.prompts.num_media_tokens(media)  # a control token is one
     assert 0 < usage.num_cached_tokens <= num_same
     if not backend.model.takes_checkpoints:
         assert usage.num_cached_tokens == num_same
-    assert backend.eyes.num_encoded == num_encoded
+    assert backend.media_encoder.num_encoded == num_encoded
     other = about(media_of(kind, seed=1), chat="a")  # of the same size, so only its hash differs
-    usage = run_looking(engine, other).answers[other.request_id].usage
+    usage = run_encoding(engine, other).answers[other.request_id].usage
     assert usage.prefix_end == PrefixEnd.EDITED
     assert usage.num_cached_tokens < num_same
-    assert backend.eyes.num_encoded == num_encoded + 1
+    assert backend.media_encoder.num_encoded == num_encoded + 1
 
 
 @pytest.mark.parametrize("kind", ["qwen2vl_merger", "gemma3"], indirect=True)
 def test_a_picture_is_there_after_a_restart_without_being_encoded(folder, kind, tmp_path):
     media, store = media_of(kind), CellStore(tmp_path, b"k" * 32)
     history = asked(QUESTION, media)
-    with backend_with_eyes(folder, kind) as backend:
+    with backend_with_projector(folder, kind) as backend:
         engine = Engine(backend, verify=True)
         engine.obey(KeepCells(store))
         first = replace(about(media, chat="a", max_tokens=4), is_saved=True)
-        answer = run_looking(engine, first).answers[first.request_id]
+        answer = run_encoding(engine, first).answers[first.request_id]
         engine.close()
-    with backend_with_eyes(folder, kind) as backend:
+    with backend_with_projector(folder, kind) as backend:
         engine = Engine(backend, verify=True)
         kept = KeptCells(store, backend.fingerprint)
         engine.slots.hibernated.kept = kept
         engine.slots.hibernated.prefetch("a")
         messages = (history, Message(Role.ASSISTANT, answer.text), Message(Role.USER, "More?"))
         second = replace(request("", "a", max_tokens=4), messages=messages)
-        usage = run_looking(engine, second).answers[second.request_id].usage
+        usage = run_encoding(engine, second).answers[second.request_id].usage
         assert usage.num_restored_tokens > engine.prompts.num_media_tokens(media)
-        assert backend.eyes.num_encoded == 0
+        assert backend.media_encoder.num_encoded == 0
         span = engine.report().slots[0].media[0]
         assert (span.sha256, span.num_cells > 0) == (media.sha256, True)
         engine.close()
@@ -167,10 +167,10 @@ def test_a_picture_is_there_after_a_restart_without_being_encoded(folder, kind, 
 
 def test_a_projector_that_crashes_ends_one_answer_and_not_the_others(folder, tmp_path):
     projector = write_tiny_projector(tmp_path / "mmproj.gguf", "ultravox", stack=8)
-    with backend_with_eyes(folder, "ultravox", projector=projector) as backend:
+    with backend_with_projector(folder, "ultravox", projector=projector) as backend:
         engine = Engine(backend, verify=True)
         beside, one, again = request("a story", max_tokens=30), about(sound()), about(sound())
-        answers = run_looking(engine, beside, one).answers | run_looking(engine, again).answers
+        answers = run_encoding(engine, beside, one).answers | run_encoding(engine, again).answers
         for crashed in (one, again):
             assert answers[crashed.request_id].finish_reason is FinishReason.ERROR
             assert "projector" in answers[crashed.request_id].notice
@@ -178,8 +178,8 @@ def test_a_projector_that_crashes_ends_one_answer_and_not_the_others(folder, tmp
         engine.close()
 
 
-def test_an_aborted_answer_stops_its_encoding_and_without_eyes_one_is_told_what_is_missing(folder):
-    with backend_with_eyes(folder, "mlp") as backend:
+def test_an_aborted_answer_stops_its_encoding_and_without_a_projector_one_is_told_what_is_missing(folder):
+    with backend_with_projector(folder, "mlp") as backend:
         engine = Engine(backend, HibernatedChats(ram_bytes=0), verify=True)
         one = about(picture(8))
         engine.add_request(one)
@@ -189,14 +189,14 @@ def test_an_aborted_answer_stops_its_encoding_and_without_eyes_one_is_told_what_
         assert run(engine).answers[one.request_id].finish_reason is FinishReason.ABORT
         assert not engine.has_open_answers
         again = about(picture(8))
-        assert run_looking(engine, again).answers[again.request_id].finish_reason is FinishReason.LENGTH
+        assert run_encoding(engine, again).answers[again.request_id].finish_reason is FinishReason.LENGTH
         engine.close()
-        backend.eyes, eyes = None, backend.eyes
+        backend.media_encoder, encoder = None, backend.media_encoder
         backend.forget_all()
         blind, one = Engine(backend), about(picture())
         assert "mmproj" in run(blind, one).answers[one.request_id].notice
         blind.close()
-        backend.eyes = eyes
+        backend.media_encoder = encoder
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -214,6 +214,6 @@ def test_a_kind_whose_rows_depend_on_what_comes_before_is_refused(folder, tmp_pa
     assert types_of(projector) == {b"mlp"}
     strange = projector.read_bytes().replace(b"\x03\0\0\0\0\0\0\0mlp", b"\x0a\0\0\0\0\0\0\0deepseek4v")
     projector.write_bytes(strange)
-    with backend_with_eyes(folder, "mlp", projector=projector) as backend:
+    with backend_with_projector(folder, "mlp", projector=projector) as backend:
         assert "deepseek4v" in backend.model.senses.reason
-        assert backend.eyes is None
+        assert backend.media_encoder is None

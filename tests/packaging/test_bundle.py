@@ -98,12 +98,17 @@ def test_libraries_of_debian_are_named_with_their_sources(bundle: Path) -> None:
 
 
 def test_a_bundle_that_lacks_what_is_imported_late_is_noticed(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its program is played by one that runs a module as the frozen one does."""
+    monkeypatch.setattr(imports, "ELSEWHERE", {"TYPE_CHECKING", "sys.platform == 'cobol'"})
     code = tmp_path / "made_up"
     code.mkdir()
-    (code / "one.py").write_text("import json\n\ndef f():\n    from left_out.early import late\n")
+    (code / "one.py").write_text(
+        "import json\n\nif TYPE_CHECKING:\n    from json import Never\n\n"
+        "def f():\n    from left_out.early import late\n\n"
+        "if sys.platform == 'cobol':\n    import cobol\n"
+    )
     (tmp_path / "_internal" / "made_up").mkdir(parents=True)
     (tmp_path / "_internal" / "made_up" / "one.py").touch()
     program = tmp_path / "skein"

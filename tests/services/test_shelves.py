@@ -200,10 +200,22 @@ async def test_a_larger_one_is_searched_for_each_message(driver, folder, workspa
     await driver.shelves.prepare(shelf.id)
     session = workspace.new_chat()
     session.set_shelf(shelf.id)
-    assert session.is_searched
+    assert session.shelf.is_searched
     session.draft = "pears"
     await session.find_passages()
-    assert "pears.md:1" in session.draft_attachments[0].name
+    (passage,) = session.draft_attachments
+    assert "pears.md:1" in passage.name
+    session.choose_attachments(())
+    await session.find_passages()
+    assert session.draft_attachments == (), "what was taken out stays out"
+    session.choose_attachments((passage,))
+    await session.find_passages()
+    assert session.draft_attachments == (passage,), "it was put back"
+    session.choose_attachments(())
+    session.draft = ""
+    session.draft = "pears"
+    await session.find_passages()
+    assert session.draft_attachments == (passage,), "another message may have it"
     session.send("What about apples?")
     async with asyncio.timeout(10):
         while not thread.submitted:

@@ -1,7 +1,9 @@
 """What was read is found again, and nothing that is gone."""
 
 import asyncio
+import sqlite3
 from collections.abc import Coroutine
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,10 @@ LONG = "\n\n".join(f"Paragraph {number} is about the number {number}." * 8 for n
 class Driver:
     """Runs each call to its end."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
         self.path = path
         self.runner = asyncio.Runner()
-        self.index = ShelfIndex(path)
+        self.index = ShelfIndex(path, is_read_only=is_read_only)
 
     def __getattr__(self, name: str) -> Any:
         return lambda *given: self.run(getattr(self.index, name)(*given))
@@ -135,3 +137,26 @@ def test_a_damaged_database_is_made_anew(tmp_path):
     assert driver.found("words") == ["a"]
     driver.close()
     driver.runner.close()
+
+
+def test_a_database_of_the_former_version_keeps_its_texts_and_gets_vectors(driver, tmp_path):
+    driver.add(a="some words", b=LONG)
+    hashes = dict(driver.without_vector(SHELF, "model", 100))
+    driver.close()
+    with closing(sqlite3.connect(tmp_path / "texts.db")) as connection, connection:
+        connection.execute("DROP TABLE vectors")
+        connection.execute("ALTER TABLE passages DROP COLUMN hash")
+        connection.execute("PRAGMA user_version = 1")
+    driver.index = ShelfIndex(tmp_path / "texts.db")
+    assert driver.found("some words")[0] == "a"
+    assert dict(driver.without_vector(SHELF, "model", 100)) == hashes
+
+
+def test_a_reader_changes_nothing(driver, tmp_path):
+    driver.add(a="some words")
+    reader = Driver(tmp_path / "texts.db", is_read_only=True)
+    assert reader.found("some words") == ["a"]
+    with pytest.raises(sqlite3.OperationalError):
+        reader.add(b="more")
+    reader.close()
+    reader.runner.close()

@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 from PySide6.QtCore import QObject, Signal
 
+from app.bridge.sound_player import SoundPlayer
 from app.bridge.tab_row import TabRow
 from app.bridge.token_counter import TokenCount
 from app.chats.attachment import Attachment
@@ -15,9 +17,10 @@ from app.chats.presets import Preset
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
 from app.media.reading import Pixels
+from app.media.sound_devices import SoundDevices
 from app.protocol.commands import Abort, AbortAll, Command, SetSpeed, Submit
 from app.protocol.load import LoadParams, Speed
-from app.protocol.media import Media, Senses
+from app.protocol.media import Media
 from app.protocol.model import ModelInfo
 from app.protocol.request import Overflow, Request, Role
 
@@ -116,7 +119,7 @@ class FakeSession(QObject):
         self.draft = ""
         self.enter_sends = True
         self.media = FakeMediaFiles(self)
-        self.senses: Senses | None = None
+        self.requests = SimpleNamespace(senses=None)
         self.files = FakeDraftFiles(self)
         self.tokens = FakeTokenCounter(self)
         self.inserted: list[tuple[Role, str, tuple[Attachment, ...]]] = []
@@ -126,8 +129,8 @@ class FakeSession(QObject):
         self.regenerated: list[Turn | None] = []
         self.edited: list[tuple[Turn, str]] = []
         self.asked_with: list[tuple[list[tuple[ChatOptions | None, str]], Turn]] = []
-        self.tool_tokens: int | None = 0
-        self.is_searched = False
+        self.tools = SimpleNamespace(num_tokens=0)
+        self.shelf = SimpleNamespace(is_searched=False)
         self.decided: list[tuple[ToolUse, Decision]] = []
         self.num_stops = 0
         self.num_keep_goings = 0
@@ -149,6 +152,9 @@ class FakeSession(QObject):
     def draft_attachments(self, attachments: tuple[Attachment, ...]) -> None:
         self._draft_attachments = attachments
         self.draft_changed.emit()
+
+    def choose_attachments(self, attachments: tuple[Attachment, ...]) -> None:
+        self.draft_attachments = attachments
 
     @property
     def queue(self) -> tuple[QueuedMessage, ...]:
@@ -261,6 +267,8 @@ class FakeMediaFiles(QObject):
         super().__init__(parent)
         self.pictures: dict[str, Pixels] = {}
         self.files: dict[str, bytes] = {}
+        self.devices = SoundDevices()
+        self.player = SoundPlayer(self.devices, self.file, self)
 
     def thumbnail(self, media: Media) -> Pixels | None:
         return self.pictures.get(media.sha256)

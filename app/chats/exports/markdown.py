@@ -21,7 +21,7 @@ def as_text(chat: Chat, words: Words, place_of: PlaceOf = data_url) -> str:
 
 
 def _parts(chat: Chat, words: Words, place_of: PlaceOf) -> Iterator[str]:
-    yield f"# {_plain(title_of(chat, words))}"
+    yield f"# {on_one_line(title_of(chat, words))}"
     yield f"*{words.exported_from} · {date_of(chat.created_at)}*"
     if chat.is_notebook:
         yield chat.text
@@ -34,7 +34,7 @@ def _parts(chat: Chat, words: Words, place_of: PlaceOf) -> Iterator[str]:
 
 
 def _turn(each: Spoken, words: Words, place_of: PlaceOf) -> Iterator[str]:
-    said_by = " · ".join(_plain(part) for part in (each.speaker, each.model, each.at) if part)
+    said_by = " · ".join(on_one_line(part) for part in (each.speaker, each.model, each.at) if part)
     yield "---"
     yield f"## {said_by}"
     for attachment in each.attachments:
@@ -54,26 +54,26 @@ def _turn(each: Spoken, words: Words, place_of: PlaceOf) -> Iterator[str]:
     if each.text:
         yield each.text
     if each.notice:
-        yield f"*{_plain(each.notice)}*"
+        yield f"*{on_one_line(each.notice)}*"
 
 
 def _media(attachment: Attachment, place_of: PlaceOf) -> str:
     assert attachment.media
     mark = "!" if attachment.media.kind is MediaKind.PICTURE else ""
     place = place_of(attachment) if attachment.media.file else ""
-    name = _plain(attachment.name)
+    name = on_one_line(attachment.name)
     return f"{mark}[{name}]({place})" if place else f"*{name}*"
 
 
 def _folded(summary: str, text: str) -> str:
     """GitHub and most viewers fold it; elsewhere it stands there."""
-    return f"<details>\n<summary>{_plain(summary)}</summary>\n\n{text}\n\n</details>"
+    return f"<details>\n<summary>{on_one_line(summary)}</summary>\n\n{text}\n\n</details>"
 
 
 def _quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
-def _plain(text: str) -> str:
-    """On one line, and none of it Markdown or HTML."""
+def on_one_line(text: str) -> str:
+    """With nothing in it that is Markdown or HTML."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

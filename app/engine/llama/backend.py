@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from app.engine.batch import Batch, MediaRows
 from app.engine.cells import UsedCells
-from app.engine.eyes import Eyes
 from app.engine.llama.abort_flag import AbortFlag
 from app.engine.llama.cell_reader import M_ROPE_TYPES, CellReader
 from app.engine.llama.lens import LlamaLens
@@ -26,6 +25,7 @@ from app.engine.llama.native_library import Native, array_pointer, library
 from app.engine.llama.owning_thread import OwningThread
 from app.engine.llama.sampler import LlamaSampler, grammar_of
 from app.engine.llama.vocabulary import Vocabulary, chat_template
+from app.engine.media_encoder import MediaEncoder
 from app.engine.media_rows import MAX_POSITIONS
 from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
@@ -60,7 +60,7 @@ class LlamaBackend(Vocabulary):
         self.fingerprint = fingerprint
         self.n_embd_inp = int(lib.llama_model_n_embd_inp(model.pointer))
         self.has_planes = lib.llama_model_rope_type(model.pointer) in M_ROPE_TYPES
-        self.eyes: Eyes | None = None  # who opened this one closes them
+        self.media_encoder: MediaEncoder | None = None  # who opened this one closes it
         self.draft: LlamaBackend | None = None
         self.private: LlamaBackend | None = None
         self.make_private: Callable[[int], LlamaBackend] | None = None  # who opened this one frees that

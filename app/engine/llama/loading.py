@@ -15,7 +15,6 @@ from typing import Any
 import llama_cpp as lib
 
 from app.engine.checkpoints import usual_checkpoint_bytes
-from app.engine.eyes import Eyes
 from app.engine.llama import load_errors
 from app.engine.llama.adapters import loaded_adapters, use_adapters
 from app.engine.llama.backend import LlamaBackend
@@ -44,6 +43,7 @@ from app.engine.llama.native_library import (
 )
 from app.engine.llama.spread import worker_bytes, worker_devices
 from app.engine.llama.vocabulary import chat_template
+from app.engine.media_encoder import MediaEncoder
 from app.protocol.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKENS, LoadParams, RopeScaling
 from app.protocol.media import NO_SENSES, Senses
@@ -107,10 +107,10 @@ def open_llama_backend(
         model, files = stack.enter_context(loaded)
         _check_can_chat(model, params.path)
         adapters = stack.enter_context(loaded_adapters(model, params.adapters))
-        eyes, senses = _opened_eyes(model, params)
-        if eyes:
-            stack.callback(eyes.close)
-            params = replace(params, n_ubatch=_n_ubatch_for(eyes.max_rows_at_once, params))
+        encoder, senses = _opened_encoder(model, params)
+        if encoder:
+            stack.callback(encoder.close)
+            params = replace(params, n_ubatch=_n_ubatch_for(encoder.max_rows_at_once, params))
         context_params = _context_params(model, params)
         n_ctx_train = lib.llama_model_n_ctx_train(model.pointer)  # a context with YaRN changes it
         context = stack.enter_context(make_context(model, context_params, params))
@@ -121,7 +121,7 @@ def open_llama_backend(
         n_ctx_seq = info.n_ctx_seq if metadata_int(model, "rope.scaling.original_context_length") else None
         fingerprint = state_fingerprint(params.path, context_params, n_ctx_seq, params.adapters)
         backend = LlamaBackend(model, context, info, fingerprint, files)
-        backend.eyes = eyes
+        backend.media_encoder = encoder
         files.let_go()
         private = stack.enter_context(contextlib.ExitStack())
         backend.make_private = lambda num_rows: _make_private(
@@ -137,7 +137,7 @@ def open_llama_backend(
         yield backend
 
 
-def _opened_eyes(model: Native, params: LoadParams) -> tuple[Eyes | None, Senses]:
+def _opened_encoder(model: Native, params: LoadParams) -> tuple[MediaEncoder | None, Senses]:
     """A projector that cannot be used leaves the model as it is: its senses say why."""
     if params.projector is None:
         return None, NO_SENSES
@@ -145,11 +145,11 @@ def _opened_eyes(model: Native, params: LoadParams) -> tuple[Eyes | None, Senses
     try:
         check_file(params.projector)
         fingerprint = projector_fingerprint(params.projector)
-        eyes = Eyes(params.projector, params.path, n_threads, fingerprint)
+        encoder = MediaEncoder(params.projector, params.path, n_threads, fingerprint)
     except ModelLoadError as error:
         log.warning("The projector is not used: %s", error)
         return None, Senses(projector=params.projector, reason=str(error))
-    return eyes, eyes.senses
+    return encoder, encoder.senses
 
 
 def _n_ubatch_for(num_rows: int, params: LoadParams) -> int:

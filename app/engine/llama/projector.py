@@ -1,4 +1,4 @@
-"""A projector: turns pictures and sounds into rows of embeddings. In the child process of `eyes` only.
+"""A projector: turns pictures and sounds into rows of embeddings. In the child of `MediaEncoder` only.
 
 Whatever is wrong with its file may end the process. Knows neither sequences nor cells.
 """
@@ -65,10 +65,10 @@ class Projector:
         with self._chunks(kind, size, None) as chunks:
             return [self._described(chunk) for chunk in chunks]
 
-    def encode(self, kind: MediaKind, size: tuple[int, ...], data: bytes) -> list[Rows]:
+    def encode(self, kind: MediaKind, size: tuple[int, ...], data: bytes) -> Iterator[Rows]:
         """The rows of each part that has any, of shape (rows, width of the model's input)."""
         with self._chunks(kind, size, data) as chunks:
-            return [self._encoded(chunk) for chunk in chunks if self._type(chunk) != TEXT]
+            yield from (self._encoded(chunk) for chunk in chunks if self._type(chunk) != TEXT)
 
     @contextmanager
     def _chunks(self, kind: MediaKind, size: tuple[int, ...], data: bytes | None) -> Iterator[list[Any]]:

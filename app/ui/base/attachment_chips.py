@@ -311,7 +311,7 @@ class MediaChip(AttachmentChip):
     """A small copy of a picture, its name, and below it what it takes."""
 
     HEIGHT = MEDIA_HEIGHT
-    HINT = mark("Click to enlarge a picture, or to save a sound. Ctrl+Left and Ctrl+Right move it.")
+    HINT = mark("Click to enlarge a picture, or to play a sound. Ctrl+Left and Ctrl+Right move it.")
 
     def __init__(self, attachment: Attachment, thumbnails: Thumbnails | None, parent: QWidget) -> None:
         super().__init__(attachment, parent)

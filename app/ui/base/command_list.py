@@ -93,6 +93,11 @@ COMMANDS = {
         needs="Write something first, and wait for the running answer.",
     ),
     "chat.attach": Words("&Attach files…", "Attach files to the next message", "Ctrl+Shift+A"),
+    "chat.screenshot": Words(
+        "Attach a s&creenshot…",
+        "Attach a part of the screen, or all of it, to the next message",
+        needs="The model in use does not see pictures.",
+    ),
     "chat.fork": Words("&Fork chat", "Continue in a copy of this chat", "Ctrl+Shift+K"),
     "chat.settings": Words(
         "Chat s&ettings…", "System prompt, sampling and context of this chat", "Ctrl+Shift+L"

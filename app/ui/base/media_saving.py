@@ -1,4 +1,4 @@
-"""Saves the file of a picture or a sound, as it was attached. GUI thread."""
+"""Plays a sound; saves the file of a picture or a sound, as it was attached. GUI thread."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,6 +14,12 @@ from app.chats.exports.media import file_name
 from app.look.plain_text import one_line
 from app.look.words import tr, tr_said
 from app.storage.errors import StorageError
+
+
+def play_sound(attachment: Attachment, files: MediaFiles, tell: Callable[[str], object]) -> None:
+    """Or stops it. `tell` hears what went wrong."""
+    assert attachment.media
+    files.player.toggle(attachment.media, lambda why: tell(tr_said(why)))
 
 
 def save_media(

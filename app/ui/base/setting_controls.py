@@ -32,9 +32,11 @@ MAX_INT = 2**31 - 1
 COMBO_WIDTH = 220
 TEXT_HEIGHT = 96
 MAX_WRAPPED_RUN = 5_000  # wrapping a longer unbroken run takes Qt seconds
-# Qt lays out as much in some 40 ms: a line at a time, and one of Chinese letters that are all new to it takes
-# as long as one of a hundred thousand Latin ones.
+# Qt lays out as much in some 20 ms: a line at a time, and one of Chinese letters that are all new to it takes
+# as long as one of a hundred thousand Latin ones. Each space is a place to wrap, and each line an object.
 MAX_SHOWN_CHARS = 100_000
+MAX_SHOWN_WORDS = 12_000
+MANY_WORDS = re.compile(rf"(?:\S*+\s){{{MAX_SHOWN_WORDS}}}")
 LONG_LINE = re.compile(r"[^\n]{4001}")
 
 
@@ -377,6 +379,8 @@ def _has_long_run(text: str) -> bool:
 def _beginning(text: str) -> str:
     """As much of it as Qt can show at once."""
     text = text[:MAX_SHOWN_CHARS]
+    many = MANY_WORDS.match(text)
+    text = many[0] if many else text
     found = None if text.isascii() else LONG_LINE.search(text)
     return text[: found.end() - 1] if found else text
 

@@ -101,11 +101,12 @@ class SettingRow(Row):
         grid.setColumnStretch(0, 1)
         top = Qt.AlignmentFlag.AlignTop
         grid.addLayout(words, 0, 0)
-        grid.addWidget(self.reset, 0, 2, top)
         if self.control.is_wide:
+            grid.addWidget(self.reset, 0, 2, top)
             grid.addWidget(self.widget, 1, 0, 1, 3)
         else:
-            grid.addWidget(self.widget, 0, 1, top | Qt.AlignmentFlag.AlignRight)
+            grid.addWidget(self.reset, 0, 1, top)
+            grid.addWidget(self.widget, 0, 2, top | Qt.AlignmentFlag.AlignRight)
 
 
 class RemarkRow(Row):
@@ -127,7 +128,7 @@ class ActionRow(Row):
             (vbox(self.title, self.sentence, spacing=2), 1),
             (self.button, 0, Qt.AlignmentFlag.AlignVCenter),
             on=self,
-            margins=(0, 10, RESET_SIDE + 12, 10),
+            margins=(0, 10, 0, 10),
             spacing=12,
         )
 

@@ -24,13 +24,14 @@ def fitted(media: Media, room: QSize) -> QSize:
 
 
 class Thumbnails(QObject):
-    loaded = Signal(str)  # the SHA-256 of a picture that can be painted now
+    loaded = Signal(str)  # the SHA-256 of what is to be painted again: a picture has come, a sound plays
 
     def __init__(self, files: MediaFiles, parent: QObject) -> None:
         super().__init__(parent)
         self.files = files
         self._held: OrderedDict[str, QPixmap] = OrderedDict()
         files.thumbnail_loaded.connect(self.loaded)
+        files.player.changed.connect(self.loaded)
 
     def of(self, media: Media) -> QPixmap | None:
         """None until it is loaded, which begins with this call."""
@@ -46,7 +47,10 @@ class Thumbnails(QObject):
         return self._held[media.sha256]
 
     def paint(self, painter: QPainter, rect: QRect, media: Media, *, is_lit: bool = False) -> None:
-        """Fills the rectangle, cut where it does not fit. An icon while it is not there, or for a sound."""
+        """Fills the rectangle, cut where it does not fit. An icon while it is not there.
+
+        For a sound what a click does, and how much of it has been played.
+        """
         tokens, box = current(), QRectF(rect)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         shape = QPainterPath()
@@ -62,8 +66,15 @@ class Thumbnails(QObject):
             side = min(20, rect.width() - 4, rect.height() - 4)
             place = QRectF(0, 0, side, side)
             place.moveCenter(box.center())
-            name = "image" if media.kind is MediaKind.PICTURE else "audio-lines"
-            paint_icon(painter, name, place, tokens.muted)
+            share = self.files.player.share_of(media)
+            if media.kind is MediaKind.PICTURE:
+                paint_icon(painter, "image", place, tokens.muted)
+            else:
+                paint_icon(painter, "play" if share is None else "stop", place, tokens.text)
+            if share is not None:
+                painter.fillRect(
+                    QRectF(box.x(), box.bottom() - 3, box.width() * share, 3), QColor(tokens.accent)
+                )
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(tokens.accent if is_lit else tokens.hairline), 2 if is_lit else 1))
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)

@@ -222,6 +222,7 @@ class Menus(QObject):
             new("chat.allow-tool", partial(parts.chats.decide_tool, Decision.ONCE)),
             new("chat.refuse-tool", partial(parts.chats.decide_tool, Decision.REFUSE)),
         )
+        self.screenshot = new("chat.screenshot", parts.chats.take_screenshot)
         self._add(
             tr(menu_titles.CHAT),
             self.stop,
@@ -230,6 +231,7 @@ class Menus(QObject):
             self.message.menu,
             None,
             new("chat.attach", parts.chats.attach),
+            self.screenshot,
             new("chat.fork", partial(tabs.on_current, tabs.fork)),
             new("chat.settings", partial(tabs.on_current, tabs.open_settings)),
             new("chat.tools", partial(tabs.on_current, tabs.open_tools)),
@@ -258,6 +260,7 @@ class Menus(QObject):
             action.setEnabled(self._parts.chats.asking_tool is not None)
         for action in (self.copy_answer, self.tokens):
             action.setEnabled(self._parts.chats.has_turns)
+        self.screenshot.setEnabled(self._parts.chats.sees)
         for action in (self.find, *self.find_again):
             action.setEnabled(self._parts.chats.can_find)
         self.reopen.setEnabled(self._parts.workspace.can_reopen)

@@ -6,7 +6,7 @@ Knows texts and attachments, but neither paths nor the chat.
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent, QTextCursor
+from PySide6.QtGui import QFont, QHideEvent, QPainter, QPaintEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolButton, QWidget
 
 from app.chats.attachment import Attachment
@@ -29,6 +29,7 @@ from app.ui.composer.composer_notice import ComposerNotice
 from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.frame import paint_frame
 from app.ui.composer.message_editor import MAX_CHARS, MessageEditor
+from app.ui.composer.recording_bar import RecordingBar
 from app.ui.composer.send_buttons import SendButton, SendMenuButton, StopButton
 from app.ui.composer.shelf_button import ShelfButton
 from app.ui.composer.tools_button import ToolsButton
@@ -47,6 +48,8 @@ class Composer(QWidget):
     picture_given = Signal(object)  # bytes of one that was pasted
     picture_opened = Signal(int)  # which of the attachments is to be enlarged
     media_saved = Signal(int)  # the file of which is to be saved
+    hidden = Signal()  # not with the whole window, when that is minimized
+    record_requested = Signal()  # begin, or stop and attach
     models_requested = Signal()  # one that sees or hears
     draft_changed = Signal(str)
     attachments_changed = Signal(object)  # tuple of Attachment
@@ -62,6 +65,7 @@ class Composer(QWidget):
         self.notice = ComposerNotice(self)
         self.waiting = ComposerNotice(self)
         self.senses = PlainLabel(parent=self, tone="warning", wraps=True)  # that the model does not see
+        self.recording = RecordingBar(self)
         self.get_model = quiet_button(tr("Get more models…"), self, "bar")
         self.chips = AttachmentChips(self)
         self.preview = AttachmentPreview(self)
@@ -70,6 +74,8 @@ class Composer(QWidget):
         self.completion = Completion(self.editor, self)
         self.forecast = PlainLabel(parent=self, tone="warning", wraps=True)
         self.attach = IconButton("paperclip", tr("Attach files"), SIDE, self)
+        self.record = IconButton("mic", tr("Record a sound"), SIDE, self)
+        self.record.hide()
         self.tools = ToolsButton(self)
         self.shelf = ShelfButton(self)
         self.settings = ChatSettingsButton(self)
@@ -142,6 +148,11 @@ class Composer(QWidget):
         """That the model takes no picture or sound of the draft, and why."""
         self.senses.setText(trouble)
         self._senses_row.setVisible(bool(trouble))
+
+    def show_recording(self, is_open: bool, seconds: float | None, level: float, *, can_record: bool) -> None:
+        self.recording.apply(is_open, seconds, level)
+        self.record.setVisible(can_record or is_open)
+        self.record.set_label(tr("Stop and attach the recording") if is_open else tr("Record a sound"))
 
     # What is done in it
 
@@ -254,6 +265,8 @@ class Composer(QWidget):
         self.preview.turned_into_text.connect(self._on_turned_into_text)
         self.preview.removed.connect(self._on_previewed_removed)
         self.attach.clicked.connect(self.attach_requested)
+        self.record.clicked.connect(self.record_requested)
+        self.recording.stopped.connect(self.record_requested)
         self.stop.clicked.connect(self.stop_requested)
         self.button.clicked.connect(self._on_clicked)
         self.more.send.triggered.connect(self._on_clicked)
@@ -269,6 +282,7 @@ class Composer(QWidget):
         self._senses_row.hide()
         self._foot = foot = hbox(
             self.attach,
+            self.record,
             self.tools,
             self.shelf,
             self.settings,
@@ -283,6 +297,7 @@ class Composer(QWidget):
         vbox(
             self.waiting,
             self.notice,
+            self.recording,
             vbox(
                 self.chips,
                 self._senses_row,
@@ -296,6 +311,11 @@ class Composer(QWidget):
             margins=(PADDING, COMPOSER_TOP, PADDING, PADDING),
             spacing=ABOVE_BUTTONS,
         )
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self.hidden.emit()
 
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):

@@ -3,6 +3,7 @@
 GUI thread.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.attachments.refusal import Reason
 from app.bridge.chat_session import ChatSession
+from app.bridge.recorder import Recorder
 from app.bridge.tasks import spawn
 from app.bridge.token_counter import Counted
 from app.chats.attachment import Attachment, with_attachments
@@ -20,8 +22,9 @@ from app.protocol.media import MediaKind
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Role
 from app.ui.base.attachment_words import PICTURE_PASTED, TOO_MANY, refusal_text
-from app.ui.base.media_saving import save_media
+from app.ui.base.media_saving import play_sound, save_media
 from app.ui.base.picture_viewer import PictureViewer, viewed
+from app.ui.base.screenshot import Screenshot
 from app.ui.base.thumbnails import Thumbnails
 from app.ui.composer.composer import Composer
 from app.ui.composer.context_words import ContextFigures, forecast, never_computed, num_held, num_used
@@ -53,6 +56,8 @@ class MessageDraft(QObject):
         self._n_ctx = 0
         self._never_computed = ""
         self._num_draft = self._num_tools = 0  # tokens
+        self._recorder = Recorder(session.media.devices, self)
+        self._finding: asyncio.Task[None] | None = None  # passages for the draft
         self._count_timer = QTimer(self, singleShot=True, interval=COUNT_AFTER_MS)
         self._connect()
         composer.set_attachments(session.draft_attachments)
@@ -71,7 +76,7 @@ class MessageDraft(QObject):
         composer.set_busy(session.is_busy, can_insert=session.is_loaded)
         composer.set_enter_sends(session.enter_sends)
         self._show_waiting()
-        self._num_tools = session.tool_tokens or 0
+        self._num_tools = session.tools.num_tokens or 0
         self.show_figures()
         self._count_timer.start()
 
@@ -82,11 +87,13 @@ class MessageDraft(QObject):
         composer.meter.apply(figures)
         composer.show_forecast(forecast(figures, session.chat.overflow))
         composer.show_senses(self._senses_trouble())
+        self._show_recording()
         composer.chips.show_tokens(session.tokens.num_tokens)
 
     def stop(self) -> None:
-        """Nothing is counted any more."""
+        """Nothing is counted or recorded any more."""
         self._count_timer.stop()
+        self._recorder.discard()
 
     def attach(self, paths: Sequence[Path]) -> None:
         """Reads them in the background."""
@@ -96,8 +103,28 @@ class MessageDraft(QObject):
     @Slot(object)
     def attach_picture(self, content: bytes) -> None:
         """One that is no file."""
+        self.attach_bytes(content, tr(PICTURE_PASTED))
+
+    def attach_bytes(self, content: bytes, name: str) -> None:
+        """Of a picture or a sound."""
         if self._has_room_for(1):
-            self._session.files.read_bytes(content, tr(PICTURE_PASTED))
+            self._session.files.read_bytes(content, name)
+
+    def take_screenshot(self) -> None:
+        if self._has_room_for(1):
+            screenshot = Screenshot(self._composer.window())
+            screenshot.taken.connect(self._on_screenshot)
+            screenshot.kept.connect(self._on_screenshot_kept)
+            screenshot.failed.connect(self._composer.notice.add_problem)
+            screenshot.begin()
+
+    @Slot(object)
+    def _on_screenshot(self, content: bytes) -> None:
+        self.attach_bytes(content, tr("Screenshot"))
+
+    @Slot(object)
+    def _on_screenshot_kept(self, path: Path) -> None:
+        self.attach([path])
 
     def _has_room_for(self, num_new: int) -> bool:
         session = self._session
@@ -152,7 +179,7 @@ class MessageDraft(QObject):
 
     def _senses_trouble(self) -> str:
         """Why the model is not shown what the draft holds, and what would help."""
-        senses = self._session.senses
+        senses = self._session.requests.senses
         kinds = {each.media.kind for each in self._session.draft_attachments if each.media}
         missed = [kind for kind in MediaKind if senses and kind in kinds and not senses.takes(kind)]
         if not missed or not senses:
@@ -182,6 +209,12 @@ class MessageDraft(QObject):
         composer.picture_given.connect(self.attach_picture)
         composer.picture_opened.connect(self._on_picture_opened)
         composer.media_saved.connect(self._on_media_saved)
+        composer.record_requested.connect(self._on_record_requested)
+        composer.recording.discarded.connect(self._recorder.discard)
+        composer.hidden.connect(self._recorder.stop)
+        self._recorder.changed.connect(self._show_recording)
+        self._recorder.recorded.connect(self._on_recorded)
+        self._recorder.failed.connect(self._on_record_failed)
         composer.draft_changed.connect(self._on_draft_changed)
         composer.attachments_changed.connect(self._on_attachments_changed)
         composer.pending_cancelled.connect(session.files.cancel_file)
@@ -197,8 +230,10 @@ class MessageDraft(QObject):
         """Debounced: a text may be long, and keys come fast."""
         session = self._session
         self._never_computed = never_computed(session.chat.turns) if not session.is_busy else ""
-        if session.is_searched:
-            spawn(session.find_passages())
+        if session.shelf.is_searched:
+            if self._finding:
+                self._finding.cancel()  # for a text that has changed since
+            self._finding = spawn(session.find_passages())
         session.tokens.count((*self._draft_texts(), self._never_computed))
         self.show_figures()
 
@@ -221,7 +256,7 @@ class MessageDraft(QObject):
 
     @Slot(object)
     def _on_attachments_changed(self, attachments: tuple[Attachment, ...]) -> None:
-        self._session.draft_attachments = attachments
+        self._session.choose_attachments(attachments)
 
     @Slot()
     def _on_session_draft_changed(self) -> None:
@@ -236,11 +271,11 @@ class MessageDraft(QObject):
 
     @Slot(int)
     def _on_picture_opened(self, number: int) -> None:
-        """With all pictures of the draft. A sound is saved."""
+        """With all pictures of the draft. A sound is played."""
         attachments = self._session.draft_attachments
         pictures = viewed(attachments)
         if attachments[number] not in pictures:
-            self._on_media_saved(number)
+            play_sound(attachments[number], self._session.media, self._composer.notice.add_problem)
             return
         index = pictures.index(attachments[number])
         PictureViewer(pictures, index, self._thumbnails, self._composer).show()
@@ -249,6 +284,27 @@ class MessageDraft(QObject):
     def _on_media_saved(self, number: int) -> None:
         attachment = self._session.draft_attachments[number]
         save_media(attachment, self._session.media, self._composer, self._composer.notice.add_problem)
+
+    @Slot()
+    def _show_recording(self) -> None:
+        recorder, senses = self._recorder, self._session.requests.senses
+        hears = senses is not None and senses.hears
+        self._composer.show_recording(recorder.is_open, recorder.seconds, recorder.level, can_record=hears)
+
+    @Slot()
+    def _on_record_requested(self) -> None:
+        if self._recorder.is_open:
+            self._recorder.stop()
+        elif self._has_room_for(1):
+            self._recorder.start()
+
+    @Slot(object)
+    def _on_recorded(self, content: bytes) -> None:
+        self.attach_bytes(content, tr("Recording"))
+
+    @Slot(str)
+    def _on_record_failed(self, why: str) -> None:
+        self._composer.notice.add_problem(tr_said(why))
 
     @Slot(str, object)
     def _on_refused(self, name: str, reason: Reason | str) -> None:

@@ -19,7 +19,7 @@ from app.ui.message.passages import Kind, Passage
 from app.ui.message.safe_browser import SafeBrowser
 from app.ui.message.text_part import TextPart
 
-PART_CHARS = 12_000  # laying out more would be slow
+PART_CHARS = 8_000  # laying out more takes longer than a frame, if no letter is Latin
 MAX_PART_LINES = 600
 STEPPER = 28
 

@@ -134,7 +134,6 @@ class MediaTile(QAbstractButton):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         menu = Menu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if self._is_picture:
-            menu.addAction(tr("&Open"), self.click)
+        menu.addAction(tr("&Open") if self._is_picture else tr("&Play or stop"), self.click)
         menu.addAction(tr("&Save as…"), self.saved.emit)
         menu.popup(event.globalPos())

@@ -2,19 +2,41 @@
 
 from collections.abc import Iterable, Iterator
 
+from app.chats.attachment import fenced
 from app.chats.chat import Turn
+from app.chats.exports.markdown import on_one_line
+from app.chats.exports.spoken import call_title, outcome
+from app.chats.exports.words import Words
 from app.chats.thinking import split_thinking
+from app.chats.tool_use import ToolRound
 from app.look.words import tr
 from app.protocol.request import Role
+from app.ui.message.tool_words import has_arguments
+
+MAX_COPIED_CHARS = 2000  # of a call's arguments, and of its result
 
 
 def written_text(turn: Turn) -> str:
-    """As the user or the model wrote it, without the thinking and the calls of tools."""
+    """As the user or the model wrote it, without the thinking, and with calls of tools in a short form."""
     if turn.role is Role.USER:
         return turn.text
-    parts = [each.content for each in turn.rounds if each.content.strip()]
-    answer = split_thinking(turn.text).answer
-    return "\n\n".join([*parts, answer]) if parts else answer
+    parts = [text for each in turn.rounds for text in _round_texts(each)]
+    return "\n\n".join(filter(None, [*parts, split_thinking(turn.text).answer]))
+
+
+def _round_texts(each: ToolRound) -> Iterator[str]:
+    if each.content.strip():
+        yield each.content
+    for use in each.uses:
+        yield f"**{on_one_line(call_title(use, Words(tool=tr('Tool'))))}**"
+        if has_arguments(use):
+            yield fenced(_short(use.arguments), "json")
+        if result := outcome(use):
+            yield fenced(_short(result))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_COPIED_CHARS else f"{text[:MAX_COPIED_CHARS]}…"
 
 
 def searched_texts(turn: Turn) -> Iterator[str]:

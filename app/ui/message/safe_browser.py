@@ -5,7 +5,7 @@ Has no scroll bars: it is as high as its text, which `arrange` returns. GUI thre
 
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, QUrl
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, QUrl
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -116,11 +116,10 @@ class SafeBrowser(SelectedText, QTextBrowser):
         return height
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """For a new width Qt would lay out everything again, even what is laid out for that width already."""
-        size, before = event.size(), event.oldSize()
+        """`arrange` lays it out; Qt would do so again, and for the width that a new view has until then."""
+        size = event.size()
         if self.document().textWidth() == size.width():
-            before.setWidth(size.width())
-        super().resizeEvent(QResizeEvent(size, before))
+            super().resizeEvent(QResizeEvent(size, QSize(size.width(), event.oldSize().height())))
 
     def ideal_width(self) -> int:
         """What the text would take without wrapping."""

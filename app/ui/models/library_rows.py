@@ -31,6 +31,7 @@ _ROOT = QModelIndex()
 KINDS = {
     FileKind.CHAT: mark("Chat model"),
     FileKind.EMBEDDING: mark("Embedding"),
+    FileKind.RERANKER: mark("Reranker"),
     FileKind.PROJECTOR: mark("Projector"),
     FileKind.ADAPTER: mark("LoRA adapter"),
     FileKind.OTHER: mark("Other model"),

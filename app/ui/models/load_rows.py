@@ -228,8 +228,8 @@ class LoadRow(Row):
         grid.setColumnStretch(0, 1)
         top = Qt.AlignmentFlag.AlignTop
         grid.addLayout(words, 0, 0)
-        grid.addWidget(self.widget, 0, 1, top | Qt.AlignmentFlag.AlignRight)
-        grid.addWidget(self.reset, 0, 2, top)
+        grid.addWidget(self.reset, 0, 1, top)
+        grid.addWidget(self.widget, 0, 2, top | Qt.AlignmentFlag.AlignRight)
 
 
 NONE, NO_PROJECTOR = mark("None"), mark("None: text alone")

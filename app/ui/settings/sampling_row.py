@@ -98,8 +98,8 @@ class SamplingRow(QWidget):
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(0, 1)
         grid.addWidget(label, 0, 0)
-        grid.addWidget(self.control, 0, 1, Qt.AlignmentFlag.AlignRight)
-        grid.addWidget(self.button, 0, 2)
+        grid.addWidget(self.button, 0, 1)
+        grid.addWidget(self.control, 0, 2, Qt.AlignmentFlag.AlignRight)
         grid.addWidget(self._note, 2, 0, 1, 3)
         grid.addWidget(self._error, 3, 0, 1, 3)
 

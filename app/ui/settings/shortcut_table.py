@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Slot
 from PySide6.QtGui import QColor, QKeySequence
-from PySide6.QtWidgets import QHeaderView, QKeySequenceEdit, QPushButton, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QKeySequenceEdit, QLineEdit, QPushButton, QTableView, QWidget
 
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
@@ -32,6 +32,8 @@ class ShortcutTable(QWidget):
         self.keys = QKeySequenceEdit(self)
         self.keys.setMaximumSequenceLength(1)
         self.keys.setClearButtonEnabled(True)
+        for field in self.keys.findChildren(QLineEdit):
+            field.setPlaceholderText(tr("Press the keys"))  # Qt's Chinese means icons on a desktop
         self.keys.setAccessibleName(tr("New shortcut"))
         self.set_button = self._button(tr("Set"), tr("Make it the only shortcut of this command"))
         self.add_button = self._button(tr("Add"), tr("Add another shortcut to this command"))

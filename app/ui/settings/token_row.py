@@ -10,7 +10,7 @@ from app.look.words import tr, tr_said
 from app.models.hub_address import TOKEN_BEGINS
 from app.services.model_hub import ModelHub
 from app.ui.base.setting_controls import COMBO_WIDTH
-from app.ui.base.setting_row import RESET_SIDE, Row
+from app.ui.base.setting_row import Row
 
 
 class TokenRow(Row):
@@ -65,6 +65,6 @@ class TokenRow(Row):
             (self.forget, 0, top),
             (self.field, 0, top),
             on=self,
-            margins=(0, 10, RESET_SIDE + 12, 10),
+            margins=(0, 10, 0, 10),
             spacing=12,
         )

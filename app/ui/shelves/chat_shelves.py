@@ -22,7 +22,7 @@ from app.shelves.shelf import Shelf, ShelfFile
 from app.ui.base.actions import command
 from app.ui.base.citations import SCHEME, set_citing
 from app.ui.shelves.reader import WIDTH, Reader
-from app.ui.shelves.shelf_words import contents_text, use_text
+from app.ui.shelves.shelf_words import contents_text, use_text, vectors_text
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class ChatShelves(QObject):
         tabs.view_made.connect(self._on_view_made)
         self._shelves.changed.connect(self._show_all)
         self._reader.changed.connect(self._show_all)
+        services.shelf_vectors.changed.connect(self._show_all)
         services.engine.loaded.connect(self._show_all)
         QDesktopServices.setUrlHandler(SCHEME, self, "on_source")  # type: ignore[arg-type]  # not as it says
 
@@ -63,6 +64,7 @@ class ChatShelves(QObject):
                 self._room,
                 self._kept_bytes,
                 self._is_kept,
+                self._services.shelf_vectors,
                 self._parent,
             )
             self._reader.changed.connect(self.shown_window.apply)
@@ -105,7 +107,9 @@ class ChatShelves(QObject):
         is_whole = self._shelves.is_whole(shelf.id, room)
         reading = self._reader.reading(shelf.id)
         use = use_text(state, reading, room, is_whole=is_whole, is_kept=self._is_kept())
-        view.composer.shelf.apply(shelf.name, "\n".join((contents_text(state, 0), use)))
+        vectors = self._services.shelf_vectors
+        found = "" if is_whole else vectors_text(vectors.progress(shelf.id), vectors.trouble)
+        view.composer.shelf.apply(shelf.name, "\n".join(filter(None, (contents_text(state, 0), use, found))))
 
     def _room(self) -> int:
         model = self._services.engine.model

@@ -17,7 +17,7 @@ from app.ui.shelves.shelf_words import about_tokens, state_text
 NUMBER, NAME, STATE, TOKENS = range(4)
 HEADS = (mark("No."), mark("File"), mark("State"), mark("Tokens"))
 ROW_HEIGHT = 28
-NUMBER_WIDTH, STATE_WIDTH, TOKENS_WIDTH = 56, 240, 90
+NUMBER_WIDTH, TOKENS_WIDTH = 56, 90
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
@@ -92,8 +92,9 @@ class FilesTable(QTableView):
         dress_table(self, tr("Files of this shelf"), ROW_HEIGHT)
         self.setFont(tabular(self.font()))
         header = self.horizontalHeader()
-        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((NUMBER, NUMBER_WIDTH), (STATE, STATE_WIDTH), (TOKENS, TOKENS_WIDTH)):
+        for column in (NAME, STATE):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        for column, width in ((NUMBER, NUMBER_WIDTH), (TOKENS, TOKENS_WIDTH)):
             self.setColumnWidth(column, width)
         self.activated.connect(lambda index: self.opened.emit(self.rows.files[index.row()]))
 

@@ -12,7 +12,7 @@ from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.hidden_characters import mark_hidden
 
-WIDTH, MIN_WIDTH = 420, 260
+WIDTH, MIN_WIDTH, MARGIN = 420, 260, 12
 SHADE = 0.22  # of the accent, behind the passage
 
 
@@ -29,12 +29,17 @@ class Reader(QWidget):
         self.setMinimumWidth(MIN_WIDTH)
         self.setAccessibleName(tr("Reader"))
         self.text.setReadOnly(True)
+        self.text.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.text.document().setDocumentMargin(MARGIN)
         self.text.setAccessibleName(tr("Text of the file"))
         self.text.setFont(code_font())
         self.text.setTabChangesFocus(True)
         self.cross.clicked.connect(self.close_up)
+        font = self.title.font()
+        font.setWeight(font.Weight.DemiBold)
+        self.title.setFont(font)
         head = hbox((vbox(self.title, self.note, spacing=0), 1), self.cross)
-        vbox(head, (self.text, 1), on=self, margins=(12, 8, 12, 12))
+        vbox(head, (self.text, 1), on=self, margins=(MARGIN, 8, MARGIN, 0))
 
     @property
     def marked(self) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from app.attachments.refusal import Reason
 from app.look.figures import count, data_size, percent, tokens
 from app.look.plain_text import short_path
-from app.look.words import sentences, tr, tr_n
+from app.look.words import sentences, tr, tr_n, tr_said
 from app.services.shelf_reader import Reading
 from app.services.shelves import ShelfState
 from app.shelves.scan import MAX_FILES
@@ -43,6 +43,18 @@ def use_text(state: ShelfState, reading: Reading, room: int, *, is_whole: bool, 
     searched = tr("Does not fit the model's context: it is searched for each message.")
     cut = tr("Only the first {number} files are used.", number=count(MAX_FILES)) if state.is_cut else ""
     return sentences(searched, cut)
+
+
+def vectors_text(progress: tuple[int, int] | None, trouble: str) -> str:
+    """How it is searched besides by words: passages with a vector, and all; or what is wrong."""
+    if trouble:
+        return tr_said(trouble)
+    if progress is None or not progress[1]:
+        return ""
+    num_done, num_all = progress
+    if num_done >= num_all:
+        return tr("By words and by vectors.")
+    return tr("Vectors are computed in the background: {share}.", share=percent(num_done, num_all))
 
 
 def reading_text(reading: Reading) -> str:

@@ -22,14 +22,16 @@ from app.look.layouts import CENTRE, STRETCH, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, one_line
 from app.look.popups import Menu
 from app.look.windows import come_up, resize_to_fit
-from app.look.words import mark, tr, tr_said
+from app.look.words import mark, sentences, tr, tr_said
 from app.services.shelf_reader import Reading
+from app.services.shelf_vectors import ShelfVectors
 from app.services.shelves import ShelfService, ShelfState
 from app.shelves.shelf import Shelf, ShelfFile
 from app.ui.base.notices import UndoToast
 from app.ui.base.title_edit import TitleEdit
 from app.ui.shelves.files_table import FilesTable
-from app.ui.shelves.shelf_words import contents_text, place_text, use_text
+from app.ui.shelves.search_choice import SearchChoice
+from app.ui.shelves.shelf_words import contents_text, place_text, use_text, vectors_text
 
 SIZE, MIN_SIZE, LIST_WIDTH = QSize(900, 600), QSize(620, 420), 220
 EMPTY = mark(
@@ -48,6 +50,7 @@ class ShelvesWindow(QDialog):
         room: Callable[[], int],
         kept_bytes: Callable[[Shelf], int],
         is_kept: Callable[[], bool],
+        vectors: ShelfVectors,
         parent: QWidget,
     ) -> None:
         """`room` is that of the open model, in tokens; `is_kept` whether cells are kept between starts."""
@@ -55,6 +58,7 @@ class ShelvesWindow(QDialog):
         self._shelves = shelves
         self._reading_of, self._room = reading_of, room
         self._kept_bytes, self._is_kept = kept_bytes, is_kept
+        self._vectors = vectors
         self.list = QListWidget(self)
         self.new_button = QPushButton(tr("&New shelf"), self)
         self.title = ElidedLabel(parent=self)
@@ -66,6 +70,7 @@ class ShelvesWindow(QDialog):
         self.contents = PlainLabel(parent=self, tone="muted", wraps=True)
         self.use = PlainLabel(parent=self, wraps=True)
         self.table = FilesTable(self)
+        self.search = SearchChoice(vectors, self)
         self.trouble = PlainLabel(parent=self, tone="danger", wraps=True)
         self.undo = UndoToast(self)
         self._dress()
@@ -120,7 +125,9 @@ class ShelvesWindow(QDialog):
         self.place.setText(place_text(state))
         self.contents.setText(contents_text(state, self._kept_bytes(shelf)))
         reading = self._reading_of(shelf.id)
-        self.use.setText(use_text(state, reading, room, is_whole=is_whole, is_kept=self._is_kept()))
+        use = use_text(state, reading, room, is_whole=is_whole, is_kept=self._is_kept())
+        found = vectors_text(self._vectors.progress(shelf.id), self._vectors.trouble)
+        self.use.setText(sentences(use, "" if is_whole else found))
         self._show_buttons()
 
     @Slot()
@@ -206,7 +213,7 @@ class ShelvesWindow(QDialog):
         self.setWindowTitle(tr("Shelves"))
         self.setMinimumSize(MIN_SIZE)
         resize_to_fit(self, SIZE)
-        self.list.setObjectName("lines")
+        self.list.setObjectName("nav")
         self.list.setAccessibleName(tr("Shelves"))
         self.list.setFixedWidth(LIST_WIDTH)
         self.new_button.setAutoDefault(False)
@@ -244,10 +251,11 @@ class ShelvesWindow(QDialog):
         self._pages.addWidget(nothing)
         left = vbox((self.list, 1), self.new_button)
         whole = hbox(left, (self._pages, 1), spacing=16)
-        vbox((whole, 1), self.trouble, on=self, margins=16)
+        vbox((whole, 1), self.search, self.trouble, on=self, margins=16)
 
     def _connect(self) -> None:
         self._shelves.changed.connect(self.apply)
+        self._vectors.changed.connect(self.apply)
         self._shelves.failed.connect(self._on_failed)
         self.list.currentRowChanged.connect(self._show_shelf)
         self.table.selectionModel().selectionChanged.connect(self._show_buttons)

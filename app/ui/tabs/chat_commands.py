@@ -81,6 +81,17 @@ class ChatCommands(QObject):
         if self._tabs.current and not self._tabs.current.notebook:
             self._tabs.current.composer.attach_requested.emit()
 
+    @property
+    def sees(self) -> bool:
+        """A picture can be attached that the model is shown."""
+        view = self._tabs.current
+        senses = view.session.requests.senses if view and not view.notebook else None
+        return senses is not None and senses.sees
+
+    def take_screenshot(self) -> None:
+        if (view := self._tabs.current) and self.sees:
+            view.message_draft.take_screenshot()
+
     def add_without_asking(self, role: Role) -> None:
         if view := self._tabs.current:
             more = view.composer.more

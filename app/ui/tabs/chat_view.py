@@ -32,7 +32,7 @@ from app.ui.base.chat_title import shown_title
 from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped_model import drop_text, dropped_files
 from app.ui.base.given_picture import has_picture, picture_bytes
-from app.ui.base.media_saving import save_media
+from app.ui.base.media_saving import play_sound, save_media
 from app.ui.base.notices import Banner
 from app.ui.base.picture_viewer import PictureViewer, viewed
 from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, composer_width
@@ -291,10 +291,10 @@ class ChatView(QWidget):
 
     @Slot(object, object)
     def _on_picture_opened(self, turn: Turn, attachment: Attachment) -> None:
-        """With all pictures of its message. A sound is saved."""
+        """With all pictures of its message. A sound is played."""
         pictures = viewed(turn.attachments)
         if attachment not in pictures:
-            self._on_media_saved(attachment)
+            play_sound(attachment, self.session.media, self.composer.notice.add_problem)
         else:
             PictureViewer(pictures, pictures.index(attachment), self.thumbnails, self).show()
 

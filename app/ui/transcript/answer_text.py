@@ -163,13 +163,10 @@ def activity_line(
 
 
 def encoding_text(encoding: Encoding) -> str:
-    """What the model looks at or listens to, in how many parts, and since when."""
+    """How much of what the model looks at or listens to is encoded, and since when it is the current one."""
     parts = [tr("encoding pictures and sound")]
-    if encoding.num_total > 1:
-        number = min(encoding.num_done + 1, encoding.num_total)
-        parts = [
-            tr("encoding pictures and sound, {number} of {total}", number=number, total=encoding.num_total)
-        ]
+    if encoding.num_done:
+        parts.append(percent(encoding.num_done, encoding.num_total))
     if encoding.elapsed_s >= 1:
         parts.append(seconds(encoding.elapsed_s))
     return " · ".join(parts)

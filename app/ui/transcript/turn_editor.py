@@ -11,7 +11,7 @@ from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.attachment_chips import AttachmentChip, AttachmentChips
 from app.ui.base.attachment_preview import AttachmentPreview
-from app.ui.base.media_saving import save_media
+from app.ui.base.media_saving import play_sound, save_media
 from app.ui.base.picture_viewer import PictureViewer, viewed
 from app.ui.base.thumbnails import Thumbnails
 
@@ -119,24 +119,25 @@ class TurnEditor(QWidget):
             self.saved.emit(self.text.toPlainText(), self.attachments)
 
     def _on_opened(self, number: int, chip: AttachmentChip) -> None:
-        """As before it was sent. A sound is saved."""
+        """As before it was sent. A sound is played."""
         attachment, pictures = self.attachments[number], viewed(self.attachments)
         if not attachment.media:
             preview = AttachmentPreview(self)
             preview.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             preview.open_above(chip, attachment, chip.detail, is_sent=True)
+        elif not self._thumbnails:
+            return
         elif attachment not in pictures:
-            self._on_media_saved(number)
-        elif self._thumbnails:
+            play_sound(attachment, self._thumbnails.files, self._tell)
+        else:
             PictureViewer(pictures, pictures.index(attachment), self._thumbnails, self).show()
 
     def _on_media_saved(self, number: int) -> None:
-        place = self.chips.mapToGlobal(self.chips.rect().bottomLeft())
         if self._thumbnails:
-            files = self._thumbnails.files
-            save_media(
-                self.attachments[number], files, self, lambda text: QToolTip.showText(place, text, None)
-            )
+            save_media(self.attachments[number], self._thumbnails.files, self, self._tell)
+
+    def _tell(self, text: str) -> None:
+        QToolTip.showText(self.chips.mapToGlobal(self.chips.rect().bottomLeft()), text, None)
 
     def _on_removed(self, number: int) -> None:
         self._change((*self.attachments[:number], *self.attachments[number + 1 :]))

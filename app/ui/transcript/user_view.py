@@ -39,7 +39,7 @@ class UserView(TurnView):
 
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(turn, parent)
-        self._shown: Turn | None = None
+        self._shown: tuple[Turn, tuple[Attachment, ...]] | None = None  # passages may join a sent message
         self._files: list[Attachment] = []
         self._pieces: list[Attachment] = []  # pictures and sounds
         self._media = MediaStrip(self)
@@ -55,8 +55,9 @@ class UserView(TurnView):
 
     def apply(self, place: Place, _progress: Progress) -> None:
         self.place = place
-        if self._shown is not self.turn:
-            self._shown = self.turn
+        shown = (self.turn, self.turn.attachments)
+        if self._shown != shown:
+            self._shown = shown
             self._files = [each for each in self.turn.attachments if not each.media]
             self._text.show_text(self.turn.text, [one_line(file.name) for file in self._files])
             self._pieces = [each for each in self.turn.attachments if each.media]

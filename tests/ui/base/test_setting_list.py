@@ -20,6 +20,9 @@ NOT_SHOWN = (
     "models",
     "model_folders",
     "workers",
+    # Chosen in the window of the shelves.
+    "shelf_embedder",
+    "shelf_reranker",
     # Rows of their own on the page of tools.
     "tool_approvals",
     "tool_folders",

@@ -125,13 +125,13 @@ def test_a_model_that_does_not_see_is_said_at_once_and_the_picture_stays(
     session.draft_attachments = (a_picture("cat.png"),)
     view.message_draft.show_state()
     assert not view.composer.senses.isVisible(), "there is no model"
-    session.senses = Senses(reason="Its projector is missing.")
+    session.requests.senses = Senses(reason="Its projector is missing.")
     view.message_draft.show_state()
     assert view.composer.senses.isVisible()
     assert view.composer.senses.text().endswith("only told that there is one. Its projector is missing.")
     with qtbot.waitSignal(view.composer.models_requested):
         view.composer.get_model.click()
-    session.senses = Senses(sees=True)
+    session.requests.senses = Senses(sees=True)
     view.message_draft.show_state()
     assert not view.composer.senses.isVisible()
     assert len(view.composer.chips.chips) == 1

@@ -177,3 +177,20 @@ def test_a_text_is_laid_out_once_for_each_width(qtbot: QtBot, qapp: QApplication
         view.show()
         qapp.processEvents()
     assert layouts == [500, 300]
+
+
+def test_a_view_that_is_shown_first_is_not_laid_out_for_the_width_it_had_then(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    page.show()
+    view = SafeBrowser(page)
+    layouts: list[float] = []
+    view.document().documentLayout().update.connect(lambda: layouts.append(view.document().textWidth()))
+    view.show_plain("word " * 2_000)
+    layouts.clear()  # Qt begins with the text itself, of no width
+    view.show()
+    view.arrange(500)
+    qapp.processEvents()
+    assert set(layouts) == {500}

@@ -261,7 +261,7 @@ async def test_the_projector_is_the_one_beside_the_model_or_another_or_none(
 ) -> None:
     beside = path.with_name(f"mmproj-{path.stem}-f16.gguf")
     monkeypatch.setattr("app.settings.load.projector_beside", lambda model: beside if model == path else None)
-    other = model_file("Other eyes", path=Path("/models/mmproj-other.gguf"), kind=FileKind.PROJECTOR)
+    other = model_file("Other projector", path=Path("/models/mmproj-other.gguf"), kind=FileKind.PROJECTOR)
     library.become(*library.models, other)
     dialog = shown(path)
     await finish_all()
@@ -271,11 +271,11 @@ async def test_the_projector_is_the_one_beside_the_model_or_another_or_none(
     assert [combo.itemText(place) for place in range(combo.count())] == [
         "Automatic",
         "None: text alone",
-        "Other eyes · Q8_0",
+        "Other projector · Q8_0",
     ]
     combo.value_chosen.emit(str(other.path))
     assert preferences.of_model(path) == ModelSettings(projector=other.path)
-    assert combo.currentText() == "Other eyes · Q8_0"
+    assert combo.currentText() == "Other projector · Q8_0"
     combo.value_chosen.emit(TEXT_ALONE)
     assert preferences.of_model(path) == ModelSettings(takes_media=False)
     assert combo.currentText() == "None: text alone"

@@ -14,7 +14,7 @@ from app.protocol.request import Overflow
 from app.protocol.sampling import NEVER, SamplingParams
 from app.services.form_check import FormCheck
 from app.settings.settings import Settings
-from app.ui.base.setting_controls import MAX_SHOWN_CHARS, LongText
+from app.ui.base.setting_controls import MAX_SHOWN_CHARS, MAX_SHOWN_WORDS, LongText
 from app.ui.composer.composer import ChatSettingsButton
 from app.ui.settings.chat_settings import ChatSettings, Inherited
 from tests.fakes import model_info
@@ -255,7 +255,11 @@ def test_a_line_without_end_is_not_wrapped_when_it_is_pasted(
     assert modes == [LongText.LineWrapMode.NoWrap]
 
 
-@pytest.mark.parametrize("text", ["ab " * 40_000, "\u4e00" * 5_000], ids=["letters", "a line of Chinese"])
+@pytest.mark.parametrize(
+    "text",
+    ["abcdefghij " * 10_000, "be " * 30_000, "\n" * 60_000, "\u4e00" * 5_000],
+    ids=["letters", "words", "lines", "a line of Chinese"],
+)
 def test_what_is_too_long_for_the_box_is_not_pasted(panel: ChatSettings, qtbot: QtBot, text: str) -> None:
     panel.prompt.setPlainText("Be brief.")
     with qtbot.assertNotEmitted(panel.changed):
@@ -267,8 +271,13 @@ def test_what_is_too_long_for_the_box_is_not_pasted(panel: ChatSettings, qtbot: 
 
 @pytest.mark.parametrize(
     ("whole", "num_shown"),
-    [("word " * 100_000, MAX_SHOWN_CHARS), ("word\n" + "\u4e00" * 30_000, 4_005)],
-    ids=["words", "a line of Chinese"],
+    [
+        ("abcdefghij " * 30_000, MAX_SHOWN_CHARS),
+        ("be " * 30_000, 3 * MAX_SHOWN_WORDS),
+        ("\n" * 60_000, MAX_SHOWN_WORDS),
+        ("word\n" + "\u4e00" * 30_000, 4_005),
+    ],
+    ids=["letters", "words", "lines", "a line of Chinese"],
 )
 def test_of_a_prompt_that_is_too_long_to_be_shown_nothing_is_lost(
     panel: ChatSettings, qtbot: QtBot, whole: str, num_shown: int

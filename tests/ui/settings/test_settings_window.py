@@ -114,6 +114,10 @@ class TestPages:
         preferences.set("zoom", 2)
         assert control(window, "zoom").geometry() == before
 
+    def test_the_controls_end_where_the_page_does(self, window) -> None:
+        rows = [row for row in window.rows.values() if row.isVisible()]
+        assert {row.widget.geometry().right() for row in rows} == {rows[0].rect().right()}
+
     def test_the_first_page_is_worth_opening(self, window) -> None:
         window.nav.setCurrentRow(0)
         assert {"language", "enter_sends", "automatic_titles"} <= shown_rows(window)

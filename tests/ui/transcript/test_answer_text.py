@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from app.chats.chat import Turn, TurnState
+from app.protocol.media import Encoding
 from app.protocol.output import PrefixEnd, Usage
 from app.protocol.report import SlotSnapshot, SlotState
 from app.protocol.request import Role
@@ -118,6 +119,13 @@ def test_what_is_not_known_is_left_out() -> None:
 )
 def test_an_unfinished_answer_tells_what_is_being_done_for_it(slot: SlotSnapshot | None, line: str) -> None:
     assert activity_line(slot) == line
+
+
+def test_an_encoding_tells_how_much_is_done_and_since_when() -> None:
+    encoding = Encoding("request", "chat", "sha256", num_done=0, num_total=400, elapsed_s=0.3)
+    assert activity_line(None, encoding=encoding) == "◌ encoding pictures and sound"
+    encoding = replace(encoding, num_done=100, elapsed_s=12.0)
+    assert activity_line(None, encoding=encoding) == "◌ encoding pictures and sound · 25% · 12.0 s"
 
 
 def test_an_early_end_is_told_by_a_mark_a_word_and_the_reason() -> None:

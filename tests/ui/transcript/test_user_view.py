@@ -1,6 +1,6 @@
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QPaintEvent, QRegion
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.attachment import Attachment
@@ -100,3 +100,15 @@ def test_a_sent_file_opens_as_it_did_before_it_was_sent(qtbot: QtBot) -> None:
     assert not preview.remove.isVisible()
     assert not preview.into_text.isVisible()
     preview.close()
+
+
+def test_passages_found_after_a_message_was_sent_are_shown_on_it(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    turn = Turn(Role.USER, "How long is the chain?")
+    view = UserView(turn, page)
+    view.set_zoom(0)
+    view.apply(Place(), NO_PROGRESS)
+    turn.attachments = (Attachment("[1] chain.txt:1", "Thirty metres."),)
+    view.apply(Place(), NO_PROGRESS)
+    assert "[1] chain.txt:1" in [button.text() for button in view.findChildren(QPushButton)]

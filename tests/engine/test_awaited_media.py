@@ -1,4 +1,4 @@
-"""Pictures beside running answers, step by step, with eyes that encode when they are told to."""
+"""Pictures beside running answers, step by step, with an encoder that ends when it is told to."""
 
 from dataclasses import replace
 from hashlib import sha256
@@ -12,7 +12,7 @@ from app.protocol.output import FinishReason
 from app.protocol.report import WaitReason
 from app.protocol.request import Message, Role
 from tests.driver import GREEDY, request, run
-from tests.fake_eyes import FakeEyes
+from tests.fake_media_encoder import FakeMediaEncoder
 from tests.fakes import CountingBackend, endless_token
 
 ROWS = 24
@@ -28,41 +28,43 @@ def about(media: Media, chat: str | None = None, **options: object):
     return replace(one, messages=(Message(Role.USER, "What is it?", media=(media,)),))
 
 
-def engine_with(eyes: FakeEyes, **model: object) -> Engine:
+def engine_with(encoder: FakeMediaEncoder, **model: object) -> Engine:
     backend = CountingBackend(endless_token, **({"n_ctx": 2048, "n_batch": 128, "n_seq_max": 4} | model))
-    backend.eyes = eyes
-    backend.model = replace(backend.model, senses=eyes.senses)
+    backend.media_encoder = encoder
+    backend.model = replace(backend.model, senses=encoder.senses)
     return Engine(backend)
 
 
 def test_who_waits_for_an_encoding_has_no_slot_and_others_go_on():
-    engine = engine_with(eyes := FakeEyes(ROWS, holds=True))
-    engine.add_request(looker := about(picture()))
+    engine = engine_with(encoder := FakeMediaEncoder(ROWS, holds=True))
+    engine.add_request(seeing := about(picture()))
     engine.add_request(request("a story", max_tokens=4))
     reports = [engine.step() for _ in range(6)]
     (waiting,) = reports[-1].waiting
-    assert (waiting.request_id, waiting.reason) == (looker.request_id, WaitReason.ENCODING)
-    assert reports[-1].encodings[0].num_total == 1
+    assert (waiting.request_id, waiting.reason) == (seeing.request_id, WaitReason.ENCODING)
+    encoder.num_rows = 2
+    (encoding,) = engine.report().encodings
+    assert (encoding.num_done, encoding.num_total) == (2, ROWS)
     assert not engine.has_work  # until the encoding ends
-    eyes.finish()
+    encoder.finish()
     assert engine.has_work
-    assert run(engine).answers[looker.request_id].finish_reason is FinishReason.LENGTH
+    assert run(engine).answers[seeing.request_id].finish_reason is FinishReason.LENGTH
 
 
 def test_an_encoding_that_nobody_waits_for_is_cancelled():
-    engine = engine_with(eyes := FakeEyes(ROWS, holds=True))
+    engine = engine_with(encoder := FakeMediaEncoder(ROWS, holds=True))
     first, second = about(picture()), about(picture())
     engine.add_request(first)
     engine.add_request(second)
     engine.step()
     engine.abort(first.request_id)
-    assert not eyes.cancelled
+    assert not encoder.cancelled
     engine.abort(second.request_id)
-    assert eyes.cancelled == [picture()]
+    assert encoder.cancelled == [picture()]
 
 
 def test_after_each_step_of_a_picture_answers_have_one_without_prompts():
-    engine = engine_with(FakeEyes(ROWS * 4), n_ubatch=16)
+    engine = engine_with(FakeMediaEncoder(ROWS * 4), n_ubatch=16)
     engine.add_request(request("a story", max_tokens=200))
     for _ in range(3):
         engine.step()
@@ -85,7 +87,7 @@ def test_after_each_step_of_a_picture_answers_have_one_without_prompts():
 
 
 def test_a_picture_whose_rows_see_each_other_is_computed_in_one_step():
-    engine = engine_with(FakeEyes(ROWS, is_whole=True), n_ubatch=32)
+    engine = engine_with(FakeMediaEncoder(ROWS, is_whole=True), n_ubatch=32)
     engine.add_request(request("a story", max_tokens=50))
     for _ in range(3):
         engine.step()
@@ -95,7 +97,7 @@ def test_a_picture_whose_rows_see_each_other_is_computed_in_one_step():
 
 
 def test_a_picture_that_must_be_whole_and_is_too_large_for_a_step_is_refused():
-    engine = engine_with(FakeEyes(ROWS, is_whole=True), n_ubatch=16)
+    engine = engine_with(FakeMediaEncoder(ROWS, is_whole=True), n_ubatch=16)
     one = about(picture())
     answer = run(engine, one).answers[one.request_id]
     assert answer.finish_reason is FinishReason.ERROR
@@ -104,13 +106,13 @@ def test_a_picture_that_must_be_whole_and_is_too_large_for_a_step_is_refused():
 
 @pytest.mark.parametrize("sampling", [replace(GREEDY, repeatable=True)])
 def test_a_repeatable_answer_takes_no_picture(sampling):
-    engine = engine_with(FakeEyes(ROWS))
+    engine = engine_with(FakeMediaEncoder(ROWS))
     one = about(picture(), sampling=sampling)
     assert "repeatable" in run(engine, one).answers[one.request_id].notice
 
 
 def test_the_same_picture_in_another_chat_shares_its_cells():
-    engine = engine_with(FakeEyes(ROWS))
+    engine = engine_with(FakeMediaEncoder(ROWS))
     run(engine, about(picture(), "a", max_tokens=2))
     second = about(picture(), "b", max_tokens=2)
     usage = run(engine, second).answers[second.request_id].usage

@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 
 RAM_SHARE, MAX_RAM_BYTES = 0.05, 512 * 2**20
 MAX_LAYOUTS = 1000
+PROGRESS_S = 1.0
 MAX_START_S, MAX_LAYOUT_S, MAX_ENCODE_S = 300.0, 30.0, 900.0
 
 Rows = npt.NDArray[np.float32]
@@ -61,10 +62,20 @@ class Encoded:
         return sum(part.nbytes for part in self.rows)
 
 
-class Eyes:
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`num_rows` of the picture or sound are encoded, `sha256` is empty where none is."""
+
+    sha256: str = ""
+    num_rows: int = 0
+    elapsed_s: float = 0.0
+
+
+class MediaEncoder:
     """Opened with a model; `close` it after the engine.
 
-    `on_done` is called on another thread whenever an encoding has ended; `take` tells how.
+    `on_progress` is called on another thread, every second of an encoding and when it has ended; `take` tells
+    how.
     """
 
     def __init__(
@@ -76,7 +87,7 @@ class Eyes:
         max_bytes: int | None = None,
     ) -> None:
         """Starts the child and waits until it has loaded the projector. Raises ModelLoadError."""
-        self.on_done: Callable[[], None] = lambda: None
+        self.on_progress: Callable[[], None] = lambda: None
         self.num_encoded = 0
         self.fingerprint = fingerprint
         self._child = ProjectorProcess(projector, model, num_threads)
@@ -101,7 +112,7 @@ class Eyes:
         self._is_cancelled = False  # what is encoded now
         self._reader: reading.MediaReading | None = None  # of its file
         self._is_closed = False
-        self._thread = threading.Thread(target=self._run, name="skein-eyes", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="skein-media-encoder", daemon=True)
         self._thread.start()
 
     # The thread that builds prompts.
@@ -153,12 +164,13 @@ class Eyes:
                 self._is_cancelled = True
                 self._stop_encoding()
 
-    def current(self) -> tuple[str, float]:
-        """The hash of what is being encoded, "" for nothing, and for how many seconds."""
+    def current(self) -> Progress:
+        """Of what is being encoded, if anything is."""
         with self._turn:
             if self._current is None:
-                return "", 0.0
-            return self._current[0], time.perf_counter() - self._current_since
+                return Progress()
+            elapsed_s = time.perf_counter() - self._current_since
+            return Progress(self._current[0], self._child.num_rows, elapsed_s)
 
     def close(self) -> None:
         with self._turn:
@@ -208,6 +220,7 @@ class Eyes:
             data = reading.picture(media, reader=reader).rgb
         else:
             data = reading.samples(media, self.rate, reader)
+        self._child.num_rows = 0
         question = {"do": "encode", "kind": media.kind, "size": self._size(media)}
         answer, parts = self._ask(question, data, MAX_ENCODE_S)
         return tuple(
@@ -227,7 +240,7 @@ class Eyes:
             elif key in self._wanted and not was_cancelled:  # else somebody wants it again
                 del self._wanted[key]
                 self._failures[key] = failure
-        self.on_done()
+        self.on_progress()
 
     def _keep_budget(self) -> None:
         """The newest stays in any case: somebody waits for it."""
@@ -239,7 +252,7 @@ class Eyes:
 
     def _ask(self, question: dict[str, Any], data: bytes, max_s: float) -> tuple[dict[str, Any], list[bytes]]:
         try:
-            answer, parts = self._child.ask(question, data, max_s)
+            answer, parts = self._child.ask(question, data, max_s, self.on_progress)
         except ChildGoneError as error:
             raise RequestError(CRASHED) from error
         except ModelLoadError as error:
@@ -270,6 +283,7 @@ class ProjectorProcess:
         self._writing = threading.Lock()
         self._numbers = itertools.count()
         self._killed: child_process.Child | None = None
+        self.num_rows = 0  # that are encoded, of what is being encoded
         self._answers: dict[int, tuple[child_process.Child, _Answer]] = {}
         self._closed = threading.Event()
 
@@ -278,8 +292,10 @@ class ProjectorProcess:
         with self._lock:
             return self._started()
 
-    def ask(self, question: dict[str, Any], data: bytes, max_s: float) -> tuple[dict[str, Any], list[bytes]]:
-        """Raises ChildGoneError or ModelLoadError."""
+    def ask(
+        self, question: dict[str, Any], data: bytes, max_s: float, on_waiting: Callable[[], None]
+    ) -> tuple[dict[str, Any], list[bytes]]:
+        """Calls `on_waiting` every second. Raises ChildGoneError or ModelLoadError."""
         number = next(self._numbers)
         future: _Answer = Future()
         with self._lock:
@@ -296,11 +312,15 @@ class ProjectorProcess:
                 child.stdin.flush()
         except (OSError, ValueError):
             self._note_end(child)
-        try:
-            return future.result(max_s)
-        except TimeoutError as error:
-            child_process.kill(child)
-            raise ChildGoneError from error
+        ends_at = time.monotonic() + max_s
+        while True:
+            try:
+                return future.result(PROGRESS_S)
+            except TimeoutError as error:
+                if time.monotonic() >= ends_at:
+                    child_process.kill(child)
+                    raise ChildGoneError from error
+                on_waiting()
 
     def kill(self) -> None:
         """In the middle of its work, or of its start."""
@@ -342,7 +362,7 @@ class ProjectorProcess:
             raise ModelLoadError(unpacked(about["refusal"]))
         self._child = child
         self._listener = threading.Thread(
-            target=self._listen, args=(child,), name="skein-eyes-answers", daemon=True
+            target=self._listen, args=(child,), name="skein-projector", daemon=True
         )
         self._listener.start()
         return about
@@ -353,7 +373,9 @@ class ProjectorProcess:
             while True:
                 answer = child_process.receive(child.stdout)
                 parts = [_all_of(child.stdout.read(size), size) for size in answer["parts"]]
-                if asked := self._answers.pop(answer["id"], None):
+                if "num_rows" in answer:
+                    self.num_rows = answer["num_rows"]
+                elif asked := self._answers.pop(answer["id"], None):
                     asked[1].set_result((answer, parts))
         except (OSError, EOFError, ValueError):
             self._note_end(child)

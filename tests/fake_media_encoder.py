@@ -1,4 +1,4 @@
-"""Eyes without a projector: each picture is so many rows between two tokens, and is encoded at once."""
+"""An encoder without a projector: each picture is so many rows between two tokens, and is encoded at once."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from app.engine.eyes import Encoded
+from app.engine.media_encoder import Encoded, Progress
 from app.engine.media_rows import Part
 from app.protocol.media import Media, Senses
 
 
-class FakeEyes:
+class FakeMediaEncoder:
     """With `holds` an encoding ends only when it is `finish`ed."""
 
     senses = Senses(sees=True, hears=True)
-    fingerprint = "fake eyes"
-    on_done: Callable[[], None] = staticmethod(lambda: None)
+    fingerprint = "fake encoder"
+    on_progress: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(
         self, num_rows: int = 6, *, is_whole: bool = False, holds: bool = False, width: int = 4
@@ -25,6 +25,7 @@ class FakeEyes:
         self._part = Part((), num_rows, num_rows, is_whole=is_whole)
         self._holds = holds
         self.encoding: list[Media] = []
+        self.num_rows = 0  # of the current one
         self.cancelled: list[Media] = []
         self.encoded: set[str] = set()
 
@@ -43,7 +44,7 @@ class FakeEyes:
     def finish(self) -> None:
         self.encoded |= {media.sha256 for media in self.encoding}
         self.encoding.clear()
-        self.on_done()
+        self.on_progress()
 
     def is_encoding(self, media: Media) -> bool:
         return media in self.encoding
@@ -52,8 +53,8 @@ class FakeEyes:
         self.encoding = [one for one in self.encoding if one != media]
         self.cancelled.append(media)
 
-    def current(self) -> tuple[str, float]:
-        return (self.encoding[0].sha256, 0.0) if self.encoding else ("", 0.0)
+    def current(self) -> Progress:
+        return Progress(self.encoding[0].sha256, self.num_rows) if self.encoding else Progress()
 
     def close(self) -> None:
         pass

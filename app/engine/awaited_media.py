@@ -14,14 +14,14 @@ from app.protocol.media import Encoding
 
 if TYPE_CHECKING:
     from app.engine.event_log import EventLog
-    from app.engine.eyes import Eyes
+    from app.engine.media_encoder import MediaEncoder, Progress
     from app.engine.media_rows import Chunk
     from app.engine.sequence import Sequence
 
 
-class Looking:
-    def __init__(self, eyes: Eyes | None, event_log: EventLog) -> None:
-        self._eyes, self._event_log = eyes, event_log
+class AwaitedMedia:
+    def __init__(self, encoder: MediaEncoder | None, event_log: EventLog) -> None:
+        self._encoder, self._event_log = encoder, event_log
         self._waiting: dict[Sequence, set[Chunk]] = {}
         self._failures: dict[Sequence, str] = {}
 
@@ -42,10 +42,10 @@ class Looking:
 
     def is_waiting(self, seq: Sequence) -> bool:
         """Until an encoding has ended, nothing can be done for it."""
-        eyes = self._eyes
-        if eyes is None or seq not in self._waiting:
+        encoder = self._encoder
+        if encoder is None or seq not in self._waiting:
             return False
-        return any(eyes.is_encoding(chunk.media) for chunk in self._waiting[seq])
+        return any(encoder.is_encoding(chunk.media) for chunk in self._waiting[seq])
 
     def has_asked(self, seq: Sequence) -> bool:
         """Rows of it were not there when it was last looked at."""
@@ -63,29 +63,19 @@ class Looking:
         missing = self._waiting.pop(seq, set())
         wanted = {chunk.media for chunks in self._waiting.values() for chunk in chunks}
         for media in {chunk.media for chunk in missing} - wanted:
-            assert self._eyes is not None
-            self._eyes.cancel(media)
+            assert self._encoder is not None
+            self._encoder.cancel(media)
 
     def encodings(self) -> tuple[Encoding, ...]:
-        if not self._waiting or self._eyes is None:
+        if not self._waiting or self._encoder is None:
             return ()
-        sha256, elapsed_s = self._eyes.current()
-        return tuple(
-            Encoding(
-                seq.request.request_id,
-                seq.request.chat_id,
-                sha256,
-                len(seq.rows),
-                len(seq.rows) + len(missing),
-                elapsed_s,
-            )
-            for seq, missing in self._waiting.items()
-        )
+        progress = self._encoder.current()
+        return tuple(_encoding(seq, missing, progress) for seq, missing in self._waiting.items())
 
     def _take(self, seq: Sequence, chunk: Chunk, *, was_waited_for: bool) -> bool:
         """Raises RequestError."""
-        assert self._eyes is not None, "a prompt with pictures is built by eyes"
-        encoded = self._eyes.take(chunk.media)
+        assert self._encoder is not None, "a prompt with pictures is built by its encoder"
+        encoded = self._encoder.take(chunk.media)
         if encoded is None:
             return False
         seq.rows[chunk] = encoded.rows[chunk.index]
@@ -93,3 +83,16 @@ class Looking:
         num_cells = chunk.part.num_rows
         self._event_log.add(Encoded(None, seq.request.chat_id, chunk.media.sha256, num_cells, ms))
         return True
+
+
+def _encoding(seq: Sequence, missing: set[Chunk], progress: Progress) -> Encoding:
+    num_here = sum(chunk.part.num_rows for chunk in seq.rows)
+    current = sum(chunk.part.num_rows for chunk in missing if chunk.media.sha256 == progress.sha256)
+    return Encoding(
+        seq.request.request_id,
+        seq.request.chat_id,
+        progress.sha256,
+        num_here + min(progress.num_rows, current),
+        num_here + sum(chunk.part.num_rows for chunk in missing),
+        progress.elapsed_s,
+    )

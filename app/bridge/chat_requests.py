@@ -1,0 +1,54 @@
+"""The requests of one chat: its messages as told to the model, its shelf, tools and limits. GUI thread."""
+
+import uuid
+from collections.abc import Iterable
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_limits import ChatLimits
+from app.bridge.chat_shelf import ChatShelf
+from app.bridge.chat_tools import ChatTools, definitions
+from app.chats.attachment import in_words
+from app.chats.chat import Chat
+from app.protocol.answer_format import NO_WISHES, AnswerWishes
+from app.protocol.media import Senses
+from app.protocol.request import Message, Request
+from app.tools.tool import Tool
+
+
+class ChatRequests:
+    def __init__(
+        self, chat: Chat, engine: ActiveEngine, limits: ChatLimits, tools: ChatTools, shelf: ChatShelf
+    ) -> None:
+        self._chat, self._engine, self._limits = chat, engine, limits
+        self._tools, self._shelf = tools, shelf
+
+    @property
+    def senses(self) -> Senses | None:
+        """What the model sees and hears. None: there is no model."""
+        return self._engine.model.senses if self._engine.model else None
+
+    def as_told(self, messages: Iterable[Message]) -> tuple[Message, ...]:
+        """With words in the place of pictures and sounds that the model does not take."""
+        senses = self.senses
+        if senses is None:
+            return tuple(messages)
+        return tuple(in_words(one, lambda media: senses.takes(media.kind)) for one in messages)
+
+    def make(
+        self,
+        messages: tuple[Message, ...],
+        answer_start: str | tuple[int, ...],
+        tools: Iterable[Tool] | None = None,
+    ) -> Request:
+        """With the tools that are offered now, if none are given."""
+        offered = definitions([one.tool for one in self._tools.offered()] if tools is None else tools)
+        request = Request(
+            request_id=uuid.uuid4().hex,
+            chat_id=self._chat.id,
+            messages=self.as_told(messages),
+            **self._limits.of_request(),
+            answer_start=answer_start,
+            wishes=AnswerWishes(tools=offered) if offered else NO_WISHES,
+            is_saved=True,
+        )
+        return self._shelf.before(request)

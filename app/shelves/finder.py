@@ -1,0 +1,183 @@
+"""Finds the passages of a shelf that go with a message: by words, by vectors if there is a model for them,
+joined, and sorted by a reranker if there is one. One asyncio loop.
+
+What fails costs its part only: then `trouble` says so in a sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from app.protocol.errors import EngineError
+from app.shelves.fusion import fused
+from app.shelves.index import ShelfIndex
+from app.shelves.shelf import Passage, Shelf
+from app.shelves.text_model import TextModel, text_model
+from app.system.said import said, together
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+DEPTH = 50  # passages that each way of searching names
+NUM_RANKED, RANKED_AT_ONCE = 30, 3
+MAX_QUESTION_CHARS = 2000
+MAX_EMBED_S, MAX_RANK_S = 20.0, 20.0
+AFTER_FAILURE_S = 30.0  # so long the model that failed is not asked for a message
+
+
+class TextEngine(Protocol):
+    """`TextModels`; tests have another. Blocks, and raises EngineError."""
+
+    def embed(self, model: Path, texts: Sequence[str]) -> npt.NDArray[np.float32]: ...
+
+    def rank(self, model: Path, query: str, texts: Sequence[str]) -> npt.NDArray[np.float32]: ...
+
+    def close(self) -> None: ...
+
+
+class _Trouble:
+    def __init__(self) -> None:
+        self.text = ""
+        self._until = 0.0
+
+    @property
+    def is_fresh(self) -> bool:
+        return time.monotonic() < self._until
+
+    def note(self, text: str) -> None:
+        self.text, self._until = text, time.monotonic() + AFTER_FAILURE_S
+
+    def clear(self) -> None:
+        self.text, self._until = "", 0.0
+
+
+class ShelfFinder:
+    def __init__(self, index: ShelfIndex, engine: TextEngine) -> None:
+        self._index = index
+        self._engine = engine
+        self._embedder: Path | None = None
+        self._ranker: Path | None = None
+        self._model: TextModel | None = None
+        self._of_vectors, self._of_ranks = _Trouble(), _Trouble()
+
+    @property
+    def trouble(self) -> str:
+        """Why a search has less than what was chosen. Empty: it has all."""
+        return self._of_vectors.text or self._of_ranks.text
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What else a search depends on, besides the index."""
+        return self._embedder, self._ranker, self.trouble
+
+    def choose(self, embedder: Path | None, ranker: Path | None) -> None:
+        if embedder != self._embedder:
+            self._embedder, self._model = embedder, None
+            self._of_vectors.clear()
+        if ranker != self._ranker:
+            self._ranker = ranker
+            self._of_ranks.clear()
+
+    async def find(self, shelf: Shelf, text: str, limit: int) -> tuple[Passage, ...]:
+        """The best first. Raises sqlite3.Error."""
+        text = text[:MAX_QUESTION_CHARS]
+        ids = await self._index.by_words(shelf, text, DEPTH)
+        if nearest := await self._nearest(shelf, text):
+            ids = fused((ids, nearest))
+        if self._ranker is None:
+            return await self._index.passages(shelf, ids[:limit])
+        found = await self._index.passages(shelf, ids[: max(limit, NUM_RANKED)])
+        return (await self._ranked(self._ranker, text, found))[:limit]
+
+    async def embedded(self, shelf: Shelf, number: int) -> int:
+        """Computes so many vectors that the shelf lacks. Returns how many it did: 0, it lacks none.
+
+        Raises EngineError and sqlite3.Error.
+        """
+        model = await self.model()
+        if model is None:
+            return 0
+        missing = await self._index.without_vector(shelf, model.key, number)
+        if missing:
+            texts = [model.before_passage + text for _, text in missing]
+            try:
+                vectors = await asyncio.to_thread(self._engine.embed, model.path, texts)
+            except EngineError as error:
+                self._note_vectors(model.path, str(error))
+                raise
+            if self._embedder == model.path:
+                hashes = [text_hash for text_hash, _ in missing]
+                kept = zip(hashes, vectors.astype("float16"), strict=True)
+                await self._index.put_vectors(model.key, list(kept))
+                self._of_vectors.clear()
+        return len(missing)
+
+    async def model(self) -> TextModel | None:
+        """None if none is chosen. Raises EngineError."""
+        path = self._embedder
+        if path and self._model is None:
+            try:
+                model = await asyncio.to_thread(text_model, path)
+            except OSError as error:
+                reason = said("Its file cannot be read: {reason}.", reason=error.strerror or str(error))
+                self._note_vectors(path, reason)
+                raise EngineError(reason) from error
+            if path == self._embedder:
+                self._model = model
+        return self._model
+
+    def _note_vectors(self, model: Path, reason: str) -> None:
+        if model == self._embedder:
+            told = said("Shelves are searched by words alone: {name} computes no vectors.", name=model.name)
+            self._of_vectors.note(together(told, reason))
+
+    async def _nearest(self, shelf: Shelf, text: str) -> tuple[int, ...]:
+        """Empty without vectors."""
+        path = self._embedder
+        if path is None or self._of_vectors.is_fresh:
+            return ()
+        try:
+            model = await self.model()
+            if model is None or not (await self._index.num_vectors(shelf, model.key))[0]:
+                return ()
+            asked = asyncio.to_thread(self._engine.embed, path, [model.before_question + text])
+            (vector,) = await asyncio.wait_for(asked, MAX_EMBED_S)
+        except TimeoutError:
+            self._note_vectors(path, said("It took over {seconds:.0f} seconds.", seconds=MAX_EMBED_S))
+            return ()
+        except EngineError as error:
+            self._note_vectors(path, str(error))
+            return ()
+        self._of_vectors.clear()
+        return await self._index.by_vector(shelf, model.key, vector, DEPTH)
+
+    async def _ranked(self, ranker: Path, text: str, found: Sequence[Passage]) -> tuple[Passage, ...]:
+        """All of them or none: half an order would be none."""
+        if self._of_ranks.is_fresh:
+            return tuple(found)
+        scores: list[float] = []
+        try:
+            async with asyncio.timeout(MAX_RANK_S):
+                for start in range(0, min(len(found), NUM_RANKED), RANKED_AT_ONCE):
+                    texts = [one.text for one in found[start : min(start + RANKED_AT_ONCE, NUM_RANKED)]]
+                    some = await asyncio.to_thread(self._engine.rank, ranker, text, texts)
+                    scores += some.tolist()
+        except TimeoutError:
+            self._note_ranks(ranker, said("It took over {seconds:.0f} seconds.", seconds=MAX_RANK_S))
+            return tuple(found)
+        except EngineError as error:
+            self._note_ranks(ranker, str(error))
+            return tuple(found)
+        self._of_ranks.clear()
+        order = sorted(range(len(scores)), key=lambda place: -scores[place])
+        return (*(found[place] for place in order), *found[len(scores) :])
+
+    def _note_ranks(self, ranker: Path, reason: str) -> None:
+        if ranker == self._ranker:
+            told = said("Passages are not reranked: {name} does not rank them.", name=ranker.name)
+            self._of_ranks.note(together(told, reason))

@@ -1,0 +1,104 @@
+"""Vectors and ranks from a child process, on tiny BERTs: what it computes, refuses, and survives."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from app.engine.embedding import TextTokenizer
+from app.engine.llama.embedder import open_llama_embedder
+from app.engine.text_models import TextModels
+from app.protocol.errors import EngineError
+from app.protocol.load import LoadParams
+from tests.native.tiny_ggufs import write_tiny_gguf
+
+pytestmark = pytest.mark.native
+
+TEXTS = ["one", "two and more", "three"]
+LONG = "word " * 3000
+PARENT = """
+import sys
+from pathlib import Path
+from app.engine.text_models import TextModels
+TextModels().embed(Path(sys.argv[1]), ["text"])
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def models() -> Iterator[TextModels]:
+    models = TextModels()
+    yield models
+    models.close()
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory) -> Path:
+    return write_tiny_gguf(tmp_path_factory.mktemp("bert") / "bert.gguf", "bert", n_ctx_train=128)
+
+
+def children() -> set[int]:
+    below = psutil.Process().children(recursive=True)
+    return {one.pid for one in below if "app.engine.text_child" in one.cmdline()}
+
+
+def test_vectors_are_those_of_the_model_and_of_length_one(models, bert):
+    found = models.embed(bert, [*TEXTS, LONG, ""])
+    with open_llama_embedder(LoadParams(bert, n_threads=1, embeds=True)) as embedder:
+        tokens = TextTokenizer(embedder).whole((TEXTS[1],))
+        (wanted,) = embedder.embed([tokens])
+    assert found.shape == (5, embedder.model.n_embd)
+    lengths = np.linalg.norm(found, axis=1)
+    np.testing.assert_allclose(lengths, [1, 1, 1, 1, 0], atol=1e-5)  # nothing is in an empty text
+    np.testing.assert_allclose(found[1], wanted[0] / np.linalg.norm(wanted), atol=2e-5)
+
+
+def test_a_reranker_ranks_also_what_is_too_long_and_makes_no_vectors(models, tiny_gguf):
+    ranker = tiny_gguf("bert-ranker")
+    scores = models.rank(ranker, "What? " + LONG, [*TEXTS, LONG])
+    assert scores.shape == (4,)
+    assert len(set(scores.tolist())) == 4
+    with pytest.raises(EngineError, match="Choose it as reranker"):
+        models.embed(ranker, ["text"])
+
+
+def test_a_bad_file_costs_its_own_question_only(models, bert, tmp_path):
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_bytes(bert.read_bytes()[:5000])
+    with pytest.raises(EngineError, match=r"damaged|load"):
+        models.embed(damaged, ["text"])
+    with pytest.raises(EngineError, match="not a reranker"):
+        models.rank(bert, "What?", ["text"])
+    [child] = children()
+    os.kill(child, signal.SIGKILL)
+    psutil.Process(child).wait()
+    assert models.embed(bert, ["text"]).shape[0] == 1, "it is started again"
+
+
+def test_it_ends_when_idle_and_starts_again(bert):
+    before = children()
+    models = TextModels(idle_s=0.2)
+    models.embed(bert, ["text"])
+    [child] = children() - before
+    psutil.Process(child).wait(30)
+    models.close()
+    with pytest.raises(EngineError):
+        models.embed(bert, ["text"])
+
+
+def test_it_does_not_outlive_skein(bert):
+    command = [sys.executable, "-c", PARENT, str(bert)]
+    parent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"ready\n"
+        [child] = psutil.Process(parent.pid).children()
+        parent.kill()
+    child.wait(30)

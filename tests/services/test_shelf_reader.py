@@ -1,0 +1,91 @@
+"""When a shelf is computed: while nothing else is to be done, and less and less often in vain."""
+
+import asyncio
+from concurrent.futures import Future
+from itertools import pairwise
+from types import SimpleNamespace
+
+from app.protocol.commands import ReadAhead
+from app.protocol.report import CellUsage, SlotSnapshot, SlotState, StepReport
+from app.services import shelf_reader as reader_module
+from app.services.shelf_reader import MAX_WAIT_S, ShelfReader
+from app.services.shelves import ShelfState
+from app.shelves.shelf import Shelf
+
+SHELF = Shelf("Docs", "/docs", id="docs")
+NUM_TOKENS = 100
+
+
+class Prompts:
+    def build_ahead(self, _request):
+        return SimpleNamespace(token_ids=range(NUM_TOKENS))
+
+
+class OneShelf:
+    """It fits."""
+
+    states = (ShelfState(SHELF),)
+
+    def is_ready(self, _shelf_id):
+        return True
+
+    def is_whole(self, _shelf_id, _room):
+        return True
+
+    def text_before(self, _shelf_id, _room):
+        return "All documents."
+
+
+async def test_attempts_in_vain_come_less_and_less_often(engine, load, workspace, settings, monkeypatch):
+    clock = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(reader_module, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(reader_module, "is_on_mains", lambda: True)
+    thread = load(n_ctx=4096, n_seq_max=1)
+    monkeypatch.setattr(thread, "use_prompts", lambda work: _done(work(Prompts())))
+    reader = ShelfReader(engine, workspace, OneShelf(), settings)
+    attempts: list[float] = []
+
+    async def look_until(end: float) -> None:
+        while clock.now < end:
+            before = len(_asked(thread))
+            reader._look()
+            await _settled(reader)
+            attempts.extend([clock.now] * (len(_asked(thread)) - before))
+            clock.now += 1
+
+    await look_until(1063)
+    assert [at - 1000 for at in attempts] == [0, 2, 6, 14, 30, 62]
+    await look_until(3000)
+    gaps = [after - at for at, after in pairwise(attempts)]
+    assert max(gaps) == MAX_WAIT_S
+    # Something was computed: the next attempt is at once, and the waits begin anew.
+    _report(thread, num_cells=50)
+    attempts.clear()
+    begin = clock.now
+    await look_until(begin + 4)
+    assert [at - begin for at in attempts] == [0, 2]
+    _report(thread, num_cells=NUM_TOKENS - 1)
+    attempts.clear()
+    await look_until(clock.now + 700)
+    assert attempts == [], "it is whole"
+
+
+def _asked(thread):
+    return [command for command in thread.posted if isinstance(command, ReadAhead)]
+
+
+def _done(result):
+    future: Future[object] = Future()
+    future.set_result(result)
+    return future
+
+
+async def _settled(reader):
+    while reader._is_asking:
+        await asyncio.sleep(0)
+
+
+def _report(thread, num_cells: int) -> None:
+    slot = SlotSnapshot(0, SlotState.WARM, chat_id=SHELF.chat_id, num_cells=num_cells)
+    thread._reports.append(StepReport(1, (), (), (slot,), CellUsage(512)))
+    thread.reported.emit()
