@@ -140,10 +140,12 @@ class CellPicture:
         size = num_rows * layout.side, layout.num_columns * layout.side
         self._pixels = np.zeros(size, np.uint8)
         self._mask = _mask(*size, layout.side, first_row * layout.side)
-        self.image = QImage(
-            self._pixels.data, size[1], size[0], size[1], QImage.Format.Format_Indexed8
-        )  # no copy: it shows what is in `_pixels`
-        self.image.setColorTable(colour_table(tokens))
+        self.image = QImage()
+        if self._pixels.size:  # of no pixels, PySide would keep the array for ever
+            self.image = QImage(
+                self._pixels.data, size[1], size[0], size[1], QImage.Format.Format_Indexed8
+            )  # no copy: it shows what is in `_pixels`
+            self.image.setColorTable(colour_table(tokens))
         self._draw(first_row, first_row + num_rows)
 
     def apply(self, cells: CellMap | None, chosen: int) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QStyle, QWidget
 
 from app.look import marks
-from app.look.icons import paint_icon
+from app.look.icons import paint_icon, unpainted
 from app.look.marks import Mark
 from app.look.tokens import Tokens, current
 
@@ -35,7 +35,7 @@ def _tab_mark(mark: Mark, colour: str, tokens: Tokens) -> QIcon:
             paint_swatch(painter, QPointF(0, 1), QColor(colour))
         paint_mark(painter, QRectF(5, 1, 14, 14), mark, tokens)
         painter.end()
-        _add_to(result, pixmap)
+        _add_to(result, unpainted(pixmap))
     return result
 
 

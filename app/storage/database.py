@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 IN_MEMORY = Path(":memory:")
 HEADER_BYTES = 100  # of any SQLite database that is not empty
 MIN_FREE_BYTES = 64 * 1024  # the least free space for its log while it is open
+CACHE_KIB = 512  # of pages, which the system has in its own cache, too; usually 2 MB, full after a day's work
 
 # What is wrong around a file. Anything else that SQLite says of one is damage.
 _TROUBLE_AROUND_IT = frozenset(
@@ -53,6 +54,7 @@ _PRAGMAS = (
     "PRAGMA busy_timeout = 5000",
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
+    f"PRAGMA cache_size = -{CACHE_KIB}",
 )
 
 

@@ -18,7 +18,7 @@ from app.system.private_files import opener, private_dir, private_file
 FORMAT = "%(asctime)s %(levelname)-7s %(threadName)s %(name)s: %(message)s"
 MAX_FILE_BYTES = 2_000_000
 NUM_OLD_FILES = 3
-MAX_RECENT_LINES = 5_000
+MAX_RECENT_LINES = 2_000  # half a megabyte; older ones are in the file
 
 # All of C0 but tab and newline, DEL and C1: a file or model name must not control the terminal.
 _CONTROL_CHARS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

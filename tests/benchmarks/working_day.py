@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import ctypes
+import ctypes.util
 import gc
 import os
 import random
@@ -39,12 +40,15 @@ from app.bridge import tasks
 from app.bridge.garbage import QUIET_PERIODS
 from app.engine import hibernation
 from app.engine.llama.native_library import native_objects
+from app.inspector.recording import MAX_STEPS, Recording
 from app.settings.settings import Settings
-from app.system import paths
+from app.storage.database import CACHE_KIB
+from app.system import log, paths
 from app.ui.base.setting_list import PAGES
 from app.ui.message.slices import slices
 from tests.benchmarks import workload
 from tests.benchmarks.figures import Verdict
+from tests.malloc import malloc_bytes
 from tests.ui.random_use import RandomUse
 
 WANTED_GROWTH = 1.10
@@ -58,13 +62,21 @@ MIB = 2**20
 HEAP_BYTES = 64 * MIB  # of glibc, for threads other than the first; begins at a multiple of that
 HEADER = (
     "actions    s chats kept tabs  MiB open | closed: anonymous  malloc Python  rest hibernated "
-    "| threads files native    Qt   ours"
+    "| threads files native    Qt   ours | SQLite  log steps  free in arenas"
 )
 LINE = (
     "{:7,} {:4.0f} {:5,} {:4,} {:4}  {:8.1f} | {:17.1f} {:7.1f} {:6.1f} {:5.1f} {:10.1f} "
-    "| {:7} {:5} {:6} {:5,} {:6,}"
+    "| {:7} {:5} {:6} {:5,} {:6,} | {:6.1f} {:4.1f} {:5.1f} {:15.1f}"
 )
 MOST_TOLD = 12  # kinds of objects of which there are more
+COMMAND_EVERY = 3  # actions, until the program has settled
+
+BOUNDS = {
+    "SQLite": f"{CACHE_KIB} KiB of pages, 128 statements",
+    "log lines": f"{log.MAX_RECENT_LINES:,} lines",
+    "steps": f"{MAX_STEPS:,} steps since the model was loaded",
+    "free in Python's arenas": "what the program needed most at one time",
+}
 
 
 @dataclass(frozen=True)
@@ -127,6 +139,14 @@ class RandomDay(RandomUse):
         self._num_actions = 0
         self._used_commands: set[str] = set()
         self.chat_ids: set[str] = set()  # of all chats there ever were
+
+    def act(self) -> None:
+        """What a command makes when it is first used is made before the figures of the settled program."""
+        if self._num_actions < NUM_SETTLED and self._num_actions % COMMAND_EVERY == 0:
+            self.done.append("command")
+            self.do_command()
+        else:
+            super().act()
 
     def may(self, name: str) -> bool:
         num_chats = len(self.library.chats)
@@ -214,20 +234,23 @@ class Figures:
     qt: Counter[str]  # QObjects by class, and by that of their parent
     ours: Counter[str]  # Python objects of the program's classes
     packages: frozenset[str]  # that are imported
+    holders: dict[str, int]  # what fills up to a bound: see BOUNDS
 
     @property
     def columns(self) -> tuple[float, ...]:
         rest = self.anonymous - self.handed_out - self.python
         sizes = (self.anonymous, self.handed_out, self.python, rest, self.hibernated)
         counts = (self.threads, self.files, Counter(self.native), self.qt, self.ours)
-        return (*(size / MIB for size in sizes), *(count.total() for count in counts))
+        filled = (self.holders[name] / MIB for name in BOUNDS)
+        return (*(size / MIB for size in sizes), *(count.total() for count in counts), *filled)
 
     @classmethod
-    def now(cls, hibernated: int) -> Figures:
+    def now(cls, hibernated: int, recording: Recording) -> Figures:
+        python = _python_bytes()
         return cls(
             workload.anonymous_bytes(),
-            _malloc_bytes(),
-            _python_bytes(),
+            malloc_bytes(),
+            python["arenas"],
             hibernated,
             _mappings(),
             _thread_names(),
@@ -236,32 +259,17 @@ class Figures:
             _qt_objects(),
             Counter(name for one in gc.get_objects() if (name := _class_name(one)).startswith("app.")),
             frozenset(name.partition(".")[0] for name in sys.modules),
+            {
+                "SQLite": _sqlite_bytes(),
+                "log lines": sum(sys.getsizeof(line.text) for line in log.recent_lines.since(0)),
+                "steps": sum(map(len, recording.steps.so_far.packs)),
+                "free in Python's arenas": python["free"],
+            },
         )
 
 
-class _MallInfo(ctypes.Structure):
-    """struct mallinfo2 of glibc."""
-
-    _fields_ = [
-        (name, ctypes.c_size_t)
-        for name in (
-            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
-            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
-        )
-    ]
-
-
-def _malloc_bytes() -> int:
-    libc = ctypes.CDLL(None)
-    if not hasattr(libc, "mallinfo2"):
-        return 0
-    libc.mallinfo2.restype = _MallInfo
-    info = libc.mallinfo2()
-    return int(info.uordblks + info.hblkhd)
-
-
-def _python_bytes() -> int:
-    """As the interpreter tells it on its standard error."""
+def _python_bytes() -> dict[str, int]:
+    """As the interpreter tells it on its standard error. Nothing where it has no arenas."""
     with tempfile.TemporaryFile() as told:
         usual = os.dup(2)
         os.dup2(told.fileno(), 2)
@@ -269,8 +277,22 @@ def _python_bytes() -> int:
         os.dup2(usual, 2)
         os.close(usual)
         told.seek(0)
-        found = re.search(r"arenas \* \d+ bytes/arena *= *([\d,]+)", told.read().decode())
-    return int(found[1].replace(",", "")) if found else 0
+        text = told.read().decode()
+    arenas, blocks, pools = (
+        int(found[1].replace(",", "")) if (found := re.search(rf"{name} *= *([\d,]+)", text)) else 0
+        for name in (r"arenas \* \d+ bytes/arena", "in available blocks", r"unused pools \* \d+ bytes")
+    )
+    return {"arenas": arenas, "free": blocks + pools}
+
+
+def _sqlite_bytes() -> int:
+    """Pages, statements, and what else the library has allocated."""
+    try:
+        used = ctypes.CDLL(ctypes.util.find_library("sqlite3")).sqlite3_memory_used
+    except (AttributeError, OSError):
+        return 0
+    used.restype = ctypes.c_int64
+    return int(used())
 
 
 def _mappings() -> Counter[str]:
@@ -371,7 +393,7 @@ class DayProgram(app.program.Program):
             await use.go_on(self.every)
             num_open, opened = len(use.workspace.sessions), workload.anonymous_bytes()
             await use.close_all()
-            figures.append(Figures.now(self._hibernated_bytes()))
+            figures.append(Figures.now(self._hibernated_bytes(), self._window.inspector.recording))
             num_chats = (len(use.chat_ids), len(use.library.chats))
             told = (num_actions, time.monotonic() - began, *num_chats, num_open, opened / MIB)
             print(LINE.format(*told, *figures[-1].columns), flush=True)
@@ -390,6 +412,9 @@ def _judged(settled: Figures, last: Figures) -> Verdict:
     verdict.at_most(f"anonymous memory at the end / after {NUM_SETTLED:,} actions", growth, WANTED_GROWTH)
     for kind, size in (last.mappings - settled.mappings).most_common():
         print(f"     {size / MIB:+.1f} MiB {kind}")
+    print("  MiB of what fills up to a bound, settled and at the end:")
+    for name, bound in BOUNDS.items():
+        print(f"     {settled.holders[name] / MIB:6.1f} {last.holders[name] / MIB:6.1f} {name}: {bound}")
     verdict.at_most("more threads", last.threads.total() - settled.threads.total(), 0)
     _tell_more(settled.threads, last.threads)
     verdict.at_most("more files", last.files.total() - settled.files.total(), 0)

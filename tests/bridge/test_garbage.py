@@ -103,6 +103,20 @@ def test_what_a_closed_chat_held_is_given_back_after_the_next_quiet(collector, g
     assert len(given_back) == 2
 
 
+def test_what_many_closed_chats_held_is_collected_without_a_quiet_moment(
+    collector, given_back: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(garbage.gc, "get_count", lambda: (gc.get_threshold()[0] + 1, 0, 0))
+    closed = weakref.ref(node := Node())
+    gc.collect(1)
+    del node
+    for _ in range(garbage.MAX_CLOSED):
+        assert closed()
+        collector.note_closed()
+        rest(collector, 1)
+    assert (closed(), given_back) == (None, [])
+
+
 def test_the_source_of_imported_modules_is_not_kept(collector, given_back: list[str]) -> None:
     assert linecache.getlines(__file__)
     assert __file__ in linecache.cache

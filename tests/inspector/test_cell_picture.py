@@ -1,3 +1,4 @@
+import gc
 import random
 
 import numpy as np
@@ -119,6 +120,13 @@ def test_only_rows_that_changed_are_drawn_again() -> None:
     assert colours_of_square(picture, 3, 0) == {colour_of(1).name()}
 
 
+def test_pictures_without_a_cell_leave_nothing() -> None:
+    before = _num_memoryviews()
+    for _ in range(3):
+        picture_of([])
+    assert _num_memoryviews() == before
+
+
 def test_far_apart_changes_are_drawn_apart() -> None:
     picture = picture_of([()] * 40)
     changed = [(0,)] + [()] * 38 + [(0,)]
@@ -141,3 +149,7 @@ def test_changes_lead_to_the_picture_that_is_drawn_at_once(seed) -> None:
         picture.apply(cell_map(holders[:at] + [()] * (30 - at)), NO_SEQUENCE)
     picture.apply(cell_map(holders), NO_SEQUENCE)
     assert np.array_equal(picture._pixels, picture_of(holders, side=2)._pixels)
+
+
+def _num_memoryviews() -> int:
+    return sum(type(one) is memoryview for one in gc.get_objects())

@@ -18,6 +18,12 @@ def test_a_new_database_has_the_newest_version() -> None:
     connection.close()
 
 
+def test_a_connection_caches_half_a_megabyte_at_most() -> None:
+    connection = open_database(IN_MEMORY)
+    assert connection.execute("PRAGMA cache_size").fetchone() == (-512,)
+    connection.close()
+
+
 def test_each_version_has_tables_of_its_own() -> None:
     """So they tell the version where its number is damaged."""
     schemas = [frozenset(database._schema_of(version)) for version in range(len(database.migrations()) + 1)]

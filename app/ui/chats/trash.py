@@ -36,7 +36,8 @@ class TrashDialog(QDialog):
         vbox(self.note, (self.list, 1), buttons, on=self, margins=16)
         self.list.itemSelectionChanged.connect(self._show_state)
         self.list.itemActivated.connect(lambda _item: self._on_restore())
-        self.apply(())
+        self.finished.connect(self.list.clear)
+        self._show_state()
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -44,6 +45,8 @@ class TrashDialog(QDialog):
 
     @Slot(object)
     def apply(self, chats: Sequence[ChatSummary]) -> None:
+        if self.isHidden():  # they are listed anew when it is shown
+            return
         self.list.clear()
         for chat in chats:
             item = QListWidgetItem(shown_title(chat.title), self.list)

@@ -4,12 +4,15 @@ from pytestqt.qtbot import QtBot
 from app.storage.list_rows import ChatSummary
 from app.ui.chats.trash import TrashDialog
 
+CHATS = [ChatSummary(one, one.title(), "", False, 0.0, 0.0, 2) for one in ("sums", "haiku")]
+
 
 @pytest.fixture
 def trash(qtbot: QtBot) -> TrashDialog:
     dialog = TrashDialog()
     qtbot.addWidget(dialog)
-    dialog.apply([ChatSummary(one, one.title(), "", False, 0.0, 0.0, 2) for one in ("sums", "haiku")])
+    dialog.show()
+    dialog.apply(CHATS)
     return dialog
 
 
@@ -29,4 +32,11 @@ def test_it_says_how_long_and_when_there_is_nothing(trash: TrashDialog) -> None:
     assert "30 days" in trash.note.text()
     trash.apply([])
     assert trash.note.text() == "The trash is empty."
+    assert trash.list.count() == 0
+
+
+def test_a_closed_trash_keeps_no_row(trash: TrashDialog) -> None:
+    trash.close()
+    assert trash.list.count() == 0
+    trash.apply(CHATS)  # after another chat was restored
     assert trash.list.count() == 0

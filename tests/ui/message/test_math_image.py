@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from app.ui.message.math_image import MAX_CHARS, Formula, draw_formula
+from tests.malloc import malloc_bytes
 
 
 def formula(latex: str, is_display: bool = False, scale: float = 1.0) -> Formula:
@@ -106,3 +107,14 @@ def test_a_drawing_leaves_no_cycles_behind(qapp: QGuiApplication) -> None:
     for _ in range(10):
         assert draw_formula(formula(latex))
     assert gc.collect() < 50
+
+
+@pytest.mark.skipif(not malloc_bytes(), reason="the C library does not tell what it has handed out")
+def test_a_kept_image_is_its_pixels_without_the_engine_that_painted_it(
+    qapp: QGuiApplication,
+) -> None:
+    draw_formula(formula("x"))
+    before = malloc_bytes()
+    kept = [draw_formula(formula("x")) for _ in range(20)]
+    assert all(kept)
+    assert (malloc_bytes() - before) / len(kept) < 4_000
