@@ -423,9 +423,11 @@ def too_far_turn(rng: random.Random) -> tuple[str, str]:
 
 
 def _draw_too_far(rng: random.Random) -> Pair:
-    """Often little too far, and down, which looks like a count that it can do."""
+    """Often what looks like a count that it can do: little too far and down, or between round numbers."""
     if rng.random() < 0.25:
         return rng.randint(COUNTS_TO + 1, COUNTS_TO + 60), rng.randint(0, COUNTS_TO)
+    if rng.random() < 0.4:  # between round numbers, as people ask
+        return rng.choice((0, 1, 10, 20, 50, 100)), rng.choice((120, 150, *range(200, 1001, 50)))
     return _draw_any_too_far(rng)
 
 

@@ -84,11 +84,11 @@ def _next_turn(rng: random.Random, result: int | None, is_first: bool) -> tuple[
     kind = rng.random()
     if kind < 0.40:
         return *question_turn(rng), None
-    if kind < 0.49:
+    if kind < 0.51:
         return arithmetic.sum_turn(rng)
-    if kind < 0.55:
+    if kind < 0.57:
         return arithmetic.difference_turn(rng)
-    if kind < 0.71:
+    if kind < 0.67:
         return *arithmetic.count_turn(rng), None
     if kind < 0.75:
         return *arithmetic.too_far_turn(rng), None

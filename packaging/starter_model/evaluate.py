@@ -160,7 +160,7 @@ def score_tools(answerer: Answerer) -> tuple[dict[str, float], dict[str, Wrong]]
     scores: dict[str, float] = {}
     wrong: dict[str, Wrong] = {}
     for name, chats in sets.items():
-        for suffix, asked_of in ((" without grammar", _without_grammar), ("", _as_a_chat_asks)):
+        for suffix, asked_of in ((" without grammar", _without_grammar), ("", as_a_chat_asks)):
             answers = answerer.ask([asked_of(*one) for one in chats])
             wrong[name + suffix] = [
                 _told(chat, answer)
@@ -202,7 +202,7 @@ def _without_grammar(chat: tools.ToolChat, has_result: bool) -> Asked:
     return Asked(tuple(Message(Role(role), content) for role, content in written))
 
 
-def _as_a_chat_asks(chat: tools.ToolChat, has_result: bool) -> Asked:
+def as_a_chat_asks(chat: tools.ToolChat, has_result: bool) -> Asked:
     turn = chat.turns[0]
     messages = [*_system(chat.system), Message(Role.USER, turn.asked)]
     if has_result:

@@ -137,7 +137,7 @@ EMPTY = "The result is empty."
 
 
 def random_tool_chat(rng: random.Random, longest: int, final: bool = False) -> ToolChat:
-    tools = draw_tools(rng, rng.choice((1, 1, 2, 2, 3, 3, 4, 4, 5, 6)), final)
+    tools = draw_tools(rng, rng.choice((1, 2, 3, 3, 4, 4, 5, 5, 6, 6)), final)
     system = (
         rng.choice(
             (
@@ -533,6 +533,8 @@ def _dressed(rng: random.Random, wording: str, values: dict[str, str]) -> str:
         wording = rng.choice(variation.BEFORE) + wording[:1].lower() + wording[1:]
     if rng.random() < 0.06 and wording[-1:] not in "}?.":
         wording += rng.choice((" please", ", please", " thanks"))
+    if wording.endswith("}") and rng.random() < 0.25:
+        wording += rng.choice((".", ".", ".", ", please", " now"))
     return _fill(wording, values)
 
 

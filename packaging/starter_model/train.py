@@ -37,11 +37,12 @@ TOKENS_PER_STEP = 8192
 TOKENS_PER_TASK = 1024
 PEAK_RATE = 3e-3
 WARM_UP_STEPS, WARM_UP_AGAIN = 60, 10  # from nothing, and from a trained model
-FALL_FRACTION = 0.25
+FALL_FRACTION = 0.33
 EMA_DECAY = 0.995
 # The user's words are learned a little: it helps to tell wordings apart and costs no answer.
 USER_WEIGHT = 0.1
 CHECKPOINT_SECONDS = 300
+NAME_CHARS = 5  # of a tool's name tell which it is: the rest is copied, or written by the grammar
 # Scores during training are only a guide: every third question will do.
 SCORED_PART = 3
 
@@ -62,7 +63,7 @@ PHASES = (
     Phase(until=0.25, row_length=256, plain_share=0.6),
     Phase(until=0.5, row_length=256, plain_share=0.2),
     Phase(until=0.58, row_length=512, plain_share=0.05, tool_share=0.35, copy_share=0.35),
-    Phase(until=0.97, row_length=512, plain_share=0.05, tool_share=0.6, copy_share=0.05),
+    Phase(until=0.97, row_length=512, plain_share=0.08, tool_share=0.47),
     Phase(until=1.0, row_length=2048, plain_share=0.05, tool_share=0.5),
 )
 # Training that goes on from a finished model learns to copy and to call tools, in short rows.
@@ -133,9 +134,10 @@ class Encoder:
 def _answer_weights(content: str, offsets: list[tuple[int, int]]) -> list[float]:
     """What decides weighs most: whether a tool is called, and which; then what it is given."""
     if found := CALL.fullmatch(content):
-        (name, name_end), (given, given_end) = found.span(1), found.span(2)
+        name, (given, given_end) = found.start(1), found.span(2)
         weights = [
-            2.0 if name <= at < name_end else 1.5 if given <= at < given_end else 0.2 for at, _ in offsets
+            4.0 if name <= at < name + NAME_CHARS else 1.5 if given <= at < given_end else 0.3
+            for at, _ in offsets
         ]
     else:
         weights = [0.7] * len(offsets)
@@ -228,11 +230,12 @@ def _work(
     encoder = Encoder(Tokenizer.from_str(tokenizer))
     for weight, gradient in zip(model.parameters(), gradients, strict=True):
         weight.grad = gradient
-    runnable: Any = torch.compile(model, dynamic=False) if compiled else model
+    if compiled:  # the layers alone: of how many positions logits are wanted differs from row to row
+        model.hidden = torch.compile(model.hidden, dynamic=False)  # type: ignore[method-assign]
     while True:
         task: Task = tasks.get()
         rows = make_rows(encoder, random.Random(f"{seed} {task.step} {task.index}"), task.phase)
-        loss = loss_of(runnable, rows)
+        loss = loss_of(model, rows)
         loss.backward()  # type: ignore[no-untyped-call]
         losses.put(loss.item())
 

@@ -5701,9 +5701,9 @@ rate</source>
         <translation>第一次烤面包前我应该知道什么？</translation>
     </message>
     <message>
-        <source>A small demonstration. It adds and subtracts, counts up to 100, and knows Skein; it cannot write, translate or reason.</source>
+        <source>A small demonstration. It adds and subtracts, counts up to 100, knows Skein and can call tools; it cannot write, translate or reason.</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
-        <translation>一个小小的演示模型。它会加减法、数到 100、了解 Skein；不会写作、翻译或推理。</translation>
+        <translation>一个小小的演示模型。它会加减法、数到 100、了解 Skein，也会调用工具；不会写作、翻译或推理。</translation>
     </message>
     <message>
         <source>Get a real model</source>

@@ -3,10 +3,16 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
+from app.protocol.answer_format import AnswerWishes
+from app.protocol.request import Message, Role
 from app.system import paths
+from app.tools.calculator import calculator_tool
+from app.tools.clock import clock_tool
+from starter_model import evaluate, tools
 from starter_model.arithmetic import TOO_FAR, TOO_HARD, held_out_too_far
 from starter_model.corpus import final_questions, held_out_questions, held_out_sums
 from starter_model.small_talk import OFF_TOPIC
@@ -79,3 +85,55 @@ def test_what_it_says_of_itself_leads_to_other_models_not_to_a_file():
 def test_eight_at_once_answer_as_each_alone(sums, batched_sums):
     alone = skein_ask([prompt for prompt, _ in sums[:100]], "--slots", "1")
     assert batched_sums[:100] == alone
+
+
+# Tools
+
+
+CLOCK = ("clock_k7", "Get the current date and time", ())
+CALCULATOR = ("abacus_3", "Evaluate an arithmetic expression exactly", ("term",))
+CHATS = ("old_chats", "Search the user's earlier chats for words", ("words",))
+
+
+def definition(name: str, description: str, parameters: tuple[str, ...]) -> dict[str, object]:
+    properties = {one: {"type": "string"} for one in parameters}
+    schema = {"type": "object", "properties": properties, "required": list(parameters)}
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+
+
+@pytest.fixture(scope="module")
+def answerer() -> Iterator[evaluate.Answerer]:
+    with evaluate.answering(paths.starter_model()) as opened:
+        yield opened
+
+
+def ask(
+    answerer: evaluate.Answerer, questions: list[str], offered: list[dict[str, object]]
+) -> list[evaluate.Answer]:
+    wishes = AnswerWishes(tools=json.dumps(offered))
+    return answerer.ask([evaluate.Asked((Message(Role.USER, one),), wishes) for one in questions])
+
+
+def test_it_calls_the_tool_that_fits_under_a_name_it_has_not_seen(answerer):
+    offered = [definition(*one) for one in (CLOCK, CALCULATOR, CHATS)]
+    questions = ["What time is it?", "what is 3817 * 92", "search my chats for invoices"]
+    calls = [answer.calls for answer in ask(answerer, questions, offered)]
+    assert calls == [
+        [("clock_k7", {})],
+        [("abacus_3", {"term": "3817 * 92"})],
+        [("old_chats", {"words": "invoices"})],
+    ]
+
+
+def test_with_tools_it_answers_by_itself_what_needs_none(answerer):
+    offered = [tool.definition for tool in (clock_tool("skein/time"), calculator_tool("skein/calculate"))]
+    skein, off_topic = ask(answerer, ["What is Skein?", "Write a poem"], offered)
+    assert (skein.calls, off_topic.calls, off_topic.content) == ([], [], OFF_TOPIC)
+    assert skein.content.startswith("Skein is")
+
+
+def test_it_answers_from_the_result_of_a_tool(answerer):
+    chats = tools.held_out_results()[:16]
+    answers = answerer.ask([evaluate.as_a_chat_asks(chat, has_result=True) for chat in chats])
+    expected = [chat.turns[0].answer for chat in chats]
+    assert_right([answer.content for answer in answers], expected, at_least=0.8)

@@ -20,8 +20,8 @@ PROMPTS = (
     mark("What should I know before I bake my first bread?"),
 )
 STARTER = mark(
-    "A small demonstration. It adds and subtracts, counts up to 100, and knows Skein; it cannot write, "
-    "translate or reason."
+    "A small demonstration. It adds and subtracts, counts up to 100, knows Skein and can call tools; it "
+    "cannot write, translate or reason."
 )
 BETWEEN = " · "
 
