@@ -82,6 +82,7 @@ class ChatSession(QObject):
         # Its turns are here. Until then only its title, settings and draft are known.
         self.is_loaded = is_loaded
         self._kept_leaf_id = leaf_id  # the last turn that is shown, as long as it is not loaded
+        self.has_tab = True  # a menu of one of its turns may outlive it
         self._answers: dict[str, OpenAnswer] = {}  # by request id, the last one while calls run
         self._limits = ChatLimits(chat, engine, settings)
         self.tools = ChatTools(chat, engine, settings, self._limits, tools or ToolAccess(), self)
@@ -219,7 +220,7 @@ class ChatSession(QObject):
     @property
     def _is_fixed(self) -> bool:
         """Turns cannot be edited now."""
-        return self.is_busy or not self.is_loaded
+        return self.is_busy or not self.is_loaded or not self.has_tab
 
     def _can_ask_for(self, answer: Turn) -> bool:
         """Not where the question was deleted, and nothing else stands before it."""

@@ -187,6 +187,7 @@ class Workspace(QObject):
     def close(self, session: ChatSession) -> None:
         """Ends its sequence, frees its cells, keeps it for `reopen`. The last tab leaves an empty new one."""
         session.close()
+        session.has_tab = False
         index = self.sessions.index(session)
         self._row.remove(session)
         self._closed = [closed for closed in self._closed if closed.kept.chat.id != session.chat.id]

@@ -498,6 +498,15 @@ async def test_a_deleted_turn_comes_back_by_undo(qloop, session, thread) -> None
     assert texts(session) == ["2+2=", "4", "and 1?", "5"]
 
 
+async def test_a_menu_that_outlives_its_tab_changes_nothing(qloop, session, thread) -> None:
+    talked(session, thread, "2+2=", "4")
+    session.has_tab = False
+    assert session.delete(session.chat.turns[0]) is None
+    session.regenerate()
+    assert texts(session) == ["2+2=", "4"]
+    assert len(thread.submitted) == 1
+
+
 async def test_nothing_is_rewritten_while_an_answer_runs(qloop, session, thread) -> None:
     talked(session, thread, "2+2=", "4")
     question, answer = session.chat.turns
