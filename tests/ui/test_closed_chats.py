@@ -14,7 +14,7 @@ from app.ui.message.slices import slices
 from tests.ui.random_use import Prompts, RandomThread, ScriptedUse
 
 NUM_CHATS = 6
-NUM_ROUNDS = 4  # in the first ones things are made that stay, such as icons
+NUM_ROUNDS = 10  # in the first ones things are made that stay, such as icons of what chance picks
 ANSWER = "one **bold**\n\n```\ncode\n```\n$n$"
 
 
