@@ -164,13 +164,24 @@ def test_a_view_that_was_not_shown_yet_knows_how_high_its_text_will_be(qtbot: Qt
     assert height == view.height() == math.ceil(view.document().size().height())
 
 
-def test_a_text_is_laid_out_once_for_each_width(qtbot: QtBot, qapp: QApplication) -> None:
+@pytest.fixture
+def page(qtbot: QtBot) -> QWidget:
     page = QWidget()
     qtbot.addWidget(page)
     page.show()
+    return page
+
+
+def watched_view(page: QWidget) -> tuple[SafeBrowser, list[float]]:
+    """And the widths for which its text is laid out."""
     view = SafeBrowser(page)
     layouts: list[float] = []
     view.document().documentLayout().update.connect(lambda: layouts.append(view.document().textWidth()))
+    return view, layouts
+
+
+def test_a_text_is_laid_out_once_for_each_width(page: QWidget, qapp: QApplication) -> None:
+    view, layouts = watched_view(page)
     view.show_html("word " * 200)
     for width in (500, 300, 300):
         view.arrange(width)
@@ -180,14 +191,9 @@ def test_a_text_is_laid_out_once_for_each_width(qtbot: QtBot, qapp: QApplication
 
 
 def test_a_view_that_is_shown_first_is_not_laid_out_for_the_width_it_had_then(
-    qtbot: QtBot, qapp: QApplication
+    page: QWidget, qapp: QApplication
 ) -> None:
-    page = QWidget()
-    qtbot.addWidget(page)
-    page.show()
-    view = SafeBrowser(page)
-    layouts: list[float] = []
-    view.document().documentLayout().update.connect(lambda: layouts.append(view.document().textWidth()))
+    view, layouts = watched_view(page)
     view.show_plain("word " * 2_000)
     layouts.clear()  # Qt begins with the text itself, of no width
     view.show()
