@@ -5,6 +5,7 @@ import weakref
 from collections.abc import Iterator
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
@@ -24,7 +25,7 @@ def collector(qapp: QObject, monkeypatch: pytest.MonkeyPatch, period_ms: int) ->
     gc.enable()
     collector = GarbageCollector()
     yield collector
-    collector.deleteLater()
+    shiboken6.delete(collector)  # now: its timer would go on working beside the next test's
     gc.unfreeze()
     gc.disable()  # as the other tests have it
 

@@ -43,7 +43,9 @@ def test_a_shelf_is_made_chosen_read_and_cited(
     desktop.type("tools.shelves")
     desktop.keys("Return")
     until(lambda: "anchor.txt Read" in skein.state()["shelf files"], "the file to be read")
-    assert any("broken.png" in file and "image" in file for file in skein.state()["shelf files"])
+    until(
+        lambda: any("broken.png" in file and "image" in file for file in skein.state()["shelf files"]), "why"
+    )
     desktop.keys("Escape")
     until(lambda: skein.state()["has_focus"], "the keyboard back in the chat")
 
