@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from pygments.lexers import get_all_lexers
+
 Kind = Callable[[int], str]
 
 
@@ -72,7 +74,14 @@ def notes(size: int) -> str:
     return "[^1]" * num + "\n\n" + "[^1]: note\n\n" * num
 
 
+def languages(size: int) -> str:
+    """Code in each language that there are colours for."""
+    names = [aliases[0] for _, aliases, *_ in get_all_lexers() if aliases]
+    return "".join(f"```{name}\nx = 1\n```\n\n" for name in names)[:size]
+
+
 KINDS: dict[str, Kind] = {
+    "code in all languages": languages,
     "nested quotes": deeper("> "),
     "quotes in one line": repeated("> ", after="x"),
     "quotes without spaces": repeated(">", after="x"),

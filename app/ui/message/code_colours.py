@@ -1,5 +1,9 @@
-"""Syntax highlighting: finds what a piece of code is, from keyword to operator. Pure functions."""
+"""Syntax highlighting: finds what a piece of code is, from keyword to operator.
 
+Some of the 600 languages take 0.15 s until they are known; `is_known` does that on a thread. GUI thread.
+"""
+
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +17,42 @@ from pygments.util import ClassNotFound
 
 MAX_CHARS = 60_000  # a Python file of this size takes 400 ms, in pieces
 MAX_LINE_CHARS = 2_000  # some lexers take quadratic time for a line
+# Known within 20 ms each, so that code is in colour at once.
+USUAL = frozenset(
+    [
+        "bash",
+        "c",
+        "console",
+        "cpp",
+        "diff",
+        "go",
+        "html",
+        "ini",
+        "java",
+        "javascript",
+        "js",
+        "json",
+        "markdown",
+        "md",
+        "php",
+        "py",
+        "python",
+        "rb",
+        "ruby",
+        "rust",
+        "sh",
+        "shell",
+        "sql",
+        "text",
+        "toml",
+        "ts",
+        "txt",
+        "typescript",
+        "xml",
+        "yaml",
+        "yml",
+    ]
+)
 
 
 class Ink(StrEnum):
@@ -94,6 +134,36 @@ def _parts(text: str) -> Iterator[tuple[bool, str]]:
 @cache
 def _ink(kind: _TokenType) -> Ink | None:
     return next((ink for family, ink in _INKS if kind in family), None)
+
+
+def is_known(language: str) -> bool:
+    """Whether `coloured_lines` gives its colours at once. If not, ask again a little later."""
+    return language in USUAL or not language or _languages().is_known(language)
+
+
+class _Languages:
+    """Learns one at a time, however many an answer names."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._learner: threading.Thread | None = None
+
+    def is_known(self, language: str) -> bool:
+        if language in self._known:
+            return True
+        if self._learner is None or not self._learner.is_alive():
+            self._learner = threading.Thread(target=self._learn, args=(language,), name="lexer", daemon=True)
+            self._learner.start()
+        return False
+
+    def _learn(self, language: str) -> None:
+        _lexer(language)
+        self._known.add(language)
+
+
+@cache
+def _languages() -> _Languages:
+    return _Languages()
 
 
 @cache

@@ -26,11 +26,12 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 from app.look.tokens import Tokens, current
 from app.look.words import tr
 from app.ui.base.hidden_characters import BADGE, mark_hidden
-from app.ui.message.code_colours import Ink, Run, coloured_lines
+from app.ui.message.code_colours import Ink, Run, coloured_lines, is_known
 from app.ui.message.folding import fold
 from app.ui.message.text_part import SelectedText
 
 SLICE_S = 0.004
+LEARNING_MS = 20  # until the next look whether the language is known
 MAX_MEASURED = 400  # lines; those after them are taken for as high as usual
 
 
@@ -147,7 +148,6 @@ class _Highlighter(QSyntaxHighlighter):
         self._next = 0  # the line that `_unread` gives next
         self._all_of = ("", "")  # the code and language that have been read, or are being
         self._slices = QTimer(self)
-        self._slices.setInterval(0)
         self._slices.timeout.connect(self._read_slice)
 
     def forget(self) -> None:
@@ -157,7 +157,7 @@ class _Highlighter(QSyntaxHighlighter):
 
     def colour_new_lines(self, language: str) -> None:
         """Each complete line on its own: nearly right until the whole code was read."""
-        last = self.document().blockCount() - 1
+        last = self.document().blockCount() - 1 if is_known(language) else 0
         for number in range(len(self._lines), last):
             text = self.document().findBlockByNumber(number).text()
             self._take(number, next(coloured_lines(text, language), []))
@@ -171,6 +171,10 @@ class _Highlighter(QSyntaxHighlighter):
         self._read_slice()
 
     def _read_slice(self) -> None:
+        can_read = is_known(self._all_of[1])
+        self._slices.setInterval(0 if can_read else LEARNING_MS)
+        if not can_read:
+            return
         end = time.monotonic() + SLICE_S
         while time.monotonic() < end:
             line = next(self._unread, None)

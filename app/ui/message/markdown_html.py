@@ -20,7 +20,7 @@ from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.footnote.index import footnote_def
 
 from app.ui.base.hidden_characters import BADGE, mark_hidden
-from app.ui.message.code_colours import Run, coloured_lines
+from app.ui.message.code_colours import Run, coloured_lines, is_known
 from app.ui.message.folding import fold, without_reserved
 from app.ui.message.math_syntax import math_plugin
 
@@ -271,7 +271,7 @@ def _with_colours(code: str, info: str) -> str:
     marked = fold(mark_hidden(code))
     lines = marked.split("\n")
     language = info.split()[0].lower() if info and len(code) <= MAX_COLOURED_CHARS else ""
-    runs = list(coloured_lines(marked, language))
+    runs = list(coloured_lines(marked, language)) if is_known(language) else []
     if len(runs) != len(lines):
         return _escaped(code)
     return "\n".join(_coloured(line, of_line) for line, of_line in zip(lines, runs, strict=True))

@@ -1,6 +1,9 @@
+import threading
 from pathlib import Path
 
 import pytest
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
@@ -10,6 +13,7 @@ from qasync import QEventLoop
 from app.bridge.tasks import finish_all
 from app.look.theme import apply_theme
 from app.look.tokens import DARK, LIGHT
+from app.ui.message import code_colours
 from app.ui.message.code_block import CodeBlock, write_text_file
 from app.ui.message.markdown import parse_blocks
 from app.ui.message.passages import Kind, Passage
@@ -116,6 +120,38 @@ def test_what_spans_lines_has_its_colours_when_the_code_has_ended(frame: QWidget
     block = block_of(frame, '```py\nx = """one\nimport os\n"""\n')
     block.show_block(parse_blocks('```py\nx = """one\nimport os\n"""\n```')[0])
     qtbot.waitUntil(lambda: colours_of(block, 1) == {LIGHT.string})
+
+
+def test_an_unusual_language_is_learnt_on_a_thread_of_its_own_and_its_code_coloured_then(
+    frame: QWidget, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some take 0.15 s, and the model may name all 600."""
+    asked_on: list[bool] = []
+
+    def lexer(language: str) -> Lexer | None:
+        asked_on.append(threading.current_thread() is threading.main_thread())
+        return get_lexer_by_name("python")
+
+    languages = code_colours._Languages()
+    monkeypatch.setattr(code_colours, "_languages", lambda: languages)
+    monkeypatch.setattr(code_colours, "_lexer", lexer)
+    block = block_of(frame, "```scala\nreturn 1\n```")
+    assert colours_of(block, 0) == set()
+    qtbot.waitUntil(lambda: colours_of(block, 0) == {LIGHT.keyword, LIGHT.number})
+    assert asked_on[0] is False
+
+
+def test_of_many_unusual_languages_one_at_a_time_is_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_taught = threading.Event()
+    monkeypatch.setattr(code_colours, "_lexer", lambda _language: is_taught.wait(10))
+    languages = code_colours._Languages()
+    before = threading.active_count()
+    assert not any(languages.is_known(f"language {number}") for number in range(50))
+    assert threading.active_count() == before + 1
+    is_taught.set()
+    assert languages._learner
+    languages._learner.join()
+    assert languages.is_known("language 0")
 
 
 def test_colours_change_with_the_theme(frame: QWidget, qtbot: QtBot, qapp: QApplication) -> None:
