@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_ANSWER_S = 300.0  # with the load of the model
 IDLE_S = 60.0
-GONE = said("Its process ended. The file may be damaged, or need more memory than is free.")
+GONE = said("Its process crashed. The file may be damaged, or need more memory than is free.")
 
 
 class TextModels:
