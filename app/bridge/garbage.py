@@ -5,7 +5,6 @@ part of a cycle on the engine's thread; Qt then crashes somewhere else, later.
 """
 
 import gc
-import linecache
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
@@ -61,7 +60,6 @@ class GarbageCollector(QObject):
         self._num_quiet += 1
         if self._is_untidy and self._num_quiet >= QUIET_PERIODS:
             self._is_untidy = False
-            linecache.clearcache()  # PySide reads all modules that are imported: 12 MB of source
             self._collect_all()
             give_back()
 

@@ -99,6 +99,13 @@ DAYS = {
     "one-model": Day("the model stays", left_out=("load", "sleep", "model.")),
     "no-hibernation": Day("no cells are saved", hibernates=False),
 }
+# As `app.main` does it, before this file imports the program.
+START = """
+from app.main import leave_sources_unread
+leave_sources_unread()
+from tests.benchmarks.working_day import main
+raise SystemExit(main())
+"""
 MAKES_CHATS = ("new_chat", "fork", "chat.fork", "chat.new")
 
 
@@ -122,7 +129,7 @@ def _run_alone(name: str, options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="skein-day-") as folder:
         homes = {f"XDG_{kind}_HOME": str(Path(folder, kind)) for kind in ("DATA", "CONFIG", "CACHE", "STATE")}
         environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ, **homes}
-        command = [sys.executable, "-m", "tests.benchmarks.working_day", name, *numbers, folder]
+        command = [sys.executable, "-c", START, name, *numbers, folder]
         return subprocess.run(command, env=environment).returncode
 
 
@@ -476,7 +483,3 @@ def main() -> int:
     if not day.hibernates:
         hibernation.MAX_RAM_BYTES = hibernation.MAX_DISK_BYTES = 0
     return app.main.main([])
-
-
-if __name__ == "__main__":
-    sys.exit(main())

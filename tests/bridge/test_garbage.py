@@ -1,5 +1,4 @@
 import gc
-import linecache
 import threading
 import weakref
 from collections.abc import Iterator
@@ -116,13 +115,6 @@ def test_what_many_closed_chats_held_is_collected_without_a_quiet_moment(
         collector.note_closed()
         rest(collector, 1)
     assert (closed(), given_back) == (None, [])
-
-
-def test_the_source_of_imported_modules_is_not_kept(collector, given_back: list[str]) -> None:
-    assert linecache.getlines(__file__)
-    assert __file__ in linecache.cache
-    rest(collector, garbage.QUIET_PERIODS)
-    assert __file__ not in linecache.cache
 
 
 @pytest.mark.parametrize(("generation", "num_times"), [(0, 1), (1, 1), (2, 2)])
