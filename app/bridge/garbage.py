@@ -5,14 +5,13 @@ part of a cycle on the engine's thread; Qt then crashes somewhere else, later.
 """
 
 import gc
-import linecache
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.engine.freed_memory import give_back
 
 PERIOD_MS = 1_000
-QUIET_PERIODS = 5  # without a collection; in each of the last three of them a part of the tidying is done
+QUIET_PERIODS = 5  # without a collection that was due; in the last two of them everything is tidied up
 # Chats that are closed before the next collection of everything, however busy the window is: each leaves a
 # quarter of a megabyte in cycles, and a hundred of them would raise for good what the heaps of malloc and
 # Python keep.
@@ -59,19 +58,11 @@ class GarbageCollector(QObject):
                 self._num_quiet = 0
                 return
         self._num_quiet += 1
-        if self._is_untidy:
-            self._tidy()
-
-    def _tidy(self) -> None:
-        """A part at a time: together they would take 50 ms."""
-        match self._num_quiet - QUIET_PERIODS:
-            case -2:
-                linecache.clearcache()  # PySide reads all modules that are imported: 12 MB of source
-            case -1:
-                self._collect_all()
-            case 0:
-                self._is_untidy = False
-                give_back()
+        if self._is_untidy and self._num_quiet == QUIET_PERIODS - 1:
+            self._collect_all()  # a moment before the rest: together they would take 50 ms
+        elif self._is_untidy and self._num_quiet == QUIET_PERIODS:
+            self._is_untidy = False
+            give_back()
 
     def _collect_all(self) -> None:
         self._num_closed = 0
