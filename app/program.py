@@ -272,6 +272,7 @@ class Program(QObject):
     def _complete_window(self) -> None:
         with self._frame.held_still():
             self._window_state.restore(self._window)
+        gc.freeze()  # nor does what the window is made of, which no collection looks through from here on
         logger.info("The window is complete.")
         if self._frame.was_closed:
             self._end(0)
