@@ -43,7 +43,8 @@ class DraftCandidates(QObject):
                 if not isValid(self):  # the dialog was closed
                     return
                 self._reasons[unknown[0]] = reason
-            self.changed.emit()
+            if isValid(self):
+                self.changed.emit()
         finally:
             self._is_looking = False
 

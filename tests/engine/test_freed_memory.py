@@ -55,12 +55,12 @@ def test_all_threads_share_two_heaps() -> None:
 
 
 @pytest.mark.skipif(freed_memory._libc() is None, reason="only glibc can be told")
-def test_the_pixels_of_a_window_go_back_to_the_system_and_the_logits_of_a_token_stay_at_hand() -> None:
+def test_the_pixels_of_a_window_go_back_to_the_system_and_a_small_picture_stays_at_hand() -> None:
     def num_mapped_bytes(size: int) -> int:
         """Of a block of that size: in a mapping of its own."""
         command = [sys.executable, "-c", MAPPED, str(size)]
         return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
-    pixels, logits = 1280 * 800 * 4, 262_144 * 4
+    pixels, picture = 1280 * 800 * 4, 160 * 160 * 4
     assert num_mapped_bytes(pixels) >= pixels
-    assert num_mapped_bytes(logits) == 0
+    assert num_mapped_bytes(picture) == 0

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QWidget
+from shiboken6 import isValid
 
 from app.bridge.tasks import spawn
 from app.look.buttons import IconButton, dialog_button
@@ -72,7 +73,10 @@ class AdapterList(QWidget):
         self.problem.hide()
         if any(adapter.path == path for adapter in self._adapters):
             return
-        if reason := await self._forecast.why_not_adapter(path):
+        reason = await self._forecast.why_not_adapter(path)
+        if not isValid(self):  # the dialog was closed
+            return
+        if reason:
             self.problem.setText(tr_said(reason))
             self.problem.show()
         else:

@@ -47,12 +47,18 @@ class LoadSettings(QObject):
 
     def show_for(self, path: Path) -> None:
         if self.dialog and self.dialog.path != path:
-            self.dialog.close()
-            self.dialog.deleteLater()
-            self.dialog = None
+            self.dialog.reject()
         if self.dialog is None:
             self.dialog = LoadSettingsDialog(path, self._services, self._models, self._parent)
+            self.dialog.finished.connect(self._on_finished)
         self.dialog.come_up()
+
+    @Slot()
+    def _on_finished(self) -> None:
+        """Its 250 widgets take 5 MB."""
+        if self.dialog:
+            self.dialog.deleteLater()
+        self.dialog = None
 
 
 class LoadSettingsDialog(QDialog):

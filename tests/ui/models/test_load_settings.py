@@ -144,10 +144,20 @@ async def test_what_is_chosen_for_all_can_be_left_to_skein_for_one_model(
     assert preferences.of_model(path).n_ctx == 0
     assert dialog._params(dialog.own).n_ctx == 0
     dialog.close()
-    assert shown(path).rows["n_ctx"].widget.text() == "Automatic"
+    dialog = shown(path)
+    assert dialog.rows["n_ctx"].widget.text() == "Automatic"
     dialog.rows["n_ctx"].reset.click()
     assert preferences.of_model(path).n_ctx is None
     assert dialog.rows["n_threads"].widget.textFromValue(0) == "Automatic"
+    await finish_all()
+
+
+async def test_a_closed_dialog_leaves_nothing(qloop, shown, path, qtbot) -> None:
+    dialog = shown(path)
+    await finish_all()
+    with qtbot.waitSignal(dialog.destroyed):
+        dialog.close()
+    assert shown(path) is not dialog
     await finish_all()
 
 
