@@ -4714,6 +4714,16 @@ rate</source>
         <translation>模型在此对话中阅读的文件</translation>
     </message>
     <message>
+        <source>Co&amp;nnect other programs…</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>连接其他程序(&amp;N)…</translation>
+    </message>
+    <message>
+        <source>Address, key and an example for other programs</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>供其他程序使用的地址、密钥和示例</translation>
+    </message>
+    <message>
         <source>S&amp;helves…</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>书架(&amp;H)…</translation>
@@ -5246,6 +5256,11 @@ rate</source>
         <source>Tools may read files below these folders, and nothing else.</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
         <translation>工具只能读取这些文件夹中的文件。</translation>
+    </message>
+    <message>
+        <source>Limits</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation>限制</translation>
     </message>
     <message>
         <source>Tools of this chat</source>
@@ -7329,7 +7344,7 @@ accepted</source>
     <message>
         <source>Port, address and key</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>端口、地址和密钥</translation>
+        <translation type="vanished">端口、地址和密钥</translation>
     </message>
     <message>
         <source>API off</source>
@@ -9682,7 +9697,7 @@ accepted</source>
     <message>
         <source>Local API s&amp;ettings…</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>本地 API 设置(&amp;E)…</translation>
+        <translation type="vanished">本地 API 设置(&amp;E)…</translation>
     </message>
     <message>
         <source>Word</source>
@@ -10601,7 +10616,7 @@ accepted</source>
 Switch, load settings, eject</source>
         <extracomment>app/ui/engine/model_picker.py</extracomment>
         <translation>{name}
-切换、加载设置、弹出</translation>
+切换、加载设置、卸载</translation>
     </message>
     <message>
         <source>loading {percent}</source>
@@ -11973,7 +11988,7 @@ Switch, load settings, eject</source>
     <message>
         <source>E&amp;ject</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>弹出(&amp;J)</translation>
+        <translation>卸载(&amp;J)</translation>
     </message>
     <message>
         <source>&amp;Guide</source>

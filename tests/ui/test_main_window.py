@@ -1,3 +1,4 @@
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from app.protocol.load import LoadParams, Speed
 from app.protocol.report import HibernatedChat
 from app.protocol.request import Overflow
 from app.settings.settings import Settings
+from app.shelves.shelf import Shelf, ShelfFile, Stamp
 from app.system import paths
 from app.ui.base.notices import Banner
 from app.ui.main_window import MainWindow
@@ -731,3 +733,18 @@ def test_a_change_of_theme_reaches_text_that_is_already_there(
     prose = answer.body.parts[0]  # type: ignore[union-attr]
     accent = (DARK if theme == "dark" else LIGHT).accent
     qtbot.waitUntil(lambda: accent in prose.toHtml())  # type: ignore[union-attr]
+
+
+def test_a_file_of_a_shelf_is_read_without_the_shelves_over_it(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def text_of(*_: object) -> tuple[str, str]:
+        return "anchor.txt", "It weighs nine kilos."
+
+    monkeypatch.setattr(window.shelves._shelves, "text_of", text_of)
+    window.shelves.show_window()
+    file = ShelfFile(1, "/docs/anchor.txt", "anchor.txt", Stamp(1, 2, 3))
+    asyncio.run(window.shelves._open_file(Shelf("Docs", "/docs"), file))
+    assert window.shelves.reader is not None
+    assert window.shelves.reader.isVisible()
+    assert not window.shelves.window.isVisible()

@@ -168,7 +168,7 @@ COMMANDS = {
         "The key other programs must send",
         needs="The key is created when the local API is first turned on.",
     ),
-    "api.open": Words("Local API s&ettings…", "Port, address and key"),
+    "api.open": Words("Co&nnect other programs…", "Address, key and an example for other programs"),
     "tools.settings": Words("Tools and &MCP servers…", "Built-in tools, MCP servers, and their permissions"),
     "tools.shelves": Words("S&helves…", "Sets of files that chats read or search"),
     "tools.backups": Words("&Backups…", "Back up all chats, or restore a backup"),

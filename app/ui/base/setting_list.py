@@ -272,7 +272,6 @@ PAGES = (
                     "Compares Skein's records with llama.cpp's after every step, not only when idle. Slower."
                 ),
             ),
-            CommandRow("context.settings"),
             CommandRow("tools.self-test"),
         ),
     ),

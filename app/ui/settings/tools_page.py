@@ -252,6 +252,8 @@ class ToolsPage(QWidget):
             _note(tr("Tools may read files below these folders, and nothing else."), self),
             self._folder_column,
             hbox(add_folder, STRETCH),
+            16,
+            heading(tr("Limits"), self),
             STRETCH,
             on=self,
             margins=(0, 12, 0, 0),

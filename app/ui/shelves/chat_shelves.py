@@ -167,6 +167,7 @@ class ChatShelves(QObject):
     async def _open_file(self, shelf: Shelf, file: ShelfFile) -> None:
         if found := await self._shelves.text_of(shelf.id, file.number):
             self._show_reader().show_file(*found)
+            self.window.close()  # it would stand over the reader
             self._parent.activateWindow()
 
     def _show_reader(self) -> Reader:
