@@ -289,8 +289,8 @@ class ShelfService(QObject):
         while shelf_id in self._states:
             try:
                 seconds = await self._look(shelf_id)
-            except sqlite3.Error as error:  # such as for a full disk: the next look may have more luck
-                log.warning("The files of a shelf could not be kept: %s", error)
+            except* sqlite3.Error as errors:  # such as for a full disk: the next look may have more luck
+                log.warning("The files of a shelf could not be kept: %s", errors.exceptions)
                 seconds = SCAN_S
             await asyncio.sleep(max(SCAN_S, seconds * SCANS_SHARE))
 

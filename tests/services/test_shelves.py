@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import sqlite3
+import sys
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -136,6 +138,36 @@ async def test_what_cannot_be_read_says_why_and_the_others_are_read(driver, fold
         "pears.md": "",
         "picture.png": "no text",
     }
+    await driver.shelves.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text there")
+async def test_a_name_that_is_no_text_is_shown_in_part_and_its_file_read_and_known_again(driver, folder):
+    name = "caf\udce9.txt"  # as Latin-1 wrote it
+    write(folder / name, "All about coffee.")
+    shelf = driver.shelves.add("Docs", folder=str(folder))
+    state = await driver.read(3)
+    assert sorted(one.name for one in state.files) == ["apples.txt", "caf?.txt", "pears.md"]
+    (found,) = await driver.shelves.passages(shelf.id, "coffee", 1, 100)
+    assert found.text == "All about coffee."
+    driver.shelves.look_now(shelf.id)
+    assert (await driver.read(3)).files == state.files
+    (folder / name).unlink()
+    await driver.read(2)
+    await driver.shelves.close()
+
+
+async def test_a_full_disk_ends_the_look_and_not_the_looking(driver, folder, monkeypatch):
+    put, failures = driver.index.put, iter((True, True))
+
+    async def put_or_fail(*given):
+        if next(failures, False):
+            raise sqlite3.OperationalError("database or disk is full")
+        await put(*given)
+
+    monkeypatch.setattr(driver.index, "put", put_or_fail)
+    driver.shelves.add("Docs", folder=str(folder))
+    await driver.read(2)
     await driver.shelves.close()
 
 
