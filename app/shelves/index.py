@@ -179,8 +179,11 @@ class ShelfIndex:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    private_dir(path.parent)
-    private_file(path)
+    try:
+        private_dir(path.parent)
+        private_file(path)
+    except OSError as error:  # such as a read-only home
+        raise sqlite3.OperationalError(str(error)) from error
     connection = sqlite3.connect(path)
     try:
         connection.execute("PRAGMA journal_mode = WAL")

@@ -12,6 +12,7 @@ import pytest
 from app.shelves.index import ShelfIndex
 from app.shelves.scan import Changes
 from app.shelves.shelf import FileState, Shelf, Stamp
+from tests.read_only import foreign_folder, read_only
 
 SHELF = Shelf("Docs", "/docs", id="docs")
 STAMP = Stamp(1, 2, 3)
@@ -172,3 +173,12 @@ def test_a_reader_changes_nothing(driver, tmp_path):
         reader.add(b="more")
     reader.close()
     reader.runner.close()
+
+
+def test_a_folder_that_cannot_be_written_to_is_trouble_with_the_database():
+    with foreign_folder() as folder, read_only(folder):
+        driver = Driver(folder / "texts.db")
+        with pytest.raises(sqlite3.Error):
+            driver.forget_all_but([])
+        driver.close()
+        driver.runner.close()

@@ -72,7 +72,7 @@ def figures_text(figures: ContextFigures) -> str:
 
 def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
     """Each figure: its name, its number, and what it means."""
-    tools = ((tr("Tools"), count(figures.tools), tr("tokens of each prompt describe the tools")),)
+    tools = ((tr("Tools"), count(figures.tools), tr("tokens of each prompt describe tools")),)
     return (
         (tr("Used"), count(figures.used), tr("tokens in this chat")),
         (tr("cached"), count(figures.cached), tr("of them are cached")),

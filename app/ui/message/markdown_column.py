@@ -29,8 +29,6 @@ MAX_PARTS = 200  # views of one text; each takes some 150 kB
 MAX_PANE_CHARS = 4_000  # of HTML: laying out a pane of this length takes a few milliseconds
 VIEW_WEIGHT = 500
 LINE_CHARS = 10  # of the line that code ends in, for a weight: all of it is laid out again when it grows
-SLICE = 5_000  # in weights, some 12 ms: so much is done at once, and a step that has begun is ended
-SLICE_AHEAD = 2_500  # of what is not in sight: somebody may be scrolling, and has the rest of the frame
 
 
 @dataclass(slots=True)
@@ -94,7 +92,7 @@ class MarkdownColumn(QWidget):
             if self._rest_start == 0:
                 self._reader = GrowingMarkdown()
             self._reader.take(source, self._is_whole)
-            end = self._slice_end
+            end = slices().end(self)
             self._read_on()
             self._go_on(end)
 
@@ -155,13 +153,8 @@ class MarkdownColumn(QWidget):
     # In slices
 
     def _on_turn(self) -> None:
-        self._go_on(self._slice_end)
+        self._go_on(slices().end(self))
         self.height_changed.emit()  # whoever arranges it anew has the rest laid out, too
-
-    @property
-    def _slice_end(self) -> int:
-        is_ahead = slices().is_ahead or (self.isVisible() and self.visibleRegion().isEmpty())
-        return slices().work + (SLICE_AHEAD if is_ahead else SLICE)
 
     def _go_on(self, end: int) -> None:
         """Draws the next view or reads the next window, and so on until so much has been done."""
@@ -190,7 +183,7 @@ class MarkdownColumn(QWidget):
         """First what can be seen. What has to wait is as high as before, or is not shown yet."""
         due = [part for part in self._parts if part.width != width or not part.is_current]
         due.sort(key=lambda part: part.view is None or part.view.visibleRegion().isEmpty())
-        end = self._slice_end
+        end = slices().end(self)
         for part in due:
             if slices().work >= end:
                 slices().wait(self, self._on_turn)

@@ -6,7 +6,11 @@ from contextlib import contextmanager
 from functools import cache
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Slot
+from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
+
+SLICE = 5_000  # in weights, some 12 ms: so much is done at once, and a step that has begun is ended
+SLICE_AHEAD = 2_500  # of what is not in sight: somebody may be scrolling, and has the rest of the frame
 
 
 class Slices(QObject):
@@ -24,6 +28,11 @@ class Slices(QObject):
     def wait(self, one: QObject, on_turn: Callable[[], None]) -> None:
         self._waiting[one] = on_turn
         self._timer.start()
+
+    def end(self, view: QWidget) -> int:
+        """How much work there may be before this view has to wait for its next turn."""
+        is_ahead = self.is_ahead or (view.isVisible() and view.visibleRegion().isEmpty())
+        return self.work + (SLICE_AHEAD if is_ahead else SLICE)
 
     @contextmanager
     def ahead(self) -> Iterator[None]:

@@ -1,5 +1,9 @@
-"""The parts of an answer before its last one: what the model wrote, and a card for each call. GUI thread."""
+"""The parts of an answer before its last one: what the model wrote, and a card for each call. GUI thread.
 
+They never hold the window: what takes longer than a slice is made in those that follow.
+"""
+
+import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
@@ -8,12 +12,14 @@ from PySide6.QtWidgets import QWidget
 from app.chats.tool_use import ToolRound
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.markdown_column import discard
+from app.ui.message.slices import slices
 from app.ui.message.text_part import TextPart
 from app.ui.message.tool_card import ToolCard
 from app.ui.message.tool_words import Naming, label_of
 
 GAP = 10
 CARD_GAP = 6
+BODY_WEIGHT, CARD_WEIGHT = 170, 130  # making an empty one, as the weights of texts are counted
 
 
 class ToolRounds(QWidget):
@@ -25,35 +31,66 @@ class ToolRounds(QWidget):
         self.naming: Naming = lambda _name: None
         self._zoom = 0
         self._is_plain = False
-        self._parts: list[_RoundParts] = []
+        self._rounds: Sequence[ToolRound] = ()
+        self._is_growing = False
+        self._parts: list[_RoundParts] = []  # of the first rounds; the others have to wait
+        self._is_waiting = False
 
     @property
     def cards(self) -> list[ToolCard]:
         return [card for part in self._parts for card in part.cards]
 
-    def apply(self, rounds: Sequence[ToolRound], is_growing: bool) -> bool:
-        """Whether its height may have changed. The last one may still be written."""
-        has_changed = len(rounds) != len(self._parts)
-        while len(self._parts) > len(rounds):
+    def apply(self, rounds: Sequence[ToolRound], is_growing: bool, end: int | None = None) -> bool:
+        """Whether its height may have changed. The last one may still be written.
+
+        `end` is that of the slice, if the answer has used some of it.
+        """
+        self._rounds, self._is_growing = rounds, is_growing
+        if self._is_waiting:
+            end = 0  # what is new has its turn
+        return self._go_on(slices().end(self) if end is None else end)
+
+    def _on_turn(self) -> None:
+        self._go_on(slices().end(self))
+        self.height_changed.emit()
+
+    def _go_on(self, end: float) -> bool:
+        """Makes one round after the other, until so much has been done. Whether something has changed."""
+        has_changed = len(self._parts) > len(self._rounds)
+        while len(self._parts) > len(self._rounds):
             self._parts.pop().discard()
-        while len(self._parts) < len(rounds):
-            self._parts.append(_RoundParts(self))
-        for number, (part, each) in enumerate(zip(self._parts, rounds, strict=True)):
-            is_last = number == len(rounds) - 1
-            has_changed |= part.apply(each, is_growing and is_last and not each.uses, self.naming)
+        for number, each in enumerate(self._rounds):
+            if number == len(self._parts):
+                if slices().work >= end:
+                    break
+                self._parts.append(_RoundParts(self))
+            is_growing = self._is_growing and number == len(self._rounds) - 1 and not each.uses
+            has_changed |= self._parts[number].apply(each, is_growing, self.naming, end)
+        self._is_waiting = not self._is_whole
+        if self._is_waiting:
+            slices().wait(self, self._on_turn)
         return has_changed
 
+    @property
+    def _is_whole(self) -> bool:
+        return len(self._parts) == len(self._rounds) and all(part.is_whole for part in self._parts)
+
     def finish(self) -> None:
+        """Makes what is left of it, at once."""
+        if not self._is_whole:
+            self._go_on(math.inf)
         for part in self._parts:
             part.body.column.finish()
 
     def plain_text(self) -> str:
+        self.finish()
         return "\n".join(text for part in self._parts if (text := part.body.plain_text()))
 
     def text_parts(self) -> list[TextPart]:
         return [found.under(number) for number, part in enumerate(self._parts) for found in part.text_parts()]
 
     def show_match(self, query: str) -> None:
+        self.finish()
         for card in self.cards:
             card.show_match(query)
 
@@ -83,6 +120,7 @@ class ToolRounds(QWidget):
         body.set_plain(self._is_plain)
         body.height_changed.connect(self.height_changed)
         body.show()
+        slices().work += BODY_WEIGHT
         return body
 
     def new_card(self) -> ToolCard:
@@ -91,6 +129,7 @@ class ToolRounds(QWidget):
         card.height_changed.connect(self.height_changed)
         card.decided.connect(self.decided)
         card.show()
+        slices().work += CARD_WEIGHT
         return card
 
 
@@ -102,8 +141,10 @@ class _RoundParts:
         self._shown: tuple[object, ...] | None = None
         self.body = page.new_body()
         self.cards: list[ToolCard] = []
+        self.is_whole = False
 
-    def apply(self, each: ToolRound, is_growing: bool, naming: Naming) -> bool:
+    def apply(self, each: ToolRound, is_growing: bool, naming: Naming, end: float) -> bool:
+        """Whether something has changed. Cards that have to wait are not there yet."""
         shown = (each, len(each.content), len(each.reasoning), is_growing)
         has_changed = shown != self._shown or len(each.uses) != len(self.cards)
         if shown != self._shown:
@@ -111,9 +152,10 @@ class _RoundParts:
             self.body.show_read(each.reasoning, each.content, is_growing)
         while len(self.cards) > len(each.uses):
             discard(self.cards.pop())
-        while len(self.cards) < len(each.uses):
+        while len(self.cards) < len(each.uses) and slices().work < end:
             self.cards.append(self._page.new_card())
-        for card, use in zip(self.cards, each.uses, strict=True):
+        self.is_whole = len(self.cards) == len(each.uses)
+        for card, use in zip(self.cards, each.uses, strict=False):
             has_changed |= card.apply(use, label_of(use, naming))
         return has_changed
 

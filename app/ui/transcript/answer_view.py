@@ -8,6 +8,7 @@ from app.look.fonts import reading_font, small_font, tabular
 from app.look.plain_text import PlainLabel, as_table, one_line
 from app.look.words import mark, tr
 from app.ui.message.answer_body import AnswerBody
+from app.ui.message.slices import slices
 from app.ui.message.text_part import TextPart
 from app.ui.message.tool_rounds import GAP as ROUNDS_GAP
 from app.ui.message.tool_rounds import ToolRounds
@@ -37,7 +38,7 @@ _ROLLING = (
 )
 _CUTTING = (
     mark("Leave out the middle"),
-    mark("From now on turns and long texts lose their middle where they do not fit"),
+    mark("From now on the middle of turns and long texts is left out where they do not fit"),
 )
 
 
@@ -72,13 +73,13 @@ class AnswerView(TurnView):
 
     def apply(self, place: Place, progress: Progress) -> None:
         self.place = place
-        turn = self.turn
+        turn, end = self.turn, slices().end(self)
         text = (turn, len(turn.text), turn.state, turn.notice)
         if text != self._shown:
             self._shown = text
             self._show_turn()
             self.changed()
-        if self.rounds.apply(turn.rounds, turn.state is TurnState.STREAMING):
+        if self.rounds.apply(turn.rounds, turn.state is TurnState.STREAMING, end):
             self.changed()
         self._show_offers(progress)
         self.buttons.apply(turn, place)

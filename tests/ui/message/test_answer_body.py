@@ -6,9 +6,9 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.code_block import CodeBlock
-from app.ui.message.markdown_column import MAX_PARTS, SLICE
+from app.ui.message.markdown_column import MAX_PARTS
 from app.ui.message.prose_pane import ProsePane
-from app.ui.message.slices import slices
+from app.ui.message.slices import SLICE, slices
 
 SOURCE = """Intro with **bold** words.
 

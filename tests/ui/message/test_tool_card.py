@@ -5,7 +5,8 @@ from pytestqt.qtbot import QtBot
 
 from app.chats.tool_use import Decision, ToolRound, ToolState, ToolUse
 from app.ui.message.passages import as_plain
-from app.ui.message.tool_card import ToolCard
+from app.ui.message.slices import SLICE, slices
+from app.ui.message.tool_card import HEADER, ToolCard
 from app.ui.message.tool_rounds import ToolRounds
 from app.ui.message.tool_words import ToolLabel
 
@@ -162,3 +163,31 @@ def test_rounds_stand_below_each_other_and_read_in_order(page: QWidget) -> None:
     assert [text.strip() for text in read] == ["Let me see.", '{\n  "zone": "UTC"\n}', "noon", "And again."]
     rounds.apply([], is_growing=False)
     assert rounds.arrange(600) == 0
+
+
+def test_a_hundred_calls_are_shown_in_slices(page: QWidget, qtbot: QtBot) -> None:
+    rounds = ToolRounds(page)
+    rounds.show()
+    rounds.height_changed.connect(lambda: rounds.arrange(600))
+    uses = [ToolUse(str(number), "time", "{}", ToolState.DONE, "noon") for number in range(100)]
+    begin = slices().work
+    rounds.apply(
+        [ToolRound("", "Let me see.", uses=uses[:50]), ToolRound("", "Again.", uses=uses[50:])], False
+    )
+    assert slices().work - begin < 2 * SLICE
+    num_cards = len(rounds.cards)
+    assert 0 < num_cards < 100
+    rounds.apply(rounds._rounds, False)  # drawn again, for whatever reason, before its turn
+    assert len(rounds.cards) == num_cards
+    qtbot.waitUntil(lambda: slices().num_waiting == 0)
+    assert [card.use for card in rounds.cards] == uses
+    assert rounds.height() > 100 * HEADER
+
+    one = [ToolRound("", "One.", uses=uses[:1])]
+    rounds.apply([*one, *one], False)
+    one *= 2
+    rounds.apply(one, False)
+    one.pop()  # the turn's own list may change before the next slice
+    rounds._on_turn()
+    assert [card.use for card in rounds.cards] == uses[:1]
+    qtbot.waitUntil(lambda: slices().num_waiting == 0)
