@@ -123,6 +123,9 @@ class ShelfService(QObject):
             reading.cancel()
         await asyncio.gather(*self._watching.values(), return_exceptions=True)
         self._watching.clear()
+        self._states.clear()
+        for known in self._known.values():  # a message that waits for its shelf waits no more
+            known.set()
         await self._index.close()
 
     # What the user does
@@ -360,6 +363,13 @@ class ShelfService(QObject):
         if state := self._states.get(shelf.id):
             files = tuple(anew if one.number == file.number else one for one in state.files)
             self._set(shelf.id, files=files)
+            if self._engine.model and self._states[shelf.id].num_chars > self._most_chars():
+                self._known[shelf.id].set()  # it is searched anyway, from now on in what was read so far
+
+    def _most_chars(self) -> int:
+        """A shelf with more does not fit the open model."""
+        model = self._engine.model
+        return (model.max_sequence_tokens if model else 0) * MAX_CHARS_PER_TOKEN
 
     def _set(self, shelf_id: str, **values: object) -> None:
         state = self._states.get(shelf_id)
@@ -376,9 +386,7 @@ class ShelfService(QObject):
         state = self._states.get(shelf_id)
         if state is None:
             return
-        model = self._engine.model
-        most = (model.max_sequence_tokens if model else 0) * MAX_CHARS_PER_TOKEN
-        if state.num_chars > most:
+        if state.num_chars > self._most_chars():
             self._documents.pop(shelf_id, None)
             self._set(shelf_id, num_tokens=None, tokens_of=())
             return

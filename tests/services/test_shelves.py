@@ -4,6 +4,7 @@ import asyncio
 import os
 import sqlite3
 import sys
+import threading
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.attachments.file_reading import FileReading
+from app.attachments.refusal import ReadingCancelledError
 from app.chats.attachment import PASSAGE, Attachment
 from app.protocol.request import SHELF, Role
 from app.services import shelves as service_module
@@ -27,6 +29,23 @@ class QuickReading(FileReading):
 
     def run(self) -> Attachment:
         return Attachment(self.name, self.path.read_text())
+
+
+class StuckReading(QuickReading):
+    """Reads `slow.txt` until it is cancelled."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.is_cancelled = threading.Event()
+
+    def run(self) -> Attachment:
+        if self.path.name == "slow.txt":
+            self.is_cancelled.wait()
+            raise ReadingCancelledError
+        return super().run()
+
+    def cancel(self) -> None:
+        self.is_cancelled.set()
 
 
 @pytest.fixture(autouse=True)
@@ -155,6 +174,24 @@ async def test_a_name_that_is_no_text_is_shown_in_part_and_its_file_read_and_kno
     (folder / name).unlink()
     await driver.read(2)
     await driver.shelves.close()
+
+
+async def test_a_message_waits_for_a_shelf_only_while_it_may_fit_and_skein_is_open(
+    driver, folder, model, monkeypatch
+):
+    monkeypatch.setattr(service_module, "FileReading", StuckReading)
+    model(n_ctx=200)
+    write(folder / "slow.txt", "It takes a while.")
+    small = driver.shelves.add("Small", files=[str(folder / "slow.txt")])
+    waiting = asyncio.create_task(driver.shelves.prepare(small.id))
+    write(folder / "long.txt", "The anchor is heavy. " * 200)
+    large = driver.shelves.add("Large", folder=str(folder))
+    await driver.shelves.prepare(large.id)
+    assert driver.shelves.is_ready(large.id)
+    assert await driver.shelves.passages(large.id, "anchor", 1, 200)
+    assert not waiting.done()
+    await driver.shelves.close()
+    await waiting
 
 
 async def test_a_full_disk_ends_the_look_and_not_the_looking(driver, folder, monkeypatch):
