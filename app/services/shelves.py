@@ -363,13 +363,13 @@ class ShelfService(QObject):
         if state := self._states.get(shelf.id):
             files = tuple(anew if one.number == file.number else one for one in state.files)
             self._set(shelf.id, files=files)
-            if self._engine.model and self._states[shelf.id].num_chars > self._most_chars():
-                self._known[shelf.id].set()  # it is searched anyway, from now on in what was read so far
+            if not self._known[shelf.id].is_set() and self._is_too_large(self._states[shelf.id]):
+                await self._load_documents(shelf.id)
 
-    def _most_chars(self) -> int:
-        """A shelf with more does not fit the open model."""
+    def _is_too_large(self, state: ShelfState) -> bool:
+        """For the open model."""
         model = self._engine.model
-        return (model.max_sequence_tokens if model else 0) * MAX_CHARS_PER_TOKEN
+        return state.num_chars > (model.max_sequence_tokens if model else 0) * MAX_CHARS_PER_TOKEN
 
     def _set(self, shelf_id: str, **values: object) -> None:
         state = self._states.get(shelf_id)
@@ -386,9 +386,11 @@ class ShelfService(QObject):
         state = self._states.get(shelf_id)
         if state is None:
             return
-        if state.num_chars > self._most_chars():
+        if self._is_too_large(state):
             self._documents.pop(shelf_id, None)
             self._set(shelf_id, num_tokens=None, tokens_of=())
+            if self._engine.model:  # it is searched, also while more of it is read
+                self._known[shelf_id].set()
             return
         texts = await self._index.texts(state.shelf)
         self._documents[shelf_id] = documents_text(texts) if texts else ""

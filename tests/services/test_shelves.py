@@ -32,7 +32,9 @@ class QuickReading(FileReading):
 
 
 class StuckReading(QuickReading):
-    """Reads `slow.txt` until it is cancelled."""
+    """Reads `slow.txt` until it is cancelled, and `long.txt` once it is whole."""
+
+    is_long_whole = threading.Event()
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -42,6 +44,8 @@ class StuckReading(QuickReading):
         if self.path.name == "slow.txt":
             self.is_cancelled.wait()
             raise ReadingCancelledError
+        if self.path.name == "long.txt":
+            self.is_long_whole.wait(20)
         return super().run()
 
     def cancel(self) -> None:
@@ -180,13 +184,19 @@ async def test_a_message_waits_for_a_shelf_only_while_it_may_fit_and_skein_is_op
     driver, folder, model, monkeypatch
 ):
     monkeypatch.setattr(service_module, "FileReading", StuckReading)
-    model(n_ctx=200)
+    StuckReading.is_long_whole.clear()
+    write(folder / "long.txt", "The anchor is heavy. " * 200)
     write(folder / "slow.txt", "It takes a while.")
+    large = driver.shelves.add("Large", folder=str(folder))
+    await driver.read(2)
+    model(n_ctx=200)
     small = driver.shelves.add("Small", files=[str(folder / "slow.txt")])
     waiting = asyncio.create_task(driver.shelves.prepare(small.id))
-    write(folder / "long.txt", "The anchor is heavy. " * 200)
-    large = driver.shelves.add("Large", folder=str(folder))
-    await driver.shelves.prepare(large.id)
+    await driver.until(lambda state: state.num_tokens is not None)
+    assert not driver.shelves.is_ready(large.id)
+    StuckReading.is_long_whole.set()
+    async with asyncio.timeout(20):
+        await driver.shelves.prepare(large.id)
     assert driver.shelves.is_ready(large.id)
     assert await driver.shelves.passages(large.id, "anchor", 1, 200)
     assert not waiting.done()
