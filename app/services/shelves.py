@@ -123,6 +123,9 @@ class ShelfService(QObject):
             reading.cancel()
         await asyncio.gather(*self._watching.values(), return_exceptions=True)
         self._watching.clear()
+        self._states.clear()
+        for known in self._known.values():  # a message that waits for its shelf waits no more
+            known.set()
         await self._index.close()
 
     # What the user does
@@ -289,8 +292,8 @@ class ShelfService(QObject):
         while shelf_id in self._states:
             try:
                 seconds = await self._look(shelf_id)
-            except sqlite3.Error as error:  # such as for a full disk: the next look may have more luck
-                log.warning("The files of a shelf could not be kept: %s", error)
+            except* sqlite3.Error as errors:  # such as for a full disk: the next look may have more luck
+                log.warning("The files of a shelf could not be kept: %s", errors.exceptions)
                 seconds = SCAN_S
             await asyncio.sleep(max(SCAN_S, seconds * SCANS_SHARE))
 
@@ -360,6 +363,13 @@ class ShelfService(QObject):
         if state := self._states.get(shelf.id):
             files = tuple(anew if one.number == file.number else one for one in state.files)
             self._set(shelf.id, files=files)
+            if not self._known[shelf.id].is_set() and self._is_too_large(self._states[shelf.id]):
+                await self._load_documents(shelf.id)
+
+    def _is_too_large(self, state: ShelfState) -> bool:
+        """For the open model."""
+        model = self._engine.model
+        return state.num_chars > (model.max_sequence_tokens if model else 0) * MAX_CHARS_PER_TOKEN
 
     def _set(self, shelf_id: str, **values: object) -> None:
         state = self._states.get(shelf_id)
@@ -376,11 +386,11 @@ class ShelfService(QObject):
         state = self._states.get(shelf_id)
         if state is None:
             return
-        model = self._engine.model
-        most = (model.max_sequence_tokens if model else 0) * MAX_CHARS_PER_TOKEN
-        if state.num_chars > most:
+        if self._is_too_large(state):
             self._documents.pop(shelf_id, None)
             self._set(shelf_id, num_tokens=None, tokens_of=())
+            if self._engine.model:  # it is searched, also while more of it is read
+                self._known[shelf_id].set()
             return
         texts = await self._index.texts(state.shelf)
         self._documents[shelf_id] = documents_text(texts) if texts else ""

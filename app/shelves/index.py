@@ -11,6 +11,7 @@ import hashlib
 import heapq
 import logging
 import math
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -232,7 +233,7 @@ def _hash(passage: str) -> bytes:
 def _files(connection: sqlite3.Connection, shelf_id: str) -> tuple[ShelfFile, ...]:
     rows = connection.execute(f"SELECT {_FILE} FROM files WHERE shelf = ? ORDER BY number", (shelf_id,))
     return tuple(
-        ShelfFile(number, path, name, Stamp(*stamp), FileState(state), reason, num_chars)
+        ShelfFile(number, os.fsdecode(path), name, Stamp(*stamp), FileState(state), reason, num_chars)
         for number, path, name, *stamp, state, reason, num_chars in rows
     )
 
@@ -245,7 +246,7 @@ def _apply(connection: sqlite3.Connection, shelf: Shelf, changes: Changes) -> No
         _forget_passages(connection, shelf.id, number)
         connection.execute(
             "UPDATE files SET path = ?, name = ? WHERE shelf = ? AND number = ?",
-            (path, name_of(shelf, path), shelf.id, number),
+            (_kept_path(path), name_of(shelf, path), shelf.id, number),
         )
         _add_passages(connection, shelf.id, number)
     for number, stamp in changes.stamped.items():
@@ -258,13 +259,23 @@ def _apply(connection: sqlite3.Connection, shelf: Shelf, changes: Changes) -> No
     number = last[0] if last else 0
     for path, stamp in changes.new.items():
         number += 1
-        row = (shelf.id, number, path, name_of(shelf, path), stamp.num_bytes, stamp.mtime_ns, stamp.inode)
+        named = _kept_path(path), name_of(shelf, path)
+        row = (shelf.id, number, *named, stamp.num_bytes, stamp.mtime_ns, stamp.inode)
         connection.execute(
             "INSERT INTO files (shelf, number, path, name, num_bytes, mtime_ns, inode, state) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (*row, FileState.WAITING),
         )
     connection.execute("INSERT OR REPLACE INTO numbers VALUES (?, ?)", (shelf.id, number))
+
+
+def _kept_path(path: str) -> str | bytes:
+    """A path that is no text is kept as its bytes."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(path)
+    return path
 
 
 def _put(connection: sqlite3.Connection, shelf_id: str, number: int, text: str) -> None:

@@ -79,9 +79,9 @@ def changes(known: Mapping[str, ShelfFile], found: Scan) -> Changes:
 
 def name_of(shelf: Shelf, path: str) -> str:
     """As it is shown and told to the model: where it lies in the shelf's folder."""
-    if shelf.folder and _is_in(path, shelf.folder):
-        return os.path.relpath(path, shelf.folder).replace(os.sep, "/")
-    return Path(path).name
+    is_below = shelf.folder and _is_in(path, shelf.folder)
+    name = os.path.relpath(path, shelf.folder).replace(os.sep, "/") if is_below else Path(path).name
+    return name.encode("utf-8", "replace").decode()  # a name may be no text
 
 
 def _walk(top: str, found: Scan) -> None:

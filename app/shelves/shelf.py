@@ -100,7 +100,7 @@ def write_shelves(path: Path, shelves: Iterable[Shelf]) -> None:
         {"id": one.id, "name": one.name, "folder": one.folder, "files": list(one.files)} for one in shelves
     ]
     with replacing(path) as file:
-        file.write(json.dumps(entries, indent=2, ensure_ascii=False))
+        file.write(json.dumps(entries, indent=2))
     sync_dir(path.parent)
 
 

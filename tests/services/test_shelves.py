@@ -2,6 +2,9 @@
 
 import asyncio
 import os
+import sqlite3
+import sys
+import threading
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -9,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.attachments.file_reading import FileReading
+from app.attachments.refusal import ReadingCancelledError
 from app.chats.attachment import PASSAGE, Attachment
 from app.protocol.request import SHELF, Role
 from app.services import shelves as service_module
@@ -25,6 +29,27 @@ class QuickReading(FileReading):
 
     def run(self) -> Attachment:
         return Attachment(self.name, self.path.read_text())
+
+
+class StuckReading(QuickReading):
+    """Reads `slow.txt` until it is cancelled, and `long.txt` once it is whole."""
+
+    is_long_whole = threading.Event()
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.is_cancelled = threading.Event()
+
+    def run(self) -> Attachment:
+        if self.path.name == "slow.txt":
+            self.is_cancelled.wait()
+            raise ReadingCancelledError
+        if self.path.name == "long.txt":
+            self.is_long_whole.wait(20)
+        return super().run()
+
+    def cancel(self) -> None:
+        self.is_cancelled.set()
 
 
 @pytest.fixture(autouse=True)
@@ -136,6 +161,60 @@ async def test_what_cannot_be_read_says_why_and_the_others_are_read(driver, fold
         "pears.md": "",
         "picture.png": "no text",
     }
+    await driver.shelves.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text there")
+async def test_a_name_that_is_no_text_is_shown_in_part_and_its_file_read_and_known_again(driver, folder):
+    name = "caf\udce9.txt"  # as Latin-1 wrote it
+    write(folder / name, "All about coffee.")
+    shelf = driver.shelves.add("Docs", folder=str(folder))
+    state = await driver.read(3)
+    assert sorted(one.name for one in state.files) == ["apples.txt", "caf?.txt", "pears.md"]
+    (found,) = await driver.shelves.passages(shelf.id, "coffee", 1, 100)
+    assert found.text == "All about coffee."
+    driver.shelves.look_now(shelf.id)
+    assert (await driver.read(3)).files == state.files
+    (folder / name).unlink()
+    await driver.read(2)
+    await driver.shelves.close()
+
+
+async def test_a_message_waits_for_a_shelf_only_while_it_may_fit_and_skein_is_open(
+    driver, folder, model, monkeypatch
+):
+    monkeypatch.setattr(service_module, "FileReading", StuckReading)
+    StuckReading.is_long_whole.clear()
+    write(folder / "long.txt", "The anchor is heavy. " * 200)
+    write(folder / "slow.txt", "It takes a while.")
+    large = driver.shelves.add("Large", folder=str(folder))
+    await driver.read(2)
+    model(n_ctx=200)
+    small = driver.shelves.add("Small", files=[str(folder / "slow.txt")])
+    waiting = asyncio.create_task(driver.shelves.prepare(small.id))
+    await driver.until(lambda state: state.num_tokens is not None)
+    assert not driver.shelves.is_ready(large.id)
+    StuckReading.is_long_whole.set()
+    async with asyncio.timeout(20):
+        await driver.shelves.prepare(large.id)
+    assert driver.shelves.is_ready(large.id)
+    assert await driver.shelves.passages(large.id, "anchor", 1, 200)
+    assert not waiting.done()
+    await driver.shelves.close()
+    await waiting
+
+
+async def test_a_full_disk_ends_the_look_and_not_the_looking(driver, folder, monkeypatch):
+    put, failures = driver.index.put, iter((True, True))
+
+    async def put_or_fail(*given):
+        if next(failures, False):
+            raise sqlite3.OperationalError("database or disk is full")
+        await put(*given)
+
+    monkeypatch.setattr(driver.index, "put", put_or_fail)
+    driver.shelves.add("Docs", folder=str(folder))
+    await driver.read(2)
     await driver.shelves.close()
 
 
