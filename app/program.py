@@ -8,7 +8,6 @@ import argparse
 import asyncio
 import faulthandler
 import gc
-import linecache
 import logging
 import os
 import signal
@@ -92,7 +91,6 @@ def run(
     lock: FolderLock,
 ) -> NoReturn:
     """Ends the process once the window is closed and everything is on disk."""
-    linecache.clearcache()  # PySide has read them all, in search of its name
     gc.freeze()  # imported modules stay: never garbage
     keep_little()
     log_dir = _log_dir()
@@ -274,6 +272,7 @@ class Program(QObject):
     def _complete_window(self) -> None:
         with self._frame.held_still():
             self._window_state.restore(self._window)
+        gc.freeze()  # nor does what the window is made of, which no collection looks through from here on
         logger.info("The window is complete.")
         if self._frame.was_closed:
             self._end(0)

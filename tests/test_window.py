@@ -100,6 +100,13 @@ def test_the_window_is_painted_before_anything_heavy_is_imported() -> None:
     }
 
 
+def test_the_source_of_our_modules_is_not_read() -> None:
+    start = "from app.main import leave_sources_unread; leave_sources_unread(); import app.window, linecache"
+    command = [sys.executable, "-c", f"{start}; print(*linecache.cache)"]
+    read = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert read.stdout == "\n"
+
+
 def test_a_lock_that_another_machine_has_left_keeps_no_window_away() -> None:
     """A crash, and then another name for this machine, or another container with the same volume."""
     (paths.private_dir(paths.data_dir()) / "skein.lock").write_text("12\nskein\nanother-machine\n")

@@ -5,14 +5,13 @@ part of a cycle on the engine's thread; Qt then crashes somewhere else, later.
 """
 
 import gc
-import linecache
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.engine.freed_memory import give_back
 
 PERIOD_MS = 1_000
-QUIET_PERIODS = 5  # without a collection: then a pause of 0.1 s disturbs nobody
+QUIET_PERIODS = 5  # without a collection that was due; in the last two of them everything is tidied up
 # Chats that are closed before the next collection of everything, however busy the window is: each leaves a
 # quarter of a megabyte in cycles, and a hundred of them would raise for good what the heaps of malloc and
 # Python keep.
@@ -43,7 +42,7 @@ class GarbageCollector(QObject):
     def collect_if_due(self) -> None:
         """The oldest generation whose threshold has been passed, as the automatic collector would.
 
-        In the first quiet moment after much was freed: everything, and the system gets the memory back.
+        In the first quiet moments after much was freed: everything, and the system gets the memory back.
         """
         if self._num_closed >= MAX_CLOSED:
             self._collect_all()
@@ -59,10 +58,10 @@ class GarbageCollector(QObject):
                 self._num_quiet = 0
                 return
         self._num_quiet += 1
-        if self._is_untidy and self._num_quiet >= QUIET_PERIODS:
+        if self._is_untidy and self._num_quiet == QUIET_PERIODS - 1:
+            self._collect_all()  # a moment before the rest: together they would take 50 ms
+        elif self._is_untidy and self._num_quiet == QUIET_PERIODS:
             self._is_untidy = False
-            linecache.clearcache()  # PySide reads all modules that are imported: 12 MB of source
-            self._collect_all()
             give_back()
 
     def _collect_all(self) -> None:

@@ -93,8 +93,8 @@ class Recorder(QObject):
             return
         if microphone.is_silent:
             trouble = said(
-                "Nothing was heard. Check that the microphone is not muted, and that the system lets this "
-                "program use it."
+                "Nothing was recorded. Check that the microphone is not muted, and that the system "
+                "lets this program use it."
             )
         else:
             self.recorded.emit(microphone.wav())

@@ -192,7 +192,7 @@ class ToolRounds:
     def _end_at_limit(self, round_: ToolRound) -> None:
         for use in round_.uses:
             use.state, use.result = ToolState.FAILED, LIMIT_REACHED
-        notice = said("The answer was stopped: it had called tools in as many rounds as the settings allow.")
+        notice = said("The answer was stopped: it reached the maximum number of tool rounds in Settings.")
         assert self._last
         self._end(replace(self._last, text="", finish_reason=FinishReason.ABORT, notice=notice))
 

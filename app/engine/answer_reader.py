@@ -62,9 +62,9 @@ class AnswerReader:
                     self._ask("end")
         except LimitReachedError as error:
             raise RequestError(
-                said("The answer crashed llama.cpp's reader of answers.")
+                said("The answer crashed llama.cpp's parser.")
                 if error.has_crashed
-                else said("It took more than {seconds} seconds to read the answer.", seconds=MAX_CPU_S)
+                else said("Parsing the answer took more than {seconds} seconds.", seconds=MAX_CPU_S)
             ) from None
         if "error" in reply:  # nothing, where the text cannot be read so far
             return MessageDelta()

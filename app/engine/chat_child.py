@@ -301,7 +301,7 @@ def _warnings(schemas: list[Any], notes: list[str]) -> tuple[str, ...]:
     found = [one for schema in schemas for one in unenforced(schema)]
     found += [note.removeprefix("WARNING: JSON schema conversion was incomplete: ").strip() for note in notes]
     return tuple(
-        said("The JSON schema asks for what no answer can be held to: {what}.", what=shortened(one))
+        said("The JSON schema contains something that cannot be enforced: {what}.", what=shortened(one))
         for one in dict.fromkeys(found)
     )
 

@@ -31,7 +31,8 @@ MAX_SOURCE_CHARS = 1 << 20  # the longest take some 20,000
 MAX_REASON_CHARS = 500
 MESSAGES_PER_S, MAX_MORE_S = 50, 10  # Gemma 4's 400 messages take 3.7 s
 NO_CHAT_LAYER = said(
-    "This llama-cpp-python has no part for tools and JSON schemas. Set Skein up again with packaging/run."
+    "This build of llama-cpp-python does not support tools and JSON schemas. Set Skein up again with "
+    "packaging/run."
 )
 
 
@@ -154,8 +155,8 @@ class LimitedChatTemplate:
         except LimitReachedError as error:
             raise ChatTemplateError(
                 said(
-                    "The model's chat template crashed llama.cpp's reader of templates, as endless recursion "
-                    "does. Try another GGUF of this model."
+                    "The model's chat template crashed llama.cpp's template engine, as endless "
+                    "recursion would. Try another GGUF of this model."
                 )
                 if error.has_crashed
                 else said(
@@ -213,7 +214,7 @@ class SchemaConverter:
             reply, _data = self._child.ask({"do": "grammar", "schema": json_schema})
         except LimitReachedError as error:
             raise InvalidRequestError(
-                said("The JSON schema crashed llama.cpp's reader of schemas. Simplify it.")
+                said("The JSON schema crashed llama.cpp's converter. Simplify it.")
                 if error.has_crashed
                 else said(
                     "The JSON schema took more than {seconds} seconds or {size} MiB. Simplify it.",

@@ -17,6 +17,7 @@ from app.system import child_process
 MAX_CPU_S = 2
 MAX_MEMORY_BYTES = 512 << 20
 MAX_WALL_S = 30.0  # a busy machine may take long over two seconds of work
+STUCK_S = 60.0  # without any processor time
 
 
 class LimitReachedError(Exception):
@@ -33,10 +34,10 @@ class LimitedChild:
     `num_starts` tells whether it is still the one that was asked before.
     """
 
-    def __init__(self, module: str, arguments: object = None, *, max_wall_s: float = 0.0) -> None:
-        """`max_wall_s` 0: MAX_WALL_S."""
+    def __init__(self, module: str, arguments: object = None, *, max_cpu_s: float = 0.0) -> None:
+        """`max_cpu_s` is for a child that stands back for others: see `_CpuTimer`. 0: MAX_WALL_S counts."""
         self._module, self._arguments = module, arguments
-        self._max_wall_s = max_wall_s
+        self._max_cpu_s = max_cpu_s
         self._turn = threading.RLock()
         self._child: child_process.Child | None = None
         self._is_closed = False
@@ -51,7 +52,11 @@ class LimitedChild:
         """The child's answer. Raises LimitReachedError."""
         with self._turn:
             child = self._started()
-            timer = threading.Timer(self._max_wall_s or MAX_WALL_S, child.kill)
+            timer = (
+                _CpuTimer(child, self._max_cpu_s)
+                if self._max_cpu_s
+                else threading.Timer(MAX_WALL_S, child.kill)
+            )
             timer.start()
             try:
                 child_process.send(child.stdin, question)
@@ -104,6 +109,39 @@ class LimitedChild:
             self.num_starts += 1
             with contextlib.suppress(OSError):
                 child_process.send(self._child.stdin, self._arguments)
+
+
+class _CpuTimer(threading.Thread):
+    """Kills a child after so much processor time, or when it used none for STUCK_S.
+
+    On a busy machine a child that stands back may take minutes over a second of work.
+    """
+
+    def __init__(self, child: child_process.Child, max_cpu_s: float) -> None:
+        super().__init__(daemon=True)
+        self._child, self._max_cpu_s = child, max_cpu_s
+        self._is_over = threading.Event()
+
+    def cancel(self) -> None:
+        self._is_over.set()
+
+    def run(self) -> None:
+        if self._is_over.wait(STUCK_S):
+            return
+        import psutil  # which takes time, and few questions get here
+
+        with contextlib.suppress(psutil.Error):  # it is gone
+            process = psutil.Process(self._child.pid)
+            first_s = last_s = _cpu_s(process.cpu_times())
+            while not self._is_over.wait(STUCK_S):
+                before_s, last_s = last_s, _cpu_s(process.cpu_times())
+                if last_s == before_s or last_s - first_s > self._max_cpu_s:
+                    self._child.kill()
+                    return
+
+
+def _cpu_s(times: Any) -> float:
+    return float(times.user + times.system)
 
 
 def _receive(child: child_process.Child) -> tuple[dict[str, Any], bytes]:

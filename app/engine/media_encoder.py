@@ -38,8 +38,8 @@ MAX_START_S, MAX_LAYOUT_S, MAX_ENCODE_S = 300.0, 30.0, 900.0
 Rows = npt.NDArray[np.float32]
 Key = tuple[str, MediaKind, tuple[int, ...]]
 CRASHED = said(
-    "The projector's process ended while it worked on a picture or sound. Its file may be damaged, or not "
-    "fit this model."
+    "The projector's process crashed while encoding a picture or sound. Its file may be damaged, or "
+    "made for another model."
 )
 
 
@@ -351,7 +351,7 @@ class ProjectorProcess:
             child_process.reap(child)
             raise ModelLoadError(
                 said(
-                    "{name} made its process end: it is damaged, or no projector for this model.",
+                    "{name} crashed its process: it is damaged, or not a projector for this model.",
                     name=self._name,
                 )
             ) from error
@@ -394,12 +394,12 @@ class ProjectorProcess:
 def cannot(kind: MediaKind) -> str:
     if kind is MediaKind.PICTURE:
         return said(
-            "This model cannot see pictures here. One that is made to see needs its projector, a file named "
-            "mmproj-….gguf, in its folder."
+            "This model cannot see pictures. A vision model needs its projector, a file named "
+            "mmproj-….gguf, in the same folder."
         )
     return said(
-        "This model cannot hear sounds here. One that is made to hear needs its projector, a file named "
-        "mmproj-….gguf, in its folder."
+        "This model cannot hear sounds. An audio model needs its projector, a file named "
+        "mmproj-….gguf, in the same folder."
     )
 
 

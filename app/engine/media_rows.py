@@ -79,7 +79,10 @@ def row_ids(media: Media, index: int, part: Part, projector: str = "") -> list[i
     """
     if part.num_positions > MAX_POSITIONS:
         raise InvalidRequestError(
-            said("A picture or sound takes {tokens:,} tokens at once: too many.", tokens=part.num_positions)
+            said(
+                "A picture or sound needs {tokens:,} tokens at once, which is too many.",
+                tokens=part.num_positions,
+            )
         )
     seed = f"{projector}:{media.sha256}:{index}:{part.num_rows}:{part.num_positions}:{part.width}"
     hashes = [xxhash.xxh32_intdigest(f"{seed}:{row}".encode()) for row in range(part.num_rows)]

@@ -61,9 +61,7 @@ NOTHING_WRITTEN = said(
 )
 MAX_CHARS = 1_000_000  # of a text to tokenize outside a prompt: others wait for about half a second
 NO_BUDGET = "reasoning_budget has no effect: this model's chat template has no marks around reasoning."
-NOT_REPEATABLE = said(
-    "A repeatable answer cannot be about pictures or sounds. Turn repeatable answers off for this chat."
-)
+NOT_REPEATABLE = said("Repeatable answers do not support pictures or sounds. Turn them off for this chat.")
 MEDIA_MARKER = "<__media__>"  # as llama.cpp writes it, where a prompt is shown as text
 LINE_END = "\n"
 # How a message may go on. What its tokens are up to there depends on that for some characters.
@@ -407,8 +405,8 @@ class PromptBuilder:
         if most > min(model.n_ubatch, model.n_batch):
             raise InvalidRequestError(
                 said(
-                    "This model must take a picture in one step of {rows:,} rows, and only {most:,} are "
-                    "computed at once. Load it again with a larger micro-batch (n_ubatch).",
+                    "This model computes a picture in one step of {rows:,} rows, but its micro-batch "
+                    "holds only {most:,}. Reload it with a larger one (n_ubatch).",
                     rows=most,
                     most=min(model.n_ubatch, model.n_batch),
                 )
@@ -422,7 +420,7 @@ class PromptBuilder:
         marks = [int(mark) for mark in MARK.findall(text) if int(mark) in marked.media]
         if set(marks) != marked.media.keys():
             raise ChatTemplateError(
-                said("The model's chat template has no place for this picture or sound. Send text alone.")
+                said("The model's chat template has no place for this picture or sound. Send text only.")
             )
         encoded = [
             (marked.media[mark], index, part)
@@ -457,7 +455,7 @@ class PromptBuilder:
         num_chars = 2 * self._backend.model.max_sequence_tokens * MAX_CHARS_PER_TOKEN
         if len(text) > num_chars or LONG_RUN.search(text):
             raise ChatTemplateError(
-                said("The model's chat template produces far more text than fits the context.")
+                said("The model's chat template produces far more text than the context can hold.")
             )
 
     def _refusal(self, messages: tuple[Message, ...], request: Request) -> RequestError | None:

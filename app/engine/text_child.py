@@ -97,7 +97,7 @@ def answered(models: Models, question: dict[str, Any]) -> Vectors:
     if embedder.model.pooling is Pooling.RANK:
         raise ModelLoadError(
             said(
-                "{name} is a reranker: it ranks texts and makes no vectors of them.",
+                "{name} is a reranker: it ranks texts and computes no embeddings.",
                 name=embedder.model.path.name,
             )
         )

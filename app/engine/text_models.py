@@ -18,9 +18,9 @@ from app.system.said import said, unpacked
 if TYPE_CHECKING:
     from app.engine.llama.embedder import Vectors
 
-MAX_ANSWER_S = 300.0  # with the load of the model
+MAX_CPU_S = 1200.0  # of an answer, on all threads, with the load of the model
 IDLE_S = 60.0
-GONE = said("Its process ended. The file may be damaged, or need more memory than is free.")
+GONE = said("Its process crashed. The file may be damaged, or need more memory than is free.")
 
 
 class TextModels:
@@ -28,7 +28,7 @@ class TextModels:
 
     def __init__(self, idle_s: float = IDLE_S) -> None:
         self._idle_s = idle_s
-        self._child = LimitedChild("app.engine.text_child", max_wall_s=MAX_ANSWER_S)
+        self._child = LimitedChild("app.engine.text_child", max_cpu_s=MAX_CPU_S)
         self._turn = threading.Lock()
         self._timer: threading.Timer | None = None
         self._is_closed = False

@@ -1,6 +1,7 @@
 """What the colours of the KV map mean: free, shared, each sequence by number and title. GUI thread."""
 
 from collections.abc import Mapping
+from math import ceil
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPen
@@ -20,7 +21,7 @@ SWATCH = 11
 SPACE = 14
 MARGIN = 8
 MAX_LINES = 4
-MAX_TEXT_WIDTH = 120
+MAX_TEXT_WIDTH = 120  # where the names do not all fit on one line
 FREE, SHARED, MEDIA = mark("free"), mark("shared"), mark("picture or sound")
 
 
@@ -78,8 +79,7 @@ class CellLegend(QWidget):
             is_dimmed = NO_SEQUENCE != self._chosen != seq_id
             painter.setPen(QColor(tokens.muted if is_dimmed else tokens.text))
             text = place.adjusted(SWATCH + 5, 0, 0, 0)
-            if text.width() >= MAX_TEXT_WIDTH:
-                name = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, MAX_TEXT_WIDTH)
+            name = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, ceil(text.width()))
             painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, name)
 
     def _places(self, width: int) -> list[QRectF]:
@@ -89,11 +89,15 @@ class CellLegend(QWidget):
         return self._placed
 
     def _place(self, width: int) -> list[QRectF]:
+        """Names are elided where they do not all fit on one line."""
         metrics = self.fontMetrics()
+        widths = [metrics.horizontalAdvance(name) for name, _ in self._entries]
+        if sum(each + SWATCH + 5 + SPACE for each in widths) - SPACE > width - 2 * MARGIN:
+            widths = [min(each, MAX_TEXT_WIDTH) for each in widths]
         places = []
         x, y = float(MARGIN), 0.0
-        for name, _ in self._entries:
-            needed = SWATCH + 5 + min(metrics.horizontalAdvance(name), MAX_TEXT_WIDTH)
+        for text_width in widths:
+            needed = SWATCH + 5 + text_width
             if x > MARGIN and x + needed > width - MARGIN:
                 x, y = float(MARGIN), y + LINE
             if y >= MAX_LINES * LINE:

@@ -252,7 +252,7 @@ class InspectorDocks(QObject):
         menu = Menu(self._window)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         tear_off = menu.addAction(tr("&Dock") if dock.isFloating() else tr("&Tear off"))
-        tear_off.triggered.connect(lambda: dock.setFloating(not dock.isFloating()))
+        tear_off.triggered.connect(dock.switch_floating)
         menu.addAction(tr("&Close panel")).triggered.connect(dock.close)
         menu.addSeparator()
         menu.addAction(self._reset)
@@ -325,10 +325,10 @@ class InspectorDocks(QObject):
         self._used = next((dock for dock in docks if new and dock.isAncestorOf(new)), self._used)
 
     def _tear_off_focused(self) -> None:
-        seen = [dock for dock in self._docks.values() if dock.isVisible()]
+        seen = [dock for dock in self._docks.values() if dock.has_panel and dock.panel.isVisible()]
         dock = self._used if self._used in seen else next(iter(seen), None)
         if dock:
-            dock.setFloating(not dock.isFloating())
+            dock.switch_floating()
             dock.activateWindow()
             dock.panel.setFocus()
 

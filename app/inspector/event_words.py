@@ -107,14 +107,14 @@ def words(event: Event) -> str:
             return said("shortened a prompt: {notice}", notice=notice)
         case events.Triggered(_, _, num):
             return said(
-                "the grammar of the answer in sequence {seq_id} holds from token {number} on",
+                "the grammar applies to the answer in sequence {seq_id} from token {number} on",
                 seq_id=at,
                 number=num,
             )
         case events.Encoded(_, _, _, num, 0.0):
-            return said("a picture or sound of {number} cells was encoded before", number=num)
+            return said("reused the encoding of a picture or sound of {number} cells", number=num)
         case events.Encoded(_, _, _, num, ms):
-            return said("a picture or sound of {number} cells was encoded in {ms:,.0f} ms", number=num, ms=ms)
+            return said("encoded a picture or sound of {number} cells in {ms:,.0f} ms", number=num, ms=ms)
         case events.Verified(_, _, num):
             if num is None:
                 return said("llama.cpp agrees: compared positions; this model has no KV cells")

@@ -31,7 +31,7 @@ HINT = mark(
     "Point at a cell or use the arrow keys to see what it holds. Click to select its sequence in all panels."
 )
 OWN_ORDER = mark(
-    "llama.cpp does not tell where this model's cells are, so they are shown in Skein's own order."
+    "llama.cpp does not report where this model's cells are, so they are shown in Skein's own order."
 )
 WHAT_FIGURES_MEAN = mark(
     "Fragmentation: free cells below the highest used one. Attention still runs over them, so they cost "

@@ -70,6 +70,13 @@ class PanelDock(QDockWidget):
         # Qt sends no signal for a dock that was behind a tab when it was torn off.
         self.show_panel(self.isVisible() if self.isFloating() else self._is_shown)
 
+    @Slot()
+    def switch_floating(self) -> None:
+        """Behind a tab it has no place of its own: raised first, it is torn off where it stood."""
+        self.raise_()
+        self.setFloating(not self.isFloating())
+        self.raise_()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.isFloating():
@@ -81,7 +88,7 @@ class PanelDock(QDockWidget):
 class DockTitle(QWidget):
     """Its name, tear off, close. Takes no room where the name stands on a tab."""
 
-    def __init__(self, dock: QDockWidget) -> None:
+    def __init__(self, dock: PanelDock) -> None:
         super().__init__(dock)
         self._is_on_tab = False
         name = PlainLabel(dock.windowTitle(), self)
@@ -89,7 +96,7 @@ class DockTitle(QWidget):
         font.setWeight(QFont.Weight.DemiBold)
         name.setFont(font)
         self._tear_off = IconButton("picture-in-picture-2", tr("Tear off"), BUTTON, self, icon_side=14)
-        self._tear_off.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
+        self._tear_off.clicked.connect(dock.switch_floating)
         close = IconButton("x", tr("Close panel"), BUTTON, self, icon_side=14)
         close.clicked.connect(dock.close)
         dock.topLevelChanged.connect(self._on_torn_off)

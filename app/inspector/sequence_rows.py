@@ -56,7 +56,7 @@ _WAITING_TIPS = {
     WaitReason.SHARES_PREFIX: mark("Waiting for a running prompt to compute the prefix they share"),
     WaitReason.PAUSED: mark("Other answers needed its cells; it continues when there is room"),
     WaitReason.REFITTING: mark("Its context is full; the prompt is being shortened"),
-    WaitReason.ENCODING: mark("Its pictures or sounds are being encoded, beside the steps of others"),
+    WaitReason.ENCODING: mark("Its pictures or sounds are being encoded while other chats go on"),
 }
 # In sorting order: running ones first, empty ones last.
 _ORDER = ("decode", "prefill", "wait", "warm", "hibernated", "empty")

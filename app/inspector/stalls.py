@@ -222,7 +222,7 @@ def _no_batch(report: StepReport) -> list[Cause]:
     if report.spans or report.return_code or not report.waiting or not has_run(report):
         return []
     reasons = ", ".join(sorted({tr(WAIT_REASONS[one.reason]) for one in report.waiting}))
-    text = tr("Nothing could be computed; all work is held back: {reasons}.", reasons=reasons)
+    text = tr("Nothing could be computed; all work is on hold: {reasons}.", reasons=reasons)
     return [Cause(Stall.HELD_UP, text)]
 
 

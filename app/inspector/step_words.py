@@ -48,7 +48,7 @@ def encode_times(report: StepReport | None) -> str:
     """Of pictures and sounds that were ready for this step, not in its time. Empty without any."""
     events = report.events if report else ()
     times = [event.ms for event in events if isinstance(event, Encoded) and event.ms]
-    return tr("encoded before it {time}", time=" + ".join(map(milliseconds, times))) if times else ""
+    return tr("encoding before it {time}", time=" + ".join(map(milliseconds, times))) if times else ""
 
 
 def _length(duration_ms: float) -> str:

@@ -23,7 +23,7 @@ from app.protocol.request import Role
 COLUMNS = (
     Column(
         mark("branch"),
-        mark("One line for each sequence that holds the cells: the thicker, the more share them"),
+        mark("One line for each sequence that holds the cells: thicker where more sequences share them"),
     ),
     Column(mark("message"), stretches=True),
     Column(

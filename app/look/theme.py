@@ -32,6 +32,7 @@ def apply_theme(app: QApplication, choice: str) -> None:
     hints.setColorScheme(_SCHEMES[choice])
     tokens = tokens_for(choice, hints.colorScheme(), _wants_contrast(hints))
     if app.styleSheet() != (sheet := style_sheet(tokens)):
+        app.setStyleSheet("")  # else each widget gets its palette anew for each of its ancestors
         app.setPalette(palette_of(tokens))
         app.setStyleSheet(sheet)
 

@@ -129,7 +129,7 @@ class MediaReading:
             if self._is_cancelled:
                 raise MediaCancelledError from None
             raise MediaRefusedError(
-                said("The file takes more time or memory to read than any good one. It may be damaged.")
+                said("Reading the file takes too much time or memory. It may be damaged.")
             ) from None
 
     def _received(self, child: child_process.Child) -> tuple[dict[str, Any], list[bytes]]:

@@ -83,13 +83,13 @@ def opened_picture(content: bytes) -> Image.Image:
     except UnidentifiedImageError as error:
         if is_heic(content):
             raise MediaRefusedError(
-                said("Pictures of this kind (HEIC) cannot be read. Save it as JPEG or PNG.")
+                said("HEIC pictures are not supported. Save it as JPEG or PNG.")
             ) from error
         raise damaged_picture() from error
     if image.width * image.height > MAX_PIXELS:
         raise MediaRefusedError(
             said(
-                "The picture has {width:,} × {height:,} pixels, more than can be read. Make it smaller.",
+                "The picture has {width:,} × {height:,} pixels, which is too large. Make it smaller.",
                 width=image.width,
                 height=image.height,
             )
@@ -97,7 +97,7 @@ def opened_picture(content: bytes) -> Image.Image:
     if max(image.size) > MAX_SIDES * min(image.size):
         raise MediaRefusedError(
             said(
-                "The picture is {width:,} × {height:,} pixels: too narrow for a model to see anything.",
+                "The picture has {width:,} × {height:,} pixels, too narrow for a model to see anything.",
                 width=image.width,
                 height=image.height,
             )
@@ -129,7 +129,7 @@ def eight_bits(image: Image.Image) -> Image.Image:
 
 
 def damaged_picture() -> MediaRefusedError:
-    return MediaRefusedError(said("The picture is damaged, or of a kind that cannot be read."))
+    return MediaRefusedError(said("The picture is damaged, or its format is not supported."))
 
 
 # Sounds.
@@ -147,7 +147,7 @@ def opened_sound(content: bytes) -> soundfile.SoundFile:
         return soundfile.SoundFile(io.BytesIO(content))
     except (soundfile.LibsndfileError, TypeError) as error:
         raise MediaRefusedError(
-            said("The sound is damaged, or of a kind that cannot be read. WAV, MP3, FLAC and Ogg can be.")
+            said("The sound is damaged, or its format is not supported. WAV, MP3, FLAC and Ogg are.")
         ) from error
 
 
@@ -156,7 +156,9 @@ def samples_of(content: bytes) -> tuple[Floats, int]:
     with opened_sound(content) as file:
         rate = file.samplerate
         if not 0 < rate <= MAX_SAMPLE_RATE or not 0 < file.channels <= MAX_CHANNELS:
-            raise MediaRefusedError(said("The sound is damaged: it has an impossible rate, or channels."))
+            raise MediaRefusedError(
+                said("The sound is damaged: its sample rate or number of channels is invalid.")
+            )
         max_frames = int(MAX_SOUND_S * rate)
         blocks: list[Floats] = []
         num_frames = 0
@@ -223,7 +225,7 @@ def guarded(work: Callable[[], Answer]) -> Answer:
     except MediaRefusedError:
         raise
     except MemoryError as error:
-        raise MediaRefusedError(said("The file takes more memory to read than any good one.")) from error
+        raise MediaRefusedError(said("Reading the file takes too much memory. It may be damaged.")) from error
     except Exception as error:
         raise damaged_picture() from error
 

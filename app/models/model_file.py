@@ -156,7 +156,7 @@ def why_not_for_texts(path: Path, wanted: FileKind) -> str:
             name=path.name,
         )
     if kind is FileKind.RERANKER:
-        return said("{name} is a reranker: it ranks texts and makes no vectors of them.", name=path.name)
+        return said("{name} is a reranker: it ranks texts and computes no embeddings.", name=path.name)
     return said("{name} is not an embedding model. Choose one such as nomic-embed-text.", name=path.name)
 
 

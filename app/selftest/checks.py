@@ -123,7 +123,7 @@ def _check_length(answer: Answer) -> None:
 def _alike(num_alike: int, num_tokens: int) -> str:
     if not num_alike:
         raise CannotCheckError(
-            said("the model is undecided from the first token, so there is nothing to compare")
+            said("the model is undecided from the first token on, so there is nothing to compare")
         )
     if num_alike == num_tokens:
         return said("all {tokens} tokens equal those of a run alone", tokens=num_tokens)
@@ -174,7 +174,7 @@ def _refusal_of_a_gap(bench: Bench) -> str:
             said("llama.cpp accepted position {position} after {last}", position=last_pos + 2, last=last_pos)
         )
     bench.renew()
-    return said("llama.cpp accepts one with this kind of positions, so only Skein refuses it")
+    return said("llama.cpp accepts one with positions of this kind, so only Skein rejects it")
 
 
 def _next_turn(bench: Bench, first: Answer, last_pos: int) -> str:
@@ -252,7 +252,7 @@ def abort_one(bench: Bench) -> str:
         [one for one in answers if one is not answers[len(answers) // 2]],
     )
     if any(answer.finish_reason for answer in answers):
-        raise CannotCheckError(said("there is no room for several answers at once"))
+        raise CannotCheckError(said("there is not enough room for several answers at once"))
     num_held = bench.backend.pos_max(victim.seq_id) + 1
     bench.reports.clear()
     bench.engine.abort(victim.request.request_id)

@@ -150,12 +150,10 @@ class ChatTransfer(QObject):
 
     async def read(self, paths: Iterable[Path]) -> ImportPlan:
         """Changes nothing. Raises StorageError, StoppedError."""
-        from app.chats.imports.read import read  # with all the formats there are
-
         self._stop.clear()
         await self._workspace.autosave.flush()  # so that the newest messages count, too
         findings = await asyncio.to_thread(
-            read, tuple(paths), _ProgressReporter(asyncio.get_running_loop(), self)
+            _findings, tuple(paths), _ProgressReporter(asyncio.get_running_loop(), self)
         )
         looked_at = _LookedAt()
         findings.chats = [await self._with_media_read(found, looked_at) for found in findings.chats]
@@ -223,6 +221,12 @@ class _ProgressReporter:
 
 
 _LookedAt = dict[str, ReadFile | None]  # by SHA-256; None: it cannot be read
+
+
+def _findings(paths: tuple[Path, ...], report: _ProgressReporter) -> Findings:
+    from app.chats.imports.read import read  # on this thread: all the formats there are take 30 ms
+
+    return read(paths, report)
 
 
 def _read_media(attachment: Attachment) -> ReadFile | None:

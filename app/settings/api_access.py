@@ -27,10 +27,11 @@ def fault_of_origins(text: str) -> str:
         if word == EVERY_PAGE:
             continue
         if EVERY_WEBSITE.fullmatch(word):
-            return said("{word} would be every website: name one, such as https://example.com.", word=word)
+            return said("{word} would allow every website. Name one, such as https://example.com.", word=word)
         if not ORIGIN.fullmatch(word):
             return said(
-                "{word} is no origin, such as https://example.com, app://obsidian.md or vscode-webview://*.",
+                "{word} is not an origin such as https://example.com, app://obsidian.md or "
+                "vscode-webview://*.",
                 word=word,
             )
     return ""
@@ -40,7 +41,9 @@ def fault_of_hosts(text: str) -> str:
     """What is wrong with these patterns; empty if nothing is."""
     for word in words_of(text):
         if not HOST.fullmatch(word):
-            return said("{word} is no host name, such as host.docker.internal, *.lan or *.ts.net.", word=word)
+            return said(
+                "{word} is not a host name such as host.docker.internal, *.lan or *.ts.net.", word=word
+            )
     return ""
 
 

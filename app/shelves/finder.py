@@ -88,7 +88,8 @@ class ShelfFinder:
         text = text[:MAX_QUESTION_CHARS]
         ids = await self._index.by_words(shelf, text, DEPTH)
         if nearest := await self._nearest(shelf, text):
-            ids = fused((ids, nearest))
+            certainty = await self._index.certainty(text, ids)
+            ids = fused(((certainty, ids), (1 - certainty, nearest)))
         if self._ranker is None:
             return await self._index.passages(shelf, ids[:limit])
         found = await self._index.passages(shelf, ids[: max(limit, NUM_RANKED)])

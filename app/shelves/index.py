@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import heapq
 import logging
+import math
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from app.shelves.passages import indexed, line_of, passages, query
+from app.shelves.passages import indexed, line_of, passages, query_words
 from app.shelves.scan import Changes, name_of
 from app.shelves.shelf import FileState, Passage, Shelf, ShelfFile, Stamp
 from app.system.private_files import private_dir, private_file
@@ -108,6 +109,10 @@ class ShelfIndex:
         """Ids of passages, those with most of the words of `text` first."""
         return await self._call(lambda connection: _by_words(connection, shelf.id, text, limit, number))
 
+    async def certainty(self, text: str, ids: Sequence[int]) -> float:
+        """How sure a search by words is of what it found, from 0 to 1: it has all words of `text`."""
+        return await self._call(lambda connection: _certainty(connection, text, ids))
+
     async def by_vector(self, shelf: Shelf, model: str, vector: Vector, limit: int) -> tuple[int, ...]:
         """Ids of passages, the nearest first; of those that have a vector of this model."""
         return await self._call(lambda connection: _by_vector(connection, shelf.id, model, vector, limit))
@@ -173,8 +178,11 @@ class ShelfIndex:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    private_dir(path.parent)
-    private_file(path)
+    try:
+        private_dir(path.parent)
+        private_file(path)
+    except OSError as error:  # such as a read-only home
+        raise sqlite3.OperationalError(str(error)) from error
     connection = sqlite3.connect(path)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -322,7 +330,7 @@ def _words(text: str, name: str) -> tuple[str, str]:
 def _by_words(
     connection: sqlite3.Connection, shelf_id: str, text: str, limit: int, number: int | None
 ) -> tuple[int, ...]:
-    words = query(text)
+    words = " OR ".join(query_words(text))
     if not words:
         return ()
     where, given = ("AND passages.number = ?", (number,)) if number is not None else ("", ())
@@ -332,6 +340,22 @@ def _by_words(
         (words, shelf_id, *given, limit),
     )
     return tuple(identity for (identity,) in rows)
+
+
+def _certainty(connection: sqlite3.Connection, text: str, ids: Sequence[int]) -> float:
+    """Of the vector of the question, its words weighed by how rare they are (idf), the part that the best
+    passage has: the square of the cosine between them."""
+    (num_passages,) = connection.execute("SELECT count(*) FROM passages").fetchone()
+    counted = f"SELECT count(*), group_concat(rowid) FILTER (WHERE rowid IN ({','.join(map(str, ids))})) "
+    whole, parts = 0.0, dict.fromkeys(ids, 0.0)
+    for word in query_words(text):
+        row = connection.execute(f"{counted} FROM found WHERE found MATCH ?", (word,)).fetchone()
+        num_places, having = row
+        weight = math.log(1 + (num_passages - num_places + 0.5) / (num_places + 0.5)) ** 2
+        whole += weight
+        for identity in having.split(",") if having else ():
+            parts[int(identity)] += weight
+    return max(parts.values(), default=0.0) / whole if whole else 0.0
 
 
 def _by_vector(

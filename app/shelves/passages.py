@@ -56,10 +56,10 @@ def indexed(text: str) -> str:
     return _UNSPACED.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", text)
 
 
-def query(text: str) -> str:
-    """For passages with any of these words, in FTS5's language. Empty: there are none."""
+def query_words(text: str) -> list[str]:
+    """Each once, as FTS5 is asked for it."""
     words = dict.fromkeys(_listed(text))
-    return " OR ".join(f'"{word}"' for word in list(words)[:MAX_QUERY_WORDS])
+    return [f'"{word}"' for word in list(words)[:MAX_QUERY_WORDS]]
 
 
 def _words(text: str) -> set[str]:

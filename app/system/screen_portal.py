@@ -27,8 +27,8 @@ async def take() -> Path | None:
     except (OSError, EOFError, KeyError, ValueError, TimeoutError, DBusErrorResponse) as error:
         raise ScreenPortalError(
             said(
-                "This desktop gives programs no screenshots ({reason}). Take one with its own tool and "
-                "paste it.",
+                "This desktop does not let programs take screenshots ({reason}). Take one with its "
+                "own tool and paste it.",
                 reason=getattr(error, "name", None) or str(error) or type(error).__name__,
             )
         ) from error
@@ -37,7 +37,7 @@ async def take() -> Path | None:
     uri = urlsplit(str(results.get("uri", ("s", ""))[1]))
     if code or uri.scheme != "file":
         raise ScreenPortalError(
-            said("The desktop made no screenshot. Take one with its own tool and paste it.")
+            said("The desktop took no screenshot. Take one with its own tool and paste it.")
         )
     return Path(url2pathname(uri.path))
 

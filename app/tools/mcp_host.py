@@ -124,8 +124,8 @@ class Host:
             return ""
         code, words = self._server and self._server.exit_code, self._last_words
         if code is None:
-            ended = said("It has ended the connection.")
-            return said("It has ended the connection: {words}", words=words) if words else ended
+            ended = said("It closed the connection.")
+            return said("It closed the connection: {words}", words=words) if words else ended
         if words:
             return said("It ended with exit code {code}: {words}", code=code, words=words)
         return said("It ended with exit code {code}.", code=code)
@@ -503,11 +503,11 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, MCPError):
         return plain_line(error.error.message, 2000) or "The server sent an error without a message."
     if isinstance(error, ValidationError):
-        return said("What the server sent does not follow the protocol.")
+        return said("The server's response does not follow the protocol.")
     if isinstance(error, OSError) and error.strerror:
         return said("It cannot be started: {reason}.", reason=error.strerror)
     if isinstance(error, MemoryError):
-        return said("What the server sent does not fit into memory.")
+        return said("The server's response does not fit into memory.")
     return plain_line(f"{type(error).__name__}: {error}", 2000)
 
 

@@ -102,7 +102,7 @@
         <translation>其中的消息“{id}”绕了一圈又接在自己后面。</translation>
     </message>
     <message>
-        <source>A message has the role “{role}”. Only user, assistant, system and tool are known.</source>
+        <source>A message has the role “{role}”. Only user, assistant, system and tool are supported.</source>
         <extracomment>app/chats/imports/tree.py</extracomment>
         <translation>有一条消息的作者是“{role}”：既不是 user、assistant、system，也不是 tool。</translation>
     </message>
@@ -342,7 +342,7 @@
         <translation>一段文本最多 {limit:,} 个字符。请分几次发送。</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template produces far more text than fits the context.</source>
+        <source>The model&apos;s chat template produces far more text than the context can hold.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>模型的对话模板写出的文本远超上下文的容量。</translation>
     </message>
@@ -1408,7 +1408,7 @@
         <translation>指向一个单元或按方向键，即可看到其中的内容。单击会在所有面板中选中它的序列。</translation>
     </message>
     <message>
-        <source>llama.cpp does not tell where this model&apos;s cells are, so they are shown in Skein&apos;s own order.</source>
+        <source>llama.cpp does not report where this model&apos;s cells are, so they are shown in Skein&apos;s own order.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
         <translation>llama.cpp 不说明这个模型的单元在哪里，因此按 Skein 自己的顺序显示。</translation>
     </message>
@@ -1835,17 +1835,17 @@ High water: most cells used since the model was loaded.</source>
         <translation>请在那里重新启动它，或用 --workers 指定剩下的那些。</translation>
     </message>
     <message>
-        <source>The answer crashed llama.cpp&apos;s reader of answers.</source>
+        <source>The answer crashed llama.cpp&apos;s parser.</source>
         <extracomment>app/engine/answer_reader.py</extracomment>
         <translation>该回答使 llama.cpp 的回答解析器崩溃。</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template crashed llama.cpp&apos;s reader of templates, as endless recursion does. Try another GGUF of this model.</source>
+        <source>The model&apos;s chat template crashed llama.cpp&apos;s template engine, as endless recursion would. Try another GGUF of this model.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
         <translation>该模型的对话模板使 llama.cpp 的模板解析器崩溃，无限递归就会如此。请换用该模型的另一个 GGUF。</translation>
     </message>
     <message>
-        <source>The JSON schema crashed llama.cpp&apos;s reader of schemas. Simplify it.</source>
+        <source>The JSON schema crashed llama.cpp&apos;s converter. Simplify it.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
         <translation>该 JSON Schema 使 llama.cpp 的模式解析器崩溃。请简化它。</translation>
     </message>
@@ -2197,17 +2197,17 @@ High water: most cells used since the model was loaded.</source>
         <translation>没有加载模型。请在对话上方选择一个，然后重试。</translation>
     </message>
     <message>
-        <source>The answer was stopped: it had called tools in as many rounds as the settings allow.</source>
+        <source>The answer was stopped: it reached the maximum number of tool rounds in Settings.</source>
         <extracomment>app/bridge/tool_rounds.py</extracomment>
         <translation>回答已停止：它调用工具的轮数已达到设置的上限。</translation>
     </message>
     <message>
-        <source>It took more than {seconds} seconds to read the answer.</source>
+        <source>Parsing the answer took more than {seconds} seconds.</source>
         <extracomment>app/engine/answer_reader.py</extracomment>
         <translation>解析回答用了超过 {seconds} 秒。</translation>
     </message>
     <message>
-        <source>The JSON schema asks for what no answer can be held to: {what}.</source>
+        <source>The JSON schema contains something that cannot be enforced: {what}.</source>
         <extracomment>app/engine/chat_child.py</extracomment>
         <translation>JSON Schema 中有无法强制回答遵守的要求：{what}。</translation>
     </message>
@@ -2217,7 +2217,7 @@ High water: most cells used since the model was loaded.</source>
         <translation type="vanished">此模型的对话模板不支持工具。请不带工具提问，或打开其他模型。</translation>
     </message>
     <message>
-        <source>This llama-cpp-python has no part for tools and JSON schemas. Set Skein up again with packaging/run.</source>
+        <source>This build of llama-cpp-python does not support tools and JSON schemas. Set Skein up again with packaging/run.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
         <translation>此 llama-cpp-python 缺少处理工具和 JSON Schema 的部分。请用 packaging/run 重新安装 Skein。</translation>
     </message>
@@ -2232,7 +2232,7 @@ High water: most cells used since the model was loaded.</source>
         <translation>检查语法用了超过 {seconds} 秒。请简化它。</translation>
     </message>
     <message>
-        <source>The projector&apos;s process ended while it worked on a picture or sound. Its file may be damaged, or not fit this model.</source>
+        <source>The projector&apos;s process crashed while encoding a picture or sound. Its file may be damaged, or made for another model.</source>
         <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>投影器的进程在处理图片或声音时终止了。其文件可能已损坏，或与此模型不匹配。</translation>
     </message>
@@ -2242,7 +2242,7 @@ High water: most cells used since the model was loaded.</source>
         <translation>无法编码该图片或声音。</translation>
     </message>
     <message>
-        <source>{name} made its process end: it is damaged, or no projector for this model.</source>
+        <source>{name} crashed its process: it is damaged, or not a projector for this model.</source>
         <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>{name} 使其进程终止：它已损坏，或不是此模型的投影器。</translation>
     </message>
@@ -2262,7 +2262,7 @@ High water: most cells used since the model was loaded.</source>
         <translation>{name} 不在 {folder} 中。</translation>
     </message>
     <message>
-        <source>The projector takes no such picture or sound. {reason}</source>
+        <source>The projector does not accept this picture or sound. {reason}</source>
         <extracomment>app/engine/llama/projector.py</extracomment>
         <translation>投影器不接受这样的图片或声音。{reason}</translation>
     </message>
@@ -2272,17 +2272,17 @@ High water: most cells used since the model was loaded.</source>
         <translation>投影器无法对其编码。{reason}</translation>
     </message>
     <message>
-        <source>This build of llama.cpp has no part for pictures and sounds.</source>
+        <source>This build of llama.cpp does not support pictures and sounds.</source>
         <extracomment>app/engine/llama/projector.py</extracomment>
         <translation>此版本的 llama.cpp 不含处理图片和声音的部分。</translation>
     </message>
     <message>
-        <source>{name} is no projector for this model: {reason}</source>
+        <source>{name} is not a projector for this model: {reason}</source>
         <extracomment>app/engine/llama/projector.py</extracomment>
         <translation>{name} 不是此模型的投影器：{reason}</translation>
     </message>
     <message>
-        <source>A picture or sound takes {tokens:,} tokens at once: too many.</source>
+        <source>A picture or sound needs {tokens:,} tokens at once, which is too many.</source>
         <extracomment>app/engine/media_rows.py</extracomment>
         <translation>一张图片或一段声音一次要占 {tokens:,} 个词元，太多了。</translation>
     </message>
@@ -2322,7 +2322,7 @@ High water: most cells used since the model was loaded.</source>
         <translation>带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
     </message>
     <message>
-        <source>A repeatable answer cannot be about pictures or sounds. Turn repeatable answers off for this chat.</source>
+        <source>Repeatable answers do not support pictures or sounds. Turn them off for this chat.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>可重复的回答不能涉及图片或声音。请为此对话关闭可重复的回答。</translation>
     </message>
@@ -2332,7 +2332,7 @@ High water: most cells used since the model was loaded.</source>
         <translation type="vanished">此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的批次（n_ubatch）重新加载。</translation>
     </message>
     <message>
-        <source>The model&apos;s chat template has no place for this picture or sound. Send text alone.</source>
+        <source>The model&apos;s chat template has no place for this picture or sound. Send text only.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>该模型的对话模板没有放置此图片或声音的位置。请只发送文字。</translation>
     </message>
@@ -2342,7 +2342,7 @@ High water: most cells used since the model was loaded.</source>
         <translation type="vanished">{name} 用于给文本排序，不生成向量。请把它选作重排模型，在此另选一个模型。</translation>
     </message>
     <message>
-        <source>Its process ended. The file may be damaged, or need more memory than is free.</source>
+        <source>Its process crashed. The file may be damaged, or need more memory than is free.</source>
         <extracomment>app/engine/text_models.py</extracomment>
         <translation>它的进程已结束。文件可能已损坏，或需要的内存超过可用内存。</translation>
     </message>
@@ -2382,17 +2382,17 @@ High water: most cells used since the model was loaded.</source>
         <translation>暂停了序列 {seq_id} 中的回答：正在重新编码其图片</translation>
     </message>
     <message>
-        <source>the grammar of the answer in sequence {seq_id} holds from token {number} on</source>
+        <source>the grammar applies to the answer in sequence {seq_id} from token {number} on</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>序列 {seq_id} 中回答的语法从第 {number} 个词元起生效</translation>
     </message>
     <message>
-        <source>a picture or sound of {number} cells was encoded before</source>
+        <source>reused the encoding of a picture or sound of {number} cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>占 {number} 个单元的图片或声音先前已编码</translation>
     </message>
     <message>
-        <source>a picture or sound of {number} cells was encoded in {ms:,.0f} ms</source>
+        <source>encoded a picture or sound of {number} cells in {ms:,.0f} ms</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>占 {number} 个单元的图片或声音用 {ms:,.0f} 毫秒完成编码</translation>
     </message>
@@ -2875,7 +2875,7 @@ High water: most cells used since the model was loaded.</source>
         <translation>它的上下文已满；正在生成较短的提示词</translation>
     </message>
     <message>
-        <source>Its pictures or sounds are being encoded, beside the steps of others</source>
+        <source>Its pictures or sounds are being encoded while other chats go on</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>正在与其他回答的步骤并行编码其图片或声音</translation>
     </message>
@@ -3353,7 +3353,7 @@ rate</source>
         <translation>{sequences}没有分到行：其他序列优先。</translation>
     </message>
     <message>
-        <source>Nothing could be computed; all work is held back: {reasons}.</source>
+        <source>Nothing could be computed; all work is on hold: {reasons}.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>没有可以计算的内容；待办的工作被搁置：{reasons}。</translation>
     </message>
@@ -3558,7 +3558,7 @@ rate</source>
         <translation>API 无法启动：{reason}。</translation>
     </message>
     <message>
-        <source>No MCP server is in this text.</source>
+        <source>This text contains no MCP server.</source>
         <extracomment>app/services/tools.py</extracomment>
         <translation>这段文字中没有 MCP 服务器。</translation>
     </message>
@@ -3578,17 +3578,17 @@ rate</source>
         <translation>请先填写所有值。</translation>
     </message>
     <message>
-        <source>{word} would be every website: name one, such as https://example.com.</source>
+        <source>{word} would allow every website. Name one, such as https://example.com.</source>
         <extracomment>app/settings/api_access.py</extracomment>
         <translation>{word} 会包含所有网站：请写明一个，例如 https://example.com。</translation>
     </message>
     <message>
-        <source>{word} is no origin, such as https://example.com, app://obsidian.md or vscode-webview://*.</source>
+        <source>{word} is not an origin such as https://example.com, app://obsidian.md or vscode-webview://*.</source>
         <extracomment>app/settings/api_access.py</extracomment>
         <translation>{word} 不是来源，来源例如 https://example.com、app://obsidian.md 或 vscode-webview://*。</translation>
     </message>
     <message>
-        <source>{word} is no host name, such as host.docker.internal, *.lan or *.ts.net.</source>
+        <source>{word} is not a host name such as host.docker.internal, *.lan or *.ts.net.</source>
         <extracomment>app/settings/api_access.py</extracomment>
         <translation>{word} 不是主机名，主机名例如 host.docker.internal、*.lan 或 *.ts.net。</translation>
     </message>
@@ -3603,7 +3603,7 @@ rate</source>
         <translation>它已结束，退出码 {code}。</translation>
     </message>
     <message>
-        <source>What the server sent does not follow the protocol.</source>
+        <source>The server&apos;s response does not follow the protocol.</source>
         <extracomment>app/tools/mcp_host.py</extracomment>
         <translation>服务器发送的内容不符合协议。</translation>
     </message>
@@ -3613,7 +3613,7 @@ rate</source>
         <translation>无法启动：{reason}。</translation>
     </message>
     <message>
-        <source>What the server sent does not fit into memory.</source>
+        <source>The server&apos;s response does not fit into memory.</source>
         <extracomment>app/tools/mcp_host.py</extracomment>
         <translation>服务器发送的内容超出内存。</translation>
     </message>
@@ -3638,7 +3638,7 @@ rate</source>
         <translation>它已结束。</translation>
     </message>
     <message>
-        <source>Nothing was heard. Check that the microphone is not muted, and that the system lets this program use it.</source>
+        <source>Nothing was recorded. Check that the microphone is not muted, and that the system lets this program use it.</source>
         <extracomment>app/bridge/recorder.py</extracomment>
         <translation>没有听到任何声音。请检查麦克风是否静音，以及系统是否允许本程序使用麦克风。</translation>
     </message>
@@ -3663,7 +3663,7 @@ rate</source>
         <translation>Skein 未能完成计算，原因见日志。</translation>
     </message>
     <message>
-        <source>This model has no attention to read: it keeps one running state, in which single tokens cannot be told apart.</source>
+        <source>This model has no attention to show: it keeps one running state, in which single tokens cannot be told apart.</source>
         <extracomment>app/engine/llama/lens.py</extracomment>
         <translation>此模型没有可读取的注意力：它只保留一个持续更新的状态，其中无法区分单个词元。</translation>
     </message>
@@ -3728,7 +3728,7 @@ rate</source>
         <translation>此对话为空。其版本和分叉将显示在这里。</translation>
     </message>
     <message>
-        <source>One line for each sequence that holds the cells: the thicker, the more share them</source>
+        <source>One line for each sequence that holds the cells: thicker where more sequences share them</source>
         <extracomment>app/inspector/tree_table.py</extracomment>
         <translation>每个持有这些单元的序列一条线：越粗，共享的序列越多</translation>
     </message>
@@ -3763,7 +3763,7 @@ rate</source>
         <translation type="vanished">{name} 不是重排模型：它没有给文本排序的输出层。请选择 bge-reranker 之类的模型。</translation>
     </message>
     <message>
-        <source>{name} is a reranker: it ranks texts and makes no vectors of them.</source>
+        <source>{name} is a reranker: it ranks texts and computes no embeddings.</source>
         <extracomment>app/engine/text_child.py</extracomment>
         <translation>{name} 是重排模型：它给文本排序，不计算向量。</translation>
     </message>
@@ -3793,22 +3793,22 @@ rate</source>
         <translation type="vanished">段落未重排：{name} 未给它们排序。</translation>
     </message>
     <message>
-        <source>This desktop gives programs no screenshots ({reason}). Take one with its own tool and paste it.</source>
+        <source>This desktop does not let programs take screenshots ({reason}). Take one with its own tool and paste it.</source>
         <extracomment>app/system/screen_portal.py</extracomment>
         <translation>此桌面不向程序提供截图（{reason}）。请用它自带的工具截图，然后粘贴。</translation>
     </message>
     <message>
-        <source>The desktop made no screenshot. Take one with its own tool and paste it.</source>
+        <source>The desktop took no screenshot. Take one with its own tool and paste it.</source>
         <extracomment>app/system/screen_portal.py</extracomment>
         <translation>桌面没有截图。请用它自带的工具截图，然后粘贴。</translation>
     </message>
     <message>
-        <source>It has ended the connection.</source>
+        <source>It closed the connection.</source>
         <extracomment>app/tools/mcp_host.py</extracomment>
         <translation>它已断开连接。</translation>
     </message>
     <message>
-        <source>It has ended the connection: {words}</source>
+        <source>It closed the connection: {words}</source>
         <extracomment>app/tools/mcp_host.py</extracomment>
         <translation>它已断开连接：{words}</translation>
     </message>
@@ -3883,7 +3883,7 @@ rate</source>
         <translation>工具和 MCP 服务器(&amp;M)…</translation>
     </message>
     <message>
-        <source>Built-in tools, MCP servers, and what they may do</source>
+        <source>Built-in tools, MCP servers, and their permissions</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>内置工具、MCP 服务器及其权限</translation>
     </message>
@@ -3978,7 +3978,7 @@ rate</source>
         <translation>结果的最大长度</translation>
     </message>
     <message>
-        <source>Tokens of a tool&apos;s result that the model gets at once; it can read the rest in parts.</source>
+        <source>Tokens of a tool&apos;s result that the model gets at once; it can read the rest later.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>模型一次得到的工具结果的词元数；其余部分可以分段读取。</translation>
     </message>
@@ -3988,7 +3988,7 @@ rate</source>
         <translation>允许的网页</translation>
     </message>
     <message>
-        <source>Pages and apps from elsewhere that may use it, with the key.</source>
+        <source>Web pages and apps of other origins that may use it, with the key.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>可以凭密钥使用它的外部网页和应用。</translation>
     </message>
@@ -4008,7 +4008,7 @@ rate</source>
         <translation>加密 (https)</translation>
     </message>
     <message>
-        <source>Uses a certificate of its own, which programs must be told to trust.</source>
+        <source>Uses a self-signed certificate, which programs must be told to trust.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>使用自己的证书，需要让程序信任它。</translation>
     </message>
@@ -4028,7 +4028,7 @@ rate</source>
         <translation>计算器</translation>
     </message>
     <message>
-        <source>Computes exactly, with fractions and large numbers.</source>
+        <source>Computes exactly, also with fractions and large numbers.</source>
         <extracomment>app/ui/base/tool_texts.py</extracomment>
         <translation>精确计算，支持分数和大数。</translation>
     </message>
@@ -4133,7 +4133,7 @@ rate</source>
         <translation type="vanished">仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择省略中间部分。</translation>
     </message>
     <message>
-        <source>tokens of each prompt describe the tools</source>
+        <source>tokens of each prompt describe tools</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>个词元在每个提示词中描述工具</translation>
     </message>
@@ -4287,12 +4287,12 @@ rate</source>
         <translation>等待您决定</translation>
     </message>
     <message>
-        <source>This model cannot see pictures here. One that is made to see needs its projector, a file named mmproj-….gguf, in its folder.</source>
+        <source>This model cannot see pictures. A vision model needs its projector, a file named mmproj-….gguf, in the same folder.</source>
         <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>此模型在这里看不了图片。能看图的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
-        <source>This model cannot hear sounds here. One that is made to hear needs its projector, a file named mmproj-….gguf, in its folder.</source>
+        <source>This model cannot hear sounds. An audio model needs its projector, a file named mmproj-….gguf, in the same folder.</source>
         <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>此模型在这里听不了声音。能听声音的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
@@ -4409,7 +4409,7 @@ rate</source>
         <translation>无法读取该文件：{reason}。</translation>
     </message>
     <message>
-        <source>The file takes more time or memory to read than any good one. It may be damaged.</source>
+        <source>Reading the file takes too much time or memory. It may be damaged.</source>
         <extracomment>app/media/reading.py</extracomment>
         <translation>读取该文件所需的时间或内存超过任何正常文件。它可能已损坏。</translation>
     </message>
@@ -4424,32 +4424,32 @@ rate</source>
         <translation>这既不是 Skein 能读取的图片，也不是声音。</translation>
     </message>
     <message>
-        <source>Pictures of this kind (HEIC) cannot be read. Save it as JPEG or PNG.</source>
+        <source>HEIC pictures are not supported. Save it as JPEG or PNG.</source>
         <extracomment>app/media/reading_child.py</extracomment>
         <translation>无法读取这种图片（HEIC）。请另存为 JPEG 或 PNG。</translation>
     </message>
     <message>
-        <source>The picture has {width:,} × {height:,} pixels, more than can be read. Make it smaller.</source>
+        <source>The picture has {width:,} × {height:,} pixels, which is too large. Make it smaller.</source>
         <extracomment>app/media/reading_child.py</extracomment>
         <translation>该图片有 {width:,} × {height:,} 像素，超出可读取的范围。请将其缩小。</translation>
     </message>
     <message>
-        <source>The picture is {width:,} × {height:,} pixels: too narrow for a model to see anything.</source>
+        <source>The picture has {width:,} × {height:,} pixels, too narrow for a model to see anything.</source>
         <extracomment>app/media/reading_child.py</extracomment>
         <translation>该图片为 {width:,} × {height:,} 像素，太窄，模型什么也看不到。</translation>
     </message>
     <message>
-        <source>The picture is damaged, or of a kind that cannot be read.</source>
+        <source>The picture is damaged, or its format is not supported.</source>
         <extracomment>app/media/reading_child.py</extracomment>
         <translation>该图片已损坏，或属于无法读取的类型。</translation>
     </message>
     <message>
-        <source>The sound is damaged, or of a kind that cannot be read. WAV, MP3, FLAC and Ogg can be.</source>
+        <source>The sound is damaged, or its format is not supported. WAV, MP3, FLAC and Ogg are.</source>
         <extracomment>app/media/reading_child.py</extracomment>
         <translation>该声音已损坏，或属于无法读取的类型。可读取 WAV、MP3、FLAC 和 Ogg。</translation>
     </message>
     <message>
-        <source>The sound is damaged: it has an impossible rate, or channels.</source>
+        <source>The sound is damaged: its sample rate or number of channels is invalid.</source>
         <extracomment>app/media/reading_child.py</extracomment>
         <translation>该声音已损坏：采样率或声道数不可能成立。</translation>
     </message>
@@ -4474,7 +4474,7 @@ rate</source>
         <translation>该文件是空的。</translation>
     </message>
     <message>
-        <source>The file takes more memory to read than any good one.</source>
+        <source>Reading the file takes too much memory. It may be damaged.</source>
         <extracomment>app/media/reading_child.py</extracomment>
         <translation>读取该文件所需的内存超过任何正常文件。</translation>
     </message>
@@ -4504,7 +4504,7 @@ rate</source>
         <translation type="vanished">点击放大。按 Ctrl+左/右方向键移动。</translation>
     </message>
     <message>
-        <source>“{name}” is an image of a kind that Skein cannot read. Save it as PNG or JPEG.</source>
+        <source>“{name}” is an image in a format that Skein does not support. Save it as PNG or JPEG.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”是 Skein 无法读取的图片格式。请存为 PNG 或 JPEG。</translation>
     </message>
@@ -4584,17 +4584,17 @@ rate</source>
         <translation>获取更多模型…</translation>
     </message>
     <message>
-        <source>A model that is made for it needs its projector, a file named mmproj-….gguf, in its folder.</source>
+        <source>A model made for it needs its projector, a file named mmproj-….gguf, in the same folder.</source>
         <extracomment>app/ui/composer/message_draft.py</extracomment>
         <translation>支持图片或声音的模型需要在其文件夹中有投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
-        <source>This model cannot see pictures, so it is only told that there is one.</source>
+        <source>This model cannot see pictures; it is only told that there is one.</source>
         <extracomment>app/ui/composer/message_draft.py</extracomment>
         <translation>此模型看不到图片，只会被告知有一张图片。</translation>
     </message>
     <message>
-        <source>This model cannot hear, so it is only told that there is a sound.</source>
+        <source>This model cannot hear; it is only told that there is a sound.</source>
         <extracomment>app/ui/composer/message_draft.py</extracomment>
         <translation>此模型听不到声音，只会被告知有一段声音。</translation>
     </message>
@@ -4629,7 +4629,7 @@ rate</source>
         <translation>无：仅文本</translation>
     </message>
     <message>
-        <source>A smaller model that proposes tokens for this one to check: answers as good, often faster.</source>
+        <source>A smaller model proposes tokens and this one checks them: the answers are as good, and often faster.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>一个较小的模型，由它推测词元，再由这个模型检验：回答同样好，往往更快。</translation>
     </message>
@@ -4654,7 +4654,7 @@ rate</source>
         <translation>不支持 {kind} 类模型的图片。</translation>
     </message>
     <message>
-        <source>This model must take a picture in one step of {rows:,} rows, and only {most:,} are computed at once. Load it again with a larger micro-batch (n_ubatch).</source>
+        <source>This model computes a picture in one step of {rows:,} rows, but its micro-batch holds only {most:,}. Reload it with a larger one (n_ubatch).</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的微批次（n_ubatch）重新加载。</translation>
     </message>
@@ -4664,7 +4664,7 @@ rate</source>
         <translation>{role}：{text}</translation>
     </message>
     <message>
-        <source>encoded before it {time}</source>
+        <source>encoding before it {time}</source>
         <extracomment>app/inspector/step_words.py</extracomment>
         <translation>此前编码 {time}</translation>
     </message>
@@ -4699,7 +4699,7 @@ rate</source>
         <translation>把屏幕的一部分或全部附加到下一条消息</translation>
     </message>
     <message>
-        <source>The model in use does not see pictures.</source>
+        <source>The current model cannot see pictures.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>当前模型看不了图片。</translation>
     </message>
@@ -4719,7 +4719,7 @@ rate</source>
         <translation>书架(&amp;H)…</translation>
     </message>
     <message>
-        <source>Sets of files that chats read, or are searched in</source>
+        <source>Sets of files that chats read or search</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>供对话阅读或搜索的文件集</translation>
     </message>
@@ -5066,7 +5066,7 @@ rate</source>
         <translation>请为服务器命名。</translation>
     </message>
     <message>
-        <source>There is a server “{name}” already.</source>
+        <source>There already is a server “{name}”.</source>
         <extracomment>app/ui/settings/server_dialog.py</extracomment>
         <translation>已经有名为“{name}”的服务器。</translation>
     </message>
@@ -5086,7 +5086,7 @@ rate</source>
         <translation>{name} 的日志</translation>
     </message>
     <message>
-        <source>It has written nothing.</source>
+        <source>It has written nothing yet.</source>
         <extracomment>app/ui/settings/server_log.py</extracomment>
         <translation>它没有写任何内容。</translation>
     </message>
@@ -5419,12 +5419,12 @@ rate</source>
         <translation>正在查找文件…</translation>
     </message>
     <message>
-        <source>The folder is not there. What was read of it stays in use.</source>
+        <source>The folder is missing. What was read from it stays in use.</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
         <translation>文件夹不在了。已读取的内容继续使用。</translation>
     </message>
     <message>
-        <source>Nothing here can be read yet.</source>
+        <source>Nothing to read here yet.</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
         <translation>这里还没有可以读取的内容。</translation>
     </message>
@@ -5474,7 +5474,7 @@ rate</source>
         <translation>空闲时计算：{share}。</translation>
     </message>
     <message>
-        <source>After a restart it is computed again: cells of chats are not kept.</source>
+        <source>It is computed again after a restart, because cells are not kept between starts.</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
         <translation>重新启动后需要再次计算：未保留对话的单元。</translation>
     </message>
@@ -5494,7 +5494,7 @@ rate</source>
         <translation>已更改，等待中</translation>
     </message>
     <message>
-        <source>A shelf holds files that a chat&apos;s model reads: all of them before the chat if they fit its context, else what is found in them for each message.</source>
+        <source>A shelf is a set of files for a chat&apos;s model. If they fit its context, it reads all of them before the chat; otherwise they are searched for each message.</source>
         <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>书架存放对话的模型要阅读的文件：上下文放得下时，在对话之前全部阅读；放不下时，按每条消息查找相关内容。</translation>
     </message>
@@ -5681,7 +5681,7 @@ rate</source>
         <translation>省略中间部分</translation>
     </message>
     <message>
-        <source>From now on turns and long texts lose their middle where they do not fit</source>
+        <source>From now on the middle of turns and long texts is left out where they do not fit</source>
         <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>从现在起，放不下的轮次和长文字会省略中间部分</translation>
     </message>
@@ -6717,7 +6717,7 @@ accepted</source>
         <translation>{wanted} 个词元的回答在 {tokens} 个之后结束（{reason}）</translation>
     </message>
     <message>
-        <source>the model is undecided from the first token, so there is nothing to compare</source>
+        <source>the model is undecided from the first token on, so there is nothing to compare</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>模型从第一个词元起就难以取舍，因此无法比较</translation>
     </message>
@@ -6767,7 +6767,7 @@ accepted</source>
         <translation>llama.cpp 在 {last} 之后接受了位置 {position}</translation>
     </message>
     <message>
-        <source>llama.cpp accepts one with this kind of positions, so only Skein refuses it</source>
+        <source>llama.cpp accepts one with positions of this kind, so only Skein rejects it</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>使用这类位置的 llama.cpp 会接受，因此只有 Skein 拒绝</translation>
     </message>
@@ -6812,7 +6812,7 @@ accepted</source>
         <translation>再次使用的编号用了 {old}，全新的用了 {new}，在 {number} 个编号上文本相同</translation>
     </message>
     <message>
-        <source>there is no room for several answers at once</source>
+        <source>there is not enough room for several answers at once</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>没有同时容纳几个回答的空间</translation>
     </message>
@@ -9061,7 +9061,7 @@ accepted</source>
         <translation>能看图片、听声音</translation>
     </message>
     <message>
-        <source>sees pictures; other answers wait while it looks</source>
+        <source>sees pictures; other answers wait while it encodes one</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>能看图片；看图时其他回答会等待</translation>
     </message>
@@ -9438,7 +9438,7 @@ accepted</source>
         <translation>也能找到用别的说法表达同样意思的段落</translation>
     </message>
     <message>
-        <source>Sorts what was found by how well it answers the message. Slower</source>
+        <source>Sorts the passages found by how well they answer the message. Slower</source>
         <extracomment>app/ui/shelves/search_choice.py</extracomment>
         <translation>按与消息的相关程度给找到的段落排序。较慢</translation>
     </message>
@@ -12223,7 +12223,7 @@ Switch, load settings, eject</source>
         <translation>一个回答最多可以有多少词元。</translation>
     </message>
     <message>
-        <source>The most rounds of tool calls an answer may have.</source>
+        <source>The most rounds of tool calls in one answer.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一个回答最多可以有多少轮工具调用。</translation>
     </message>

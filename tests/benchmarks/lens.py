@@ -1,7 +1,8 @@
 """The lens: does leaving passages out name the fact that an answer needs, and how long does that take?
 
 For each question the model reads twenty numbered facts and is asked for one; how its answer begins is given.
-The answer is scored without each of them. Right is the fact whose name it gave, be that the one asked for.
+The answer is scored without each of them; dropping is right if it names the fact whose name was given. What
+counts is how often it is right for the answers that name the fact asked for.
 """
 
 from __future__ import annotations
@@ -68,17 +69,17 @@ def run(options: argparse.Namespace) -> int:
         found = list(filter(None, (_ask(engine, backend, number) for number in range(options.questions))))
         engine.close()
     right = [one for one in found if one.is_right]
-    print(f"  answers with a name of the facts: {len(found)}, with the right one: {len(right)}")
-    if not found:
+    print(f"  named right / asked: {len(right)} / {options.questions} (any name: {len(found)})")
+    if not right:
         print("  this model is too small to look facts up: nothing can be told")
         return 1
-    for name, some in (("all", found), ("the right", right)):
+    for title, some in (("right", right), ("with any name", found)):
         dropped, looked = sum(one.by_dropping for one in some), sum(one.by_attention for one in some)
-        print(f"  of {name} {len(some)}: source found by dropping {dropped}, by attention alone {looked}")
+        print(f"  answers {title}: dropped right / named {dropped} / {len(some)}, attention alone {looked}")
     looking_ms = 1000 * statistics.median(one.looking_s for one in found)
     dropping_ms = 1000 * statistics.median(one.dropping_s for one in found)
     print(f"  a sentence, medians: attention {looking_ms:.0f} ms, without each fact {dropping_ms:.0f} ms")
-    verdict.at_least("sources found", sum(one.by_dropping for one in found), WANTED * len(found))
+    verdict.at_least("sources found by dropping", sum(one.by_dropping for one in right), WANTED * len(right))
     return verdict.exit_code
 
 

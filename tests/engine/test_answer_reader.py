@@ -226,7 +226,7 @@ def test_an_answer_that_ends_its_child_costs_no_other(readers, monkeypatch):
     os.kill(readers._child._child.pid, signal.SIGSTOP)  # as one that is busy for ever
     with monkeypatch.context() as patched:
         patched.setattr(limited_child, "MAX_WALL_S", 0.1)
-        with pytest.raises(RequestError, match="to read the answer"):
+        with pytest.raises(RequestError, match="Parsing the answer"):
             hostile.read("x", is_last=True)
     last = other.read(answer[half:], is_last=True)
     assert first.reasoning.strip() == reasoning

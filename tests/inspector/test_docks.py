@@ -230,6 +230,29 @@ class TestArrangement:
         next(a for a in docks.menu(window).actions() if a.text() == "&Tear off panel").trigger()
         assert docks.dock("above").isFloating()
 
+    def test_a_panel_behind_a_tab_is_torn_off_where_it_stood_and_docked_in_front(
+        self, docks: InspectorDocks
+    ) -> None:
+        place = docks.dock("front").geometry()
+        docks.dock("behind").switch_floating()
+        settle()
+        assert docks.dock("behind").width() >= place.width()
+        assert docks.dock("behind").height() >= place.height()
+        docks.dock("behind").switch_floating()
+        settle()
+        assert visible(docks) == {"above", "behind"}
+
+    def test_the_command_means_a_panel_that_can_be_seen(
+        self, docks: InspectorDocks, window: QMainWindow, qtbot: QtBot
+    ) -> None:
+        window.activateWindow()
+        docks.panel("front").setFocus()
+        qtbot.waitUntil(docks.panel("front").hasFocus)
+        docks.show_panel("behind")
+        settle()
+        next(a for a in docks.menu(window).actions() if a.text() == "&Tear off panel").trigger()
+        assert not docks.dock("front").isFloating()
+
     def test_reset_puts_everything_where_it_was_at_first(self, docks: InspectorDocks) -> None:
         docks.dock("behind").setFloating(True)
         docks.dock("above").close()

@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.inspector.cell_figures import NO_BREAK
+from app.inspector.cell_picture import NO_SEQUENCE
 from app.inspector.kv_map import HINT, NO_MAP, NO_MODEL, OWN_ORDER, KvMapPanel
 from app.inspector.recording import Recording
 from app.protocol.commands import CheckCells, DescribeTokens, WatchCells
@@ -147,6 +148,13 @@ def test_it_says_where_the_places_of_cells_are_not_known(shown: Shown) -> None:
 
 def test_the_legend_names_the_sequences_that_hold_cells(shown: Shown) -> None:
     assert shown.panel.legend.accessibleDescription() == "free, shared, seq 0 Sums, seq 2 Fork of Sums"
+
+
+def test_the_legend_shortens_titles_only_where_they_do_not_all_fit_on_a_line(shown: Shown) -> None:
+    legend = shown.panel.legend
+    legend.apply({0: "The history of navigation by stars"}, NO_SEQUENCE)
+    title = legend.fontMetrics().horizontalAdvance("The history of navigation by stars")
+    assert legend._places(600)[-1].width() > title > legend._places(240)[-1].width()
 
 
 def test_the_legend_never_pushes_the_map_about(shown: Shown) -> None:

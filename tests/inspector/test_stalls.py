@@ -130,7 +130,7 @@ def test_an_answer_that_ended_was_not_left_out() -> None:
 def test_a_step_without_a_batch_tells_what_holds_the_others_back() -> None:
     nothing = step(2, waiting=(waiting(WaitReason.SHARES_PREFIX), waiting(WaitReason.PAUSED)))
     assert texts(nothing) == [
-        "Nothing could be computed; all work is held back: paused, waiting for a shared prefix."
+        "Nothing could be computed; all work is on hold: paused, waiting for a shared prefix."
     ]
 
 

@@ -3,8 +3,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtWidgets import QApplication, QScrollArea, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.look.theme import apply_theme, palette_of, style_sheet, tokens_for
 from app.look.tokens import ALL, DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Tokens, current
@@ -55,3 +56,24 @@ def test_every_picture_in_the_style_sheet_is_there() -> None:
     pictures = re.findall(r'url\("(.*?)"\)', style_sheet(LIGHT))
     assert pictures
     assert all(Path(picture).is_file() for picture in pictures)
+
+
+def test_a_widget_deep_in_the_window_is_not_told_of_a_new_theme_for_each_of_its_ancestors(
+    application: QApplication, qtbot: QtBot
+) -> None:
+    heard: list[QEvent.Type] = []
+
+    class Leaf(QToolButton):
+        def changeEvent(self, event: QEvent) -> None:
+            heard.append(event.type())
+
+    apply_theme(application, "dark")
+    page = parent = QWidget()
+    qtbot.addWidget(page)
+    for _ in range(20):
+        parent = QScrollArea(parent)
+    Leaf(parent)
+    page.show()
+    heard.clear()
+    apply_theme(application, "light")
+    assert heard.count(QEvent.Type.PaletteChange) in range(1, 10)

@@ -88,13 +88,13 @@ Content = Callable[[], bytes]
 FILES: dict[str, tuple[Content, str]] = {
     "a bomb of one bit a pixel": (
         lambda: png(30_000, 30_000, zlib.compress(bytes(10_000_000)), depth=1),
-        "more than can be",
+        "too large",
     ),
     "50,000 x 1": (lambda: saved(Image.new("L", (50_000, 1)), "PNG"), "too narrow"),
     "a truncated PNG": (lambda: saved(noise(), "PNG")[:900], "damaged"),
     "a PNG whose sum is wrong": (lambda: patched(saved(noise(), "PNG"), 29, b"\0\0\0\0"), "damaged"),
     "no width": (lambda: png(0, 10, zlib.compress(b"\0" * 100)), "damaged"),
-    "two billion pixels wide": (lambda: png(2**31 - 1, 2**31 - 1, zlib.compress(b"\0")), "more than can be"),
+    "two billion pixels wide": (lambda: png(2**31 - 1, 2**31 - 1, zlib.compress(b"\0")), "too large"),
     "pixels that unpack to more": (lambda: png(10, 10, zlib.compress(bytes(60_000_000))), READ),
     "a text that unpacks to 60 MB": (
         lambda: png(
@@ -110,7 +110,7 @@ FILES: dict[str, tuple[Content, str]] = {
     "40 frames of GIF": (lambda: frames("GIF"), READ),
     "a GIF with a huge screen": (
         lambda: patched(saved(noise(), "GIF"), 6, b"\xff\xff\xff\xff"),
-        "more than can be",
+        "too large",
     ),
     "a truncated JPEG": (lambda: saved(noise(400, 300), "JPEG")[:900], "damaged"),
     "a JPEG turned by its EXIF": (rotated, READ),
@@ -123,7 +123,7 @@ FILES: dict[str, tuple[Content, str]] = {
     "a truncated WebP": (lambda: saved(noise(300, 200), "WEBP")[:200], "damaged"),
     "a BMP of a billion pixels": (
         lambda: patched(saved(noise(), "BMP"), 18, struct.pack("<ii", 30_000, 30_000)),
-        "more than can be",
+        "too large",
     ),
     "a BMP upside down": (lambda: patched(saved(noise(), "BMP"), 22, struct.pack("<i", -40)), READ),
     "a TIFF that goes round": (self_referring_tiff, READ),

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
 import pytest
 
+from app.engine import limited_child
 from app.engine.embedding import TextTokenizer
 from app.engine.llama.embedder import open_llama_embedder
 from app.engine.text_models import TextModels
@@ -80,6 +82,35 @@ def test_a_bad_file_costs_its_own_question_only(models, bert, tmp_path):
     os.kill(child, signal.SIGKILL)
     psutil.Process(child).wait()
     assert models.embed(bert, ["text"]).shape[0] == 1, "it is started again"
+
+
+class Clock:
+    """Another's processor time: goes on by `step_s` at each look; at the fifth look its process goes on."""
+
+    def __init__(self, pid: int, step_s: float) -> None:
+        self.pid, self.step_s, self.num_looks = pid, step_s, 0
+
+    def cpu_times(self) -> SimpleNamespace:
+        self.num_looks += 1
+        if self.num_looks == 5:
+            os.kill(self.pid, signal.SIGCONT)
+        return SimpleNamespace(user=self.num_looks * self.step_s, system=0.0)
+
+
+@pytest.mark.parametrize(("step_s", "is_killed"), [(1.0, False), (0.0, True), (1000.0, True)])
+def test_a_child_that_others_keep_waiting_is_given_time(models, bert, monkeypatch, step_s, is_killed):
+    models.embed(bert, ["text"])
+    [child] = children()
+    os.kill(child, signal.SIGSTOP)
+    clock = Clock(child, step_s)
+    monkeypatch.setattr(limited_child, "STUCK_S", 0.01)
+    monkeypatch.setattr(psutil, "Process", lambda _pid: clock)
+    if is_killed:
+        with pytest.raises(EngineError, match="Its process ended"):
+            models.embed(bert, ["text"])
+    else:
+        assert models.embed(bert, ["text"]).shape[0] == 1
+    assert clock.num_looks >= 2
 
 
 def test_it_ends_when_idle_and_starts_again(bert):

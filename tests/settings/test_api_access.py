@@ -24,12 +24,12 @@ def test_origins_that_can_be_allowed(text):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("example.com", "is no origin"),
-        ("https://example.com/path", "is no origin"),
+        ("example.com", "is not an origin"),
+        ("https://example.com/path", "is not an origin"),
         ("https://*", "every website"),
         ("http://*:80", "every website"),
         ("https://*.com", "every website"),
-        ("https://a.com, https://*", r"^https://\* would be"),
+        ("https://a.com, https://*", r"^https://\* would allow"),
     ],
 )
 def test_origins_that_cannot_are_refused_with_the_reason(text, reason):
@@ -39,7 +39,7 @@ def test_origins_that_cannot_are_refused_with_the_reason(text, reason):
 def test_host_names():
     assert fault_of_hosts("host.docker.internal, *.lan *.ts.net my-pc") == ""
     for text in ("*", "http://x", "a.*", "*.*", "x:80"):
-        assert "is no host name" in fault_of_hosts(text)
+        assert "is not a host name" in fault_of_hosts(text)
 
 
 def test_a_star_stands_for_a_host_and_nothing_else():

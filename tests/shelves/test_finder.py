@@ -67,6 +67,17 @@ async def test_vectors_find_it_in_other_words_and_words_still_count(tmp_path):
         assert driver.engine.asked[-1] == "search_query: wheels"
 
 
+async def test_a_passage_with_all_words_comes_first_though_others_mean_more_of_it(tmp_path):
+    async with opened(tmp_path) as driver:
+        await driver.put(**{f"ship{number}": "A ship." for number in range(3)})
+        await driver.put(serial="A7: a boat with an apple.")
+        driver.finder.choose(driver.model, None)
+        await driver.embed()
+        assert (await driver.found("boat a7"))[0] == "serial"
+        assert (await driver.found("boat"))[0] == "sea"
+        assert (await driver.found("boat vehicle"))[0] != "serial"
+
+
 async def test_only_what_changed_is_computed_again(tmp_path):
     async with opened(tmp_path) as driver:
         driver.finder.choose(driver.model, None)

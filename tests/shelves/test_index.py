@@ -12,6 +12,7 @@ import pytest
 from app.shelves.index import ShelfIndex
 from app.shelves.scan import Changes
 from app.shelves.shelf import FileState, Shelf, Stamp
+from tests.read_only import foreign_folder, read_only
 
 SHELF = Shelf("Docs", "/docs", id="docs")
 STAMP = Stamp(1, 2, 3)
@@ -118,6 +119,18 @@ def test_any_question_is_allowed(driver, question):
     driver.found(question)
 
 
+def test_a_search_is_sure_if_one_passage_has_all_words_and_less_so_without_the_rare_ones(driver):
+    driver.add(a="the red zebra", b="the red car", c="the blue car", d="the sea")
+
+    def certainty(text: str) -> float:
+        return driver.certainty(text, driver.by_words(SHELF, text, 5))
+
+    assert certainty("red ZEBRA") == pytest.approx(1)
+    assert certainty("zebra ferry") < certainty("zebra the ferry") < certainty("zebra sea") < 1
+    assert certainty("the ferry") < 0.01
+    assert certainty("ferry") == certainty("") == certainty("?") == 0
+
+
 def test_one_file_alone_can_be_searched(driver):
     driver.add(a="the same words", b="the same words")
     assert driver.found("words", 2) == ["b"]
@@ -160,3 +173,12 @@ def test_a_reader_changes_nothing(driver, tmp_path):
         reader.add(b="more")
     reader.close()
     reader.runner.close()
+
+
+def test_a_folder_that_cannot_be_written_to_is_trouble_with_the_database():
+    with foreign_folder() as folder, read_only(folder):
+        driver = Driver(folder / "texts.db")
+        with pytest.raises(sqlite3.Error):
+            driver.forget_all_but([])
+        driver.close()
+        driver.runner.close()

@@ -26,9 +26,9 @@ SHOT = {"uri": ("s", "file:///home/me/A%20screen.png")}
 RESPONSES = {
     "taken": (0, SHOT, Path("/home/me/A screen.png")),
     "cancelled": (1, {}, None),
-    "failed": (2, {}, "made no screenshot"),
-    "elsewhere": (0, {"uri": ("s", "https://example.org/a.png")}, "made no screenshot"),
-    "refused": (None, {}, r"no screenshots \(org.freedesktop.DBus.Error.AccessDenied\)"),
+    "failed": (2, {}, "took no screenshot"),
+    "elsewhere": (0, {"uri": ("s", "https://example.org/a.png")}, "took no screenshot"),
+    "refused": (None, {}, r"let programs take screenshots \(org.freedesktop.DBus.Error.AccessDenied\)"),
 }
 
 
@@ -93,9 +93,10 @@ def test_the_desktops_answer_is_a_file_nothing_or_a_sentence(bus, monkeypatch, c
 def test_without_a_bus_or_a_portal_there_is_a_sentence(bus, monkeypatch) -> None:
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", bus)
     with pytest.raises(
-        ScreenPortalError, match=r"no screenshots \(org.freedesktop.DBus.Error.ServiceUnknown\)"
+        ScreenPortalError,
+        match=r"let programs take screenshots \(org.freedesktop.DBus.Error.ServiceUnknown\)",
     ):
         asyncio.run(screen_portal.take())
     monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS")
-    with pytest.raises(ScreenPortalError, match="no screenshots"):
+    with pytest.raises(ScreenPortalError, match="let programs take screenshots"):
         asyncio.run(screen_portal.take())

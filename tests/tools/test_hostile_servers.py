@@ -46,13 +46,13 @@ AT_CALL = {
     "die_at_call": "ended",
     "result_of_100_mb": "longer than 16 MiB",
     "line_of_100_mb_with_its_id_last": "longer than 16 MiB",
-    "line_without_end": "ended",
+    "line_without_end": "closed the connection",
     "wrong_result": "does not follow the protocol",
     "no_result": "cannot be read",
     "wrong_error": "cannot be read",
     "error_as_if_closed": "Connection closed",
     "half_a_letter": "cannot be read",
-    "closes_stdout": "ended",
+    "closes_stdout": "closed the connection",
     "kills_its_parent": "ended",
 }
 HANG_AT_CALL = ("hang_at_call", "drip_without_end", "stops_itself", "bad_pattern")

@@ -199,7 +199,7 @@ def role_of(name: str) -> Role:
         return Role(name)
     except ValueError:
         reason = said(
-            "A message has the role “{role}”. Only user, assistant, system and tool are known.",
+            "A message has the role “{role}”. Only user, assistant, system and tool are supported.",
             role=name[:50],
         )
         raise BadChatError(reason) from None

@@ -126,8 +126,8 @@ class LlamaLens:
         if not sums:
             raise LensRefusedError(
                 said(
-                    "This model has no attention to read: it keeps one running state, in which single tokens "
-                    "cannot be told apart."
+                    "This model has no attention to show: it keeps one running state, in which "
+                    "single tokens cannot be told apart."
                 )
             )
         most = max(len(weights) for weights in sums.values())

@@ -90,7 +90,10 @@ class Projector:
             bitmaps = (native.mtmd_bitmap_p_ctypes * 1)(bitmap)
             if native.mtmd_tokenize(self._context.pointer, chunks, ctypes.byref(text), bitmaps, 1) != 0:
                 raise ModelLoadError(
-                    said("The projector takes no such picture or sound. {reason}", reason=library().reason())
+                    said(
+                        "The projector does not accept this picture or sound. {reason}",
+                        reason=library().reason(),
+                    )
                 )
             count = native.mtmd_input_chunks_size(chunks)
             yield [native.mtmd_input_chunks_get(chunks, index) for index in range(count)]
@@ -137,7 +140,7 @@ def open_projector(path: Path, model_path: Path, num_threads: int) -> Iterator[P
     try:
         from llama_cpp import mtmd_cpp as native
     except (RuntimeError, FileNotFoundError, OSError) as error:
-        raise ModelLoadError(said("This build of llama.cpp has no part for pictures and sounds.")) from error
+        raise ModelLoadError(said("This build of llama.cpp does not support pictures and sounds.")) from error
     if unknown := types_of(path) & POSITION_DEPENDENT:
         raise ModelLoadError(
             said("Pictures for models of the kind {kind} are not supported.", kind=min(unknown).decode())
@@ -158,7 +161,9 @@ def open_projector(path: Path, model_path: Path, num_threads: int) -> Iterator[P
         pointer = native.mtmd_init_from_file(os.fsencode(path), model.pointer, chosen)
         if not pointer:
             raise ModelLoadError(
-                said("{name} is no projector for this model: {reason}", name=path.name, reason=log.reason())
+                said(
+                    "{name} is not a projector for this model: {reason}", name=path.name, reason=log.reason()
+                )
             )
         context = Native("projector", pointer, native.mtmd_free)
         stack.callback(context.close)

@@ -37,7 +37,9 @@ _REFUSALS = {
     Reason.TOO_MUCH_TEXT: mark(
         "“{name}” has over {chars} characters, more than any model can read. Attach a part of it."
     ),
-    Reason.IMAGE: mark("“{name}” is an image of a kind that Skein cannot read. Save it as PNG or JPEG."),
+    Reason.IMAGE: mark(
+        "“{name}” is an image in a format that Skein does not support. Save it as PNG or JPEG."
+    ),
     Reason.BINARY: mark("Skein cannot read text from “{name}”. Attach text, PDF or Office files."),
     Reason.NO_TEXT: mark("“{name}” contains no text. If it is a scan, its pages are images."),
     Reason.PASSWORD: mark("“{name}” is password-protected. Attach a copy without a password."),

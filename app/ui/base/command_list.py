@@ -96,7 +96,7 @@ COMMANDS = {
     "chat.screenshot": Words(
         "Attach a sc&reenshot…",
         "Attach a part of the screen, or all of it, to the next message",
-        needs="The model in use does not see pictures.",
+        needs="The current model cannot see pictures.",
     ),
     "chat.fork": Words("&Fork chat", "Continue in a copy of this chat", "Ctrl+Shift+K"),
     "chat.settings": Words(
@@ -169,8 +169,8 @@ COMMANDS = {
         needs="The key is created when the local API is first turned on.",
     ),
     "api.open": Words("Local API s&ettings…", "Port, address and key"),
-    "tools.settings": Words("Tools and &MCP servers…", "Built-in tools, MCP servers, and what they may do"),
-    "tools.shelves": Words("S&helves…", "Sets of files that chats read, or are searched in"),
+    "tools.settings": Words("Tools and &MCP servers…", "Built-in tools, MCP servers, and their permissions"),
+    "tools.shelves": Words("S&helves…", "Sets of files that chats read or search"),
     "tools.backups": Words("&Backups…", "Back up all chats, or restore a backup"),
     "tools.self-test": Words(
         "&Self-test…", "Check that chats do not affect each other's answers, with this model on this computer"

@@ -234,12 +234,12 @@ PAGES = (
             Setting(
                 "max_tool_rounds",
                 mark("Maximum tool rounds"),
-                mark("The most rounds of tool calls an answer may have."),
+                mark("The most rounds of tool calls in one answer."),
             ),
             Setting(
                 "max_tool_result_tokens",
                 mark("Maximum result length"),
-                mark("Tokens of a tool's result that the model gets at once; it can read the rest in parts."),
+                mark("Tokens of a tool's result that the model gets at once; it can read the rest later."),
                 step=500,
             ),
         ),
@@ -348,7 +348,7 @@ PAGES = (
             Setting(
                 "api_origins",
                 mark("Allowed web pages"),
-                mark("Pages and apps from elsewhere that may use it, with the key."),
+                mark("Web pages and apps of other origins that may use it, with the key."),
                 word="app://obsidian.md",
                 check=why_no_origins,
             ),
@@ -362,7 +362,7 @@ PAGES = (
             Setting(
                 "api_encrypted",
                 mark("Encryption (https)"),
-                mark("Uses a certificate of its own, which programs must be told to trust."),
+                mark("Uses a self-signed certificate, which programs must be told to trust."),
             ),
             CommandRow("api.open"),
         ),

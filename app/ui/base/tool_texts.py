@@ -12,7 +12,7 @@ MAX_CHARS = 1_000
 
 _OWN = {
     "time": (mark("Current time"), mark("The date and time, in your time zone or another.")),
-    "calculate": (mark("Calculator"), mark("Computes exactly, with fractions and large numbers.")),
+    "calculate": (mark("Calculator"), mark("Computes exactly, also with fractions and large numbers.")),
     "search_chats": (mark("Search chats"), mark("Finds messages in your other chats.")),
     "fetch_page": (mark("Fetch a web page"), mark("Reads a public page as text. Always asks.")),
     "read_file": (mark("Read a file"), mark("Reads a text file in your folders.")),

@@ -86,7 +86,7 @@ class Composer(QWidget):
         self._lay_out()
         self._connect()
         # An editor older than its composer would come first in the tab order.
-        QWidget.setTabOrder(self.waiting.cross, self.editor)
+        QWidget.setTabOrder(self.get_model, self.editor)
         self.setFocusProxy(self.editor)
         self._show_state()
 

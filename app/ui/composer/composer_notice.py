@@ -1,10 +1,11 @@
 """A sentence above the message: what did not work, what can be undone. GUI thread."""
 
 from collections.abc import Callable
+from functools import cached_property
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.look.buttons import IconButton, quiet_button
 from app.look.fonts import small_font
@@ -26,18 +27,34 @@ class ComposerNotice(QWidget):
         self._on_clicked: Callable[[], object] | None = None
         self._timer = QTimer(self, singleShot=True, interval=UNDO_FOR_MS)
         self._timer.timeout.connect(self.clear)
-        self._label = PlainLabel(parent=self, wraps=True)
-        self._label.setFont(small_font())
-        self.button = quiet_button("", self, "bar")
-        self.cross = IconButton("x", tr("Dismiss"), SIDE, self, icon_side=14)
-        hbox((self._label, 1), self.button, self.cross, on=self, margins=(6, 0, 0, 0))
-        self.button.clicked.connect(self._on_button)
-        self.cross.clicked.connect(self.clear)
-        self.clear()
+        self.hide()
+
+    # Made when there is something to say, which in most chats there never is.
+
+    @cached_property
+    def _label(self) -> PlainLabel:
+        label = PlainLabel(parent=self, wraps=True)
+        label.setFont(small_font())
+        hbox((label, 1), self.button, self.cross, on=self, margins=(6, 0, 0, 0))
+        QWidget.setTabOrder(self, self.button)
+        QWidget.setTabOrder(self.button, self.cross)
+        return label
+
+    @cached_property
+    def button(self) -> QPushButton:
+        button = quiet_button("", self, "bar")
+        button.clicked.connect(self._on_button)
+        return button
+
+    @cached_property
+    def cross(self) -> IconButton:
+        cross = IconButton("x", tr("Dismiss"), SIDE, self, icon_side=14)
+        cross.clicked.connect(self.clear)
+        return cross
 
     @property
     def text(self) -> str:
-        return self._label.text()
+        return "\n".join(self._lines)
 
     def add_problem(self, text: str) -> None:
         self._timer.stop()
@@ -82,7 +99,7 @@ class ComposerNotice(QWidget):
 
     def _show(self, tone: str) -> None:
         self._label.set_tone(tone)
-        self._label.setText("\n".join(self._lines))
+        self._label.setText(self.text)
         self.setAccessibleName(self.text)
         self.button.setVisible(self._on_clicked is not None)
         self.show()

@@ -73,7 +73,7 @@ def figures_text(figures: ContextFigures) -> str:
 
 def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
     """Each figure: its name, its number, and what it means."""
-    does = tr("tokens of each prompt describe the tools")
+    does = tr("tokens of each prompt describe tools")
     if figures.are_tools_listed:
         does = tr(
             "tokens of each prompt list the tools by name: their descriptions need too much of the context"

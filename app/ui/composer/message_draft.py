@@ -32,11 +32,11 @@ from app.ui.composer.context_words import ContextFigures, forecast, never_comput
 COUNT_AFTER_MS = 250  # of quiet
 MAX_FILES = 20
 PROJECTOR_NEEDED = mark(
-    "A model that is made for it needs its projector, a file named mmproj-….gguf, in its folder."
+    "A model made for it needs its projector, a file named mmproj-….gguf, in the same folder."
 )
 _MISSED = {
-    MediaKind.PICTURE: mark("This model cannot see pictures, so it is only told that there is one."),
-    MediaKind.SOUND: mark("This model cannot hear, so it is only told that there is a sound."),
+    MediaKind.PICTURE: mark("This model cannot see pictures; it is only told that there is one."),
+    MediaKind.SOUND: mark("This model cannot hear; it is only told that there is a sound."),
 }
 
 

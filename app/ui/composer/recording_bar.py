@@ -21,6 +21,12 @@ class RecordingBar(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._is_filled = False
+        self.hide()
+
+    def _fill(self) -> None:
+        """Before the first recording: in most chats there is none."""
+        self._is_filled = True
         self.time = PlainLabel(parent=self)
         self.time.setFont(tabular(small_font()))
         self.meter = LevelMeter(self)
@@ -32,16 +38,22 @@ class RecordingBar(QWidget):
         )
         self.stop.clicked.connect(self.stopped)
         self.cross.clicked.connect(self.discarded)
-        self.hide()
+        QWidget.setTabOrder(self, self.stop)
+        QWidget.setTabOrder(self.stop, self.cross)
 
     def apply(self, is_open: bool, seconds: float | None, level: float) -> None:
         """`seconds` is None while the microphone is being opened."""
+        if not is_open:
+            self.hide()
+            return
+        if not self._is_filled:
+            self._fill()
         self.time.setText(tr("Opening the microphone…") if seconds is None else _clock(seconds))
         self.stop.setEnabled(seconds is not None)
         self.meter.show_level(level)
-        if is_open and seconds is None:
+        if seconds is None:
             self.setAccessibleName(tr("Recording a sound"))
-        self.setVisible(is_open)
+        self.show()
 
 
 class LevelMeter(QWidget):

@@ -11,6 +11,7 @@ from app.services.services import Services
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.model_commands import ModelCommands
 from app.ui.tabs.chat_tabs import ChatTabs
+from app.ui.transcript.empty_chat import EmptyChat
 from app.ui.transcript.greeting import Greeting, Primary, greeting
 
 if TYPE_CHECKING:
@@ -49,11 +50,17 @@ class Greetings(QObject):
 
     @Slot(object)
     def _on_view_made(self, view: ChatView) -> None:
-        view.empty.model_requested.connect(self._commands.show_hub)
         view.composer.models_requested.connect(self._commands.show_hub)
-        view.empty.offers.open_requested.connect(self._models.choose)
-        view.empty.offers.library_requested.connect(self._commands.show_library)
-        self._greet_in(view)
+        view.empty_made.connect(self._on_empty_made)
+        if view.made_empty:
+            self._on_empty_made(view.made_empty)
+
+    @Slot(object)
+    def _on_empty_made(self, empty: EmptyChat) -> None:
+        empty.model_requested.connect(self._commands.show_hub)
+        empty.offers.open_requested.connect(self._models.choose)
+        empty.offers.library_requested.connect(self._commands.show_library)
+        self._greet_in(empty)
 
     @Slot()
     def _show(self) -> None:
@@ -61,12 +68,11 @@ class Greetings(QObject):
         before, self._shown = self._shown, self._now()
         if self._shown != before:
             for view in self._tabs.views:
-                self._greet_in(view)
+                if view.made_empty:
+                    self._greet_in(view.made_empty)
 
-    def _greet_in(self, view: ChatView) -> None:
-        greeting, num_of_others = self._shown
-        view.empty.apply(greeting)
-        view.empty.offer(num_of_others)
+    def _greet_in(self, empty: EmptyChat) -> None:
+        empty.apply(*self._shown)
 
     def _now(self) -> tuple[Greeting, int]:
         return greeting(self._watch.state, self._hub.free_bytes), self._library.num_of_others

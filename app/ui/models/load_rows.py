@@ -237,7 +237,9 @@ TEXT_ALONE = "text-alone"
 DRAFT_MODEL = Setting(
     "draft_model",
     mark("Draft model"),
-    mark("A smaller model that proposes tokens for this one to check: answers as good, often faster."),
+    mark(
+        "A smaller model proposes tokens and this one checks them: the answers are as good, and often faster."
+    ),
     named=lambda: {INHERIT: tr(NONE)},
 )
 

@@ -129,7 +129,7 @@ class ServerDialog(QDialog):
         except ValueError:
             raise _UnusableError(tr("Give the server a name.")) from None
         if name in self._taken:
-            raise _UnusableError(tr("There is a server “{name}” already.", name=name))
+            raise _UnusableError(tr("There already is a server “{name}”.", name=name))
         config = replace(
             known,
             name=name,

@@ -36,7 +36,7 @@ class ServerLog(QDialog):
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setFont(code_font(-1))
         self.text.setAccessibleName(tr("Log"))
-        self._nothing = PlainLabel(tr("It has written nothing."), self, tone="muted")
+        self._nothing = PlainLabel(tr("It has written nothing yet."), self, tone="muted")
         foot = hbox(STRETCH, dialog_button(tr("Copy"), self._copy, self))
         vbox(self._nothing, (self.text, 1), foot, on=self, margins=16, spacing=12)
         service.changed.connect(self._show)

@@ -20,7 +20,7 @@ LABELS = {FileKind.EMBEDDING: mark("Embedding &model"), FileKind.RERANKER: mark(
 NO_MODEL = {FileKind.EMBEDDING: mark("None, words only"), FileKind.RERANKER: mark("None")}
 TIPS = {
     FileKind.EMBEDDING: mark("Also finds passages that say the same in other words"),
-    FileKind.RERANKER: mark("Sorts what was found by how well it answers the message. Slower"),
+    FileKind.RERANKER: mark("Sorts the passages found by how well they answer the message. Slower"),
 }
 TITLES = {
     FileKind.EMBEDDING: mark("Choose an embedding model"),

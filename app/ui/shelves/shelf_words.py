@@ -31,9 +31,9 @@ def use_text(state: ShelfState, reading: Reading, room: int, *, is_whole: bool, 
     if not state.is_known:
         return tr("Looking for files…")
     if not state.is_there:
-        return tr("The folder is not there. What was read of it stays in use.")
+        return tr("The folder is missing. What was read from it stays in use.")
     if not state.num_chars:
-        return "" if state.num_waiting else tr("Nothing here can be read yet.")
+        return "" if state.num_waiting else tr("Nothing to read here yet.")
     if not room:
         return tr("Open a model to see whether it fits.")
     if is_whole:
@@ -67,7 +67,7 @@ def reading_text(reading: Reading) -> str:
 
 
 def _not_kept() -> str:
-    return tr("After a restart it is computed again: cells of chats are not kept.")
+    return tr("It is computed again after a restart, because cells are not kept between starts.")
 
 
 def place_text(state: ShelfState) -> str:

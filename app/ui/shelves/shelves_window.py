@@ -35,8 +35,8 @@ from app.ui.shelves.shelf_words import contents_text, place_text, use_text, vect
 
 SIZE, MIN_SIZE, LIST_WIDTH = QSize(900, 600), QSize(620, 420), 220
 EMPTY = mark(
-    "A shelf holds files that a chat's model reads: all of them before the chat if they fit its context, "
-    "else what is found in them for each message."
+    "A shelf is a set of files for a chat's model. If they fit its context, it reads all of them "
+    "before the chat; otherwise they are searched for each message."
 )
 
 

@@ -313,7 +313,7 @@ class ChatTabs(QWidget):
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
         view.fork_requested.connect(self._on_fork_requested)
-        view.empty.notebook_requested.connect(self._workspace.new_notebook)
+        view.notebook_requested.connect(self._workspace.new_notebook)
         self.view_made.emit(view)
         return view
 

@@ -1,5 +1,7 @@
 """One tab's page: its transcript, or the empty-chat page, and the composer. GUI thread."""
 
+from functools import cached_property
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
@@ -61,6 +63,8 @@ class ChatView(QWidget):
     tokens_requested = Signal(object, object)  # the session, the Turn whose tokens to show
     lens_requested = Signal(object, object, str)  # the session, the Turn to look into, a sentence of it
     undo_offered = Signal(str, object)  # what was done, and its undo function
+    empty_made = Signal(object)  # its EmptyChat
+    notebook_requested = Signal()
 
     def __init__(
         self, session: ChatSession, parent: QWidget | None = None, first_page: FirstPage | None = None
@@ -78,10 +82,9 @@ class ChatView(QWidget):
         self._encoding: Encoding | None = None  # of its pictures, which its answer waits for
         self.transcript = Transcript(session.chat, self)
         self.turn_actions = TranscriptActions(session, self.transcript, self)
-        self.picker = MessagePicker(self.transcript, session.chat, self)
-        self.find_bar = FindBar(self)
-        self.finder = FindInChat(self.find_bar, self.transcript, session.chat, self)
-        self.empty = EmptyChat(self)
+        self._pages = QStackedLayout()
+        self._pages.addWidget(self.transcript)
+        self._pages.setCurrentWidget(self._own_page)
         self.model_line = ModelLine(self)
         self.composer = Composer(self, first_page.hand_over() if first_page else None)
         self.thumbnails = Thumbnails(session.media, self)
@@ -92,7 +95,7 @@ class ChatView(QWidget):
         self._lay_out()
         self._bound_composer()
         self._connect()
-        self._show_state()
+        self._show_page()
         self.show_limits()
         if first_page:
             first_page.replay(self.composer)
@@ -105,6 +108,40 @@ class ChatView(QWidget):
         page.tokens_requested.connect(self._on_tokens_requested)
         self.composer.hide()
         return page
+
+    # Made when they are first needed: most chats are not searched, and few are empty.
+
+    @cached_property
+    def empty(self) -> EmptyChat:
+        empty = EmptyChat(self)
+        empty.sample_chosen.connect(self._on_sample_chosen)
+        empty.notebook_requested.connect(self.notebook_requested)
+        self._pages.addWidget(empty)
+        self.empty_made.emit(empty)
+        return empty
+
+    @cached_property
+    def find_bar(self) -> FindBar:
+        bar = FindBar(self)
+        self._bars.insertWidget(0, bar)
+        QWidget.setTabOrder(self.transcript, bar)
+        return bar
+
+    @cached_property
+    def finder(self) -> FindInChat:
+        return FindInChat(self.find_bar, self.transcript, self.session.chat, self)
+
+    @cached_property
+    def picker(self) -> MessagePicker:
+        picker = MessagePicker(self.transcript, self.session.chat, self)
+        self._bars.addWidget(picker.bar)
+        QWidget.setTabOrder(self.transcript, picker.bar)
+        return picker
+
+    @property
+    def made_empty(self) -> EmptyChat | None:
+        """None as long as the chat has been empty at no time."""
+        return self.__dict__.get("empty")
 
     @property
     def panes(self) -> tuple[QWidget, ...]:
@@ -191,15 +228,12 @@ class ChatView(QWidget):
         self._bound_composer()
 
     def _lay_out(self) -> None:
-        self._pages = QStackedLayout()
-        self._pages.addWidget(self.empty)
-        self._pages.addWidget(self.transcript)
+        self._bars = vbox(spacing=0)
         if self.notebook:
             self._pages.addWidget(self.notebook)
         self._foot = vbox(self.model_line, self.composer, spacing=0)
         self._column = vbox(
-            self.find_bar,
-            self.picker.bar,
+            self._bars,
             (self._pages, 1),
             hbox(
                 Stretch(0),
@@ -222,7 +256,7 @@ class ChatView(QWidget):
         self.turn_actions.lens_requested.connect(self._on_lens_requested)
         self.turn_actions.undo_offered.connect(self.undo_offered)
         self.turn_actions.draft_offered.connect(self._on_draft_offered)
-        self.turn_actions.selecting_requested.connect(self.picker.start)
+        self.turn_actions.selecting_requested.connect(self._on_selecting_requested)
         self.transcript.keep_going_requested.connect(self._on_keep_going_requested)
         self.transcript.edited.connect(self._on_edited)
         self.transcript.decided.connect(self._on_decided)
@@ -230,7 +264,6 @@ class ChatView(QWidget):
         self.transcript.media_saved.connect(self._on_media_saved)
         self.composer.edit_last_requested.connect(self._on_edit_last_requested)
         self.message_draft.sent.connect(self._on_sent)
-        self.empty.sample_chosen.connect(self._on_sample_chosen)
 
     def _show_progress(self) -> None:
         can_keep_going = self.session.chat.overflow is Overflow.STOP
@@ -245,9 +278,15 @@ class ChatView(QWidget):
         )
         self.transcript.set_progress(progress)
 
-    def _show_state(self) -> None:
-        is_empty = self.session.is_loaded and not (self.session.chat.turns or self.session.queue)
-        self._pages.setCurrentWidget(self.notebook or (self.empty if is_empty else self.transcript))
+    def _show_page(self) -> None:
+        self._pages.setCurrentWidget(self.notebook or self._own_page)
+
+    @property
+    def _own_page(self) -> QWidget:
+        """Of a chat that is no notebook."""
+        session = self.session
+        has_turns = not session.is_loaded or bool(session.chat.turns or session.queue)
+        return self.transcript if has_turns or isinstance(session, NotebookSession) else self.empty
 
     def _bound_composer(self) -> None:
         """A little wider than the text column, where there is room."""
@@ -260,10 +299,11 @@ class ChatView(QWidget):
 
     @Slot()
     def _on_changed(self) -> None:
-        self._show_state()
+        self._show_page()
         self._show_progress()
         self.transcript.mark_dirty()
-        self.finder.refresh()
+        if "finder" in self.__dict__:
+            self.finder.refresh()
         self.changed.emit(self)
 
     @Slot(object)
@@ -307,6 +347,10 @@ class ChatView(QWidget):
         self.transcript.follow_end()
         self.session.keep_going()
         self.composer.setFocus()
+
+    @Slot(object)
+    def _on_selecting_requested(self, turn: Turn) -> None:
+        self.picker.start(turn)
 
     @Slot(object)
     def _on_fork_requested(self, turn: Turn) -> None:

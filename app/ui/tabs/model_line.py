@@ -20,6 +20,11 @@ class ModelLine(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self.text = ""
+        self.hide()
+
+    def _fill(self) -> None:
+        """When there is something to say: in most chats the same model has always answered."""
         self._words = PlainLabel(parent=self, tone="muted")
         self._words.setFont(small_font())
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -35,14 +40,14 @@ class ModelLine(QWidget):
             on=self,
             margins=(8, 0, 0, 4),
         )
-        self.hide()
-
-    @property
-    def text(self) -> str:
-        return self._words.text()
+        QWidget.setTabOrder(self, self.keep)
+        QWidget.setTabOrder(self.keep, self.switch)
 
     def apply(self, former: str, now: str) -> None:
-        self._words.setText(tr("{former} has answered so far.", former=_short(former)))
+        if not self.text:
+            self._fill()
+        self.text = tr("{former} has answered so far.", former=_short(former))
+        self._words.setText(self.text)
         self._words.setToolTip(as_tooltip(former))
         self.keep.setText(tr("Answer with {name}", name=as_tab_text(_short(now))))
         self.keep.setToolTip(as_tooltip(tr("{name} answers in this chat from now on", name=now)))

@@ -38,7 +38,7 @@ _ROLLING = (
 )
 _CUTTING = (
     mark("Leave out the middle"),
-    mark("From now on turns and long texts lose their middle where they do not fit"),
+    mark("From now on the middle of turns and long texts is left out where they do not fit"),
 )
 
 

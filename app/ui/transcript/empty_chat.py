@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
-from PySide6.QtGui import QFont, QResizeEvent
+from PySide6.QtGui import QFont, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QPushButton, QSizePolicy, QWidget
 
 from app.look.buttons import quiet_button
@@ -58,7 +58,7 @@ class EmptyChat(QWidget):
         # A click leaves the keyboard in the composer: it is there when a window that it opened is closed.
         for button in (self.primary, *self.offers.buttons):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.apply(self.greeting)
+        self._share_room()
 
     @property
     def buttons(self) -> tuple[QPushButton, ...]:
@@ -75,7 +75,12 @@ class EmptyChat(QWidget):
         super().resizeEvent(event)
         self._share_room()
 
-    def apply(self, greeting: Greeting) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._share_room()
+
+    def apply(self, greeting: Greeting, num_of_others: int = 0) -> None:
+        """Offers the models of other programs, where one is wanted."""
         if greeting != self.greeting:
             self.greeting = greeting
             self.title.setText(one_line(greeting.title))
@@ -84,10 +89,6 @@ class EmptyChat(QWidget):
             self.primary.setText(greeting.label)
             self.caption.setText(greeting.caption)
             self.chips.apply(greeting.prompts)
-        self._share_room()
-
-    def offer(self, num_of_others: int) -> None:
-        """Offers the models of other programs, where one is wanted."""
         self.offers.apply(num_of_others)
         self._share_room()
 
@@ -95,28 +96,36 @@ class EmptyChat(QWidget):
         wants_model = self.greeting.primary is Primary.GET_MODEL
         (self.model_requested if wants_model else self.notebook_requested).emit()
 
-    def _share_room(self) -> None:
+    def _show_wanted(self) -> list[QWidget]:
         """The name and what to try are worth most, the picture least."""
+        greeting = self.greeting
+        has_primary = greeting.primary is not Primary.NOTHING
+        ranked: list[tuple[QWidget, bool]] = [
+            (self.title, bool(greeting.title)),
+            (self.primary, has_primary),
+            (self.words, bool(greeting.words)),
+            (self.chips, bool(greeting.prompts)),
+            (self.facts, bool(greeting.facts)),
+            (self.caption, has_primary and bool(greeting.caption)),
+            (self.offers, greeting.primary is Primary.GET_MODEL),
+            (self._logo, True),
+        ]
+        for part, is_wanted in ranked:
+            part.setVisible(is_wanted)
+        return [part for part, _ in ranked]
+
+    def _share_room(self) -> None:
+        """Measured once it is shown: until then its size changes several times."""
+        wanted = self._show_wanted()
+        if not self.isVisible():
+            return
         width = min(self.width() - MARGINS, MAX_WIDTH)
         beside = (self.width() - width) // 2
         self._column.setContentsMargins(beside, 8, beside, 8)
         self.chips.fit(width)
         self.offers.fit(width)
         _balance(self.words, width)
-        has_primary = self.greeting.primary is not Primary.NOTHING
-        wanted: list[tuple[QWidget, bool]] = [
-            (self.title, bool(self.greeting.title)),
-            (self.primary, has_primary),
-            (self.words, bool(self.greeting.words)),
-            (self.chips, bool(self.greeting.prompts)),
-            (self.facts, bool(self.greeting.facts)),
-            (self.caption, has_primary and bool(self.greeting.caption)),
-            (self.offers, self.greeting.primary is Primary.GET_MODEL),
-            (self._logo, True),
-        ]
-        for part, is_wanted in wanted:
-            part.setVisible(is_wanted)
-        for part, _ in reversed(wanted):
+        for part in reversed(wanted):
             self._column.invalidate()  # it does not ask a part that was hidden before this page was
             if self._column.totalHeightForWidth(self.width()) <= self.height():
                 break

@@ -87,7 +87,7 @@ def senses_text(senses: Senses) -> str:
     if senses.sees and senses.hears:
         return tr("sees pictures and hears sound")
     if senses.sees and senses.takes_whole:
-        return tr("sees pictures; other answers wait while it looks")
+        return tr("sees pictures; other answers wait while it encodes one")
     if senses.any:
         return tr("sees pictures") if senses.sees else tr("hears sound")
     return tr("text only, no pictures or sound")

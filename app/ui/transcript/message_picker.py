@@ -159,6 +159,7 @@ class PickerBar(Bar):
         self.cancel.setToolTip(tr("Esc"))
         self.cancel.clicked.connect(self.cancelled)
         hbox(self._count, STRETCH, self.cancel, self.plain, self.markdown, on=self, margins=(16, 6, 12, 6))
+        self.setFocusProxy(self.markdown)
         self.hide()
 
     @property

@@ -102,7 +102,7 @@ def test_a_role_that_is_none(tmp_path: Path) -> None:
     findings = findings_of(tmp_path, conversation(message(1, role="<b>"), name="My chat"))
     assert (
         reason_of(findings)
-        == "A message has the role “<b>”. Only user, assistant, system and tool are known."
+        == "A message has the role “<b>”. Only user, assistant, system and tool are supported."
     )
     assert findings.problems[0].entry == 1
 

@@ -193,8 +193,8 @@ def test_an_encrypted_api_shows_the_fingerprint_of_its_certificate(
 def test_web_pages_and_names_that_cannot_be_allowed_are_told_on_the_page_of_the_settings(
     window_with_api: MainWindow, api: FakeApi
 ) -> None:
-    assert "is no origin" in why_no_origins("example.com")
-    assert "is no host name" in why_no_hosts("*")
+    assert "is not an origin" in why_no_origins("example.com")
+    assert "is not a host name" in why_no_hosts("*")
     assert why_no_origins("app://obsidian.md") == why_no_hosts("*.lan") == ""
     window_with_api.preferences.set("api_origins", "app://obsidian.md")
     assert api.num_applies == 1

@@ -53,7 +53,7 @@ def test_the_progress_of_a_load_draws_no_page_again(
     engine.loading.emit(Path("big.gguf"))
     assert page(window).title.text() == "Loading big…"
     drawn: list[object] = []
-    monkeypatch.setattr(EmptyChat, "apply", lambda _page, greeting: drawn.append(greeting))
+    monkeypatch.setattr(EmptyChat, "apply", lambda _page, *shown: drawn.append(shown))
     for fraction in (0.1, 0.2, 0.3):
         engine.load_progressed.emit(fraction)
     assert drawn == []

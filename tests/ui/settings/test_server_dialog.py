@@ -60,7 +60,7 @@ def test_an_address_with_headers(dialog: ServerDialog, given: list[ServerConfig]
     [
         ("a", "", "", "Enter the command that starts the server."),
         ("a", "npx 'x", "", "A quotation mark in the command line is not closed."),
-        ("git", "npx x", "", "There is a server “git” already."),
+        ("git", "npx x", "", "There already is a server “git”."),
         ("---", "npx x", "", "Give the server a name."),
         ("a", "npx x", "TOKEN", "“TOKEN” is not of the form NAME=…."),
     ],

@@ -1,16 +1,20 @@
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from app.chats.chat import QueuedMessage, Turn
 from app.look.fonts import choose_column
 from app.protocol.request import Overflow, Role
+from app.ui.composer.recording_bar import LevelMeter
 from app.ui.message.safe_browser import SafeBrowser
 from app.ui.tabs.chat_view import ChatView
+from app.ui.transcript.empty_chat import EmptyChat
+from app.ui.transcript.find_bar import FindBar
 from app.ui.transcript.greeting import Greeting, Primary
+from app.ui.transcript.message_picker import PickerBar
 from app.ui.transcript.turn_actions import TurnAction
 from tests.inspector.reports import decoding
 from tests.ui.fakes import FakeSession
@@ -38,6 +42,24 @@ def test_an_empty_chat_offers_messages_to_try(view: ChatView, session: FakeSessi
     assert session.sent == ["What is 34 + 21?"]
     assert not view.empty.isVisible()
     assert view.transcript.isVisible()
+
+
+def test_what_most_chats_never_need_is_not_made_with_them(qtbot: QtBot, session: FakeSession) -> None:
+    """A new tab is one turn of the loop, and each of these would hold it longer."""
+    session.chat.add(Turn(Role.USER, "Hi"))
+    view = ChatView(session)  # type: ignore[arg-type]
+    qtbot.addWidget(view)
+    view.show()
+    for kind in (EmptyChat, FindBar, PickerBar, LevelMeter):
+        assert view.findChildren(kind) == []
+    for part in (view.model_line, view.composer.notice, view.composer.waiting, view.composer.recording):
+        assert part.findChildren(QWidget) == []
+    session.chat.turns.clear()
+    session.changed.emit()
+    assert view.empty.isVisible()
+    view.finder.open()
+    assert view.find_bar.isVisible()
+    assert view.find_bar.mapTo(view, QPoint(0, 0)) == QPoint(0, 0)
 
 
 @pytest.mark.parametrize("width", [420, 700, 901, 1280, 1921])

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from app.services.model_state import ModelState
 from app.system import paths
+from app.ui.transcript import empty_chat
 from app.ui.transcript.empty_chat import EmptyChat, ModelOffers
 from app.ui.transcript.greeting import greeting
 from tests.fakes import model_info
@@ -20,7 +21,6 @@ def page(qtbot: QtBot) -> EmptyChat:
     qtbot.addWidget(page)
     page.resize(800, 600)
     page.apply(greeting(STARTER, 8 * 2**30))
-    page.offer(num_of_others=0)
     page.show()
     return page
 
@@ -46,8 +46,7 @@ def test_the_primary_button_does_what_it_says(page: EmptyChat, qtbot: QtBot) -> 
 
 
 def test_another_model_brings_other_words_and_prompts(page: EmptyChat) -> None:
-    page.apply(greeting(ModelState(model_info(name="big"))))
-    page.offer(num_of_others=3)
+    page.apply(greeting(ModelState(model_info(name="big"))), num_of_others=3)
     assert page.title.text() == "big"
     assert page.primary.isHidden()
     assert page.offers.isHidden()
@@ -114,3 +113,15 @@ def test_a_new_caption_leaves_the_prompts_where_a_click_may_have_begun(page: Emp
     before = page.buttons
     page.apply(replace(page.greeting, caption="From 610 MiB"))
     assert page.buttons == before
+
+
+def test_it_is_measured_once_when_it_is_shown(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[int] = []
+    monkeypatch.setattr(empty_chat, "_balance", lambda _words, width: measured.append(width))
+    page = EmptyChat()
+    qtbot.addWidget(page)
+    page.apply(greeting(STARTER, 8 * 2**30))
+    page.apply(greeting(ModelState(model_info(name="big"))), num_of_others=3)
+    page.resize(800, 600)
+    page.show()
+    assert len(measured) == 1
