@@ -11,7 +11,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_limits import ChatLimits
 from app.bridge.tool_access import ToolAccess
 from app.bridge.tool_cost import ToolCost
-from app.bridge.tool_list import about_tokens, listed
+from app.bridge.tool_list import are_too_many, listed
 from app.bridge.tool_permits import ToolPermits
 from app.bridge.tool_results import num_told, read_more
 from app.bridge.tool_rounds import Listener, OfferedTool, ToolRounds
@@ -44,16 +44,24 @@ class ChatTools:
 
     def offered(self) -> list[OfferedTool]:
         """What the chat's next request offers."""
+        offered = self._chosen()
+        if self._are_too_many(offered):
+            offered = listed(offered)
+        return [*offered, read_more(self._chat, self.num_told)] if offered else []
+
+    @property
+    def are_listed(self) -> bool:
+        """By name, because their descriptions need too much of the context."""
+        return self._are_too_many(self._chosen())
+
+    def _chosen(self) -> list[OfferedTool]:
         if not self._chat.tools or self._chat.is_notebook:
             return []
         kit = self._access.kit
-        offered = [OfferedTool(tool, partial(self._run, tool)) for tool in kit.offered(self._chat.tools)]
-        if not offered:
-            return []
-        room = self._limits.room
-        if room and about_tokens(offered) > room * self._settings.max_tool_share // 100:
-            offered = listed(offered)
-        return [*offered, read_more(self._chat, self.num_told)]
+        return [OfferedTool(tool, partial(self._run, tool)) for tool in kit.offered(self._chat.tools)]
+
+    def _are_too_many(self, offered: list[OfferedTool]) -> bool:
+        return are_too_many(offered, self._limits.room, self._settings.max_tool_share)
 
     @property
     def num_tokens(self) -> int | None:

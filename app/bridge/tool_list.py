@@ -14,6 +14,7 @@ from app.tools.tool_arguments import read_arguments
 
 DESCRIBE, CALL = "describe_tool", "call_tool"
 MAX_LINE_CHARS = 100
+ALWAYS_TOKENS = 1_000  # a list, and looking up some tools of it, would take about as much
 CHARS_PER_TOKEN = 4  # of a schema; what is offered must not wait for a model that counts
 _NAME = {"type": "string", "description": "Its name in the list."}
 _DESCRIBED = {"type": "object", "properties": {"name": _NAME}, "required": ["name"]}
@@ -26,6 +27,12 @@ _CALLED = {
 
 def about_tokens(offered: Sequence[OfferedTool]) -> int:
     return len(json.dumps([one.tool.definition for one in offered])) // CHARS_PER_TOKEN
+
+
+def are_too_many(offered: Sequence[OfferedTool], room: int, max_share: int) -> bool:
+    """Whether they need more than `max_share` percent of the context, and more than is worth a list."""
+    wanted = max(room * max_share // 100, min(ALWAYS_TOKENS, room // 2))
+    return bool(room) and about_tokens(offered) > wanted
 
 
 def listed(offered: Sequence[OfferedTool]) -> list[OfferedTool]:

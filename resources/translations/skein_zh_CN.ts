@@ -4576,7 +4576,7 @@ rate</source>
     <message>
         <source>If their descriptions need more, the model gets a list of names and looks them up.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>若工具描述超出此比例，模型只会得到名称列表，并按需查阅。</translation>
+        <translation type="vanished">若工具描述超出此比例，模型只会得到名称列表，并按需查阅。</translation>
     </message>
     <message>
         <source>Get more models…</source>
@@ -4749,6 +4749,11 @@ rate</source>
         <translation>拖动选择屏幕的一部分。单击或 Enter：全部。Esc：取消。</translation>
     </message>
     <message>
+        <source>If their descriptions need more, and over 1,000 tokens, the model gets a list of names and looks them up.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>若工具描述超出此比例且多于 1,000 个词元，模型只会得到名称列表，并按需查阅。</translation>
+    </message>
+    <message>
         <source>Context for a shelf (%)</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>书架可占的上下文 (%)</translation>
@@ -4777,6 +4782,11 @@ rate</source>
         <source>This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose “Truncate the middle” in the chat settings.</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择“截去中间”。</translation>
+    </message>
+    <message>
+        <source>tokens of each prompt list the tools by name: their descriptions need too much of the context</source>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <translation>个词元在每个提示词中按名称列出工具：其描述占用的上下文过多</translation>
     </message>
     <message>
         <source>Screenshot</source>
@@ -5286,6 +5296,11 @@ rate</source>
         <source>The model can call the tools that are on, from the next message on.</source>
         <extracomment>app/ui/settings/tools_panel.py</extracomment>
         <translation>从下一条消息起，模型可以调用已开启的工具。</translation>
+    </message>
+    <message>
+        <source>too much for this context: listed by name</source>
+        <extracomment>app/ui/settings/tools_panel.py</extracomment>
+        <translation>超出此上下文：仅按名称列出</translation>
     </message>
     <message>
         <source>All tools of {server}</source>

@@ -1,11 +1,13 @@
 """Tools that would fill the context are listed by name, and described and called by it."""
 
 import json
+from functools import partial
 
 import pytest
 
 from app.bridge.chat_session import ChatSession
-from app.bridge.tool_list import CALL, DESCRIBE, MAX_LINE_CHARS
+from app.bridge.tool_list import CALL, DESCRIBE, MAX_LINE_CHARS, about_tokens, are_too_many
+from app.bridge.tool_rounds import OfferedTool
 from app.chats.tool_use import Decision, ToolState
 from app.protocol.output import FinishReason
 from tests.bridge.test_tool_rounds import answer_of, settle, states, writes
@@ -16,7 +18,7 @@ STOP = FinishReason.STOP
 
 @pytest.fixture
 def thread(load):
-    return load("starter.gguf", n_ctx=2048)
+    return load("starter.gguf", n_ctx=1024)
 
 
 @pytest.fixture
@@ -45,10 +47,31 @@ async def test_above_a_share_of_the_context_tools_are_listed(qloop, session, thr
     session.stop()
     thread.answer(thread.submitted[-1], "", STOP)
     await settle()
+    assert not session.tools.are_listed
     settings.max_tool_share = 25
+    assert session.tools.are_listed
     session.send("Go")
     assert list(offered(thread)) == [DESCRIBE, CALL, "read_more"]
     assert "\n- tool_a: Does tool_a.\n- tool_b: " in offered(thread)[DESCRIBE]
+
+
+@pytest.mark.parametrize(
+    ("room", "num_tokens", "is_too_much"),
+    [
+        (0, 10_000, False),  # no model yet
+        (1024, 480, False),
+        (1024, 560, True),  # more than half
+        (2048, 960, False),
+        (2048, 1_040, True),
+        (4096, 1_100, True),
+        (8192, 2_000, False),  # a quarter
+        (8192, 2_100, True),
+    ],
+)
+def test_a_small_context_has_room_for_a_few_tools(room: int, num_tokens: int, is_too_much: bool) -> None:
+    one = OfferedTool(tool("tool_a", "city"), partial(print))
+    offered = [one] * (num_tokens // about_tokens([one]))
+    assert are_too_many(offered, room, 25) is is_too_much, about_tokens(offered)
 
 
 async def test_a_description_in_the_list_is_one_line(qloop, session, thread, kit, settings) -> None:

@@ -129,7 +129,7 @@ class FakeSession(QObject):
         self.regenerated: list[Turn | None] = []
         self.edited: list[tuple[Turn, str]] = []
         self.asked_with: list[tuple[list[tuple[ChatOptions | None, str]], Turn]] = []
-        self.tools = SimpleNamespace(num_tokens=0)
+        self.tools = SimpleNamespace(num_tokens=0, are_listed=False)
         self.shelf = SimpleNamespace(is_searched=False)
         self.decided: list[tuple[ToolUse, Decision]] = []
         self.num_stops = 0

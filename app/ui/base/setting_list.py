@@ -225,7 +225,10 @@ PAGES = (
             Setting(
                 "max_tool_share",
                 mark("Context for tools (%)"),
-                mark("If their descriptions need more, the model gets a list of names and looks them up."),
+                mark(
+                    "If their descriptions need more, and over 1,000 tokens, the model gets a list of names"
+                    " and looks them up."
+                ),
                 step=5,
             ),
             Setting(

@@ -32,6 +32,7 @@ class ContextFigures:
     draft: int = 0
     limit: int = 0  # 0: no model
     tools: int = 0  # of each prompt: what describes the tools that are on
+    are_tools_listed: bool = False  # by name: their descriptions need too much
 
     @property
     def total(self) -> int:
@@ -72,7 +73,12 @@ def figures_text(figures: ContextFigures) -> str:
 
 def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
     """Each figure: its name, its number, and what it means."""
-    tools = ((tr("Tools"), count(figures.tools), tr("tokens of each prompt describe tools")),)
+    does = tr("tokens of each prompt describe tools")
+    if figures.are_tools_listed:
+        does = tr(
+            "tokens of each prompt list the tools by name: their descriptions need too much of the context"
+        )
+    tools = ((tr("Tools"), count(figures.tools), does),)
     return (
         (tr("Used"), count(figures.used), tr("tokens in this chat")),
         (tr("cached"), count(figures.cached), tr("of them are cached")),

@@ -56,6 +56,7 @@ class MessageDraft(QObject):
         self._n_ctx = 0
         self._never_computed = ""
         self._num_draft = self._num_tools = 0  # tokens
+        self._are_tools_listed = False
         self._recorder = Recorder(session.media.devices, self)
         self._finding: asyncio.Task[None] | None = None  # passages for the draft
         self._count_timer = QTimer(self, singleShot=True, interval=COUNT_AFTER_MS)
@@ -77,6 +78,7 @@ class MessageDraft(QObject):
         composer.set_enter_sends(session.enter_sends)
         self._show_waiting()
         self._num_tools = session.tools.num_tokens or 0
+        self._are_tools_listed = session.tools.are_listed
         self.show_figures()
         self._count_timer.start()
 
@@ -156,6 +158,7 @@ class MessageDraft(QObject):
             draft=self._num_draft_tokens(),
             limit=session.context_limit(self._n_ctx),
             tools=self._num_tools,
+            are_tools_listed=self._are_tools_listed,
         )
 
     def _num_draft_tokens(self) -> int:

@@ -81,7 +81,8 @@ class ChatTools(PanelOfChat[ToolsPanel]):
         if self._view and self._panel:
             keys = self._view.session.chat.tools
             chosen = [tool for tool in self._known() if is_chosen(keys, tool.key)]
-            self._panel.apply(self._groups(), keys, self._cost(chosen))
+            are_listed = self._view.session.tools.are_listed
+            self._panel.apply(self._groups(), keys, self._cost(chosen), are_listed=are_listed)
             if self._panel.isVisible():
                 self._panel.place_above(self._view.foot)
 

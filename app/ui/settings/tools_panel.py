@@ -97,8 +97,10 @@ class ToolsPanel(PagePanel):
     def sections(self) -> "tuple[GroupSection, ...]":
         return tuple(self._sections)
 
-    def apply(self, groups: Sequence[ToolGroup], keys: Keys, num_tokens: int | None) -> None:
-        """`num_tokens`: what the schemas of those that are on cost together."""
+    def apply(
+        self, groups: Sequence[ToolGroup], keys: Keys, num_tokens: int | None, *, are_listed: bool = False
+    ) -> None:
+        """`num_tokens`: what the schemas of those that are on cost together, if they are not listed."""
         if [group.server for group in groups] != [group.server for group in self._groups]:
             self._make_sections(groups)
         self._groups, self._keys = tuple(groups), keys
@@ -107,6 +109,7 @@ class ToolsPanel(PagePanel):
         num_on = sum(is_chosen(keys, tool.key) for group in groups for tool in group.tools)
         words = [tr_n("{n} tool", "{n} tools", num_on)] if num_on else []
         words += [tokens(num_tokens)] if num_on and num_tokens else []
+        words += [tr("too much for this context: listed by name")] if num_on and are_listed else []
         self.total.setText(" · ".join(words))
         num_tools = sum(len(group.tools) for group in groups)
         self.search.setVisible(num_tools >= SEARCHED_FROM or bool(self.search.text()))

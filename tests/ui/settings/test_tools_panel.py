@@ -50,6 +50,8 @@ def test_tools_are_switched_one_by_one_and_together(panel: ToolsPanel, qtbot: Qt
     qtbot.mouseClick(section.rows[0], Qt.MouseButton.LeftButton)
     assert panel._keys == ("skein/time",)
     assert panel.total.text() == "1 tool · 95 tokens"
+    panel.apply(panel._groups, panel._keys, 9_500, are_listed=True)
+    assert panel.total.text() == "1 tool · 9,500 tokens · too much for this context: listed by name"
     assert not section.switch.isChecked()
     section.switch.click()
     assert panel._keys == ("skein/*",)
