@@ -91,7 +91,8 @@ class CellLegend(QWidget):
     def _place(self, width: int) -> list[QRectF]:
         """Names are elided where they do not all fit on one line."""
         metrics = self.fontMetrics()
-        widths = [metrics.horizontalAdvance(name) for name, _ in self._entries]
+        # It is rounded: a text exactly as wide as its room is elided.
+        widths = [metrics.horizontalAdvance(name) + 1 for name, _ in self._entries]
         if sum(each + SWATCH + 5 + SPACE for each in widths) - SPACE > width - 2 * MARGIN:
             widths = [min(each, MAX_TEXT_WIDTH) for each in widths]
         places = []
