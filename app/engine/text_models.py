@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_CPU_S = 1200.0  # of an answer, on all threads, with the load of the model
 IDLE_S = 60.0
-GONE = said("Its process crashed. The file may be damaged, or need more memory than is free.")
+GONE = said("Its process ended unexpectedly. The file may be damaged, or need more memory than is free.")
 
 
 class TextModels:

@@ -2342,7 +2342,7 @@ High water: most cells used since the model was loaded.</source>
         <translation type="vanished">{name} 用于给文本排序，不生成向量。请把它选作重排模型，在此另选一个模型。</translation>
     </message>
     <message>
-        <source>Its process crashed. The file may be damaged, or need more memory than is free.</source>
+        <source>Its process ended unexpectedly. The file may be damaged, or need more memory than is free.</source>
         <extracomment>app/engine/text_models.py</extracomment>
         <translation>它的进程已结束。文件可能已损坏，或需要的内存超过可用内存。</translation>
     </message>
