@@ -86,7 +86,7 @@ async def test_what_ends_a_recording_is_said(qloop, heard, port_audio: FakePortA
     assert beginnings == [
         "The microphone was disconnected",
         "A recording is at most 0 minutes long",
-        "Nothing was heard",
+        "Nothing was recorded",
         "No microphone was found",
     ]
 

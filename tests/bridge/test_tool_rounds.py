@@ -314,7 +314,7 @@ async def test_the_rounds_of_an_answer_are_limited(qloop, session, thread, kit, 
         await writes(thread, "«clock {}»", STOP)
     answer = answer_of(session)
     assert (answer.state, len(answer.rounds), kit.num_called) == (TurnState.STOPPED, 3, 2)
-    assert "as many rounds" in answer.notice
+    assert "number of tool rounds" in answer.notice
     session.continue_answer()
     assert "limit of rounds" in thread.submitted[3].messages[-1].content
     await writes(thread, "«clock {}»", STOP)

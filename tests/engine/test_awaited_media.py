@@ -108,7 +108,7 @@ def test_a_picture_that_must_be_whole_and_is_too_large_for_a_step_is_refused():
 def test_a_repeatable_answer_takes_no_picture(sampling):
     engine = engine_with(FakeMediaEncoder(ROWS))
     one = about(picture(), sampling=sampling)
-    assert "repeatable" in run(engine, one).answers[one.request_id].notice
+    assert "Repeatable" in run(engine, one).answers[one.request_id].notice
 
 
 def test_the_same_picture_in_another_chat_shares_its_cells():

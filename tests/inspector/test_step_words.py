@@ -21,5 +21,5 @@ def test_a_step_is_told_with_its_times_and_with_what_held_it_up() -> None:
 def test_the_time_of_encoding_stands_beside_the_step_that_waited_for_it() -> None:
     known = Encoded(None, "chat", "ab", 24, 0.0)
     report = StepReport(1, (), (), (), CellUsage(8, 0), events=(known, replace(known, ms=1157.4)))
-    assert encode_times(report) == "encoded before it 1,157 ms"
+    assert encode_times(report) == "encoding before it 1,157 ms"
     assert encode_times(replace(report, events=(known,))) == ""
