@@ -165,6 +165,7 @@ class PromptChips(QWidget):
         for index, button in enumerate(self.buttons):
             self._grid.addWidget(button, index // num_columns, index % num_columns)
             button.show()  # now, and not later: hidden ones have no height
+        self.updateGeometry()  # now, too: the page asks for the new height before its next layout
 
     def _chip(self, text: str) -> QPushButton:
         button = QPushButton(as_tab_text(text), self)
@@ -248,6 +249,7 @@ class ModelOffers(QWidget):
         is_wide = sum(button.sizeHint().width() + SPACE for button in shown) <= room
         direction = QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
         self._layout.setDirection(direction)
+        self.updateGeometry()
         return 1 if is_wide else len(shown)
 
     def minimumSizeHint(self) -> QSize:

@@ -5,6 +5,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.look.layouts import vbox
 from app.services.model_state import ModelState
 from app.system import paths
 from app.ui.transcript import empty_chat
@@ -104,6 +105,22 @@ def test_new_prompts_are_never_squeezed(page: EmptyChat, height: int) -> None:
     page.resize(800, height)
     page.apply(greeting(ModelState(model_info(name="big"))))
     page.apply(greeting(STARTER, 8 * 2**30))
+    QApplication.processEvents()
+    shown = [button for button in page.buttons if button.isVisible()]
+    assert all(button.height() >= button.sizeHint().height() for button in shown)
+
+
+@pytest.mark.parametrize("height", range(260, 460, 20))
+def test_prompts_are_not_squeezed_where_two_columns_become_one(qtbot: QtBot, height: int) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    page = EmptyChat()
+    vbox(page, on=window)
+    page.apply(greeting(STARTER, 8 * 2**30))
+    window.resize(655, height)
+    window.show()
+    QApplication.processEvents()
+    window.resize(290, height)
     QApplication.processEvents()
     shown = [button for button in page.buttons if button.isVisible()]
     assert all(button.height() >= button.sizeHint().height() for button in shown)
