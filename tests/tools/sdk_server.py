@@ -102,6 +102,7 @@ if __name__ == "__main__":
 
         listener = socket.socket()
         listener.bind(("127.0.0.1", 0))
+        listener.listen()  # before the port is told: a client may connect at once
         sys.stdout.write(f"{listener.getsockname()[1]}\n")
         sys.stdout.flush()
         application = server.sse_app() if sys.argv[1] == "sse" else server.streamable_http_app()
