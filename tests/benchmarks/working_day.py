@@ -426,6 +426,8 @@ class DayProgram(app.program.Program):
         figures: list[Figures] = []
         began = time.monotonic()
         await use.look_round()
+        # A backup's connection leaves its descriptor to SQLite, which closes it with the last connection to the file.
+        await self._store.back_up()
         print(HEADER, flush=True)
         for num_actions in range(self.every, self.num_actions + 1, self.every):
             await use.go_on(self.every)
