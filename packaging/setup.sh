@@ -392,7 +392,8 @@ install_packages() {
         die "Missing on this machine: $what. Install the packages and start again:"$'\n'"  sudo apt-get install $*"
     fi
     say "Installing $what: $*"
-    # A fresh system has no package lists yet.
+    # A fresh clone has no .venv for the log yet, and a fresh system no package lists.
+    mkdir -p "${log%/*}"
     apt_install "$@" || { apt-get update --quiet >>"$log" 2>&1 && apt_install "$@"; } || {
         tail -n 10 "$log" >&2
         die "apt-get could not install: $*. All it said is in $log."

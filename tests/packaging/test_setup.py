@@ -115,6 +115,20 @@ def test_a_user_who_is_not_root_is_told_the_command(clone) -> None:
     assert "sudo apt-get install g++ make" in result.stderr
 
 
+def test_packages_are_installed_in_a_fresh_clone_too(clone) -> None:
+    shutil.rmtree(clone / ".venv")
+    result = bash(
+        clone,
+        """
+        eval "$(declare -f install_packages | sed 's/EUID != 0/0/')"
+        apt-get() { echo "apt-get $*"; }
+        install_packages "what makes packages" dpkg-dev
+        """,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "dpkg-dev" in (clone / ".venv" / "setup.log").read_text()
+
+
 @pytest.mark.parametrize(
     ("written", "work"),
     [
