@@ -30,7 +30,7 @@ from app.chats.options import ChatOptions
 from app.chats.text import valid_unicode
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
-from app.protocol.commands import Abort, Forget, Submit
+from app.protocol.commands import Abort, Forget, NoteTool, Submit
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Overflow, Request, Role
 from app.protocol.sampling import SamplingParams
@@ -599,6 +599,7 @@ class ChatSession(QObject):
             changed=partial(self._emit_changed, turn),
             went_on=partial(self._go_on_after_calls, answer),
             ended=partial(self._end, answer),
+            ran=partial(self._note_tool, answer),
             num_told=self.tools.num_told,
         )
         return self.tools.rounds(turn, offered, listener)
@@ -606,6 +607,11 @@ class ChatSession(QObject):
     def _go_on_after_calls(self, answer: OpenAnswer) -> None:
         answer.begin_part()
         self._submit(answer)
+
+    def _note_tool(self, answer: OpenAnswer, tool: str, seconds: float) -> None:
+        """For the inspector: the engine knows the sequence, and what else happened then."""
+        chat_id = self._way_id(answer) if answer.way_number else self.chat.id
+        self._engine.post(NoteTool(chat_id, tool, seconds))
 
     def _model_name(self) -> str:
         return self._engine.model.name if self._engine.model else ""

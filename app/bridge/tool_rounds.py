@@ -57,6 +57,7 @@ class Listener:
     changed: Callable[[], object]
     went_on: Callable[[], object]  # all results are there: ask for the next part, and call `begin_part`
     ended: Callable[[Output], object]  # no other part follows
+    ran: Callable[[str, float], object]  # a tool, for so many seconds
     num_told: Callable[[str], Awaitable[int | None]]  # characters of a result that are told; None: all
 
 
@@ -75,7 +76,7 @@ class ToolRounds:
         self._access, self._permits, self._listener = access, permits, listener
         self._num_left = max_rounds
         self._work: asyncio.Task[None] | None = None  # that reads, or runs calls
-        self._began: dict[int, float] = {}  # when each call was run
+        self._began: dict[int, tuple[str, float]] = {}  # which tool each call has run, and when
         self._is_over = False
         self._reader = access.readers.open(MAX_CALLS)
         self.begin_part()
@@ -208,7 +209,7 @@ class ToolRounds:
             if offered.needs_permission and not await self._is_allowed(use, offered.tool):
                 self._set(use, ToolState.REFUSED)
                 return
-            self._began[id(use)] = monotonic()
+            self._began[id(use)] = (offered.tool.name, monotonic())
             self._set(use, ToolState.RUNNING)
             result = valid_unicode(await offered.run(arguments))[:MAX_KEPT_CHARS]
             self._note_time(use)
@@ -239,7 +240,9 @@ class ToolRounds:
 
     def _note_time(self, use: ToolUse) -> None:
         if use.state is ToolState.RUNNING and not use.seconds and not self._is_over:
-            use.seconds = monotonic() - self._began[id(use)]
+            name, began = self._began[id(use)]
+            use.seconds = monotonic() - began
+            self._listener.ran(name, use.seconds)
 
     # The end
 

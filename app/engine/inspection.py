@@ -15,6 +15,7 @@ from app.protocol.commands import (
     EraseSlot,
     FillSlot,
     Hibernate,
+    NoteTool,
     Pin,
     Restore,
     SaveSlot,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from app.engine.scheduler import Scheduler
     from app.engine.slots import SlotPool
 
-ChatCommand = Hibernate | Restore | ClearCells | Pin | TokensOf
+ChatCommand = Hibernate | Restore | ClearCells | Pin | NoteTool | TokensOf
 InspectionCommand = ChatCommand | SlotCommand | CheckCells | DescribeTokens | Tokenize
 
 
@@ -71,6 +72,8 @@ class Inspection:
                 self._slots.clear_chat(chat_id)
             case Pin(chat_id, is_pinned):
                 self._slots.pin(chat_id, is_pinned)
+            case NoteTool(chat_id, tool, seconds):
+                self._slots.note_tool(chat_id, tool, seconds)
             case CheckCells():
                 self._answers.append(self._check(step))
                 self._raise_disagreement()

@@ -38,6 +38,7 @@ from app.protocol.events import (
     StateDropped,
     StateLost,
     StateUnusable,
+    ToolRan,
 )
 from app.protocol.media import is_media
 from app.protocol.report import SavedState, SlotSnapshot, SlotState
@@ -189,7 +190,7 @@ class SlotPool:
 
     def last_turn_of(self, chat_id: str) -> tuple[list[int], LastTurn] | None:
         """All tokens of the chat's last turn, prompt and answer, where they are held in cells or saved."""
-        slot = next((slot for slot in self.slots if slot.chat_id == chat_id), None)
+        slot = self._slot_of(chat_id)
         held = slot.token_ids if slot else self.hibernated.tokens_of(chat_id)
         last_turn = self._last_turns.get(chat_id)
         if (
@@ -340,10 +341,14 @@ class SlotPool:
             self.pinned_chat_ids.add(chat_id)
         else:
             self.pinned_chat_ids.discard(chat_id)
-        slot = next((slot for slot in self.slots if slot.chat_id == chat_id), None)
+        slot = self._slot_of(chat_id)
         if slot:
             self.memory.note_change(slot)
         self.event_log.add(Pinned(slot.seq_id if slot else None, chat_id, is_pinned))
+
+    def note_tool(self, chat_id: str, tool: str, seconds: float) -> None:
+        slot = self._slot_of(chat_id)
+        self.event_log.add(ToolRan(slot.seq_id if slot else None, chat_id, tool, seconds))
 
     # Commands on one slot. They raise InvalidRequestError when nothing was done.
 
@@ -631,6 +636,9 @@ class SlotPool:
     def _age(self, slot: Slot) -> tuple[bool, float]:
         """Sort key of idle slots: evicted first comes first."""
         return self.is_protected(slot.chat_id), slot.last_used_at
+
+    def _slot_of(self, chat_id: str) -> Slot | None:
+        return next((slot for slot in self.slots if slot.chat_id == chat_id), None)
 
     @property
     def _empty_slot(self) -> Slot | None:

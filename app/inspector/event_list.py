@@ -39,6 +39,7 @@ KINDS = {
     EventKind.ABORT: mark("abort"),
     EventKind.OVERFLOW: mark("overflow"),
     EventKind.GRAMMAR: mark("grammar"),
+    EventKind.TOOL: mark("tool"),
     EventKind.DRAFT: mark("draft model"),
     EventKind.ENCODE: mark("encode"),
     EventKind.VERIFY: mark("verify"),

@@ -111,6 +111,8 @@ def words(event: Event) -> str:
                 seq_id=at,
                 number=num,
             )
+        case events.ToolRan(_, _, tool, seconds):
+            return said("the tool {tool} ran for {seconds:,.2f} s", tool=tool, seconds=seconds)
         case events.Encoded(_, _, _, num, 0.0):
             return said("reused the encoding of a picture or sound of {number} cells", number=num)
         case events.Encoded(_, _, _, num, ms):

@@ -163,6 +163,15 @@ class Pin:
     is_pinned: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class NoteTool:
+    """A tool that an answer of the chat called has ended. It becomes a `ToolRan` among the events."""
+
+    chat_id: str
+    tool: str
+    seconds: float
+
+
 # Slots by their numbers, as llama-server's callers have them. Each has a `SlotAnswer`.
 
 
@@ -247,6 +256,7 @@ Command = (
     | Restore
     | ClearCells
     | Pin
+    | NoteTool
     | SaveSlot
     | FillSlot
     | EraseSlot

@@ -26,6 +26,7 @@ class EventKind(StrEnum):
     ABORT = "abort"
     OVERFLOW = "overflow"
     GRAMMAR = "grammar"
+    TOOL = "tool"
     DRAFT = "draft"  # of the draft model
     ENCODE = "encode"  # a picture or a sound
     VERIFY = "verify"
@@ -232,6 +233,16 @@ class Triggered(Happening):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolRan(Happening):
+    """Which an answer of the chat had called. Its sequence keeps its cells meanwhile, if it can."""
+
+    kind = EventKind.TOOL
+
+    tool: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Encoded(Happening):
     """A picture or a sound, or a part of one, for a request of the chat. `ms` is 0 if it was known."""
 
@@ -281,6 +292,7 @@ Event = (
     | BrokenOff
     | Shortened
     | Triggered
+    | ToolRan
     | Encoded
     | Verified
     | Disagreed

@@ -2387,6 +2387,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>序列 {seq_id} 中回答的语法从第 {number} 个词元起生效</translation>
     </message>
     <message>
+        <source>the tool {tool} ran for {seconds:,.2f} s</source>
+        <extracomment>app/inspector/event_words.py</extracomment>
+        <translation>工具 {tool} 运行了 {seconds:,.2f} 秒</translation>
+    </message>
+    <message>
         <source>reused the encoding of a picture or sound of {number} cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>占 {number} 个单元的图片或声音先前已编码</translation>
@@ -4610,7 +4615,7 @@ rate</source>
     </message>
     <message>
         <source>tool</source>
-        <extracomment>app/ui/message/tool_words.py</extracomment>
+        <extracomment>app/inspector/event_list.py</extracomment>
         <translation>工具</translation>
     </message>
     <message>

@@ -11,6 +11,7 @@ from app.chats.chat import Turn, TurnState
 from app.chats.tool_json import as_text, rounds_of
 from app.chats.tool_messages import STOPPED as STOPPED_CALL
 from app.chats.tool_use import Decision, ToolState
+from app.protocol.commands import NoteTool
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Request, Role
 from app.tools.tool import ToolError
@@ -153,6 +154,23 @@ async def test_several_calls_of_a_round_run_side_by_side(qloop, session, thread,
         (Role.TOOL, "B"),
         (Role.TOOL, "noon"),
     ]
+
+
+async def test_the_engine_is_told_how_long_each_tool_ran(qloop, session, thread, kit) -> None:
+    kit.approvals = {"fake/look": Approval.ALWAYS, "fake/clock": Approval.ALWAYS}
+    session.send("Both")
+    await writes(thread, '«look {"city": "A"}»«clock {}»«fly {}»', STOP)
+    kit.finish("noon", index=1)
+    await settle()
+    kit.finish(ToolError("No such city."))
+    await settle()
+    noted = [command for command in thread.posted if isinstance(command, NoteTool)]
+    look, clock, fly = answer_of(session).rounds[0].uses
+    assert noted == [
+        NoteTool(session.chat.id, "clock", clock.seconds),
+        NoteTool(session.chat.id, "look", look.seconds),
+    ]
+    assert clock.seconds > 0 < look.seconds and not fly.seconds, "what was never run took no time"
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,13 @@ from app.protocol.commands import (
     Command,
     DescribeTokens,
     Hibernate,
+    NoteTool,
     Pin,
     Restore,
     WatchCells,
 )
 from app.protocol.errors import PositionMismatchError
-from app.protocol.events import Event, EventKind, Told
+from app.protocol.events import Event, EventKind, Told, ToolRan
 from app.protocol.output import PrefixEnd
 from app.protocol.report import SlotState, StepReport, TokenTexts, WaitReason
 from app.protocol.request import Request
@@ -220,6 +221,13 @@ def test_a_closed_chat_is_pinned_no_longer(engine):
     obey(engine, Pin(chat))
     engine.forget(chat)
     assert engine.slots.pinned_chat_ids == set()
+
+
+def test_the_time_of_a_tool_is_told_with_the_sequence_that_waited_for_it(engine):
+    chat, _answer, _first = answered(engine)
+    seq_id = next(slot.seq_id for slot in engine.report().slots if slot.chat_id == chat)
+    assert obey(engine, NoteTool(chat, "clock", 0.5)).events == (ToolRan(seq_id, chat, "clock", 0.5),)
+    assert obey(engine, NoteTool("gone", "clock", 0.5)).events == (ToolRan(None, "gone", "clock", 0.5),)
 
 
 # Questions

@@ -32,6 +32,7 @@ from app.protocol.events import (
     StateLost,
     StateUnusable,
     Told,
+    ToolRan,
     Triggered,
     Verified,
 )
@@ -71,6 +72,7 @@ SENTENCES: dict[Event, str] = {
     BrokenOff(None, "c", 7): "aborted an answer without a slot after 7 tokens",
     Shortened(None, "c", "2 turns were left out"): "shortened a prompt: 2 turns were left out",
     Triggered(1, "c", 7): "the grammar applies to the answer in sequence 1 from token 7 on",
+    ToolRan(1, "c", "calculator", 1.25): "the tool calculator ran for 1.25 s",
     Encoded(None, "c", "ab", 24, 0.0): "reused the encoding of a picture or sound of 24 cells",
     Encoded(None, "c", "ab", 24, 12.5): "encoded a picture or sound of 24 cells in 12 ms",
     Verified(None, None, 9): "llama.cpp agrees: compared 9 cells",
