@@ -115,6 +115,12 @@ class ChatSession(QObject):
         return answer.turn if answer else None
 
     @property
+    def awaited_servers(self) -> tuple[str, ...]:
+        """The MCP servers that are starting, and that an answer waits for."""
+        names = (name for answer in self._answers.values() for name in answer.awaited_servers)
+        return tuple(dict.fromkeys(names))
+
+    @property
     def draft(self) -> str:
         """The unsent text in the composer; saved with the chat."""
         return self._draft
@@ -493,7 +499,8 @@ class ChatSession(QObject):
 
     def _finish(self, answer: Turn, reason: FinishReason, last: Output) -> None:
         answer.state = _STATE_AFTER[reason]
-        answer.notice = last.notice or (self._cut_notice() if reason is FinishReason.LENGTH else "")
+        cut = self._cut_notice() if reason is FinishReason.LENGTH else ""
+        answer.notice = last.notice or cut or answer.notice  # the last of which is known from the start
         answer.overflowed = self.chat.overflow is Overflow.STOP and last.found_no_room
         answer.model = answer.model or self._model_name()
         if not answer.is_empty and self._engine.model:
@@ -507,6 +514,10 @@ class ChatSession(QObject):
         """The engine gives no notice for a limit that the request set."""
         limit = self._limits.answer
         return said("The answer was cut off at its limit of {limit:,} tokens.", limit=limit) if limit else ""
+
+    def _missing_notice(self) -> str:
+        names = ", ".join(self.tools.missing())
+        return said("Asked without the tools of {servers}, which had not started.", servers=names) if names else ""
 
     def _append(self, turn: Turn) -> Turn:
         self.chat.add(turn)
@@ -538,6 +549,7 @@ class ChatSession(QObject):
         if self.tools.is_ready() and not waits_for_shelf:
             self._begin(answer, answer_start)
         else:
+            answer.awaited_servers = self.tools.missing()
             self._answers[uuid.uuid4().hex] = answer  # from now on it can be stopped
             self._emit_changed(turn)
             spawn(self._begin_when_ready(answer, answer_start))
@@ -548,12 +560,14 @@ class ChatSession(QObject):
         Or the shelf is not known yet, or is to be searched.
         """
         await self.tools.prepare()
+        answer.awaited_servers = ()
         await self.shelf.prepare()
         await self._add_passages(self._question_of(answer.turn))
         if isValid(self) and any(one is answer for one in self._answers.values()):
             self._begin(answer, answer_start)
 
     def _begin(self, answer: OpenAnswer, answer_start: str | tuple[int, ...]) -> None:
+        answer.turn.notice = self._missing_notice()
         if offered := self.tools.offered():
             answer.rounds = self._rounds(answer, offered)
             answer.rounds.begin_part(answer.turn.text)

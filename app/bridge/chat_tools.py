@@ -42,6 +42,10 @@ class ChatTools:
     async def prepare(self) -> None:
         await self._access.kit.prepare(self._chat.tools)
 
+    def missing(self) -> tuple[str, ...]:
+        """The MCP servers that were chosen and have not started."""
+        return self._access.kit.missing(self._chat.tools)
+
     def offered(self) -> list[OfferedTool]:
         """What the chat's next request offers."""
         offered = self._chosen()

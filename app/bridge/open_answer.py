@@ -22,6 +22,7 @@ class OpenAnswer:
     options: ChatOptions | None = None  # in place of the chat's own
     way_name: str = ""  # of these options
     rounds: ToolRounds | None = None  # where tools are offered
+    awaited_servers: tuple[str, ...] = ()  # whose tools it is to be asked with
 
     def take(self, outputs: tuple[Output, ...], model: str) -> bool:
         """Adds the output of `model`. True if there is more text now, and it is shown."""

@@ -19,6 +19,9 @@ class NoTools:
 
     async def prepare(self, _chosen: Sequence[str]) -> None: ...
 
+    def missing(self, _chosen: Sequence[str]) -> tuple[str, ...]:
+        return ()
+
     def approval(self, _tool: Tool) -> Approval:
         return Approval.NEVER
 

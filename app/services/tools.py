@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CHANGE_PERIOD_MS = 100  # a server may write many lines to its log
-PREPARE_S = 15.0
+PREPARE_S = 30.0
 
 Answer = Callable[[Mapping[str, Any] | None], None]  # None: the user declines
 
@@ -205,10 +205,13 @@ class ToolService(QObject):
         return not any(self._servers[name].status in starting for name in self._chosen_servers(chosen))
 
     async def prepare(self, chosen: Sequence[str]) -> None:
-        """Returns when the chosen servers are ready or have failed, or after 15 seconds."""
+        """Returns when the chosen servers are ready or have failed, or after half a minute."""
         starts = [asyncio.ensure_future(self._start(name)) for name in self._chosen_servers(chosen)]
         if starts:
             await asyncio.wait(starts, timeout=PREPARE_S)
+
+    def missing(self, chosen: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in self._chosen_servers(chosen) if self._servers[name].lacks_tools)
 
     def approval(self, tool: Tool) -> Approval:
         approval = Approval(self._preferences.settings.tool_approvals.get(tool.key, Approval.ASK))
@@ -300,7 +303,7 @@ class ToolService(QObject):
     def _known_tools(self) -> Iterator[Tool]:
         yield from self.built_in
         for server in self._servers.values():
-            if server.may_run and server.status is not Status.FAILED:
+            if server.may_run and not server.lacks_tools:
                 yield from server.tools
 
     def _check_allowed(self, name: str) -> None:

@@ -74,6 +74,11 @@ class McpServer(Hearer):
         """What `on_keep` was given last."""
         return ""
 
+    @property
+    def lacks_tools(self) -> bool:
+        """It has told none yet, or cannot be called. One that is started again is called once it is ready."""
+        return self.status is Status.FAILED or (self.status is not Status.READY and not self.tools)
+
     async def start(self) -> None:
         """Returns when it is ready. Raises ToolError."""
         if self.status is Status.READY:

@@ -27,6 +27,9 @@ class ToolKit(Protocol):
     async def prepare(self, chosen: Sequence[str]) -> None:
         """Returns when that is so, or after some seconds."""
 
+    def missing(self, chosen: Sequence[str]) -> tuple[str, ...]:
+        """The MCP servers of these whose tools are not offered: they have not started, or cannot."""
+
     def approval(self, tool: Tool) -> Approval: ...
 
     def set_approval(self, tool: Tool, approval: Approval) -> None: ...

@@ -491,13 +491,30 @@ async def test_an_engine_that_fails_in_a_later_part_keeps_the_rounds(qloop, sess
 
 async def test_a_question_waits_for_servers_that_are_starting(qloop, session, thread, kit) -> None:
     kit.preparing = asyncio.get_running_loop().create_future()
+    kit.not_started = ("fake",)
     session.send("How is it in Kraków?")
     await settle()
     assert session.is_busy
+    assert session.awaited_servers == ("fake",)
     assert thread.submitted == []
+    kit.not_started = ()
     kit.preparing.set_result(None)
     await settle()
+    assert session.awaited_servers == ()
     assert "look" in thread.submitted[0].wishes.tools
+    assert not answer_of(session).notice
+
+
+async def test_an_answer_without_tools_that_were_chosen_says_so(qloop, session, thread, kit) -> None:
+    kit.not_started = ("git", "time")
+    session.send("How is it in Kraków?")
+    notice = "Asked without the tools of git, time, which had not started."
+    assert answer_of(session).notice == notice, "told while it is written"
+    await writes(thread, "I do not know.", STOP)
+    assert (answer_of(session).notice, answer_of(session).state) == (notice, TurnState.DONE)
+    kit.not_started = ()
+    session.regenerate()
+    assert not answer_of(session).notice
 
 
 async def test_what_waits_for_servers_can_be_stopped(qloop, session, thread, kit) -> None:

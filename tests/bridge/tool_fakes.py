@@ -35,6 +35,7 @@ class FakeKit:
         self.answers: dict[str, Callable[[Mapping[str, Any]], str]] = {}
         self.running: list[tuple[Tool, Mapping[str, Any], asyncio.Future[str]]] = []
         self.preparing: asyncio.Future[None] | None = None
+        self.not_started: tuple[str, ...] = ()
         self.num_called = 0
         self.num_cancelled = 0
 
@@ -51,6 +52,9 @@ class FakeKit:
     async def prepare(self, _chosen: Sequence[str]) -> None:
         if self.preparing:
             await self.preparing
+
+    def missing(self, _chosen: Sequence[str]) -> tuple[str, ...]:
+        return self.not_started
 
     def approval(self, tool: Tool) -> Approval:
         return self.approvals.get(tool.key, Approval.ASK)

@@ -17,11 +17,17 @@ from app.protocol.errors import InvalidRequestError
 from app.services.preferences import Preferences
 from app.services.tools import ToolService
 from app.settings.settings import Settings
-from app.tools.mcp_server import Status
+from app.tools.mcp_server import START_S, Status
 from app.tools.server_config import ServerConfig
 from app.tools.tool import ToolError
 from app.tools.tool_kit import Approval
 from tests.tools.test_mcp_server import PROGRAM, children, config
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all tests run at once, a server takes its time to start."""
+    monkeypatch.setattr("app.services.tools.PREPARE_S", START_S)
 
 
 @pytest.fixture
@@ -79,6 +85,25 @@ async def test_a_server_starts_once_it_is_trusted_and_chosen(qloop, service):
     assert await service.call(service.offered(["t/echo"])[0], {"message": "x"}, "chat") == "echo: x"
     await service.close()
     assert children() == set()
+
+
+async def test_a_server_that_is_slow_or_cannot_start_is_missing(qloop, service, monkeypatch):
+    monkeypatch.setattr("app.services.tools.PREPARE_S", 0.1)
+    service.add(ServerConfig("slow", sys.executable, ("-c", "input()")), trusted=True)
+    service.add(ServerConfig("none", "/nowhere/at/all"), trusted=True)
+    service.add(config(), trusted=True)
+    service.add(config("off"))
+    chosen = ("slow/*", "none/*", "t/*", "off/*", "skein/*")
+    assert service.missing(chosen) == ("slow", "none", "t")
+    assert not service.is_ready(chosen)
+    await service.prepare(chosen)
+    await until(lambda: service.missing(chosen) == ("slow", "none"))
+    await until(lambda: service.servers[1].status is Status.FAILED)
+    assert service.missing(("t/*", "skein/*")) == ()
+    service.restart("t")
+    await until(lambda: service.servers[2].status is Status.STARTING)
+    assert "t" not in service.missing(chosen), "its tools are known, and a call waits for it"
+    await service.close()
 
 
 async def test_the_list_is_kept_privately_and_found_again(qloop, make, tmp_path):

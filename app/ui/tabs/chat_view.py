@@ -275,6 +275,7 @@ class ChatView(QWidget):
             can_keep_going,
             session.enter_sends,
             self._encoding,
+            session.awaited_servers,
         )
         self.transcript.set_progress(progress)
 

@@ -1,5 +1,7 @@
 """Texts under an answer: usage, progress, why it ended early. Pure functions."""
 
+from collections.abc import Sequence
+
 from app.chats.chat import Turn, TurnState
 from app.chats.tool_use import ToolState
 from app.look import marks
@@ -146,12 +148,17 @@ def prefix_end_text(prefix_end: str) -> str:
 
 
 def activity_line(
-    slot: SlotSnapshot | None, is_paused: bool = False, encoding: Encoding | None = None
+    slot: SlotSnapshot | None,
+    is_paused: bool = False,
+    encoding: Encoding | None = None,
+    starting: Sequence[str] = (),
 ) -> str:
     """What is happening to an unfinished answer."""
     if is_paused:
         return tr("all chats are paused")
     glyph = marks.COMPUTING.glyph
+    if starting:
+        return f"{glyph} {tr('waiting for {servers} to start', servers=', '.join(starting))}"
     if encoding:
         return f"{glyph} {encoding_text(encoding)}"
     if slot is None or not slot.is_running:

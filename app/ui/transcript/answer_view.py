@@ -125,7 +125,7 @@ class AnswerView(TurnView):
         is_streaming = self.turn.state is TurnState.STREAMING
         if is_streaming:
             line = tools_line(self.turn) or activity_line(
-                progress.slot, progress.is_paused, progress.encoding
+                progress.slot, progress.is_paused, progress.encoding, progress.starting
             )
         else:
             line = stats_line(self.turn)

@@ -195,7 +195,7 @@ class AnswerColumn(QWidget):
         elif turn.text and progress.slot is None:  # only the first one's slot is known here
             line = marks.COMPUTING.text
         else:
-            line = activity_line(progress.slot, progress.is_paused)
+            line = activity_line(progress.slot, progress.is_paused, starting=progress.starting)
         self._stats = one_line(line)
         self._footer.setToolTip(as_tooltip(self._stats))
         self._elide_stats()

@@ -32,6 +32,7 @@ class Progress:
     can_keep_going: bool = False  # the chat stopped because it is full, and could drop turns instead
     enter_sends: bool = True  # in the composer, and in an edit
     encoding: Encoding | None = None  # the answer waits for its pictures
+    starting: tuple[str, ...] = ()  # MCP servers that the answer waits for
 
 
 NO_PROGRESS = Progress()
