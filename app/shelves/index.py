@@ -66,6 +66,7 @@ class ShelfIndex:
         self._is_read_only = is_read_only
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="shelves")
         self._connection: sqlite3.Connection | None = None
+        self._is_closed = False
         self.num_changes = 0  # made here: a search finds the same until there are more
 
     async def files(self, shelf: Shelf) -> tuple[ShelfFile, ...]:
@@ -143,10 +144,14 @@ class ShelfIndex:
         await self._call(lambda connection: _forget_all_but(connection, [one.id for one in shelves]))
 
     async def close(self) -> None:
+        """What was asked before is done first; what is asked later raises sqlite3.Error."""
+        self._is_closed = True
         await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
         self._thread.shutdown()
 
     async def _call(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        if self._is_closed:
+            raise sqlite3.OperationalError("the program is ending")
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, work)
 
     def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:

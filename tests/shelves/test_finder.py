@@ -1,5 +1,7 @@
 """Words, vectors and ranks together, on an engine that knows which words mean the same."""
 
+import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -129,3 +131,18 @@ async def test_a_reranker_sorts_what_was_found(tmp_path):
         driver.engine.failure = "It crashed."
         assert await driver.found("car boat fruit") == ["car", "sea", "tree"]
         assert driver.finder.trouble.startswith("Passages are not sorted")
+
+
+async def test_a_search_that_is_under_way_when_the_index_closes_ends_as_one_that_failed(tmp_path):
+    driver = Driver(tmp_path)
+    await driver.put(**TEXTS)
+    driver.finder.choose(driver.model, None)
+    await driver.embed()
+    driver.engine.may_embed.clear()
+    search = asyncio.ensure_future(driver.finder.find(SHELF, "automobile", 5))
+    while not driver.engine.is_waiting:
+        await asyncio.sleep(0.001)
+    await driver.index.close()
+    driver.engine.may_embed.set()
+    with pytest.raises(sqlite3.Error):  # which all who search take for a shelf that cannot be searched
+        await search

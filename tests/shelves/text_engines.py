@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,15 +15,20 @@ MEANINGS = {"car": 0, "automobile": 0, "fruit": 1, "apple": 1, "boat": 2, "ship"
 
 
 class MeaningEngine:
-    """`asked` has all texts that were embedded; a `failure` is raised at the next questions."""
+    """`asked` has all texts that were embedded; a `failure` is raised at the next questions. Without `may_embed` they wait."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.failure = ""
         self.num_failed = 0
+        self.may_embed = threading.Event()
+        self.may_embed.set()
+        self.is_waiting = False
 
     def embed(self, _model: Path, texts: Sequence[str]) -> np.ndarray:
         self._check()
+        self.is_waiting = not self.may_embed.is_set()
+        self.may_embed.wait()
         self.asked += texts
         vectors = np.full((len(texts), 4), 0.01, np.float32)
         for row, text in zip(vectors, texts, strict=True):
