@@ -517,7 +517,9 @@ class ChatSession(QObject):
 
     def _missing_notice(self) -> str:
         names = ", ".join(self.tools.missing())
-        return said("Asked without the tools of {servers}, which had not started.", servers=names) if names else ""
+        if not names:
+            return ""
+        return said("Asked without the tools of {servers}, which had not started.", servers=names)
 
     def _append(self, turn: Turn) -> Turn:
         self.chat.add(turn)

@@ -1835,6 +1835,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>请在那里重新启动它，或用 --workers 指定剩下的那些。</translation>
     </message>
     <message>
+        <source>Asked without the tools of {servers}, which had not started.</source>
+        <extracomment>app/bridge/chat_session.py</extracomment>
+        <translation>提问时未带 {servers} 的工具：它尚未启动。</translation>
+    </message>
+    <message>
         <source>The answer crashed llama.cpp&apos;s parser.</source>
         <extracomment>app/engine/answer_reader.py</extracomment>
         <translation>该回答使 llama.cpp 的回答解析器崩溃。</translation>
@@ -5684,6 +5689,11 @@ rate</source>
         <source>running tools</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>正在运行工具</translation>
+    </message>
+    <message>
+        <source>waiting for MCP server {servers} to start</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>正在等待 MCP 服务器 {servers} 启动</translation>
     </message>
     <message>
         <source>encoding pictures and sound</source>

@@ -15,7 +15,10 @@ MEANINGS = {"car": 0, "automobile": 0, "fruit": 1, "apple": 1, "boat": 2, "ship"
 
 
 class MeaningEngine:
-    """`asked` has all texts that were embedded; a `failure` is raised at the next questions. Without `may_embed` they wait."""
+    """`asked` has all texts that were embedded; a `failure` is raised at the next questions.
+
+    Without `may_embed` they wait.
+    """
 
     def __init__(self) -> None:
         self.asked: list[str] = []

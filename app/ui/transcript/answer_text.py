@@ -158,7 +158,7 @@ def activity_line(
         return tr("all chats are paused")
     glyph = marks.COMPUTING.glyph
     if starting:
-        return f"{glyph} {tr('waiting for {servers} to start', servers=', '.join(starting))}"
+        return f"{glyph} {tr('waiting for MCP server {servers} to start', servers=', '.join(starting))}"
     if encoding:
         return f"{glyph} {encoding_text(encoding)}"
     if slot is None or not slot.is_running:

@@ -129,7 +129,7 @@ def test_an_encoding_tells_how_much_is_done_and_since_when() -> None:
 
 
 def test_an_answer_that_waits_for_servers_names_them() -> None:
-    assert activity_line(None, starting=("git", "time")) == "◌ waiting for git, time to start"
+    assert activity_line(None, starting=("git", "time")) == "◌ waiting for MCP server git, time to start"
 
 
 def test_an_early_end_is_told_by_a_mark_a_word_and_the_reason() -> None:
