@@ -118,6 +118,7 @@ class FakeSession(QObject):
         self.waits_for_model = False
         self.draft = ""
         self.enter_sends = True
+        self.awaited_servers: tuple[str, ...] = ()
         self.media = FakeMediaFiles(self)
         self.requests = SimpleNamespace(senses=None)
         self.files = FakeDraftFiles(self)

@@ -245,8 +245,7 @@ class CardHeader(QAbstractButton):
         self._began = 0.0
         self._angle = 0
         self._state = ""
-        self._turns = QTimer(self, interval=TURN_MS)
-        self._turns.timeout.connect(self._turn)
+        self._turns: QTimer | None = None  # made for the first turn: most cards are of calls that are done
         self.setFont(tabular(small_font()))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -260,7 +259,7 @@ class CardHeader(QAbstractButton):
 
     def apply(self, use: ToolUse, label: ToolLabel, is_open: bool) -> None:
         is_running = use.state is ToolState.RUNNING
-        if is_running and not (self._use is use and self._turns.isActive()):
+        if is_running and not (self._use is use and self._turns and self._turns.isActive()):
             self._began = time.monotonic()
         self._use, self._label, self._is_open = use, label, is_open
         self._show_turning()
@@ -276,11 +275,13 @@ class CardHeader(QAbstractButton):
 
     def _show_turning(self) -> None:
         """Nothing moves that cannot be seen, or where motion is reduced: then no cursor blinks, either."""
-        is_still = QApplication.cursorFlashTime() == 0
-        self._turns.setInterval(1_000 if is_still else TURN_MS)
         if self._is_turning and self.isVisible():
-            self._turns.start()
-        elif not self._is_turning:
+            if self._turns is None:
+                self._turns = QTimer(self)
+                self._turns.timeout.connect(self._turn)
+            is_still = QApplication.cursorFlashTime() == 0
+            self._turns.start(1_000 if is_still else TURN_MS)
+        elif not self._is_turning and self._turns:
             self._turns.stop()
 
     def _turn(self) -> None:
@@ -297,7 +298,7 @@ class CardHeader(QAbstractButton):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        if not self._is_turning:
+        if not self._is_turning and self._turns:
             self._turns.stop()
 
     def changeEvent(self, event: QEvent) -> None:

@@ -56,6 +56,7 @@ class ToolRounds(QWidget):
 
     def _go_on(self, end: float) -> bool:
         """Makes one round after the other, until so much has been done. Whether something has changed."""
+        end -= (end - slices().work) / 2  # the other half is for laying it out
         has_changed = len(self._parts) > len(self._rounds)
         while len(self._parts) > len(self._rounds):
             self._parts.pop().discard()
