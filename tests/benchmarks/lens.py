@@ -1,9 +1,9 @@
 """The lens: does leaving passages out name the fact that an answer needs, and how long does that take?
 
 For each question the model reads twenty numbered facts and is asked for one. It answers twice: from a given
-beginning, and with the right answer given to its end, as an answer that the user has edited is. Both are scored
-without each fact; dropping is right if it names the fact whose name is in the answer. What counts is how often
-it is right for the given answers, and for its own with the right name, of which a small model has few.
+beginning, and with the right answer given to its end, as one that the user has edited is. Both are scored
+without each fact; dropping is right if it names the fact whose name is in the answer. What counts is how
+often it is right for the given answers, and for its own with the right name, of which a small model has few.
 """
 
 from __future__ import annotations
