@@ -22,7 +22,8 @@ class FakeMediaEncoder:
         self, num_rows: int = 6, *, is_whole: bool = False, holds: bool = False, width: int = 4
     ) -> None:
         self._part = Part((), num_rows, num_rows, is_whole=is_whole)
-        self._encoded = Encoded((np.random.default_rng(0).standard_normal((num_rows, width), np.float32),), 1.0)
+        rows = np.random.default_rng(0).standard_normal((num_rows, width), np.float32)
+        self._encoded = Encoded((rows,), 1.0)
         self._holds = holds
         self.encoding: list[Media] = []
         self.num_rows = 0  # of the current one

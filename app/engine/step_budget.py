@@ -47,8 +47,8 @@ class StepBudget:
         self.speed = Speed.RESPONSIVE
         self._n_batch = n_batch
         self._n_ubatch = n_ubatch or n_batch
-        # Of the picture that is computed now beside running answers, or else of the last one. By speed: what a
-        # row costs in a large step says little about a small one.
+        # Of the picture that is computed now beside running answers, or else of the last one. By speed: what
+        # a row costs in a large step says little about a small one.
         self._recent_media = {speed: deque[Chunk](maxlen=NUM_RECENT_CHUNKS) for speed in Speed}
         self._media_begins = False
         self._decodes_ms: dict[int, deque[float]] = {}  # by number of running answers, without a prompt
@@ -66,7 +66,10 @@ class StepBudget:
         return min(self._chunk_beside(num_decoding), self._n_batch - num_decoding)
 
     def media_rows(self, num_decoding: int, *, begins: bool = False) -> int:
-        """Of a picture, in a step of its own, after which the answers have theirs. `begins`: its first rows."""
+        """Of a picture, in a step of its own, after which the answers have theirs.
+
+        `begins`: they are its first ones.
+        """
         if num_decoding == 0 or self.speed is Speed.THROUGHPUT:
             return self._n_ubatch
         recent, self._media_begins = self._recent_media[self.speed], begins
