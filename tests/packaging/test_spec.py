@@ -182,7 +182,7 @@ def test_what_belongs_to_the_desktop_stays_out_on_linux_only(run_spec) -> None:
 
 
 def test_portaudio_is_the_systems_on_linux_and_comes_along_elsewhere(run_spec) -> None:
-    """PyInstaller's hook takes the library of the machine that makes the bundle: one for another sound system."""
+    """PyInstaller's hook takes that of the machine which makes the bundle: one for another sound system."""
     entry = ("libportaudio.so.2", "/usr/lib/libportaudio.so.2", "BINARY")
     needs_it = ("x.so", "x", "EXTENSION")
     found, _noted = run_spec("linux", [entry, needs_it], {"x": ["libportaudio.so.2"]})
