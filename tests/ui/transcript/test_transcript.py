@@ -107,7 +107,6 @@ def test_a_chat_of_many_short_turns_is_opened_in_pieces(
     assert max(at_once[1:]) == 1
 
 
-
 def test_hidden_it_draws_nothing(transcript: Transcript, turns: list[Turn]) -> None:
     for word in range(1000):
         turns[-1].text += f" {word}"
