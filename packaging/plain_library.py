@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -27,7 +28,8 @@ DEFINED = (
     *("-DNDEBUG", "-D_GNU_SOURCE", "-DGGML_SHARED", "-DGGML_BACKEND_SHARED", "-DGGML_BACKEND_BUILD"),
     *("-DGGML_USE_CPU_REPACK", "-DGGML_USE_LLAMAFILE", "-DGGML_USE_OPENMP", "-DGGML_SCHED_MAX_COPIES=4"),
 )
-OPTIONS = ("-O1", "-march=native", "-fopenmp", "-fPIC", "-U__AMX_INT8__")  # -O3 takes three times as long
+OPTIONS = ("-O1", "-march=native")  # -O3 takes three times as long
+ALWAYS = ("-fopenmp", "-fPIC", "-U__AMX_INT8__")
 STANDARDS = {".c": ("-x", "c", "-std=gnu11"), ".cpp": ("-std=gnu++17",)}
 NAME = "libggml-cpu.so.0"  # as libggml asks for it
 
@@ -36,7 +38,7 @@ def is_needed(path: PurePosixPath) -> bool:
     return path.parts[0] == "ggml" and (path.suffix == ".h" or "ggml-cpu" in path.parts)
 
 
-def build(made: Path, llama: Path, libraries: Path) -> None:
+def build(made: Path, llama: Path, libraries: Path, options: Sequence[str] = OPTIONS) -> None:
     started = time.monotonic()
     ggml = llama / "ggml"
     cpu = ggml / "src" / "ggml-cpu"
@@ -48,8 +50,9 @@ def build(made: Path, llama: Path, libraries: Path) -> None:
     library = made / "llama_cpp" / "lib" / NAME
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = [f"{folder}/{number}.o" for number in range(len(sources))]
+        compile_ = [*options, *ALWAYS, *DEFINED, *include, "-c"]
         commands = [
-            [compiler(), *STANDARDS[source.suffix], *OPTIONS, *DEFINED, *include, "-c", source, "-o", object_]
+            [compiler(), *STANDARDS[source.suffix], *compile_, source, "-o", object_]
             for source, object_ in zip(sources, objects, strict=True)
         ]
         list(pool.map(partial(subprocess.run, check=True), commands))
@@ -64,7 +67,7 @@ def build(made: Path, llama: Path, libraries: Path) -> None:
             base,
         ]
         subprocess.run([*linked, "-o", library], check=True)
-    print(f"{NAME} without patches: made in {time.monotonic() - started:.0f} s")
+    print(f"{made}: made in {time.monotonic() - started:.0f} s")
 
 
 if __name__ == "__main__":

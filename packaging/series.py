@@ -16,7 +16,7 @@ from pathlib import Path
 from apply_patch import SERIES, DoesNotFitError, apply
 from llama_cpp_sources import downloaded, unpacked
 
-LEFT_OUT = {"models", "docs", "media", "benches"}  # of no use here, and most of its size
+LEFT_OUT = {".git", "models", "docs", "media", "benches"}  # a submodule's, and most of its size
 
 
 def open_(folder: Path) -> None:

@@ -6,6 +6,7 @@ It uses the context of a `LlamaBackend` whose sequences are all empty, and leave
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +81,24 @@ def first_token_s(backend: LlamaBackend, prompt: list[int], chunk: int) -> float
     lib.llama_sampler_sample(sampler._chain.pointer, context, rows[0])
     took_s = time.perf_counter() - started
     sampler.close()
+    lib.llama_memory_clear(lib.llama_get_memory(context), False)
+    lib.llama_batch_free(batch)
+    return took_s
+
+
+def decoded_s(
+    backend: LlamaBackend, steps: list[list[list[int]]], clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
+    """Seconds of each step, which computes so many tokens of each sequence; nothing is sampled."""
+    context = backend._context.pointer
+    batch = lib.llama_batch_init(max(sum(map(len, step)) for step in steps), 0, 1)
+    took_s, pos = [], 0
+    for step in steps:
+        began = clock()
+        _fill(batch, step, pos)
+        _decode(context, batch)
+        took_s.append(clock() - began)
+        pos += len(step[0])
     lib.llama_memory_clear(lib.llama_get_memory(context), False)
     lib.llama_batch_free(batch)
     return took_s

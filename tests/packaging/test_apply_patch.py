@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from collections import defaultdict
 from pathlib import Path
 
@@ -128,6 +129,19 @@ def test_a_patch_says_what_it_is_for(patch) -> None:
     head = patch.read_text().partition("\n--- ")[0]
     for heading in ("Processors:", "Measured:", "Upstream:", "Goes when:"):
         assert re.search(rf"^{heading} \S", head, re.MULTILINE)
+
+
+def test_sources_of_a_submodule_become_a_repository(tmp_path, monkeypatch) -> None:
+    """Its .git is a file that leads to nowhere."""
+    archive = tmp_path / "sources.tar.gz"
+    with tarfile.open(archive, "w:gz") as sources:
+        for name in (".git", "one.c"):
+            (tmp_path / name).write_text("gitdir: ../../.git/modules/vendor/llama.cpp\n")
+            sources.add(tmp_path / name, f"llama-1/vendor/llama.cpp/{name}")
+    monkeypatch.setattr(series, "downloaded", lambda _folder: archive)
+    monkeypatch.setattr(series, "SERIES", tmp_path / "none")
+    series.open_(tmp_path / "opened")
+    assert series.git(tmp_path / "opened", "ls-files").splitlines() == ["one.c"]
 
 
 def test_commits_become_patches_whose_heads_are_kept(folder, tmp_path, monkeypatch) -> None:
