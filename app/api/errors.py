@@ -29,7 +29,7 @@ WANTED = {
     "dict": "an object",
     "model": "an object",
     "model_attributes": "an object",
-    "int": "a number",
+    "int": "a whole number",
     "float": "a number",
     "bool": "true or false",
 }
@@ -96,11 +96,11 @@ def from_validation(error: ValidationError, body: object) -> ApiError:
     """What is wrong with the first wrong field of `body`, by the name that the caller gave it.
 
     Where a field may be of several types, each of them is complained about: the complaint that lies deepest
-    is of the type that was meant.
+    is of the type that was meant, and so is one that is about more than the type.
     """
     problems = error.errors(include_url=False, include_input=False, include_context=False)
     of_field = [one for one in problems if one["loc"][:1] == problems[0]["loc"][:1]]
-    problem = max(of_field, key=lambda one: len(one["loc"]))
+    problem = max(of_field, key=lambda one: (len(one["loc"]), not one["type"].endswith("_type")))
     where = _path(problem["loc"], body)
     types = [one["type"] for one in of_field if _path(one["loc"], body) == where]
     message = problem["msg"]

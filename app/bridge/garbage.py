@@ -5,12 +5,16 @@ part of a cycle on the engine's thread; Qt then crashes somewhere else, later.
 """
 
 import gc
+from time import thread_time
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.engine.freed_memory import give_back
 
 PERIOD_MS = 1_000
+MOMENT_MS = 20  # in which the window has to do nearly nothing: what it does is not to wait for a collection
+BUSY_S = 0.004  # of computing in a moment
+MAX_MOMENTS = 25  # then it is collected whatever the window does
 QUIET_PERIODS = 5  # without a collection that was due; in the last two of them everything is tidied up
 # Chats that are closed before the next collection of everything, however busy the window is: each leaves a
 # quarter of a megabyte in cycles, and a hundred of them would raise for good what the heaps of malloc and
@@ -28,8 +32,12 @@ class GarbageCollector(QObject):
         self._is_untidy = True  # a chat was closed, or much was made and freed, since all was given back
         self._num_quiet = 0  # periods without a collection
         self._num_closed = 0  # chats, since everything was collected
+        self._num_moments = 0  # that have been waited for since the period ended
+        self._computed_s = 0.0  # until the moment began
+        self._moment = QTimer(self, singleShot=True, interval=MOMENT_MS)
+        self._moment.timeout.connect(self.collect_if_idle)
         timer = QTimer(self)
-        timer.timeout.connect(self.collect_if_due)
+        timer.timeout.connect(self.wait_for_moment)
         timer.start(PERIOD_MS)
 
     @Slot()
@@ -37,6 +45,25 @@ class GarbageCollector(QObject):
         """Something large is about to be freed."""
         self._is_untidy, self._num_quiet = True, 0
         self._num_closed += 1
+
+    @Slot()
+    def wait_for_moment(self) -> None:
+        if not self._moment.isActive():
+            self._num_moments = 0
+            self._begin_moment()
+
+    def _begin_moment(self) -> None:
+        self._computed_s = thread_time()
+        self._moment.start()
+
+    @Slot()
+    def collect_if_idle(self) -> None:
+        """A moment has passed: it goes on to the next if the window was at work in it."""
+        self._num_moments += 1
+        if thread_time() - self._computed_s > BUSY_S and self._num_moments < MAX_MOMENTS:
+            self._begin_moment()
+        else:
+            self.collect_if_due()
 
     @Slot()
     def collect_if_due(self) -> None:

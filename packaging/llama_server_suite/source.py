@@ -66,7 +66,7 @@ def _package(folder: Path) -> Path:
     if not found:
         wanted = f"{PACKAGE}=={version(PACKAGE)}"
         _run(
-            sys.executable, "-m", "pip", "download", "--no-binary", ":all:", "--no-deps", "-d", folder, wanted
+            sys.executable, "-m", "pip", "download", "--no-binary", PACKAGE, "--no-deps", "-d", folder, wanted
         )
         found = list(folder.glob("*.tar.gz"))
     return found[0]

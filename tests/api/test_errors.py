@@ -48,6 +48,10 @@ async def test_the_code_is_a_word_for_openais_clients_and_a_number_for_llama_ser
         ({"messages": [HI | {"content": [{"type": "text"}]}]}, "messages", "needs its text"),
         ({"messages": [HI | {"role": "king"}]}, "messages[0].role", "should be 'system', 'developer'"),
         ({"messages": [HI], "stop": [1]}, "stop[0]", "should be a string"),
+        ({"messages": [HI], "stop": ["x"] * 65}, "stop", "List should have at most 64 items"),
+        ({"messages": [HI], "stop": ["x", ""]}, "stop[1]", "should have at least 1 character"),
+        ({"messages": [HI], "max_tokens": 8.5}, "max_tokens", "should be a whole number"),
+        ({"messages": [HI], "top_k": "8"}, "top_k", "should be a whole number"),
         ({"messages": [HI], "logit_bias": "x"}, "logit_bias", "should be a list or an object"),
     ],
 )

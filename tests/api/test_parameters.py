@@ -153,6 +153,15 @@ async def test_a_grammar_is_looked_at_beside_the_loop_that_serves_all(path, monk
     assert [thread.name for thread in threads] == ["skein-prompt"]
 
 
+@pytest.mark.parametrize("path", ENDPOINTS)
+async def test_a_whole_number_may_have_a_point(path):
+    async with serving() as served:
+        asked = ENDPOINTS[path] | {"max_tokens": 1.0, "top_k": 5.0, "seed": 1e3, "temperature": 1.0}
+        assert (await served.post(path, asked))[0] == 200
+        assert (await served.post(path, asked | {"top_k": 5.5}))[0] == 400
+        assert (await served.post(path, asked | {"seed": 1e300}))[0] == 400
+
+
 @pytest.mark.parametrize("stop", ["", [""], ["a", ""], 5, [5], ["x"] * 65, "x" * 1001, ["x" * 1000] * 9])
 async def test_stop_strings_that_make_no_sense_are_refused(stop):
     async with serving() as served:

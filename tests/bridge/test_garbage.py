@@ -153,3 +153,25 @@ def test_nothing_is_given_back_while_collections_are_due(
     monkeypatch.setattr(garbage.gc, "get_count", lambda: (0, 0, 0))
     rest(collector, garbage.QUIET_PERIODS - 1)
     assert given_back == []
+
+
+def test_a_collection_waits_for_a_moment_in_which_the_window_is_idle_but_not_for_ever(
+    collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 0.0
+    collected: list[None] = []
+    monkeypatch.setattr(garbage, "thread_time", lambda: now_s)
+    monkeypatch.setattr(collector, "collect_if_due", lambda: collected.append(None))
+    collector.wait_for_moment()
+    for _ in range(3):
+        now_s += 2 * garbage.BUSY_S
+        collector.collect_if_idle()
+    assert (collected, collector._moment.isActive()) == ([], True)
+    collector._moment.stop()
+    collector.collect_if_idle()
+    assert (collected, collector._moment.isActive()) == ([None], False)
+    collector.wait_for_moment()
+    for _ in range(garbage.MAX_MOMENTS):
+        now_s += 2 * garbage.BUSY_S
+        collector.collect_if_idle()
+    assert len(collected) == 2

@@ -80,6 +80,7 @@ def test_everything_in_a_chat_has_a_name(window: MainWindow, workspace: FakeWork
 
 @pytest.fixture
 def settings_window(window: MainWindow) -> Iterator[SettingsWindow]:
+    assert window.settings_window.sections  # all are made
     window.settings_window.come_up()
     yield window.settings_window
     window.settings_window.hide()

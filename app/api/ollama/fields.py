@@ -11,7 +11,7 @@ from pydantic import Field
 from app.api.as_chat import AnyObject, given, image_part, schema_format, text_part, thinking
 from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS
 from app.api.errors import invalid
-from app.api.json_body import Body, as_json
+from app.api.json_body import Body, as_json, whole
 from app.api.openai import MAX_TOP_LOGPROBS
 from app.api.parameters import MAX_WARNINGS, SamplingFields
 from app.protocol.sampling import shown
@@ -104,12 +104,7 @@ class OllamaFields(Body):
 
     @property
     def _options(self) -> AnyObject:
-        """Some clients send 40.0 for 40."""
-        return {
-            name: int(value) if isinstance(value, float) and value.is_integer() else value
-            for name, value in (self.options or {}).items()
-            if value is not None
-        }
+        return {name: whole(value) for name, value in (self.options or {}).items() if value is not None}
 
 
 class ChatFields(OllamaFields):

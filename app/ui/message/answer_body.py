@@ -1,5 +1,7 @@
 """The text of an answer: its thinking, collapsed, and the reply. GUI thread."""
 
+from functools import cached_property
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
@@ -18,11 +20,26 @@ class AnswerBody(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.thinking = ThinkingSection(self)
+        self._zoom = 0
+        self._is_plain = False
         self.column = MarkdownColumn(self)
-        self.thinking.hide()
-        self.thinking.height_changed.connect(self.height_changed)
         self.column.height_changed.connect(self.height_changed)
+
+    @cached_property
+    def thinking(self) -> ThinkingSection:
+        """Made when it is first needed: most answers begin without."""
+        thinking = ThinkingSection(self)
+        thinking.hide()
+        thinking.set_zoom(self._zoom)
+        thinking.set_plain(self._is_plain)
+        thinking.height_changed.connect(self.height_changed)
+        return thinking
+
+    @property
+    def _thoughts(self) -> ThinkingSection | None:
+        """None if none are shown."""
+        made: ThinkingSection | None = self.__dict__.get("thinking")
+        return None if made is None or made.isHidden() else made
 
     @property
     def parts(self) -> list[ProsePane | CodeBlock]:
@@ -49,13 +66,17 @@ class AnswerBody(QWidget):
 
     def _show_thinking(self, split: Split, is_thinking: bool, thinking_s: float) -> None:
         has_thought = bool(split.thinking) or is_thinking
-        self.thinking.setVisible(has_thought)
         if has_thought:
+            self.thinking.show()
             self.thinking.apply(split.thinking, is_thinking, thinking_s)
+        elif self._thoughts:
+            self._thoughts.hide()
 
     def set_plain(self, is_plain: bool) -> None:
         """From the next text on: as it was written, without reading it as Markdown."""
-        self.thinking.set_plain(is_plain)
+        self._is_plain = is_plain
+        if "thinking" in self.__dict__:
+            self.thinking.set_plain(is_plain)
         self.column.set_plain(is_plain)
 
     def plain_text(self) -> str:
@@ -63,17 +84,19 @@ class AnswerBody(QWidget):
         return self.column.plain_text()
 
     def text_parts(self) -> list[TextPart]:
-        thoughts = self.thinking.text_parts() if not self.thinking.isHidden() else []
+        thoughts = self._thoughts.text_parts() if self._thoughts else []
         return [*(part.under(0) for part in thoughts), *(part.under(1) for part in self.column.text_parts())]
 
     def set_zoom(self, zoom: int) -> None:
-        self.thinking.set_zoom(zoom)
+        self._zoom = zoom
+        if "thinking" in self.__dict__:
+            self.thinking.set_zoom(zoom)
         self.column.set_zoom(zoom)
 
     def arrange(self, width: int) -> int:
         y = 0
-        if not self.thinking.isHidden():
-            y = self.thinking.arrange(width)
+        if self._thoughts:
+            y = self._thoughts.arrange(width)
             y += GAP if self.column.parts else 0
         self.column.move(0, y)
         y += self.column.arrange(width)

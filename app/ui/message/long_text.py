@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QFont
@@ -17,10 +17,12 @@ from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold, unfold
 from app.ui.message.passages import Kind, Passage
 from app.ui.message.safe_browser import SafeBrowser
+from app.ui.message.slices import slices
 from app.ui.message.text_part import TextPart
 
 PART_CHARS = 8_000  # laying out more takes longer than a frame, if no letter is Latin
 MAX_PART_LINES = 600
+CHARS_PER_WEIGHT = 3
 STEPPER = 28
 
 
@@ -51,12 +53,14 @@ class LongText(QWidget):
         self._note.setFont(small_font())
         self._text = SafeBrowser(self)
         self._text.setAccessibleName(tr("You"))
-        self._count = PlainLabel(parent=self, tone="muted")
-        self._count.setFont(tabular(small_font()))
-        self.previous = IconButton("chevron-left", tr("Previous part"), STEPPER - 2, self, icon_side=14)
-        self.next = IconButton("chevron-right", tr("Next part"), STEPPER - 2, self, icon_side=14)
-        self.previous.clicked.connect(lambda: self._step(-1))
-        self.next.clicked.connect(lambda: self._step(1))
+
+    @cached_property
+    def stepper(self) -> "Stepper":
+        """Made when it is first needed: most texts have one part."""
+        stepper = Stepper(self)
+        stepper.hide()
+        stepper.stepped.connect(self._step)
+        return stepper
 
     @property
     def num_parts(self) -> int:
@@ -111,16 +115,13 @@ class LongText(QWidget):
         if self.text:
             y += self._text.arrange(width)
         if has_parts:
-            self._place_stepper(width, y)
+            self.stepper.arrange(width)
+            self.stepper.move(0, y)
             y += STEPPER
-        for widget, is_shown in (
-            (self._note, has_note),
-            (self._text, bool(self.text)),
-            (self._count, has_parts),
-            (self.previous, has_parts),
-            (self.next, has_parts),
-        ):
-            widget.setVisible(is_shown)
+        self._note.setVisible(has_note)
+        self._text.setVisible(bool(self.text))
+        if "stepper" in self.__dict__:
+            self.stepper.setVisible(has_parts)
         self.setFixedSize(width, y)
         return y
 
@@ -140,11 +141,6 @@ class LongText(QWidget):
         widths = [self._note.fontMetrics().horizontalAdvance(line) + 4 for line in lines]
         return max([*widths, *(button.sizeHint().width() for button in self.files)], default=0)
 
-    def _place_stepper(self, width: int, y: int) -> None:
-        self.next.move(width - self.next.width(), y)
-        self.previous.move(self.next.x() - self.previous.width(), y)
-        self._count.setGeometry(0, y, self.previous.x() - 4, STEPPER)
-
     def _step(self, step: int) -> None:
         self._go_to(self.part + step)
 
@@ -163,6 +159,32 @@ class LongText(QWidget):
         if shown != self._shown:
             self._shown = shown
             self._text.show_plain(shown)
-        self._count.setText(tr("Part {number} of {total}", number=part + 1, total=self.num_parts))
+            slices().work += len(shown) // CHARS_PER_WEIGHT
+        if self.num_parts > 1:
+            self.stepper.show_part(part, self.num_parts)
+
+
+class Stepper(QWidget):
+    """Which part it is, and the way to those beside it."""
+
+    stepped = Signal(int)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.count = PlainLabel(parent=self, tone="muted")
+        self.count.setFont(tabular(small_font()))
+        self.previous = IconButton("chevron-left", tr("Previous part"), STEPPER - 2, self, icon_side=14)
+        self.next = IconButton("chevron-right", tr("Next part"), STEPPER - 2, self, icon_side=14)
+        self.previous.clicked.connect(lambda: self.stepped.emit(-1))
+        self.next.clicked.connect(lambda: self.stepped.emit(1))
+
+    def show_part(self, part: int, num_parts: int) -> None:
+        self.count.setText(tr("Part {number} of {total}", number=part + 1, total=num_parts))
         self.previous.setEnabled(part > 0)
-        self.next.setEnabled(part < self.num_parts - 1)
+        self.next.setEnabled(part < num_parts - 1)
+
+    def arrange(self, width: int) -> None:
+        self.setFixedSize(width, STEPPER)
+        self.next.move(width - self.next.width(), 0)
+        self.previous.move(self.next.x() - self.previous.width(), 0)
+        self.count.setGeometry(0, 0, self.previous.x() - 4, STEPPER)

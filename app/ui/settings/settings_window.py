@@ -3,7 +3,8 @@
 Choices apply at once. Knows the settings' names and values, not their effects.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 
 from pydantic import ValidationError
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
@@ -20,7 +21,6 @@ from app.services.model_hub import ModelHub
 from app.services.preferences import Preferences
 from app.services.tools import ToolService
 from app.ui.base.fuzzy import fold
-from app.ui.base.menu_commands import MenuCommand
 from app.ui.base.setting_kinds import CommandRow, Facts, HubToken, Page, Remark, Setting
 from app.ui.base.setting_list import PAGES
 from app.ui.base.setting_row import ActionRow, RemarkRow, Row, SettingRow
@@ -54,10 +54,12 @@ class SettingsWindow(QDialog):
         self._page = 0  # the page selected last
         self.search = search_field(tr("Search settings"), self)
         self.nav = QListWidget(self)
-        self.shortcuts = ShortcutTable(shortcuts, self)
-        self.tools = ToolsPage(tools, preferences, self)
-        commands = {command.name: command for command in shortcuts.commands()}
-        self.sections = {page.name: self._section(page, commands) for page in PAGES}
+        self._shortcuts = shortcuts
+        self._tools = tools
+        self._commands = {command.name: command for command in shortcuts.commands()}
+        self._sections: dict[str, _Section] = {}  # in the order of the pages, those that are made
+        self._rest = QTimer(self, singleShot=True, interval=0)
+        self._rest.timeout.connect(self._make_next)
         self.reload = _ReloadStrip(self)
         self._scroll = QScrollArea(self)
         self.setWindowTitle(tr("Settings"))
@@ -68,11 +70,45 @@ class SettingsWindow(QDialog):
         self._show_values()
         self.show_page(PAGES[0].name)
 
+    # The page that is shown is made at once, with those before it, and each of the others in a turn of the
+    # loop: to make all takes longer than a window may stand still.
+
+    @cached_property
+    def shortcuts(self) -> ShortcutTable:
+        return ShortcutTable(self._shortcuts, self)
+
+    @cached_property
+    def tools(self) -> ToolsPage:
+        return ToolsPage(self._tools, self._preferences, self)
+
+    @property
+    def sections(self) -> "dict[str, _Section]":
+        """All of them, by the names of their pages."""
+        self._make_up_to(PAGES[-1].name)
+        return self._sections
+
     @property
     def rows(self) -> dict[str, SettingRow]:
-        """By the names of the settings."""
-        rows = (row for section in self.sections.values() for row in section.rows)
-        return {row.setting.name: row for row in rows if isinstance(row, SettingRow)}
+        """All of them, by the names of the settings."""
+        return _setting_rows(self.sections.values())
+
+    def _make_up_to(self, name: str) -> None:
+        while name not in self._sections:
+            self._make_next()
+
+    @Slot()
+    def _make_next(self) -> None:
+        page = PAGES[len(self._sections)]
+        section = self._section(page)
+        section.hide()
+        section.setMaximumWidth(PAGE_WIDTH if page.name != SHORTCUTS else 16_777_215)
+        self._sections[page.name] = section
+        self._column.insertWidget(len(self._sections), section, 1 if page.name == SHORTCUTS else 0)
+        self._show_values_of(section)
+        if len(self._sections) < len(PAGES):
+            self._rest.start()
+        else:
+            self._rest.stop()
 
     def show_page(self, name: str) -> None:
         self.search.clear()
@@ -84,7 +120,7 @@ class SettingsWindow(QDialog):
             page for page in PAGES for row in page.rows if isinstance(row, Setting) and row.name == name
         )
         self.show_page(page.name)
-        row = self.rows[name]
+        row = _setting_rows(self._sections.values())[name]
         row.widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
         QTimer.singleShot(0, row, lambda: self._scroll.ensureWidgetVisible(row))  # once it has its place
 
@@ -94,23 +130,26 @@ class SettingsWindow(QDialog):
 
     @Slot(str, object)
     def _on_chosen(self, name: str, value: object) -> None:
-        check = self.rows[name].setting.check
-        if check and (problem := check(value)):
-            self.rows[name].show_problem(problem)
+        row = _setting_rows(self._sections.values())[name]
+        if row.setting.check and (problem := row.setting.check(value)):
+            row.show_problem(problem)
             return
         try:
             self._preferences.set(name, value)
         except ValidationError as error:
-            self.rows[name].show_problem(error.errors()[0]["msg"])
+            row.show_problem(error.errors()[0]["msg"])
 
     @Slot()
     def _show_values(self) -> None:
         """All of them: one may be mentioned in another's note."""
+        self._show_values_of(*self._sections.values())
+        self.reload.setVisible(self._models.needs_reload)
+
+    def _show_values_of(self, *sections: "_Section") -> None:
         facts = self._facts()
-        for name, row in self.rows.items():
+        for name, row in _setting_rows(sections).items():
             note = row.setting.note(facts) if row.setting.note else ""
             row.apply(self._preferences.value(name), note)
-        self.reload.setVisible(self._models.needs_reload)
 
     # Pages and search
 
@@ -121,11 +160,14 @@ class SettingsWindow(QDialog):
         self._page = self.nav.currentRow()
         self.search.clear()
         chosen = PAGES[self._page].name
-        for name, section in self.sections.items():
+        self._make_up_to(chosen)
+        for name, section in self._sections.items():
             section.search(())
             section.setVisible(name == chosen)
-        self.shortcuts.filter("")
-        self.tools.show()
+        if SHORTCUTS in self._sections:
+            self.shortcuts.filter("")
+        if TOOLS in self._sections:
+            self.tools.show()
         self._scroll.verticalScrollBar().setValue(0)
 
     @Slot()
@@ -147,25 +189,24 @@ class SettingsWindow(QDialog):
         elif not any(found):
             self._nothing.show()
 
-    def _section(self, page: Page, commands: dict[str, MenuCommand]) -> "_Section":
+    def _section(self, page: Page) -> "_Section":
         section = _Section(tr(page.title), self)
         if page.name == TOOLS:
             section.add_first(self.tools)
         for row in page.rows:
-            section.add(self._row(row, commands, section))
+            section.add(self._row(row, section))
         if page.name == SHORTCUTS:
             section.add_rest(self.shortcuts)
         return section
 
-    def _row(
-        self, row: Setting | Remark | CommandRow | HubToken, commands: dict[str, MenuCommand], parent: QWidget
-    ) -> Row | None:
+    def _row(self, row: Setting | Remark | CommandRow | HubToken, parent: QWidget) -> Row | None:
         if isinstance(row, Remark):
             return RemarkRow(row.text, parent)
         if isinstance(row, HubToken):
             return TokenRow(self._hub, parent)
         if isinstance(row, CommandRow):
-            return ActionRow(commands[row.name].action, parent) if row.name in commands else None
+            command = self._commands.get(row.name)
+            return ActionRow(command.action, parent) if command else None
         made = SettingRow(row, parent)
         made.chosen.connect(self._on_chosen)
         made.reset_requested.connect(self._preferences.reset)
@@ -176,11 +217,8 @@ class SettingsWindow(QDialog):
         self._nothing.hide()
         self._dress_nav()
         page = QWidget()
-        column = vbox(self._nothing, on=page, margins=(MARGIN, 16, MARGIN, MARGIN), spacing=16)
-        for name, section in self.sections.items():
-            section.setMaximumWidth(PAGE_WIDTH if name != SHORTCUTS else 16_777_215)
-            column.addWidget(section, 1 if name == SHORTCUTS else 0)
-        column.addStretch(1 if SHORTCUTS not in self.sections else 0)
+        self._column = vbox(self._nothing, on=page, margins=(MARGIN, 16, MARGIN, MARGIN), spacing=16)
+        self._column.addStretch()
         page.setAutoFillBackground(False)
         self._scroll.setWidget(page)
         self._scroll.setWidgetResizable(True)
@@ -272,6 +310,11 @@ class _Section(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_lines_between(self.rows, self)
+
+
+def _setting_rows(sections: "Iterable[_Section]") -> dict[str, SettingRow]:
+    rows = (row for section in sections for row in section.rows)
+    return {row.setting.name: row for row in rows if isinstance(row, SettingRow)}
 
 
 class _ReloadStrip(Foot):

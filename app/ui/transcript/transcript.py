@@ -41,7 +41,8 @@ REST_PER_COST = 50  # what took 2 ms is followed by 100 ms of rest; painting tak
 MAX_REST_MS = 400
 NUM_AROUND = 3  # rows with widgets on each side of what is in sight
 MAX_PASSES = 8
-FRAME = 8_000  # in weights: so much new text is drawn at once
+FRAME = 5_000  # in weights: after so much that is drawn, no other row is begun at once
+VIEW_WEIGHT = 1_500  # making one takes 3 ms
 FREE_AFTER_MS = 60_000  # a hidden chat needs no widgets
 
 
@@ -339,17 +340,17 @@ class Transcript(QAbstractScrollArea):
 
     # Placing
 
-    def _place(self, is_growth: bool = True) -> None:
+    def _place(self, is_growth: bool = True, work: int = FRAME) -> None:
         """Gives visible turns their widgets and places, and the scroll bar its range.
 
-        If it was scrolled to the end, it follows the growth.
+        If it was scrolled to the end, it follows the growth. After so much `work` no other row is begun.
         """
         if self._is_placing or not self.isVisible():
             return
         self._is_placing = True
         try:
             self._fit_page()
-            value = self._settle(follows_end=self._follows_end and is_growth)
+            value = self._settle(self._follows_end and is_growth, slices().work + work)
             self._set_bar(value)
             self._page.hold(value)
             self._follows_end |= value >= self._page.max_value
@@ -372,18 +373,18 @@ class Transcript(QAbstractScrollArea):
         bar.setRange(0, self._page.max_value)
         bar.setValue(value)
 
-    def _settle(self, follows_end: bool) -> int:
+    def _settle(self, follows_end: bool, end: int) -> int:
         """Measures rows that become visible until nothing moves, and returns the scroll position.
 
         What has to wait for the next frame is as high as it is thought to be until then.
         """
-        end = slices().work + FRAME
         for _ in range(MAX_PASSES):
             value = self._page.max_value if follows_end else self._page.value
             self.rows_in_sight = self._page.rows_in_sight(value)
             held = self.rows_in_sight.stop - 1 if follows_end else self._page.anchor.row
             rows = sorted(self.rows_in_sight, key=lambda row: row != held)
-            num_changed = sum(self._measure(row) for row in rows if row == held or slices().work < end)
+            due = (row for row in rows if row == held or self._is_ready(row) or slices().work < end)
+            num_changed = sum(self._measure(row) for row in due)
             if not num_changed:
                 break
         return self._page.max_value if follows_end else self._page.value
@@ -414,6 +415,7 @@ class Transcript(QAbstractScrollArea):
 
     def _new_view(self, kind: type[TurnView], turn: Turn) -> TurnView:
         view = kind(turn, self.viewport())
+        slices().work += VIEW_WEIGHT
         view.hide()
         view.set_zoom(self._zoom)
         view.set_plain(self._is_plain)
@@ -469,7 +471,7 @@ class Transcript(QAbstractScrollArea):
         if row is not None and self.isVisible():
             with slices().ahead():
                 self._measure(row)
-            self._place(is_growth=self._is_at_end)
+            self._place(is_growth=self._is_at_end, work=0)
 
     @Slot(object, object)
     def _on_version_requested(self, turn: Turn, version: Turn) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Self
 
 from PySide6.QtCore import Qt, Signal
@@ -263,18 +264,32 @@ class VersionSwitch(QWidget):
         self.text = ""
         self._shown: tuple[int, int, bool] | None = None
         self.setFont(tabular(small_font()))
-        side = CopyButton.SIDE
-        self.previous = IconButton("chevron-left", tr("Previous version"), side, self, icon_side=14)
-        self.next = IconButton("chevron-right", tr("Next version"), side, self, icon_side=14)
-        self.previous.clicked.connect(lambda: self.requested.emit(-1))
-        self.next.clicked.connect(lambda: self.requested.emit(1))
         self.hide()
+
+    # Made when they are first needed: most turns have one version.
+
+    @cached_property
+    def previous(self) -> IconButton:
+        return self._new_button("chevron-left", tr("Previous version"), -1)
+
+    @cached_property
+    def next(self) -> IconButton:
+        return self._new_button("chevron-right", tr("Next version"), 1)
+
+    def _new_button(self, icon_name: str, label: str, step: int) -> IconButton:
+        button = IconButton(icon_name, label, CopyButton.SIDE, self, icon_side=14)
+        button.clicked.connect(lambda: self.requested.emit(step))
+        button.show()
+        return button
 
     def apply(self, turn: Turn, place: Place) -> None:
         number, total = place.number_of(turn), len(place.versions)
         if (number, total, place.is_busy) == self._shown:
             return
         self._shown = (number, total, place.is_busy)
+        self.setVisible(total > 1)
+        if total == 1:
+            return
         self.text = f"{number}/{total}"
         self.setAccessibleName(tr("Version {number} of {total}", number=number, total=total))
         self.previous.setEnabled(number > 1 and not place.is_busy)
@@ -282,7 +297,6 @@ class VersionSwitch(QWidget):
         middle = self.fontMetrics().horizontalAdvance(self.text) + 2
         self.next.move(self.previous.width() + middle, 0)
         self.setFixedSize(self.next.x() + self.next.width(), TurnButtons.HEIGHT)
-        self.setVisible(total > 1)
         self.update()
 
     @property

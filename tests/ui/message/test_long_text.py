@@ -57,14 +57,14 @@ def test_a_long_text_is_shown_a_part_at_a_time(text: LongText) -> None:
     text.show_text(BOOK)
     text.arrange(500)
     assert shown(text) == parts_of(BOOK)[0]
-    assert text._count.text() == f"Part 1 of {text.num_parts}"
-    assert not text.previous.isEnabled()
-    text.next.click()
+    assert text.stepper.count.text() == f"Part 1 of {text.num_parts}"
+    assert not text.stepper.previous.isEnabled()
+    text.stepper.next.click()
     assert shown(text) == parts_of(BOOK)[1]
     for _ in range(text.num_parts):
-        text.next.click()
+        text.stepper.next.click()
     assert text.part == text.num_parts - 1
-    assert not text.next.isEnabled()
+    assert not text.stepper.next.isEnabled()
 
 
 def test_a_match_brings_its_part(text: LongText) -> None:
@@ -78,7 +78,7 @@ def test_a_short_text_takes_no_more_room_than_it_needs(text: LongText) -> None:
     text.show_text("Hi")
     text.arrange(500)
     assert text.width() < 100
-    assert not text.next.isVisibleTo(text)
+    assert not text.stepper.isVisibleTo(text)
 
 
 def test_files_stand_above_the_words_and_can_be_opened(text: LongText, qtbot: QtBot) -> None:

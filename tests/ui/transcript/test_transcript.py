@@ -78,6 +78,35 @@ def place_on_screen(transcript: Transcript, turn: Turn) -> int:
 # Drawing
 
 
+def test_a_chat_of_many_short_turns_is_opened_in_pieces(
+    transcript: Transcript, chat: Chat, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Making a view is work, too: a turn of the loop makes a few, and those that follow one each."""
+    chat.turns[-1].state = TurnState.DONE
+    for n in range(20):
+        chat.add(Turn(Role.USER, f"Question {n}?"), Turn(Role.ASSISTANT, f"Answer {n}."))
+    made = 0
+    new_view, fill_one = transcript._views._make, transcript._fill
+
+    def count(*arguments: object) -> TurnView:
+        nonlocal made
+        made += 1
+        return new_view(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(transcript._views, "_make", count)
+    transcript.resize(700, 900)
+    transcript.show()
+    at_once = [made]
+    transcript._fills.stop()
+    while not all(transcript._is_ready(row) for row in transcript._around()):
+        made = 0
+        fill_one()
+        at_once.append(made)
+    assert sum(at_once) > 10
+    assert at_once[0] <= 4
+    assert max(at_once[1:]) == 1
+
+
 def test_hidden_it_draws_nothing(transcript: Transcript, turns: list[Turn]) -> None:
     for word in range(1000):
         turns[-1].text += f" {word}"
@@ -155,6 +184,7 @@ def test_every_turn_can_be_scrolled_to_and_shows_its_own_text(
     bar.setValue(0)
     seen: set[str] = set()
     while True:
+        settle(transcript, qtbot)
         for view in transcript.live_views:
             seen.add(view.turn.id)
             assert view.plain_text().split() == view.turn.text.replace("**", "").split()
