@@ -1855,6 +1855,41 @@ High water: most cells used since the model was loaded.</source>
         <translation>{number:,} 个词元</translation>
     </message>
     <message>
+        <source>about {tokens:,}</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>约 {tokens:,}</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens} tokens, but its own limit is {limit:,}: raise that in the chat settings, or shorten the text.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens} 个词元，但其自身上限为 {limit:,}：请在对话设置中提高上限，或缩短文字。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), leave out the middle, or shorten the text.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，省略中间部分，或缩短文字。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), or shorten the text.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，或缩短文字。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens} tokens, but this model can hold {limit:,}: leave out the middle, shorten the text, or use another model.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens} 个词元，但此模型只能容纳 {limit:,}：请省略中间部分，缩短文字，或使用其他模型。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens} tokens, but this model can hold {limit:,}: shorten the text, or use another model.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
+    </message>
+    <message>
+        <source>This chat has {chars:,} characters, too many for a context of {limit:,} tokens: shorten the text.</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation>此对话有 {chars:,} 个字符，对 {limit:,} 个词元的上下文来说太多了：请缩短文字。</translation>
+    </message>
+    <message>
         <source>drafted</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
         <translation>推测</translation>
@@ -2289,27 +2324,27 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>This chat needs {tokens:,} tokens, but its own limit is {limit:,}: raise that in the chat settings, or shorten the text.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>此对话需要 {tokens:,} 个词元，但其自身上限为 {limit:,}：请在对话设置中提高上限，或缩短文字。</translation>
+        <translation type="vanished">此对话需要 {tokens:,} 个词元，但其自身上限为 {limit:,}：请在对话设置中提高上限，或缩短文字。</translation>
     </message>
     <message>
         <source>This chat needs {tokens:,} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), leave out the middle, or shorten the text.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>此对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，省略中间部分，或缩短文字。</translation>
+        <translation type="vanished">此对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，省略中间部分，或缩短文字。</translation>
     </message>
     <message>
         <source>This chat needs {tokens:,} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), or shorten the text.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>此对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，或缩短文字。</translation>
+        <translation type="vanished">此对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，或缩短文字。</translation>
     </message>
     <message>
         <source>This chat needs {tokens:,} tokens, but this model can hold {limit:,}: leave out the middle, shorten the text, or use another model.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请省略中间部分，缩短文字，或使用其他模型。</translation>
+        <translation type="vanished">此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请省略中间部分，缩短文字，或使用其他模型。</translation>
     </message>
     <message>
         <source>This chat needs {tokens:,} tokens, but this model can hold {limit:,}: shorten the text, or use another model.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
+        <translation type="vanished">此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
     </message>
     <message>
         <source>It could not be encoded.</source>
