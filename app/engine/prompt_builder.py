@@ -474,7 +474,8 @@ class PromptBuilder:
         if num_tokens > limit:
             return overflow.too_long(num_tokens, request, self._backend.model, is_estimate=True)
         told = said(
-            "This chat has {chars:,} characters, too many for a context of {limit:,} tokens: shorten the text.",
+            "This chat has {chars:,} characters, too many for a context of {limit:,} tokens: "
+            "shorten the text.",
             chars=num_chars,
             limit=limit,
         )
