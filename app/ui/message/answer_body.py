@@ -62,8 +62,12 @@ class AnswerBody(QWidget):
         """The answer as rendered text, without the thinking."""
         return self.column.plain_text()
 
+    @property
+    def shows_thinking(self) -> bool:
+        return not self.thinking.isHidden() and self.thinking.is_open
+
     def text_parts(self) -> list[TextPart]:
-        thoughts = self.thinking.text_parts() if not self.thinking.isHidden() else []
+        thoughts = self.thinking.text_parts() if self.shows_thinking else []
         return [*(part.under(0) for part in thoughts), *(part.under(1) for part in self.column.text_parts())]
 
     def set_zoom(self, zoom: int) -> None:
