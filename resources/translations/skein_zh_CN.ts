@@ -5768,7 +5768,7 @@ rate</source>
     <message>
         <source>A small demonstration. It adds and subtracts, counts up to 100, knows Skein and can call tools; it cannot write, translate or reason.</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
-        <translation>一个小小的演示模型。它会加减法、数到 100、了解 Skein，也会调用工具；不会写作、翻译或推理。</translation>
+        <translation>一个小小的演示模型，只懂英文。它会加减法、数到 100、介绍 Skein、调用工具；不会写作、翻译或推理。</translation>
     </message>
     <message>
         <source>Get a real model</source>
