@@ -239,10 +239,11 @@ class ProsePane(SafeBrowser):
 
 
 def _frames(frame: QTextFrame) -> Iterator[QTextFrame]:
-    """Those in it that are no tables: quotations."""
+    """Those in it that are neither tables nor images, which are empty frames to Qt: quotations."""
     for inner in frame.childFrames():
         if not isinstance(inner, QTextTable):
-            yield inner
+            if inner.firstPosition() <= inner.lastPosition():
+                yield inner
             yield from _frames(inner)
 
 

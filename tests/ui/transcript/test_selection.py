@@ -433,6 +433,16 @@ def test_only_where_the_focus_is_it_is_lit(qtbot: QtBot, chat: Chat) -> None:
     assert pane.selection_colour() == strong
 
 
+def test_while_a_message_is_edited_it_is_not_lit(page: Transcript) -> None:
+    drag(page, place_of(page, "xi"), place_of(page, "xi", 2))
+    pane = place_of(page, "xi")[0]
+    strong = pane.selection_colour()
+    page.live_views[0].act(TurnAction.EDIT)
+    assert page.live_views[0].editor
+    assert page.live_views[0].editor.text.hasFocus()
+    assert pane.selection_colour() != strong
+
+
 def test_a_label_that_is_selected_ends_it(page: Transcript, chat: Chat, qtbot: QtBot) -> None:
     chat.turns[-1].state, chat.turns[-1].notice = TurnState.FAILED, "out of memory"
     redraw(page)
