@@ -4784,6 +4784,11 @@ rate</source>
         <translation>拖动选择屏幕的一部分。单击或 Enter：全部。Esc：取消。</translation>
     </message>
     <message>
+        <source>Unload when idle (minutes)</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>空闲多久后卸载（分钟）</translation>
+    </message>
+    <message>
         <source>If their descriptions need more, and over 1,000 tokens, the model gets a list of names and looks them up.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>若工具描述超出此比例且多于 1,000 个词元，模型只会得到名称列表，并按需查阅。</translation>
@@ -4797,6 +4802,11 @@ rate</source>
         <source>A shelf that needs more is searched for each message.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>超出的书架会按每条消息搜索。</translation>
+    </message>
+    <message>
+        <source>{words}.</source>
+        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <translation>{words}。</translation>
     </message>
     <message>
         <source>Shelf: {name}</source>
@@ -9927,7 +9937,7 @@ accepted</source>
     <message>
         <source>Answers are free text.</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation>回答是自由文本。</translation>
+        <translation type="vanished">回答是自由文本。</translation>
     </message>
     <message>
         <source>✓ Valid.</source>
@@ -9972,7 +9982,7 @@ accepted</source>
     <message>
         <source>Unload after idle minutes</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>闲置多少分钟后卸载</translation>
+        <translation type="vanished">闲置多少分钟后卸载</translation>
     </message>
     <message>
         <source>Frees the model&apos;s memory after this much idle time. The next message or API request loads it again.</source>
