@@ -1,3 +1,4 @@
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -188,3 +189,13 @@ def test_only_quotations_have_a_bar(frame: QWidget, qtbot: QtBot) -> None:
     assert "\ufffc" in pane.toPlainText()
     barred = [each.firstCursorPosition().block().text() for each in _frames(pane.document().rootFrame())]
     assert barred == ["quoted"]
+
+
+def test_a_selection_has_one_colour_over_words_and_formulas(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, "so $a^2$ is")
+    assert "\ufffc" in pane.toPlainText()
+    pane.show_selected(0, pane.length, is_lit=True)
+    image = pane.grab().toImage()
+    places = ((x, y) for x in range(image.width()) for y in range(image.height()))
+    _ground, selected, letters = Counter(image.pixelColor(*place).name() for place in places).most_common(3)
+    assert letters[1] < selected[1] / 10
