@@ -150,8 +150,8 @@ class ProsePane(SafeBrowser):
                 continue
             place = self.document().documentLayout().blockBoundingRect(block).topLeft()
             ends = [place.x() + _x_of(line, each - block.position()) for each in (at, behind)]
-            top, bottom = floor(place.y() + line.y()), floor(place.y() + line.y() + line.height())
-            painter.fillRect(QRectF(ceil(ends[0]), top, floor(ends[1]) - ceil(ends[0]), bottom - top), colour)
+            left, top = ceil(ends[0]), floor(place.y() + line.y())
+            painter.fillRect(QRectF(left, top, floor(ends[1]) - left, line.height()), colour)
         painter.end()
 
     # Quotations

@@ -222,7 +222,7 @@ First a pi thought.
 - then rho, too
 
 The sigma answer, and its upsilon end."""
-WORDS = "gimel chi phi psi omega aleph beth pi rho sigma upsilon".split()
+WORDS = ["gimel", "chi", "phi", "psi", "omega", "aleph", "beth", "pi", "rho", "sigma", "upsilon"]
 
 
 @pytest.fixture
