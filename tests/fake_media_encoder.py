@@ -21,8 +21,9 @@ class FakeMediaEncoder:
     def __init__(
         self, num_rows: int = 6, *, is_whole: bool = False, holds: bool = False, width: int = 4
     ) -> None:
-        self._width = width
         self._part = Part((), num_rows, num_rows, is_whole=is_whole)
+        rows = np.random.default_rng(0).standard_normal((num_rows, width), np.float32)
+        self._encoded = Encoded((rows,), 1.0)
         self._holds = holds
         self.encoding: list[Media] = []
         self.num_rows = 0  # of the current one
@@ -38,8 +39,7 @@ class FakeMediaEncoder:
                 self.encoding.append(media)
             return None
         self.encoded.add(media.sha256)
-        rows = np.random.default_rng(0).standard_normal((self._part.num_rows, self._width), np.float32)
-        return Encoded((rows,), 1.0)
+        return self._encoded
 
     def finish(self) -> None:
         self.encoded |= {media.sha256 for media in self.encoding}

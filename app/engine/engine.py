@@ -445,8 +445,9 @@ class Engine:
     def _learn(self, decode_ms: float) -> None:
         """Record the times of this step."""
         num_prompt_rows = num_drafted = 0
-        if self._batch.media:
-            self._budget.learn_media(self._batch.num_rows, decode_ms)
+        if media := self._batch.media:
+            if not media.is_whole:
+                self._budget.learn_media(self._scheduler.num_decoding, self._batch.num_rows, decode_ms)
             return
         for span in self._batch.spans:
             num_prompt_rows += span.num_rows if span.is_prefill else 0

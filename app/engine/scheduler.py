@@ -147,7 +147,10 @@ class Scheduler:
         chunk = seq.next_chunk
         assert chunk is not None
         num_left = chunk.end - seq.num_computed_tokens
-        wanted = num_left if chunk.part.is_whole else min(num_left, self._budget.media_rows(num_decoding))
+        wanted = num_left
+        if not chunk.part.is_whole:
+            begins = seq.num_computed_tokens == chunk.first
+            wanted = min(num_left, self._budget.media_rows(num_decoding, begins=begins))
         room = self._room_for_prompts(num_decoding, wanted)
         if chunk.part.is_whole:
             return wanted if room >= wanted else 0
@@ -338,7 +341,7 @@ class Scheduler:
             if not (seq.chunks and seq.next_chunk):
                 (decoding if seq.is_decoding else prompts).append(seq)
         answer_rows = dict.fromkeys(decoding, 1)
-        if not prompts or (decoding and self._num_since_media == 1 and self._next_with_media()):
+        if not prompts or (decoding and self._num_since_media == 1):  # behind a picture's rows
             return answer_rows
         num_rows = self._budget.prompt_rows(len(decoding))
         if self.running[0].is_ahead:  # the only one

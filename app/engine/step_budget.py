@@ -47,7 +47,10 @@ class StepBudget:
         self.speed = Speed.RESPONSIVE
         self._n_batch = n_batch
         self._n_ubatch = n_ubatch or n_batch
-        self._recent_media: deque[Chunk] = deque(maxlen=NUM_RECENT_CHUNKS)
+        # Of the picture that is computed now beside running answers, or else of the last one. By speed: what
+        # a row costs in a large step says little about a small one.
+        self._recent_media = {speed: deque[Chunk](maxlen=NUM_RECENT_CHUNKS) for speed in Speed}
+        self._media_begins = False
         self._decodes_ms: dict[int, deque[float]] = {}  # by number of running answers, without a prompt
         # Of the prompt that is computed now beside running answers, or else of the last one.
         self._recent: deque[Chunk] = deque(maxlen=NUM_RECENT_CHUNKS)
@@ -62,21 +65,30 @@ class StepBudget:
             return self._fastest_alone()
         return min(self._chunk_beside(num_decoding), self._n_batch - num_decoding)
 
-    def media_rows(self, num_decoding: int) -> int:
-        """Of a picture, in a step of its own, after which the answers have theirs."""
+    def media_rows(self, num_decoding: int, *, begins: bool = False) -> int:
+        """Of a picture, in a step of its own, after which the answers have theirs.
+
+        `begins`: they are its first ones.
+        """
         if num_decoding == 0 or self.speed is Speed.THROUGHPUT:
             return self._n_ubatch
-        if not self._recent_media or not self._decodes_ms:
+        recent, self._media_begins = self._recent_media[self.speed], begins
+        if not recent or not self._decodes_ms:
             return FIRST_CHUNK
-        limit_ms = self._limit_ms(num_decoding) - self._decode_ms(num_decoding)
-        last = self._recent_media[-1].num_rows
-        most = max(int(MAX_GROWTH * last), last + GROWTH_ROWS)
-        return min(max(min(_rows_within(limit_ms, self._recent_media), most), MIN_CHUNK), self._n_ubatch)
+        num_rows = _rows_within(self._limit_ms(num_decoding) - self._decode_ms(num_decoding), recent)
+        if not begins:
+            num_rows = min(num_rows, _most_after(recent[-1].num_rows))
+        return min(max(num_rows, MIN_CHUNK), self._n_ubatch)
 
-    def learn_media(self, num_rows: int, step_ms: float) -> None:
-        """Record the time of a step of a picture's rows."""
-        if num_rows >= MIN_CHUNK:
-            self._recent_media.append(Chunk(num_rows, step_ms))
+    def learn_media(self, num_decoding: int, num_rows: int, step_ms: float) -> None:
+        """Record the time of a step of a picture's rows, beside which answers run."""
+        if num_decoding == 0 or num_rows < MIN_CHUNK:
+            return
+        recent = self._recent_media[self.speed]
+        if self._media_begins:
+            recent.clear()
+            self._media_begins = False
+        recent.append(Chunk(num_rows, step_ms))
 
     def rows_ahead(self) -> int:
         """Of a prompt that is not sent yet: one that is sent waits until the step ends."""
@@ -121,8 +133,7 @@ class StepBudget:
             return 0
         chunk = _rows_within(self._limit_ms(num_decoding) - self._decode_ms(num_decoding), self._recent)
         if self._num_steps:
-            last = self._recent[-1].num_rows
-            chunk = min(chunk, max(int(MAX_GROWTH * last), last + GROWTH_ROWS))
+            chunk = min(chunk, _most_after(self._recent[-1].num_rows))
         return max(chunk, MIN_CHUNK)
 
     def _learn_beside(self, num_decoding: int, num_rows: int, step_ms: float) -> None:
@@ -150,3 +161,8 @@ def _rows_within(ms: float, recent: deque[Chunk]) -> int:
     """How many rows fit into that time."""
     rows_ms = sorted(max(step.ms, 0.001) / (step.num_rows + ENTRY_ROWS) for step in recent)
     return int(ms / rows_ms[int(DEAR * len(rows_ms))]) - ENTRY_ROWS
+
+
+def _most_after(num_rows: int) -> int:
+    """In the next step."""
+    return max(int(MAX_GROWTH * num_rows), num_rows + GROWTH_ROWS)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from math import ceil, log2
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -30,7 +30,7 @@ from app.protocol.report import CellMap
 
 PictureOf = Callable[[MediaSpan], QPixmap | None]
 NO_CELL = -1
-MIN_PICTURE = 14  # pixels of the shorter side of its place
+MIN_PICTURE = 8  # pixels of its shorter side
 MARGIN = 8
 LABEL_SPACE = 6  # between an index and its row
 WHEEL_STEP = 120
@@ -260,24 +260,36 @@ class CellGrid(QAbstractScrollArea):
             rects.append(self.cell_rect(last * columns) | self.cell_rect(block.end - 1))
         return rects
 
+    def _rooms_in(self, block: MediaBlock) -> list[QRectF]:
+        """The rectangles in it that cannot be made larger."""
+        columns = self.picture.layout.num_columns
+        first, begin = divmod(block.start, columns)
+        last, end = divmod(block.end - 1, columns)
+        rooms = [
+            (first, last, begin, end),
+            (first, last - 1, begin, columns - 1),
+            (first + 1, last, 0, end),
+            (first + 1, last - 1, 0, columns - 1),
+        ]
+        return [
+            self.cell_rect(top * columns + left) | self.cell_rect(bottom * columns + right)
+            for top, bottom, left, right in rooms
+            if top <= bottom and left <= right
+        ]
+
     def _paint_block(self, painter: QPainter, block: MediaBlock, tokens: Tokens) -> None:
         """Its outline, and the picture where it is largest, in the colours of its cells all around."""
-        rects = self._rects_of(block)
         shape = QPainterPath()
-        for rect in rects:
+        for rect in self._rects_of(block):
             shape.addRect(rect)
-        place = max(rects, key=lambda rect: min(rect.width(), rect.height()))
-        picture = self._picture_of(block.span)
-        if picture and min(place.width(), place.height()) >= MIN_PICTURE:
-            room = place.adjusted(2, 2, -2, -2)
-            size = picture.size().scaled(room.size().toSize(), Qt.AspectRatioMode.KeepAspectRatio)
-            box = QRectF(0, 0, size.width(), size.height())
-            box.moveCenter(room.center())
-            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-            painter.drawPixmap(box, picture, QRectF(picture.rect()))
-            painter.setPen(QColor(tokens.window))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(box)
+        if picture := self._picture_of(block.span):
+            box = max((_fitted(picture.size(), room) for room in self._rooms_in(block)), key=QRectF.width)
+            if min(box.width(), box.height()) >= MIN_PICTURE:
+                painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+                painter.drawPixmap(box, picture, QRectF(picture.rect()))
+                painter.setPen(QColor(tokens.window))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRect(box)
         painter.setPen(QPen(QColor(tokens.text), 1.5))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(shape.simplified())
@@ -390,3 +402,11 @@ class CellGrid(QAbstractScrollArea):
             if one != NO_CELL:
                 self.viewport().update(self.cell_rect(one).toAlignedRect().adjusted(-5, -5, 5, 5))
         self.pointed.emit(self.pointed_cell)
+
+
+def _fitted(size: QSize, room: QRectF) -> QRectF:
+    """In the middle of it, with some of it left around."""
+    room = room.adjusted(2, 2, -2, -2)
+    box = QRectF(QPointF(), QSizeF(size).scaled(room.size(), Qt.AspectRatioMode.KeepAspectRatio))
+    box.moveCenter(room.center())
+    return box

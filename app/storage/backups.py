@@ -9,7 +9,7 @@ import errno
 import logging
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -114,14 +114,14 @@ class Backups:
         return moment
 
     def _thin(self) -> None:
-        """Prunes old backups, by days in the local time zone."""
-        gone = set(
-            obsolete([one.made_at.astimezone() for one in self.all()], self._now().astimezone().date())
-        )
-        for backup in self.all():
-            if backup.made_at.astimezone() in gone:
-                with contextlib.suppress(OSError):  # the next one tries again
-                    backup.path.unlink()
+        """Prunes old backups, by days in the local time zone, and then what takes too much room."""
+        backups = self.all()
+        gone = set(obsolete([one.made_at.astimezone() for one in backups], self._now().astimezone().date()))
+        old = [one for one in backups if one.made_at.astimezone() in gone]
+        left = [one for one in backups if one not in old]
+        for backup in [*old, *beyond_budget(left, self._now())]:
+            with contextlib.suppress(OSError):  # the next one tries again
+                backup.path.unlink()
 
     def _clear_unfinished(self) -> None:
         """Deletes what a crash left."""
@@ -209,6 +209,27 @@ def _why_no_backup(error: Exception, folder: Path) -> str:
         folder=folder,
         reason=getattr(error, "strerror", None) or str(error),
     )
+
+
+# Each has all pictures and sounds. So many stay whatever they take.
+MAX_BYTES, MIN_NUM = 4 << 30, 6
+
+
+def beyond_budget(newest_first: Sequence[Backup], now: datetime) -> list[Backup]:
+    """Those to delete so that all take no more than MAX_BYTES: neither the newest nor the oldest.
+
+    Of the others the one that leaves the smallest hole for its age, again and again: they become the rarer
+    the older they are.
+    """
+    left, gone = list(newest_first), []
+    while len(left) > MIN_NUM and sum(one.size_bytes for one in left) > MAX_BYTES:
+
+        def hole(place: int) -> float:
+            age = max(now - left[place].made_at, timedelta(seconds=1))
+            return (left[place - 1].made_at - left[place + 1].made_at) / age
+
+        gone.append(left.pop(min(range(1, len(left) - 1), key=hole)))
+    return gone
 
 
 NUM_DAYS, NUM_WEEKS, NUM_MONTHS = 12, 10, 9

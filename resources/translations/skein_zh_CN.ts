@@ -4869,6 +4869,11 @@ rate</source>
         <translation>此对话的书架：{name}</translation>
     </message>
     <message>
+        <source>Skein backs up all chats, with their pictures and sounds, half an hour after a change. After two days it keeps one backup a day, later one a week, then one a month; fewer once they take more than 4 GB.</source>
+        <extracomment>app/ui/data/backups.py</extracomment>
+        <translation>Skein 在对话更改半小时后备份所有对话及其中的图片和声音，并精简两天以前的备份：先是每天一个，再是每周一个，然后每月一个；总大小超过 4 GB 后保留得更少。</translation>
+    </message>
+    <message>
         <source>&amp;Play or stop</source>
         <extracomment>app/ui/message/media_strip.py</extracomment>
         <translation>播放或停止(&amp;P)</translation>
@@ -7524,7 +7529,7 @@ accepted</source>
     <message>
         <source>Skein backs up all chats half an hour after a change. After two days it keeps one backup a day, later one a week, then one a month.</source>
         <extracomment>app/ui/data/backups.py</extracomment>
-        <translation>Skein 在对话更改半小时后备份所有对话，并精简两天以前的备份：先是每天一个，再是每周一个，然后每月一个。</translation>
+        <translation type="vanished">Skein 在对话更改半小时后备份所有对话，并精简两天以前的备份：先是每天一个，再是每周一个，然后每月一个。</translation>
     </message>
     <message>
         <source>No backups yet. The first is made once there are chats to back up.</source>

@@ -426,7 +426,7 @@ class DayProgram(app.program.Program):
         figures: list[Figures] = []
         began = time.monotonic()
         await use.look_round()
-        # A backup's connection leaves its descriptor to SQLite, which closes it with the last connection to the file.
+        # SQLite keeps the descriptor of a backup's connection for as long as the file has another one.
         await self._store.back_up()
         print(HEADER, flush=True)
         for num_actions in range(self.every, self.num_actions + 1, self.every):

@@ -80,7 +80,7 @@ def test_after_each_step_of_a_picture_answers_have_one_without_prompts():
         else:
             kinds.append("prompt" if any(span.is_prefill for span in spans) else "answers")
     first, last = kinds.index("picture"), len(kinds) - kinds[::-1].index("picture")
-    during = kinds[first:last]
+    during = kinds[first : last + 1]
     assert during.count("picture") > 3
     assert {after for before, after in pairwise(during) if before == "picture"} == {"answers"}
     assert "prompt" in during

@@ -188,10 +188,42 @@ def test_a_step_of_a_picture_and_the_answers_behind_it_take_no_longer_than_a_ste
     for _ in range(60):
         num_rows = budget.media_rows(3)
         picture_ms = 28.0 + 1.2 * num_rows  # all weights are read for the first row
-        budget.learn_media(num_rows, picture_ms)
+        budget.learn_media(3, num_rows, picture_ms)
         budget.learn(3, 0, answers_ms)
         assert picture_ms + answers_ms <= 1.05 * STRETCH[speed] * answers_ms
     assert picture_ms + answers_ms > 0.85 * STRETCH[speed] * answers_ms
+
+
+@pytest.mark.parametrize("num_others", [0, 3])
+def test_what_large_steps_of_pictures_cost_says_nothing_about_small_ones(num_others):
+    """A step of 14 rows takes far more than 14 of 512 parts of a step of 512 rows."""
+    budget = StepBudget(N_BATCH)
+    for _ in range(5):
+        budget.learn(3, 0, measured(0, 0))
+    budget.speed = Speed.THROUGHPUT
+    budget.learn_media(num_others, N_BATCH, 512 * 2.9)
+    budget.speed = Speed.RESPONSIVE
+    assert budget.media_rows(3, begins=True) == FIRST_CHUNK
+
+
+def test_a_picture_keeps_to_the_limit_from_its_first_rows_on_whatever_was_before():
+    """The one before has ended with dear rows, or with few left, and was computed alone in between."""
+    budget = StepBudget(N_BATCH)
+    for _ in range(5):
+        budget.learn(3, 0, measured(0, 0))
+    for num_rows in (700, 701, 702, 1024):
+        budget.learn_media(0, N_BATCH, 512 * 2.9)
+        done, sizes = 0, []
+        while done < num_rows:
+            chunk = min(budget.media_rows(3, begins=not done), num_rows - done)
+            # A decode of its own reads all weights again, and makes no logits.
+            took_ms = measured(max(chunk - 3, 0), done)
+            sizes.append((chunk, took_ms))
+            budget.learn_media(3, chunk, took_ms)
+            budget.learn(3, 0, measured(0, 0))
+            done += chunk
+        assert max(took_ms for _, took_ms in sizes) + measured(0, 0) <= 3.0 * measured(0, 0)
+        assert sizes[2][0] >= 7  # none of the time is given away
 
 
 def test_a_picture_alone_takes_all_rows_that_are_computed_at_once():

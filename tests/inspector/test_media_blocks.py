@@ -1,7 +1,9 @@
 from dataclasses import replace
 
 import numpy as np
-from PySide6.QtGui import QColor, QPixmap
+import pytest
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QColor, QImage, QPixmap
 from pytestqt.qtbot import QtBot
 
 from app.inspector.cell_figures import cell_text
@@ -48,20 +50,41 @@ def test_a_cell_of_it_tells_cells_and_positions() -> None:
     assert "picture or sound" in cell_text(cells, 5, {}, {})
 
 
-def test_the_map_shows_the_picture_in_its_place(qtbot: QtBot) -> None:
+def shown_in_red(grid: CellGrid, blocks: tuple[MediaBlock, ...]) -> QImage:
+    red = QPixmap(40, 30)
+    red.fill(QColor("red"))
+    grid.show_media(blocks, lambda _span: red)
+    return grid.viewport().grab().toImage()
+
+
+def is_red(image: QImage, place: QPointF) -> bool:
+    return image.pixelColor(place.toPoint() * image.devicePixelRatio()).name() == "#ff0000"
+
+
+@pytest.fixture
+def grid(qtbot: QtBot) -> CellGrid:
     grid = CellGrid(None)  # type: ignore[arg-type]
     qtbot.addWidget(grid)
     grid.resize(420, 300)
-    cells = with_picture()
     grid.show()
+    return grid
+
+
+def test_the_map_shows_the_picture_in_its_place(grid: CellGrid) -> None:
+    cells = with_picture(num_cells=8)
+    grid.apply(cells)
+    assert grid.picture.layout.num_columns >= 12
+    shown = shown_in_red(grid, media_blocks(cells, slots()))
+    assert is_red(shown, (grid.cell_rect(4) | grid.cell_rect(11)).center())
+    assert not is_red(shown, grid.cell_rect(13).center())
+
+
+def test_the_picture_lies_across_the_rows_that_its_block_only_begins_or_ends_in(grid: CellGrid) -> None:
+    cells = with_picture(num_cells=160)
     grid.apply(cells)
     columns = grid.picture.layout.num_columns
-    red = QPixmap(40, 30)
-    red.fill(QColor("red"))
-    asked: list[MediaSpan] = []
-    grid.show_media(media_blocks(cells, slots()), lambda span: asked.append(span) or red)  # type: ignore[func-returns-value]
-    shown = grid.viewport().grab().toImage()
-    assert asked == [PICTURE]
-    first = grid.cell_rect(4)
-    middle = (first | grid.cell_rect(min(columns, 28) - 1)).center().toPoint()
-    assert shown.pixelColor(middle * shown.devicePixelRatio()).name() == "#ff0000"
+    begin, end = columns // 4, 2 * columns + 3 * columns // 4  # over three rows, of which one is whole
+    shown = shown_in_red(grid, (MediaBlock(begin, end, PICTURE),))
+    room = grid.cell_rect(begin) | grid.cell_rect(end - 1)
+    assert is_red(shown, room.center())
+    assert is_red(shown, QPointF(room.center().x(), room.top() + room.height() / 6))

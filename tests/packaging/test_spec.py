@@ -181,6 +181,17 @@ def test_what_belongs_to_the_desktop_stays_out_on_linux_only(run_spec) -> None:
     assert places(run_spec("darwin", binaries, imports)[0].binaries) == {"x.so", "libX11.so.6", "libssl.so.3"}
 
 
+def test_portaudio_is_the_systems_on_linux_and_comes_along_elsewhere(run_spec) -> None:
+    """PyInstaller's hook takes that of the machine which makes the bundle: one for another sound system."""
+    entry = ("libportaudio.so.2", "/usr/lib/libportaudio.so.2", "BINARY")
+    needs_it = ("x.so", "x", "EXTENSION")
+    found, _noted = run_spec("linux", [entry, needs_it], {"x": ["libportaudio.so.2"]})
+    assert places(found.binaries) == {"x.so"}
+    for system, name in (("darwin", "libportaudio.dylib"), ("win32", "libportaudio64bit.dll")):
+        place = f"_sounddevice_data/portaudio-binaries/{name}"
+        assert place in places(run_spec(system, [(place, name, "BINARY")])[0].binaries)
+
+
 def test_the_headers_and_second_copies_of_llama_cpp_stay_out(run_spec) -> None:
     found, _noted = run_spec(
         datas=[

@@ -1,3 +1,4 @@
+import itertools
 import os
 import sqlite3
 import stat
@@ -10,7 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.storage.backups import NUM_DAYS, NUM_MONTHS, NUM_WEEKS, Backups, Reason, obsolete
+from app.storage import backups as backups_module
+from app.storage.backups import (
+    MAX_BYTES,
+    MIN_NUM,
+    NUM_DAYS,
+    NUM_MONTHS,
+    NUM_WEEKS,
+    Backup,
+    Backups,
+    Reason,
+    beyond_budget,
+    obsolete,
+)
 from app.storage.checksum import checksum
 from app.storage.database import open_database, transaction
 from app.storage.errors import DatabaseDamagedError, StorageError
@@ -143,6 +156,16 @@ def test_old_ones_are_thinned_after_each_new_one(path, backups, clock) -> None:
     assert len(days) < 25
     assert days[0] == clock.now.astimezone().date()
     assert len(set(days[4:])) == len(days[4:])
+
+
+def test_large_ones_are_thinned_even_on_their_day(backups: Backups, clock, monkeypatch) -> None:
+    monkeypatch.setattr(backups_module, "MAX_BYTES", 8 * backups.make(Reason.REGULAR).size_bytes)
+    for _ in range(20):
+        clock.now += timedelta(minutes=30)
+        backups.make(Reason.REGULAR)
+    made_at = [one.made_at for one in backups.all()]
+    assert len(made_at) == 8
+    assert (made_at[0], made_at[-1]) == (clock.now, NOON)
 
 
 def test_a_disk_without_room_leaves_the_backups_as_they_were(backups: Backups, monkeypatch) -> None:
@@ -317,3 +340,24 @@ def test_the_newest_always_stays_and_never_too_many(moments) -> None:
     assert max(moments) in left
     old = [moment for moment in left if moment.date() < TODAY - timedelta(days=1)]
     assert len(old) <= NUM_DAYS + NUM_WEEKS + NUM_MONTHS
+
+
+def of_size(size_bytes: int, made_at: list[datetime]) -> list[Backup]:
+    return [Backup(Path(str(one)), one, Reason.REGULAR, size_bytes) for one in made_at]
+
+
+def test_within_the_budget_all_stay_and_beyond_it_they_are_the_rarer_the_older() -> None:
+    hourly = [NOON - number * timedelta(hours=1) for number in range(48)]
+    assert beyond_budget(of_size(MAX_BYTES // 48, hourly), NOON) == []
+    large = of_size(MAX_BYTES // 8, hourly)
+    left = [one.made_at for one in large if one not in beyond_budget(large, NOON)]
+    assert len(left) == 8
+    assert (left[0], left[-1]) == (NOON, hourly[-1])
+    gaps = [newer - older for newer, older in itertools.pairwise(left)]
+    assert sum(gaps[:3], timedelta()) < sum(gaps[-3:], timedelta()) / 3
+
+
+def test_some_stay_however_large_they_are_and_whatever_the_clock_says() -> None:
+    future = [NOON + number * DAY for number in range(20, 0, -1)]
+    huge = of_size(MAX_BYTES, future)
+    assert len(huge) - len(beyond_budget(huge, NOON)) == MIN_NUM

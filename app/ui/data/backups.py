@@ -29,8 +29,8 @@ _WHY = {
     Reason.RESTORE: mark("Before a restore"),
 }
 INTRO = mark(
-    "Skein backs up all chats half an hour after a change. After two days it keeps one backup a day, "
-    "later one a week, then one a month."
+    "Skein backs up all chats, with their pictures and sounds, half an hour after a change. After two days "
+    "it keeps one backup a day, later one a week, then one a month; fewer once they take more than 4 GB."
 )
 NONE_YET = mark("No backups yet. The first is made once there are chats to back up.")
 ARE_YOU_SURE = mark(
