@@ -330,5 +330,5 @@ def _whole_words(text: str) -> str:
 
 def _rounded(number: int) -> int:
     """Up, to three digits."""
-    step = 10 ** max(len(str(number)) - 3, 0)
+    step: int = 10 ** max(len(str(number)) - 3, 0)
     return -(-number // step) * step
