@@ -85,8 +85,8 @@ class ActiveEngine(QObject):
 
     @property
     def takes_requests(self) -> bool:
-        """A model answers, sleeps or is being loaded."""
-        return bool(self._active) or self.is_asleep or self.is_loading
+        """A model answers or sleeps. One that is being loaded may fail, or not be there at all."""
+        return bool(self._active) or self.is_asleep
 
     @property
     def loaded_params(self) -> LoadParams | None:

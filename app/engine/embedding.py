@@ -99,14 +99,14 @@ class TextTokenizer(PromptBuilder):
         """What cannot fit is not even tokenized."""
         num_chars = sum(len(piece) for piece in pieces if isinstance(piece, str))
         if num_chars > self._embedder.model.n_batch * MAX_CHARS_PER_TOKEN:
-            raise self._too_long(num_chars // MAX_CHARS_PER_TOKEN)
+            raise self._text_too_long(num_chars // MAX_CHARS_PER_TOKEN)
 
     def _fitting(self, tokens: list[int]) -> list[int]:
         if len(tokens) > self._embedder.model.n_batch:
-            raise self._too_long(len(tokens))
+            raise self._text_too_long(len(tokens))
         return tokens
 
-    def _too_long(self, num_tokens: int) -> PromptTooLongError:
+    def _text_too_long(self, num_tokens: int) -> PromptTooLongError:
         return PromptTooLongError(
             f"The input is too large: it has at least {num_tokens:,} tokens, and this model takes up to "
             f"{self._embedder.model.n_batch:,}. Send it in parts.",

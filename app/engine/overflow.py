@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 KEPT_SHARE = 3 / 4  # of what could be shown, at least, when turns are dropped
 ROLE_CHARS = 16  # what a template writes around a message, in characters
 USUAL_CHARS_PER_TOKEN = 4.0
-SAMPLE_CHARS = 2000  # enough to tell how many tokens a long text has
+NUM_SAMPLES, SAMPLE_CHARS = 8, 500  # enough to tell how many tokens a long text has
 CUT_LINE_CHARS = 40  # the line in place of the text that was cut out
 # Lengths to which texts are cut: few, so that a cut stays where it is while the chat grows.
 CUT_LENGTHS = tuple(round(64 * 2 ** (step / 4)) for step in range(80, -1, -1))
@@ -48,46 +48,64 @@ def longer_chats_need(request: Request, model: ModelInfo) -> str:
     return need
 
 
-def too_long(num_tokens: int, request: Request, model: ModelInfo) -> PromptTooLongError:
+def too_long(
+    num_tokens: int, request: Request, model: ModelInfo, *, is_estimate: bool = False
+) -> PromptTooLongError:
     """The error if the part that must be shown takes `num_tokens`, with what can be done about that.
 
     A rolling window is no way out: it shows the newest message whole.
     """
     limit = context_limit(request, model)
-    can_grow = num_tokens <= (model.max_positions or num_tokens)
+    can_grow = num_tokens < (model.max_positions or num_tokens + 1)
     can_cut = request.overflow is not Overflow.TRUNCATE_MIDDLE
-    counts = {"tokens": num_tokens, "limit": limit}
+    needed = said("about {tokens:,}", tokens=_rounded(num_tokens)) if is_estimate else f"{num_tokens:,}"
+    counts = {"tokens": needed, "limit": limit}
     if limit < model.max_sequence_tokens:
         told = said(
-            "This chat needs {tokens:,} tokens, but its own limit is {limit:,}: raise that in the chat "
+            "This chat needs {tokens} tokens, but its own limit is {limit:,}: raise that in the chat "
             "settings, or shorten the text.",
             **counts,
         )
     elif can_grow and can_cut:
         told = said(
-            "This chat needs {tokens:,} tokens, but the context holds {limit:,}: choose a larger one in "
+            "This chat needs {tokens} tokens, but the context holds {limit:,}: choose a larger one in "
             "Settings (--ctx), leave out the middle, or shorten the text.",
             **counts,
         )
     elif can_grow:
         told = said(
-            "This chat needs {tokens:,} tokens, but the context holds {limit:,}: choose a larger one in "
+            "This chat needs {tokens} tokens, but the context holds {limit:,}: choose a larger one in "
             "Settings (--ctx), or shorten the text.",
             **counts,
         )
     elif can_cut:
         told = said(
-            "This chat needs {tokens:,} tokens, but this model can hold {limit:,}: leave out the middle, "
+            "This chat needs {tokens} tokens, but this model can hold {limit:,}: leave out the middle, "
             "shorten the text, or use another model.",
             **counts,
         )
     else:
         told = said(
-            "This chat needs {tokens:,} tokens, but this model can hold {limit:,}: shorten the text, or "
+            "This chat needs {tokens} tokens, but this model can hold {limit:,}: shorten the text, or "
             "use another model.",
             **counts,
         )
     return PromptTooLongError(told, num_tokens)
+
+
+def estimated_tokens(messages: Messages, count_tokens: CountTokens) -> int:
+    """How many tokens a chat has that is too long to count them all."""
+    texts = (one.fields + (one.written or one.content) for one in messages)
+    num_of_roles = len(messages) * ROLE_CHARS / USUAL_CHARS_PER_TOKEN
+    return about_tokens("".join(texts), count_tokens) + round(num_of_roles)
+
+
+def about_tokens(text: str, count_tokens: CountTokens) -> int:
+    """By samples from all over a long text."""
+    distance = max(len(text) // NUM_SAMPLES, SAMPLE_CHARS)
+    samples = [text[at : at + SAMPLE_CHARS] for at in range(0, len(text), distance)]
+    num_sampled = sum(map(len, samples))
+    return sum(map(count_tokens, samples)) * len(text) // num_sampled if samples else 0
 
 
 def rolling_window(messages: Messages, measure: Measure, max_tokens: int) -> Messages:
@@ -253,7 +271,7 @@ def _size(messages: Messages) -> int:
 
 def _shortened(messages: Messages, max_tokens: int, count_tokens: CountTokens) -> Messages:
     """The longest of `messages` cut down, all to one length, to about `max_tokens` together."""
-    num_tokens = sum(_about(message.content, count_tokens) for message in messages)
+    num_tokens = sum(about_tokens(message.content, count_tokens) for message in messages)
     max_chars = sum(len(message.content) for message in messages) * max_tokens / max(num_tokens, 1)
 
     def num_chars(length: int) -> int:
@@ -297,7 +315,7 @@ def _cut_text(text: str, length: int, count_tokens: CountTokens) -> str:
         return text
     begin = _whole_words(text[: length // 2])
     end = _whole_words(text[len(text) - length // 2 :][::-1])[::-1]
-    num_tokens = _about(text[len(begin) : len(text) - len(end)], count_tokens)
+    num_tokens = about_tokens(text[len(begin) : len(text) - len(end)], count_tokens)
     return f"{begin}\n[… about {num_tokens:,} tokens left out …]\n{end}"
 
 
@@ -310,6 +328,7 @@ def _whole_words(text: str) -> str:
     return text
 
 
-def _about(text: str, count_tokens: CountTokens) -> int:
-    sample = text[:SAMPLE_CHARS]
-    return count_tokens(sample) * len(text) // len(sample) if sample else 0
+def _rounded(number: int) -> int:
+    """Up, to three digits."""
+    step: int = 10 ** max(len(str(number)) - 3, 0)
+    return -(-number // step) * step

@@ -30,7 +30,7 @@ from app.engine.written_answers import (
     split_at,
 )
 from app.protocol.answer_format import UNLIMITED, AnswerFormat, AnswerWishes
-from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
+from app.protocol.errors import ChatTemplateError, InvalidRequestError, PromptTooLongError, RequestError
 from app.protocol.json_object import map_strings, read_object
 from app.protocol.request import Overflow
 from app.protocol.sampling import shown
@@ -223,7 +223,7 @@ class PromptBuilder:
                 return overflow.truncate_middle(
                     request.messages,
                     measure,
-                    lambda text: len(self._backend.tokenize(text, parse_special=False)),
+                    self._num_tokens,
                     max_tokens,
                     # Of the limit, not of `max_tokens`: the cut must not move while an answer grows.
                     overflow.context_limit(request, self._backend.model) // 3,
@@ -461,16 +461,35 @@ class PromptBuilder:
     def _refusal(self, messages: tuple[Message, ...], request: Request) -> RequestError | None:
         """Why these messages must not be tokenized; None if they may."""
         limit = overflow.context_limit(request, self._backend.model)
-        if len(messages) > limit:  # of at least one token each; to render them would take seconds
-            return overflow.too_long(len(messages), request, self._backend.model)
         texts = [part for one in messages for part in (one.content, one.fields, one.written)]
+        num_chars = sum(map(len, texts))
+        # Each message has at least one token; to render so many would take seconds.
+        if len(messages) > limit or num_chars > limit * MAX_CHARS_PER_TOKEN:
+            num_tokens = overflow.estimated_tokens(messages, self._num_tokens)
+            return self._too_long(num_chars, num_tokens, request)
         return self._refusal_of(texts, request)
+
+    def _too_long(self, num_chars: int, num_tokens: int, request: Request) -> PromptTooLongError:
+        limit = overflow.context_limit(request, self._backend.model)
+        if num_tokens > limit:
+            return overflow.too_long(num_tokens, request, self._backend.model, is_estimate=True)
+        told = said(
+            "This chat has {chars:,} characters, too many for a context of {limit:,} tokens: "
+            "shorten the text.",
+            chars=num_chars,
+            limit=limit,
+        )
+        return PromptTooLongError(told, num_tokens)
+
+    def _num_tokens(self, text: str) -> int:
+        return len(self._backend.tokenize(text, parse_special=False))
 
     def _refusal_of(self, texts: list[str], request: Request) -> RequestError | None:
         limit = overflow.context_limit(request, self._backend.model)
         num_chars = sum(map(len, texts))
         if num_chars > limit * MAX_CHARS_PER_TOKEN:
-            return overflow.too_long(num_chars // MAX_CHARS_PER_TOKEN, request, self._backend.model)
+            num_tokens = overflow.about_tokens("".join(texts), self._num_tokens)
+            return self._too_long(num_chars, num_tokens, request)
         if any(LONG_RUN.search(text) for text in texts):
             return InvalidRequestError(RUN_TOO_LONG)
         return None

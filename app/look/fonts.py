@@ -5,9 +5,9 @@ GUI thread.
 
 import sys
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QFontMetrics
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication
 
 from app.look.words import tr
 from app.system.paths import resources_dir
@@ -79,6 +79,14 @@ def tabular(font: QFont) -> QFont:
     aligned = QFont(font)
     aligned.setFeature(QFont.Tag("tnum"), 1)
     return aligned
+
+
+def set_text_font(editor: QAbstractScrollArea, font: QFont) -> None:
+    """Of its placeholder, too, which Qt draws in the viewport's font: that stays as it was first shown."""
+    is_new = font != editor.font()
+    editor.setFont(font)
+    if is_new and editor.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
+        editor.viewport().setFont(font)
 
 
 def _if_there(family: str, otherwise: str) -> str:

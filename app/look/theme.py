@@ -237,7 +237,6 @@ QDialog QTableView:focus { border-color: @accent; }
 QTableView { background: @window; border: none; gridline-color: transparent;
     selection-background-color: @raised; selection-color: @text; outline: none; }
 QTableView::item { padding: 0 3px; border: none; }
-QTableView::item:hover:!selected { background: @surface; }
 QHeaderView { background: @window; border: none; }
 QHeaderView::section { background: @window; color: @muted; border: none; border-bottom: 1px solid @hairline;
     padding: 4px 6px; }

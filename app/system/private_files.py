@@ -12,13 +12,15 @@ from pathlib import Path
 def private_dir(path: Path) -> Path:
     """The folder `path`, made if need be, with all above it that is missing. Raises OSError.
 
-    A folder that users share, such as /tmp, stays open: the sticky bit marks it.
+    A folder that users share, such as /tmp, stays open: the sticky bit marks it. One that its owner has made
+    read-only stays so.
     """
     missing = [folder for folder in (path, *path.parents) if not folder.is_dir()]
     for folder in reversed(missing):
         folder.mkdir(mode=0o700, exist_ok=True)
-    if not path.stat().st_mode & stat.S_ISVTX:
-        path.chmod(0o700)
+    mode = path.stat().st_mode
+    if mode & 0o077 and not mode & stat.S_ISVTX:
+        path.chmod(mode & 0o700)
     return path
 
 

@@ -37,7 +37,4 @@ def told(at: datetime, zone: object) -> str:
             raise ToolError(
                 f"there is no time zone {str(zone)[:100]!r}; use a name such as Asia/Tokyo"
             ) from None
-    offset = at.strftime("%z")
-    return f"{at:%A, %Y-%m-%d %H:%M:%S} {zone or at.tzname() or ''} (UTC{offset[:3]}:{offset[3:]})".replace(
-        "  ", " "
-    )
+    return f"{at:%A, %Y-%m-%d, %H:%M:%S} ({zone or at.tzname()})"

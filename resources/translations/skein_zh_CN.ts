@@ -1860,6 +1860,41 @@ High water: most cells used since the model was loaded.</source>
         <translation>{number:,} 个词元</translation>
     </message>
     <message>
+        <source>about {tokens:,}</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>约 {tokens:,}</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens} tokens, but its own limit is {limit:,}: raise that in the chat settings, or shorten the text.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens} 个词元，但其自身上限为 {limit:,}：请在对话设置中提高上限，或缩短文字。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), leave out the middle, or shorten the text.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，省略中间部分，或缩短文字。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), or shorten the text.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，或缩短文字。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens} tokens, but this model can hold {limit:,}: leave out the middle, shorten the text, or use another model.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens} 个词元，但此模型只能容纳 {limit:,}：请省略中间部分，缩短文字，或使用其他模型。</translation>
+    </message>
+    <message>
+        <source>This chat needs {tokens} tokens, but this model can hold {limit:,}: shorten the text, or use another model.</source>
+        <extracomment>app/engine/overflow.py</extracomment>
+        <translation>此对话需要 {tokens} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
+    </message>
+    <message>
+        <source>This chat has {chars:,} characters, too many for a context of {limit:,} tokens: shorten the text.</source>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <translation>此对话有 {chars:,} 个字符，对 {limit:,} 个词元的上下文来说太多了：请缩短文字。</translation>
+    </message>
+    <message>
         <source>drafted</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
         <translation>推测</translation>
@@ -2294,27 +2329,27 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>This chat needs {tokens:,} tokens, but its own limit is {limit:,}: raise that in the chat settings, or shorten the text.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>此对话需要 {tokens:,} 个词元，但其自身上限为 {limit:,}：请在对话设置中提高上限，或缩短文字。</translation>
+        <translation type="vanished">此对话需要 {tokens:,} 个词元，但其自身上限为 {limit:,}：请在对话设置中提高上限，或缩短文字。</translation>
     </message>
     <message>
         <source>This chat needs {tokens:,} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), leave out the middle, or shorten the text.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>此对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，省略中间部分，或缩短文字。</translation>
+        <translation type="vanished">此对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，省略中间部分，或缩短文字。</translation>
     </message>
     <message>
         <source>This chat needs {tokens:,} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), or shorten the text.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>此对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，或缩短文字。</translation>
+        <translation type="vanished">此对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，或缩短文字。</translation>
     </message>
     <message>
         <source>This chat needs {tokens:,} tokens, but this model can hold {limit:,}: leave out the middle, shorten the text, or use another model.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请省略中间部分，缩短文字，或使用其他模型。</translation>
+        <translation type="vanished">此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请省略中间部分，缩短文字，或使用其他模型。</translation>
     </message>
     <message>
         <source>This chat needs {tokens:,} tokens, but this model can hold {limit:,}: shorten the text, or use another model.</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
+        <translation type="vanished">此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
     </message>
     <message>
         <source>It could not be encoded.</source>
@@ -4759,6 +4794,11 @@ rate</source>
         <translation>拖动选择屏幕的一部分。单击或 Enter：全部。Esc：取消。</translation>
     </message>
     <message>
+        <source>Unload when idle (minutes)</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>空闲多久后卸载（分钟）</translation>
+    </message>
+    <message>
         <source>If their descriptions need more, and over 1,000 tokens, the model gets a list of names and looks them up.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>若工具描述超出此比例且多于 1,000 个词元，模型只会得到名称列表，并按需查阅。</translation>
@@ -4772,6 +4812,11 @@ rate</source>
         <source>A shelf that needs more is searched for each message.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>超出的书架会按每条消息搜索。</translation>
+    </message>
+    <message>
+        <source>{words}.</source>
+        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <translation>{words}。</translation>
     </message>
     <message>
         <source>Shelf: {name}</source>
@@ -5753,7 +5798,7 @@ rate</source>
     <message>
         <source>A small demonstration. It adds and subtracts, counts up to 100, knows Skein and can call tools; it cannot write, translate or reason.</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
-        <translation>一个小小的演示模型。它会加减法、数到 100、了解 Skein，也会调用工具；不会写作、翻译或推理。</translation>
+        <translation>一个小小的演示模型，只懂英文。它会加减法、数到 100、介绍 Skein、调用工具；不会写作、翻译或推理。</translation>
     </message>
     <message>
         <source>Get a real model</source>
@@ -9912,7 +9957,7 @@ accepted</source>
     <message>
         <source>Answers are free text.</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation>回答是自由文本。</translation>
+        <translation type="vanished">回答是自由文本。</translation>
     </message>
     <message>
         <source>✓ Valid.</source>
@@ -9957,7 +10002,7 @@ accepted</source>
     <message>
         <source>Unload after idle minutes</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>闲置多少分钟后卸载</translation>
+        <translation type="vanished">闲置多少分钟后卸载</translation>
     </message>
     <message>
         <source>Frees the model&apos;s memory after this much idle time. The next message or API request loads it again.</source>

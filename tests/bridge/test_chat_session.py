@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from app.bridge.active_engine import NO_MODEL
@@ -9,6 +11,7 @@ from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.engine.engine import Engine
+from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import Message, Overflow, Role
 from tests.bridge.conftest import MemoryStore
@@ -226,6 +229,17 @@ async def test_without_a_model_messages_wait_for_one(qloop, workspace, load) -> 
     thread = load("starter.gguf")
     assert thread.submitted[0].messages == (Message(Role.USER, "one"),)
     assert [message.text for message in session.queue] == ["two"]
+
+
+async def test_what_is_said_while_a_model_is_loading_waits_for_another_where_it_fails(
+    qloop, workspace, engine, threads, load
+) -> None:
+    session = workspace.new_chat()
+    engine.load(LoadParams(Path("gone.gguf")))
+    session.send("one")
+    threads[-1].failed.emit("gone.gguf is not there.")
+    assert ([message.text for message in session.queue], session.chat.turns) == (["one"], [])
+    assert load("starter.gguf").submitted[0].messages == (Message(Role.USER, "one"),)
 
 
 async def test_a_loaded_model_sends_nothing_that_waits_for_the_user(qloop, session, thread, load) -> None:

@@ -147,6 +147,27 @@ def test_a_text_far_beyond_the_context_is_refused_before_it_is_tokenised():
         build(user("word " * 100_000))
 
 
+def test_such_a_text_is_said_to_need_about_as_many_tokens_as_it_has(monkeypatch):
+    backend = CountingBackend(n_ctx=512, n_ctx_train=8192)
+    looked_at = []
+    tokenize = backend.tokenize
+    monkeypatch.setattr(
+        backend, "tokenize", lambda text, **kinds: looked_at.append(text) or tokenize(text, **kinds)
+    )
+    text = "x" * 20_000 + "word " * 20_000
+    with pytest.raises(PromptTooLongError, match="needs about 121,000 tokens, but") as refusal:
+        PromptBuilder(backend).build(request(text))
+    assert "larger" not in str(refusal.value), "no context that this model can have is large enough"
+    assert sum(map(len, looked_at)) < 10_000
+
+
+def test_a_chat_of_too_many_characters_that_are_few_tokens_is_not_said_to_need_many(monkeypatch):
+    backend = CountingBackend(n_ctx=512)
+    monkeypatch.setattr(backend, "tokenize", lambda text, **_kinds: [0] * (len(text) // 500))
+    with pytest.raises(PromptTooLongError, match="120,000 characters, too many for a context of 512 tokens"):
+        PromptBuilder(backend).build(request("x " * 60_000))
+
+
 def test_more_messages_than_the_context_has_tokens_are_not_even_rendered(monkeypatch):
     prompts = PromptBuilder(CountingBackend(n_ctx=512))
     monkeypatch.setattr(prompts._template, "render", lambda *_: pytest.fail("it was rendered"))

@@ -56,10 +56,8 @@ def test_keys_are_of_skein_and_names_can_be_told(built_in):
 async def test_the_time_is_told_with_its_zone():
     at = datetime(2026, 11, 24, 9, 25, 7, tzinfo=timezone(timedelta(hours=1), "CET"))
     clock = clock_tool("skein/time", lambda: at)
-    assert await call(clock) == "Tuesday, 2026-11-24 09:25:07 CET (UTC+01:00)"
-    assert (
-        await call(clock, timezone="Asia/Kolkata") == "Tuesday, 2026-11-24 13:55:07 Asia/Kolkata (UTC+05:30)"
-    )
+    assert await call(clock) == "Tuesday, 2026-11-24, 09:25:07 (CET)"
+    assert await call(clock, timezone="Asia/Kolkata") == "Tuesday, 2026-11-24, 13:55:07 (Asia/Kolkata)"
     for zone in ("Nowhere/Else", "../../etc/passwd", "\0"):
         with pytest.raises(ToolError, match="no time zone"):
             await call(clock, timezone=zone)

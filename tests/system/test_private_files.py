@@ -41,6 +41,13 @@ def test_a_folder_that_users_share_stays_open(tmp_path: Path) -> None:
     assert mode_of(shared) == 0o1777
 
 
+def test_a_folder_that_was_made_read_only_stays_so(tmp_path: Path) -> None:
+    folder = tmp_path / "skein"
+    folder.mkdir(mode=0o555)
+    assert private_dir(folder) == folder
+    assert mode_of(folder) == 0o500
+
+
 def test_a_file_in_the_way_is_no_folder(tmp_path: Path) -> None:
     path = tmp_path / "skein"
     path.touch(mode=0o644)

@@ -71,7 +71,7 @@ class FakeEngine(QObject):
 
     @property
     def takes_requests(self) -> bool:
-        return bool(self.model) or self.is_asleep or self.is_loading
+        return bool(self.model) or self.is_asleep
 
     def cancel_load(self) -> None:
         self.num_cancels += 1

@@ -161,7 +161,7 @@ PAGES = (
             ),
             Setting(
                 "unload_after_min",
-                mark("Unload after idle minutes"),
+                mark("Unload when idle (minutes)"),
                 mark(
                     "Frees the model's memory after this much idle time. The next message or API request "
                     "loads it again."

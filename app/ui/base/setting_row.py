@@ -119,7 +119,7 @@ class ActionRow(Row):
     """A command of the menus, to be found among the settings, too."""
 
     def __init__(self, action: QAction, parent: QWidget) -> None:
-        super().__init__(plain(action.text()), action.statusTip(), parent)
+        super().__init__(plain(action.text()), tr("{words}.", words=action.statusTip()), parent)
         self.button = QPushButton(tr("Open"), self)
         self.button.setAutoDefault(False)
         self.button.setAccessibleName(plain(action.text()))
@@ -140,7 +140,7 @@ def default_text(setting: Setting, field: Field) -> str:
 def _in_words(setting: Setting, field: Field) -> str:
     value = field.default
     if choice := next((choice for choice in setting.choices if choice.value == value), None):
-        return tr(choice.label).lower()
+        return tr(choice.label)
     if setting.named:
         return setting.named()[value]
     if setting.folder:

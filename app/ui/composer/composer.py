@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolButton, QWidget
 from app.chats.attachment import Attachment
 from app.chats.text import valid_unicode
 from app.look.buttons import IconButton, quiet_button
-from app.look.fonts import small_font
+from app.look.fonts import set_text_font, small_font
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tab_text
@@ -113,7 +113,7 @@ class Composer(QWidget):
         self._show_state()
 
     def set_reading_font(self, font: QFont) -> None:
-        self.editor.setFont(font)
+        set_text_font(self.editor, font)
         self.editor.fit()
 
     def set_room(self, height: int) -> None:

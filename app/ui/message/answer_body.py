@@ -83,8 +83,12 @@ class AnswerBody(QWidget):
         """The answer as rendered text, without the thinking."""
         return self.column.plain_text()
 
+    @property
+    def shows_thinking(self) -> bool:
+        return self._thoughts is not None and self._thoughts.is_open
+
     def text_parts(self) -> list[TextPart]:
-        thoughts = self._thoughts.text_parts() if self._thoughts else []
+        thoughts = self._thoughts.text_parts() if self._thoughts and self._thoughts.is_open else []
         return [*(part.under(0) for part in thoughts), *(part.under(1) for part in self.column.text_parts())]
 
     def set_zoom(self, zoom: int) -> None:

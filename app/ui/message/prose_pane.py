@@ -6,6 +6,7 @@ GUI thread.
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil, floor
 from typing import Any
 
 from PySide6.QtCore import QEvent, QRectF, QSize, QTimer, QUrl, Signal
@@ -24,9 +25,10 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextFragment,
     QTextFrame,
+    QTextLine,
     QTextTable,
 )
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QTextEdit, QToolTip, QWidget
 
 from app.look.icons import icon
 from app.look.tokens import current
@@ -41,6 +43,7 @@ from app.ui.message.math_image import Drawn, Formula
 from app.ui.message.passages import Passage, passages
 from app.ui.message.safe_browser import LINE_HEIGHT, SafeBrowser
 from app.ui.message.slices import slices
+from app.ui.message.text_part import coloured
 
 _DISPLAYED = ("", "$$", "\\[")
 _COPY_SCHEME, _COPY_ICON = "copy", "icon:copy"
@@ -115,6 +118,42 @@ class ProsePane(SafeBrowser):
         image = self._images.get(name if isinstance(name, str) else name.toString())
         return image if image is not None else super().loadResource(kind, name)
 
+    # What is selected
+
+    def selected_pieces(self, begin: int, end: int) -> list[QTextEdit.ExtraSelection]:
+        """Without the images, on which Qt paints the colour once more, and darker."""
+        found = super().selected_pieces(begin, end)
+        return [piece for each in found for piece in self._apart(each)] if self._images else found
+
+    def _apart(self, selection: QTextEdit.ExtraSelection) -> Iterator[QTextEdit.ExtraSelection]:
+        """Its images have no colour."""
+        begin, end = selection.cursor.selectionStart(), selection.cursor.selectionEnd()
+        for at, behind in self._images_in(begin, end):
+            yield _part_of(selection, begin, at)
+            yield coloured(self.document(), at, behind, None)
+            begin = behind
+        yield _part_of(selection, begin, end)
+
+    def _images_in(self, begin: int, end: int) -> list[tuple[int, int]]:
+        places = (
+            (each.position(), each.position() + each.length())
+            for each in self._image_fragments(self.document().findBlock(begin), end)
+        )
+        return [(at, behind) for at, behind in places if begin <= at and behind <= end]
+
+    def _paint_selected_images(self, begin: int, end: int) -> None:
+        painter, colour = QPainter(self.viewport()), self.selection_colour()
+        for at, behind in self._images_in(begin, end):
+            block = self.document().findBlock(at)
+            line = block.layout().lineForTextPosition(at - block.position())
+            if not line.isValid():
+                continue
+            place = self.document().documentLayout().blockBoundingRect(block).topLeft()
+            ends = [place.x() + _x_of(line, each - block.position()) for each in (at, behind)]
+            left, top = ceil(ends[0]), floor(place.y() + line.y())
+            painter.fillRect(QRectF(left, top, floor(ends[1]) - left, line.height()), colour)
+        painter.end()
+
     # Quotations
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -124,6 +163,9 @@ class ProsePane(SafeBrowser):
                 place = self.document().documentLayout().frameBoundingRect(frame)
                 painter.fillRect(QRectF(place.left() + BAR, place.top(), BAR, place.height()), bar)
             painter.end()
+        begin, end = self.selected_range
+        if begin < end and self._images:
+            self._paint_selected_images(begin, end)
         super().paintEvent(event)
 
     # Code in lists and quotations
@@ -239,11 +281,22 @@ class ProsePane(SafeBrowser):
 
 
 def _frames(frame: QTextFrame) -> Iterator[QTextFrame]:
-    """Those in it that are no tables: quotations."""
+    """Those in it that are neither tables nor images, which are empty frames to Qt: quotations."""
     for inner in frame.childFrames():
         if not isinstance(inner, QTextTable):
-            yield inner
+            if inner.firstPosition() <= inner.lastPosition():
+                yield inner
             yield from _frames(inner)
+
+
+def _part_of(selection: QTextEdit.ExtraSelection, begin: int, end: int) -> QTextEdit.ExtraSelection:
+    part = coloured(selection.cursor.document(), begin, end, None)
+    part.format = selection.format
+    return part
+
+
+def _x_of(line: QTextLine, position: int) -> float:
+    return float(line.cursorToX(position)[0])  # type: ignore[index]
 
 
 def _width(image: QImage) -> float:

@@ -3,6 +3,7 @@
 Has no scroll bars: it is as high as its text, which `arrange` returns. GUI thread.
 """
 
+from math import floor
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, QUrl
@@ -167,6 +168,8 @@ class SafeBrowser(SelectedText, QTextBrowser):
                 place = block.layout().position()
                 left, right = line.x() - MARK, float(line.cursorToX(1)[0])  # type: ignore[index]
                 rect = QRectF(place.x() + left, place.y() + line.y(), right - left, line.height())
+                rect.moveTop(floor(rect.top()))
+                rect.setRight(floor(rect.right()))  # where the letters' colour begins: both are translucent
                 painter.fillRect(rect, self.selection_colour())
             block = block.next()
         painter.end()

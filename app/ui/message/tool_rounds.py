@@ -87,6 +87,10 @@ class ToolRounds(QWidget):
         self.finish()
         return "\n".join(text for part in self._parts if (text := part.body.plain_text()))
 
+    @property
+    def shows_thinking(self) -> bool:
+        return any(part.body.shows_thinking for part in self._parts)
+
     def text_parts(self) -> list[TextPart]:
         return [found.under(number) for number, part in enumerate(self._parts) for found in part.text_parts()]
 

@@ -33,7 +33,6 @@ FORMS = (
     Choice(Form.GRAMMAR, mark("Grammar (GBNF)"), ""),
 )
 _WORDS = {
-    Form.FREE: mark("Answers are free text."),
     Form.JSON_SCHEMA: mark("Answers are JSON that matches this schema."),
     Form.GRAMMAR: mark("Answers match the rule “root” of this grammar."),
 }
@@ -100,7 +99,8 @@ class AnswerForm(QWidget):
     def _show(self, form: Form) -> None:
         self._form = form
         self.choice.choose(form)
-        self._words.setText(tr(_WORDS[form]))
+        self._words.setText(tr(_WORDS[form]) if form in _WORDS else "")
+        self._words.setVisible(form in _WORDS)
         self.text.setVisible(form is not Form.FREE)
         self.text.show_value(self._texts.get(form, ""))
         if form is not Form.FREE:

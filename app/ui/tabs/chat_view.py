@@ -23,7 +23,7 @@ from app.bridge.notebook_session import NotebookSession
 from app.chats.attachment import Attachment
 from app.chats.chat import Turn
 from app.chats.tool_use import Decision, ToolUse
-from app.look.fonts import reading_font
+from app.look.fonts import reading_font, set_text_font
 from app.look.layouts import Stretch, hbox, vbox
 from app.look.tokens import current
 from app.look.words import tr
@@ -217,7 +217,7 @@ class ChatView(QWidget):
         font = reading_font(self._zoom)
         self.composer.set_reading_font(font)
         if self.notebook:
-            self.notebook.editor.setFont(font)
+            set_text_font(self.notebook.editor, font)
 
     def set_zoom(self, zoom: int) -> None:
         self._zoom = zoom

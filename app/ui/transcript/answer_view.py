@@ -138,6 +138,10 @@ class AnswerView(TurnView):
         rounds = (part.under(0) for part in self.rounds.text_parts())
         return [*rounds, *(part.under(1) for part in self.body.text_parts())]
 
+    @property
+    def shows_more_than_written(self) -> bool:
+        return self.body.shows_thinking or self.rounds.shows_thinking
+
     def finish(self) -> None:
         self.rounds.finish()
         self.body.column.finish()

@@ -96,6 +96,10 @@ class CompareView(TurnView):
             part.under(number) for number, column in enumerate(self._columns) for part in column.text_parts()
         ]
 
+    @property
+    def shows_more_than_written(self) -> bool:
+        return True
+
     def finish(self) -> None:
         for column in self._columns:
             column.finish()

@@ -19,6 +19,7 @@ MARGINS = 32
 TITLE_POINTS = 7  # above the reading size
 MAX_WIDTH, CHIP_WIDTH = 560, 240
 CHIPS_SPACE = 8
+BELOW_WORDS = 8  # and the column's own space, above the button
 
 
 class EmptyChat(QWidget):
@@ -35,7 +36,6 @@ class EmptyChat(QWidget):
         self.title = _label(self, _title_font())
         self.facts = _label(self, small_font(), "muted")
         self.words = _label(self, QFont(reading_font()))
-        self.words.setContentsMargins(0, 0, 0, 4)
         self.primary = _primary(self)
         self.primary.clicked.connect(self._on_primary_clicked)
         self.caption = _label(self, small_font(), "muted")
@@ -196,7 +196,7 @@ def _balance(label: PlainLabel, width: int) -> None:
     while high - low > 4:
         middle = (low + high) // 2
         low, high = (low, middle) if label.heightForWidth(middle) <= height else (middle, high)
-    label.setContentsMargins((width - high) // 2, 0, (width - high) // 2, 0)
+    label.setContentsMargins((width - high) // 2, 0, (width - high) // 2, BELOW_WORDS)
 
 
 def _title_font() -> QFont:

@@ -157,6 +157,9 @@ class PageSelection(QObject):
         row, span = self._page.row_of(turn), self._span()
         if row is None or span is None:
             return False
+        view = self._views.live_view_of(turn)
+        if view and view.shows_more_than_written:
+            return False
         begin, end = span
         if begin <= (row, FIRST, 0) and end >= (row, LAST, 0):
             return True

@@ -507,9 +507,13 @@ class Transcript(QAbstractScrollArea):
 
     @Slot(bool)
     def _on_focus_moved(self, is_here: bool) -> None:
-        if is_here and isinstance(QApplication.focusWidget(), QLabel):
+        focused = QApplication.focusWidget()
+        if is_here and isinstance(focused, QLabel):
             self.selection.clear()  # such a label has one of its own
-        self.selection.light(is_here)
+        view = self._views.with_widget(focused) if focused else None
+        editor = view.editor if view else None
+        is_in_edit = editor is not None and focused is not None and editor.isAncestorOf(focused)
+        self.selection.light(is_here and not is_in_edit)
 
     def _span_of(self, view: TurnView) -> QRect:
         if view.IS_WIDE:

@@ -131,6 +131,11 @@ class TurnView(QWidget):
         """Its texts in reading order, those that are not shown, too."""
         raise NotImplementedError
 
+    @property
+    def shows_more_than_written(self) -> bool:
+        """More than `written_text` has, such as thinking that was opened."""
+        return False
+
     def finish(self) -> None:
         """Draws what is left of its texts, at once."""
 

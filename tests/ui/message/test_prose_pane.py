@@ -1,3 +1,4 @@
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +13,7 @@ from app.ui.message.answer_body import AnswerBody
 from app.ui.message.formulas import formulas
 from app.ui.message.markdown import parse_blocks
 from app.ui.message.passages import as_markdown, as_plain
-from app.ui.message.prose_pane import BAR, ProsePane
+from app.ui.message.prose_pane import BAR, ProsePane, _frames
 from app.ui.message.safe_browser import QUOTE_INDENT
 from app.ui.message.slices import slices
 
@@ -181,3 +182,20 @@ def test_a_bar_stands_beside_a_quotation(frame: QWidget, qtbot: QtBot) -> None:
         return sum(image.pixelColor(x, y).name() == LIGHT.hairline for x in range(2 * QUOTE_INDENT))
 
     assert [bars("said"), bars("one"), bars("two")] == [0, BAR, 2 * BAR]
+
+
+def test_only_quotations_have_a_bar(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, "# Head\n\nso $a^2$ is\n\n> quoted\n\n| a | b |\n| - | - |\n| 1 | 2 |")
+    assert "\ufffc" in pane.toPlainText()
+    barred = [each.firstCursorPosition().block().text() for each in _frames(pane.document().rootFrame())]
+    assert barred == ["quoted"]
+
+
+def test_a_selection_has_one_colour_over_words_and_formulas(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, "so $a^2$ is")
+    assert "\ufffc" in pane.toPlainText()
+    pane.show_selected(0, pane.length, is_lit=True)
+    image = pane.grab().toImage()
+    places = ((x, y) for x in range(image.width()) for y in range(image.height()))
+    _ground, selected, letters = Counter(image.pixelColor(*place).name() for place in places).most_common(3)
+    assert letters[1] < selected[1] / 10

@@ -153,3 +153,11 @@ def test_a_hit_of_the_search_is_shown(session: NotebookSession, view: ChatView, 
     qtbot.keyClicks(view.notebook.editor, "One two three")
     view.show_words(session.chat.turns[0], "two")
     assert view.notebook.editor.textCursor().selectedText() == "two"
+
+
+def test_what_stands_in_the_empty_editor_is_as_large_as_what_is_written_there(
+    view: ChatView, page: NotebookPage
+) -> None:
+    for zoom in (0, 5):
+        view.set_zoom(zoom)
+        assert page.editor.viewport().font() == page.editor.font()

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -9,14 +10,17 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge.tasks import finish_all
 from app.chats.chat import Chat, Turn, TurnState
+from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.request import Role
 from app.ui.message.formulas import formulas
 from app.ui.message.slices import slices
 from app.ui.message.text_part import SelectedText
+from app.ui.transcript.answer_view import AnswerView
 from app.ui.transcript.selection import LAST, Point
 from app.ui.transcript.selection_menu import SelectionMenu
 from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.turn_actions import TurnAction, TurnMenu
+from tests.ui.pictures import a_picture
 
 ANSWER = """\
 ## The alpha head
@@ -185,6 +189,74 @@ async def test_a_drag_selects_from_word_to_word(
     drag(page, *(reversed(ends) if is_backwards else ends))
     expected = PLAIN[PLAIN.index(first) : PLAIN.index(last) + len(last)]
     assert (await copied(page)).text().removeprefix("> ") == expected
+
+
+WHOLE_ANSWER = Turn(
+    Role.ASSISTANT,
+    "<think>\nFirst a pi thought.\n\n- then rho, too\n</think>\n\nThe sigma answer, and its **upsilon** end.",
+    TurnState.DONE,
+    rounds=[
+        ToolRound(
+            content="I look phi up.",
+            reasoning="A chi idea.",
+            uses=[ToolUse("1", "time", '{"psi": "omega"}', ToolState.DONE, "aleph o'clock\nbeth minutes")],
+        )
+    ],
+)
+SHOWN = """\
+What says gimel here?
+
+A chi idea.
+
+I look phi up.
+
+{
+  "psi": "omega"
+}
+
+aleph o'clock
+beth minutes
+
+First a pi thought.
+
+- then rho, too
+
+The sigma answer, and its upsilon end."""
+WORDS = ["gimel", "chi", "phi", "psi", "omega", "aleph", "beth", "pi", "rho", "sigma", "upsilon"]
+
+
+@pytest.fixture
+def opened(qtbot: QtBot) -> Transcript:
+    """A page with a picture, and an answer whose tool card and thinking were opened."""
+    chat = Chat()
+    chat.add(
+        Turn(Role.USER, "What says gimel here?", attachments=(a_picture("cat.png"),)),
+        replace(WHOLE_ANSWER, rounds=[each.copied() for each in WHOLE_ANSWER.rounds]),
+    )
+    page = shown(qtbot, chat, height=1200)
+    (answer,) = (view for view in page.live_views if isinstance(view, AnswerView))
+    (card,) = answer.rounds.cards
+    card.set_open(True)
+    for body in (answer.body, *(part.body for part in answer.rounds._parts)):
+        body.thinking.toggle()
+    settle(page, qtbot)
+    return page
+
+
+@pytest.mark.parametrize("is_backwards", [False, True])
+@pytest.mark.parametrize(("first", "last"), list(combinations(WORDS, 2))[::3])
+async def test_a_drag_takes_calls_of_tools_and_thinking_that_are_open(
+    opened: Transcript, first: str, last: str, is_backwards: bool
+) -> None:
+    ends = place_of(opened, first), place_of(opened, last, len(last))
+    drag(opened, *(reversed(ends) if is_backwards else ends))
+    expected = SHOWN[SHOWN.index(first) : SHOWN.index(last) + len(last)]
+    assert (await copied(opened)).text() == expected
+
+
+async def test_what_is_lit_is_copied_whole_messages_too(opened: Transcript, qtbot: QtBot) -> None:
+    qtbot.keyClick(opened, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert (await copied(opened)).text() == SHOWN
 
 
 async def test_one_selection_follows_the_other(page: Transcript) -> None:
@@ -359,6 +431,16 @@ def test_only_where_the_focus_is_it_is_lit(qtbot: QtBot, chat: Chat) -> None:
     assert lit(page) == ["xi"]
     page.setFocus()
     assert pane.selection_colour() == strong
+
+
+def test_while_a_message_is_edited_it_is_not_lit(page: Transcript) -> None:
+    drag(page, place_of(page, "xi"), place_of(page, "xi", 2))
+    pane = place_of(page, "xi")[0]
+    strong = pane.selection_colour()
+    page.live_views[0].act(TurnAction.EDIT)
+    assert page.live_views[0].editor
+    assert page.live_views[0].editor.text.hasFocus()
+    assert pane.selection_colour() != strong
 
 
 def test_a_label_that_is_selected_ends_it(page: Transcript, chat: Chat, qtbot: QtBot) -> None:
