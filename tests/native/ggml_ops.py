@@ -44,8 +44,10 @@ def flash_attention(
     sees: npt.NDArray[np.bool_],
     kind: Type,
     num_threads: int,
+    sinks: Floats | None = None,
 ) -> Floats:
-    """Shapes: q (heads, rows, size), k and v (KV heads, cells, stored size), sees (rows, cells).
+    """Shapes: q (heads, rows, size), k and v (KV heads, cells, stored size), sees (rows, cells), sinks
+    (heads,).
 
     Returns (rows, heads, size).
     """
@@ -55,6 +57,8 @@ def flash_attention(
         inputs = [context.tensor(Type.F32, q), context.tensor(kind, k), context.tensor(kind, v)]
         inputs.append(context.tensor(Type.F16, mask))
         result = context.call("ggml_flash_attn_ext", *inputs, *map(ctypes.c_float, (scale, 0, 0)))
+        if sinks is not None:
+            _lib.ggml_flash_attn_ext_add_sinks(result, context.tensor(Type.F32, sinks[None]))
         context.compute(result, num_threads)
         return context.floats(result, (q.shape[1], q.shape[0], q.shape[2]))
 

@@ -32,13 +32,17 @@ def inputs(size: int, gqa: int, sequences: list[int], kind: Type):
     return q, k, v, sees
 
 
-def expected(q, k, v, sees, kind: Type) -> np.ndarray:
-    """Shape (rows, heads, size)."""
+def expected(q, k, v, sees, kind: Type, sinks: np.ndarray | None = None) -> np.ndarray:
+    """Shape (rows, heads, size). Sinks are scores of one more cell, whose value is nothing."""
     gqa = len(q) // len(k)
     k, v = (np.repeat(read_back(one, kind).astype(np.float64), gqa, axis=0) for one in (k, v))
     scores = np.where(sees, q.astype(np.float64) @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]), -np.inf)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return (weights @ v / weights.sum(axis=-1, keepdims=True)).transpose(1, 0, 2)
+    highest = scores.max(axis=-1, keepdims=True)
+    weights = np.exp(scores - highest)
+    total = weights.sum(axis=-1, keepdims=True)
+    if sinks is not None:
+        total = total + np.exp(sinks.astype(np.float64)[:, None, None] - highest)
+    return (weights @ v / total).transpose(1, 0, 2)
 
 
 def error(found: np.ndarray, wanted: np.ndarray) -> float:
@@ -53,6 +57,16 @@ def test_any_number_of_threads_computes_what_float64_does(size, gqa, kind) -> No
         given = inputs(size, gqa, sequences, kind)
         wanted = expected(*given, kind)
         for num_threads in (1 + (size // 64 + gqa + number) % 8, 2):
-            assert (
-                error(flash_attention(*given, kind, num_threads), wanted) < (0.005, 0.02)[kind == Type.Q8_0]
-            )
+            assert error(flash_attention(*given, kind, num_threads), wanted) < TOLERANCE[kind]
+
+
+@pytest.mark.parametrize("kind", [Type.F16, Type.Q8_0], ids=lambda kind: kind.name)
+def test_a_sink_takes_its_share_of_the_weights(kind) -> None:
+    """It may be far above all scores, among them, or far below."""
+    sinks = np.array([30.0, 3.0, -1.0, -30.0], np.float32)
+    for sequences in ROWS:
+        given = inputs(64, 2, sequences, kind)
+        wanted = expected(*given, kind, sinks)
+        for num_threads in (1, 3):
+            found = flash_attention(*given, kind, num_threads, sinks)
+            assert error(found, wanted) < TOLERANCE[kind]
