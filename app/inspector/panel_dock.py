@@ -42,6 +42,7 @@ class PanelDock(QDockWidget):
         self.setTitleBarWidget(self.title)
         self.toggleViewAction().setObjectName(f"inspector.panel.{kind.NAME.replace(' ', '-')}")
         self.toggleViewAction().setStatusTip(tr("Show or hide the panel “{title}”", title=title))
+        self.toggleViewAction().triggered.connect(self._on_toggled)
         # For Qt a dock behind another tab counts as visible, and its panel with it.
         self.visibilityChanged.connect(self.show_panel)
 
@@ -64,6 +65,12 @@ class PanelDock(QDockWidget):
         self._is_shown = is_shown
         if self._panel or (is_shown and self.isVisible() and self.updatesEnabled()):
             self.panel.setVisible(is_shown)
+
+    @Slot(bool)
+    def _on_toggled(self, is_shown: bool) -> None:
+        """Qt shows it where it was: behind another tab, perhaps."""
+        if is_shown:
+            self.raise_()
 
     def settle(self) -> None:
         """The window's layout is complete."""

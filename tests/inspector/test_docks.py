@@ -176,6 +176,13 @@ class TestArrangement:
         assert visible(docks) == {"above", "behind"}
         assert [docks.dock(name).geometry() for name in ("above", "behind")] == before
 
+    def test_a_panel_that_is_asked_for_comes_to_the_front_of_its_tabs(self, docks: InspectorDocks) -> None:
+        docks.dock("behind").close()
+        settle()
+        docks.dock("behind").toggleViewAction().trigger()
+        settle()
+        assert visible(docks) == {"above", "behind"}
+
     def test_a_closed_panel_stays_closed_through_f12_and_comes_back_by_its_own_toggle(
         self, docks: InspectorDocks
     ) -> None:
