@@ -54,6 +54,21 @@ _OPENING_TURN = "<|start|>assistant"
 # An answer may speak about the mark: what a prompt has opened is closed by one that ends its line.
 _CLOSES_ALONE = ("</think>", "[/THINK]", "◁/think▷")
 _CLOSED_ONLY = re.compile(r"(?<![`'\"])(?:</think>|\[/THINK\]|◁/think▷)(?=[ \t]*(?:\n|\Z))")
+_ANY_MARK = re.compile(
+    "|".join(
+        re.escape(mark.strip())
+        for mark in sorted(
+            {
+                mark
+                for family in _FAMILIES
+                for mark in (family.opens, family.closes, *family.before_answer, family.after_answer)
+                if mark
+            },
+            key=len,
+            reverse=True,
+        )
+    )
+)
 _CODE_BEFORE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
 
@@ -71,6 +86,11 @@ def split_thinking(text: str, is_growing: bool = False, begins_inside: bool = Fa
     if begins_inside:
         return Split(_without_half(text, _CLOSES_ALONE, is_growing).strip(), "", is_thinking=True)
     return Split("", text)
+
+
+def without_marks(text: str) -> str:
+    """A piece of a text, wherever in its thinking or its answer it was cut out."""
+    return _ANY_MARK.sub(" ", text)
 
 
 def _split_marked(text: str, start: int, family: _Marks, is_growing: bool) -> Split:

@@ -2,6 +2,8 @@
 
 import re
 
+from app.chats.markup import EMPHASIS, LINK, RULE
+
 MAX_TITLE_CHARS = 48
 NEW_CHAT = "New chat"  # what has no title; translated where it is shown
 NEW_NOTEBOOK = "New notebook"
@@ -15,9 +17,6 @@ _FENCED = re.compile(
 _LINE_START = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|\d{1,3}[.)][ \t]+)+"
 )
-_RULE = re.compile(r"^[ \t]*(?:[-*_=][ \t]*){3,}$")
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
-_EMPHASIS = re.compile(r"(\*{1,3}|~~|`+)(\S(?:[^\n]*?\S)?)\1")
 _UNDERLINED = re.compile(r"(?<!\w)(_{1,3})(\S(?:[^\n]*?\S)?)\1(?!\w)")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
 _GREETING = re.compile(
@@ -46,13 +45,13 @@ def title_of_copy(title: str) -> str:
 
 
 def _first_line(text: str) -> str:
-    lines = (_plain(line[:_MAX_LINE_CHARS]) for line in text.splitlines() if not _RULE.match(line))
+    lines = (_plain(line[:_MAX_LINE_CHARS]) for line in text.splitlines() if not RULE.match(line))
     return next(filter(_says_something, lines), "")
 
 
 def _plain(line: str) -> str:
-    line = _TAG.sub("", _LINK.sub(r"\1", _LINE_START.sub("", line)))
-    for marked in (_EMPHASIS, _EMPHASIS, _UNDERLINED):
+    line = _TAG.sub("", LINK.sub(r"\1", _LINE_START.sub("", line)))
+    for marked in (EMPHASIS, EMPHASIS, _UNDERLINED):
         line = marked.sub(r"\2", line)
     return " ".join(line.split())
 

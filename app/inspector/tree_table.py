@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QWidget
 
 from app.chats.branches import Branch
 from app.chats.chat import Turn, TurnState
+from app.chats.markup import without_markup
 from app.chats.thinking import split_thinking
 from app.inspector.row_table import ROW_HEIGHT, Index, RowDelegate, RowModel, RowTable
 from app.inspector.table_column import Column
@@ -51,9 +52,10 @@ def text_of(turn: Turn) -> str:
 def line_of(turn: Turn) -> str:
     """Of one that is being written the end, since that is what moves."""
     text = text_of(turn)
-    text = one_line(text[-MAX_CHARS:] if turn.state is TurnState.STREAMING else text[:MAX_CHARS])
+    text = text[-MAX_CHARS:] if turn.state is TurnState.STREAMING else text[:MAX_CHARS]
     if turn.role is Role.USER:
-        return tr("You: {text}", text=text)
+        return tr("You: {text}", text=one_line(text))
+    text = one_line(without_markup(text))
     if not text:
         return tr("(computing)") if turn.state is TurnState.STREAMING else tr("(no text)")
     return text

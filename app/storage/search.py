@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from app.chats.markup import without_markup
 from app.chats.tool_json import rounds_of
+from app.protocol.request import Role
 from app.storage.checksum import NO_ROUNDS
 
 MIN_INDEXED_CHARS = 3
@@ -25,7 +27,7 @@ _BEFORE, _AFTER = 40, 160  # characters of an excerpt around its first match
 _PHRASE_OR_WORD = re.compile(r'"([^"]*)"?|([^\s"]+)')
 _COLUMNS = (
     "turns.chat_id, turns.id, CASE title WHEN '' THEN auto_title ELSE title END, turns.text, turns.rounds, "
-    "turns.created_at"
+    "turns.created_at, turns.role"
 )
 
 
@@ -101,8 +103,14 @@ class Search:
             ),
         )
         return [
-            SearchHit(chat_id, turn_id, title, excerpt(searched(said, rounds), self._words), created_at)
-            for chat_id, turn_id, title, said, rounds, created_at in rows
+            SearchHit(
+                chat_id,
+                turn_id,
+                title,
+                excerpt(searched(said, rounds), self._words, is_markdown=role != Role.USER),
+                created_at,
+            )
+            for chat_id, turn_id, title, said, rounds, created_at, role in rows
         ]
 
 
@@ -139,8 +147,8 @@ def words_of(text: str) -> list[str]:
     return [each[:MAX_WORD_CHARS] for each in islice(filter(None, found), MAX_WORDS)]
 
 
-def excerpt(text: str, words: Sequence[str]) -> str:
-    """The text around the first match, with all matches marked."""
+def excerpt(text: str, words: Sequence[str], *, is_markdown: bool = False) -> str:
+    """The text around the first match, with all matches marked. Markdown loses its marks, if none matches."""
     pattern = re.compile(
         "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE
     )
@@ -150,7 +158,10 @@ def excerpt(text: str, words: Sequence[str]) -> str:
     first, length = min(places, default=(0, 0))
     start = max(0, first - _BEFORE)
     end = min(len(text), first + max(_AFTER, -length))
-    marked = pattern.sub(lambda match: f"{FOUND_START}{match[0]}{FOUND_END}", text[start:end])
+    shown = text[start:end]
+    if is_markdown and pattern.search(plain := without_markup(shown)):
+        shown = plain
+    marked = pattern.sub(lambda match: f"{FOUND_START}{match[0]}{FOUND_END}", shown)
     return f"{'…' if start else ''}{marked}{'…' if end < len(text) else ''}"
 
 

@@ -57,6 +57,12 @@ def test_each_turn_is_a_row_with_the_sequences_that_hold_it(panel: TreePanel) ->
     panel.grab()
 
 
+def test_of_an_answer_the_words_are_shown(panel: TreePanel) -> None:
+    chat = Chat(turns=[Turn(Role.USER, "**As** typed"), Turn(Role.ASSISTANT, "<think>hm</think>\n\n## **Yes**")])
+    panel.show_chat("Marks", branches_of(chat))
+    assert texts(panel, MESSAGE) == ["You: **As** typed", "Yes"]
+
+
 def test_a_click_goes_there(panel: TreePanel, qtbot: QtBot) -> None:
     chat = chat_with_two_answers()
     panel.show_chat("Cities", branches_of(chat))

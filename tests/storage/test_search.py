@@ -138,5 +138,22 @@ def test_in_a_long_text_of_one_letter_the_words_are_shown_where_they_stand() -> 
     assert f"{FOUND_START}{words[3].upper()}{FOUND_END}" in shown
 
 
+def test_an_answer_is_shown_without_its_marks() -> None:
+    text = "<think>\nSums.\n</think>\n\n## The **whole** sum\n\n- `34 + 21` is **55**"
+    assert excerpt(text, ["sum"], is_markdown=True) == (
+        f"{FOUND_START}Sum{FOUND_END}s.\nThe whole {FOUND_START}sum{FOUND_END}\n• 34 + 21 is 55"
+    )
+    assert excerpt(text, ["**55**"], is_markdown=True).endswith(f"{FOUND_START}**55**{FOUND_END}")
+
+
+async def test_of_a_user_s_message_the_marks_are_shown_as_they_were_typed(tmp_path) -> None:
+    said = [Turn(Role.USER, "a **typed** word"), Turn(Role.ASSISTANT, "a **written** word")]
+    store = ChatStore(tmp_path / "chats.db")
+    await store.open()
+    await store.save([ChatChange.of(Chat("a", "Title", turns=said))])
+    assert await found(store, "word") == ["a written word", "a **typed** word"]
+    await store.close()
+
+
 def test_letters_that_get_longer_in_lower_case_do_not_move_the_excerpt() -> None:
     assert excerpt("İ" * 500 + " word", ["word"]).endswith(f" {FOUND_START}word{FOUND_END}")

@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 from app.ui.message.folding import unfold
 
 _OBJECT = "\ufffc"
-_FAMILIES = QTextFormat.Property.FontFamilies.value
+FAMILIES = QTextFormat.Property.FontFamilies.value
 _RULER = QTextFormat.Property.BlockTrailingHorizontalRulerWidth.value
 _BOLD = 600
 _MARKUP = re.compile(
@@ -150,7 +150,7 @@ def _runs_of(fragment: QTextFragment, text: str, sources: Mapping[str, str], is_
         is_bold=look.fontWeight() >= _BOLD and not is_plain,
         is_italic=look.fontItalic(),
         is_struck=look.fontStrikeOut(),
-        is_code=look.hasProperty(_FAMILIES),
+        is_code=look.hasProperty(FAMILIES),
         link=link,
     )
 

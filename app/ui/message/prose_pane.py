@@ -40,7 +40,7 @@ from app.ui.message.formulas import formulas
 from app.ui.message.markdown import Block
 from app.ui.message.markdown_html import COPY, MATH, formula_source
 from app.ui.message.math_image import Drawn, Formula
-from app.ui.message.passages import Passage, passages
+from app.ui.message.passages import FAMILIES, Passage, passages
 from app.ui.message.safe_browser import LINE_HEIGHT, SafeBrowser
 from app.ui.message.slices import slices
 from app.ui.message.text_part import coloured
@@ -62,6 +62,7 @@ class ProsePane(SafeBrowser):
         self._images: dict[str, QImage] = {}
         self._sources: dict[str, str] = {}  # of the images, by their name
         self._codes: list[str] = []  # in lists and quotations
+        self._words: list[tuple[int, int]] = []  # of code, beside a formula: where they begin and end
         self._drawn: dict[Formula, Drawn] = {}
         self._awaited: set[Formula] = set()
         self._tokens = current()  # the colours it is drawn in
@@ -79,7 +80,7 @@ class ProsePane(SafeBrowser):
 
     def redraw(self) -> None:
         """In the colours, the size and the resolution of now."""
-        for kept in (self._awaited, self._images, self._sources, self._codes):
+        for kept in (self._awaited, self._images, self._sources, self._codes, self._words):
             kept.clear()
         self._tokens = current()
         drawn, self._drawn = self._drawn, {}
@@ -163,6 +164,8 @@ class ProsePane(SafeBrowser):
                 place = self.document().documentLayout().frameBoundingRect(frame)
                 painter.fillRect(QRectF(place.left() + BAR, place.top(), BAR, place.height()), bar)
             painter.end()
+        if self._words:
+            self._paint_ground_of_words()
         begin, end = self.selected_range
         if begin < end and self._images:
             self._paint_selected_images(begin, end)
@@ -244,7 +247,45 @@ class ProsePane(SafeBrowser):
             cursor.mergeCharFormat(change)
             if cursor.blockFormat().lineHeightType() != spacing.lineHeightType():
                 cursor.mergeBlockFormat(spacing)
+                self._take_ground_of_words(cursor.block())
         cursor.endEditBlock()
+
+    def _take_ground_of_words(self, block: QTextBlock) -> None:
+        """Of code in it: Qt would paint that as high as the formula beside it."""
+        plain = QTextCharFormat()
+        plain.setBackground(QColor(0, 0, 0, 0))
+        cursor = QTextCursor(block)
+        pieces = [piece.fragment() for piece in block]  # type: ignore[attr-defined]
+        for fragment in pieces:
+            look = fragment.charFormat()
+            if look.hasProperty(FAMILIES) and not look.isImageFormat():
+                begin, end = fragment.position(), fragment.position() + fragment.length()
+                cursor.setPosition(begin)
+                cursor.setPosition(end, cursor.MoveMode.KeepAnchor)
+                cursor.mergeCharFormat(plain)
+                self._words.append((begin, end))
+
+    def _paint_ground_of_words(self) -> None:
+        """As high as the letters around them."""
+        painter, colour = QPainter(self.viewport()), QColor(self._tokens.raised)
+        for rect in self.grounds_of_words():
+            painter.fillRect(rect, colour)
+        painter.end()
+
+    def grounds_of_words(self) -> Iterator[QRectF]:
+        """One for each line of each."""
+        metrics = QFontMetricsF(self.document().defaultFont())
+        for begin, end in self._words:
+            block = self.document().findBlock(begin)
+            place, at = self.document().documentLayout().blockBoundingRect(block).topLeft(), block.position()
+            layout = block.layout()
+            for line in map(layout.lineAt, range(layout.lineCount())):
+                first = max(begin - at, line.textStart())
+                last = min(end - at, line.textStart() + line.textLength())
+                if first < last:
+                    ends = sorted(place.x() + _x_of(line, each) for each in (first, last))
+                    top = place.y() + line.y() + line.ascent() - metrics.ascent()
+                    yield QRectF(ends[0], top, ends[1] - ends[0], metrics.height())
 
     def _image_fragments(self, block: QTextBlock, end: int) -> list[QTextFragment]:
         found: list[QTextFragment] = []

@@ -46,7 +46,7 @@ def _usage_parts(usage: Usage) -> tuple[str, ...]:
     reused = percent(usage.num_cached_tokens, usage.num_prompt_tokens)
     return (
         rate(usage.tokens_per_s) if usage.tokens_per_s else "",
-        _short(first) if first else "",
+        tr("first token {time}", time=_short(first)) if first else "",
         tr("reused {share}", share=reused) if usage.num_prompt_tokens else "",
     )
 

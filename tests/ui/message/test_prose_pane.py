@@ -67,6 +67,18 @@ def test_one_formula_written_in_two_ways_is_copied_in_two_ways(frame: QWidget, q
     assert pane_of(frame, qtbot, "$g^2$ is \\(g^2\\)").plain_text() == "$g^2$ is \\(g^2\\)"
 
 
+def test_code_beside_a_formula_is_as_high_as_other_code(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, "so `word` is $\\frac{\\frac{a}{b}}{\\frac{c}{d}}$ high")
+    (ground,) = pane.grounds_of_words()
+    line = pane.document().begin().layout().lineAt(0)
+    assert ground.height() < 0.7 * line.height()
+    shown = pane.viewport().grab().toImage()
+    scale = shown.devicePixelRatio()
+    column = [shown.pixelColor(int((ground.left() + 1) * scale), y).name() for y in range(shown.height())]
+    assert column.count(LIGHT.raised) == pytest.approx(ground.height() * scale, abs=5)  # less a letter's ink
+    assert as_markdown(pane.copied(0, pane.length)).startswith("so `word` is $")
+
+
 def test_hidden_characters_of_a_formula_are_spelled_out(frame: QWidget, qtbot: QtBot) -> None:
     assert pane_of(frame, qtbot, "$a\u202eb$").toPlainText() == "$a⟦U+202E⟧b$"
 
