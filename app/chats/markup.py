@@ -14,7 +14,9 @@ _HEAD = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?)+")
 _ITEM = re.compile(r"^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?")
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^`]*$")
 _ROW = re.compile(r"^[ \t]*\|(.*)\|[ \t]*$")
-_HALF = re.compile(r"(?<!\S)\*\*(?=\w)|(?<=\w)\*\*(?=[\s.,:;!?)]|$)")  # the other half may not be in this piece
+_HALF = re.compile(
+    r"(?<!\S)\*\*(?=\w)|(?<=\w)\*\*(?=[\s.,:;!?)]|$)"
+)  # the other half may not be in this piece
 
 
 def without_markup(text: str) -> str:

@@ -38,6 +38,7 @@ WHAT_FIGURES_MEAN = mark(
     "time.\nHigh water: most cells used since the model was loaded."
 )
 MARGIN = 8
+LINE_TOP = 6
 NUM_DESCRIBED = 64  # tokens on either side of a cell that are asked for with it
 
 
@@ -194,7 +195,12 @@ class _ZoomButtons(QWidget):
             ("+", tr("Zoom in (+, or Ctrl and the wheel)"), partial(grid.zoom, is_larger=True)),
         )
         self.buttons = [self._button(*choice) for choice in choices]
-        hbox(STRETCH, *self.buttons, on=self, margins=(MARGIN, 0, MARGIN, 0), spacing=2)
+        hbox(STRETCH, *self.buttons, on=self, margins=(MARGIN, self._top(), MARGIN, 0), spacing=2)
+
+    def _top(self) -> int:
+        """Their words stand on the first line beside them."""
+        middle = LINE_TOP + line_height(tabular(small_font())) // 2
+        return max(0, middle - self.buttons[0].sizeHint().height() // 2)
 
     def _button(self, text: str, tip: str, on_clicked: Callable[[], object]) -> QPushButton:
         button = quiet_button(text, self, "bar")
@@ -233,7 +239,7 @@ def _line(parent: QWidget) -> PlainLabel:
     """One cell in words. It wraps, and has room for two lines, so that nothing jumps."""
     label = PlainLabel(parent=parent, wraps=True)
     label.setFont(tabular(small_font()))
-    label.setContentsMargins(MARGIN, 6, MARGIN, 2)
+    label.setContentsMargins(MARGIN, LINE_TOP, MARGIN, 2)
     label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
     label.setMinimumHeight(2 * line_height(label.font()) + 8)
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

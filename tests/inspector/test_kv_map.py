@@ -79,6 +79,13 @@ def test_nobody_needs_live_maps_while_a_file_is_looked_at(shown: Shown) -> None:
     assert shown.panel.grid.picture.layout.num_cells == 40
 
 
+def test_the_buttons_stand_in_line_with_the_words_beside_them(shown: Shown) -> None:
+    button, words = shown.panel.zoom.buttons[0], shown.panel.cell
+    first_line = words.contentsMargins().top() + words.fontMetrics().height() / 2
+    middle = button.mapTo(shown.panel, button.rect().center()).y()
+    assert middle == pytest.approx(words.y() + first_line, abs=1)
+
+
 def test_a_hidden_panel_draws_nothing(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     shown.panel.hide()
     monkeypatch.setattr(shown.panel.grid, "apply", lambda _cells: pytest.fail("nobody sees it"))

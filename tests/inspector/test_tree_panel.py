@@ -58,7 +58,9 @@ def test_each_turn_is_a_row_with_the_sequences_that_hold_it(panel: TreePanel) ->
 
 
 def test_of_an_answer_the_words_are_shown(panel: TreePanel) -> None:
-    chat = Chat(turns=[Turn(Role.USER, "**As** typed"), Turn(Role.ASSISTANT, "<think>hm</think>\n\n## **Yes**")])
+    chat = Chat(
+        turns=[Turn(Role.USER, "**As** typed"), Turn(Role.ASSISTANT, "<think>hm</think>\n\n## **Yes**")]
+    )
     panel.show_chat("Marks", branches_of(chat))
     assert texts(panel, MESSAGE) == ["You: **As** typed", "Yes"]
 

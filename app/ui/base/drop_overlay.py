@@ -10,7 +10,7 @@ from app.look.plain_text import one_line
 from app.look.tokens import current
 
 POINTS = 4  # above the reading size
-INSET, RADIUS, OPACITY = 12, 10, 0.92
+INSET, RADIUS, OPACITY = 12, 10, 0.96
 
 
 class DropOverlay(QWidget):

@@ -3,7 +3,7 @@
 GUI thread.
 """
 
-from PySide6.QtCore import Signal, SignalInstance
+from PySide6.QtCore import QTimer, Signal, SignalInstance
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
 
 from app.look.buttons import quiet_button
@@ -29,6 +29,10 @@ class StatusBar(QStatusBar):
         self._state = ModelState()
         self._report: StepReport | None = None
         self.setSizeGripEnabled(False)
+        # A menu that is left by a key may not take its tip back.
+        self._forgets = QTimer(self, singleShot=True, interval=SAID_FOR_MS)
+        self._forgets.timeout.connect(self.clearMessage)
+        self.messageChanged.connect(self._forgets.start)
         self.model = self._part(tr("Show the inspector"), self.model_clicked)
         self.api = self._part(tr("Local API"), self.api_clicked)
         self.api.hide()
@@ -61,7 +65,7 @@ class StatusBar(QStatusBar):
 
     def say(self, text: str) -> None:
         """Shown for a moment."""
-        self.showMessage(text, SAID_FOR_MS)
+        self.showMessage(text)
 
     def set_api(self, text: str) -> None:
         self.api.setText(text)

@@ -37,6 +37,14 @@ def test_each_part_opens_what_tells_more_by_mouse_and_by_key(bar: StatusBar, qtb
     assert button.toolTip()
 
 
+def test_a_tip_that_a_menu_left_behind_goes(bar: StatusBar, qtbot: QtBot) -> None:
+    bar.showMessage("Move the focus to the previous pane")
+    assert bar._forgets.isActive()
+    bar._forgets.timeout.emit()
+    assert bar.currentMessage() == ""
+    assert bar.model.isVisible()
+
+
 def test_what_is_not_in_the_bar_is_in_its_tooltip(bar: StatusBar) -> None:
     bar.apply(report(1, decoding(0, "sums", 823)))
     assert bar.model.text() == "starter · answering 1 · 41 tok/s"

@@ -35,7 +35,10 @@ def answer(**values: object) -> Turn:
 
 
 def test_a_finished_answer_tells_model_speed_time_and_what_was_reused() -> None:
-    assert stats_line(answer(model="starter", usage=DONE)) == "starter · 41 tok/s · first token 0.3 s · reused 96%"
+    assert (
+        stats_line(answer(model="starter", usage=DONE))
+        == "starter · 41 tok/s · first token 0.3 s · reused 96%"
+    )
 
 
 def test_a_first_token_that_came_at_once_is_told_in_milliseconds() -> None:
