@@ -50,7 +50,7 @@ def open_private(shared: Lane, prompts: PromptBuilder, *, checks_each_step: bool
     try:
         backend = shared.backend.open_private(CHUNK_ROWS)
     except EngineError as error:
-        what = said("No repeatable answer is possible: there is no memory for its own context.")
+        what = said("Repeatable answers need a context of their own, and there is no memory for it.")
         raise RequestError(together(what, str(error))) from error
     slots = RepeatableSlots(backend, shared.slots.hibernated)
     slots.front_chat_id, slots.pinned_chat_ids = shared.slots.front_chat_id, shared.slots.pinned_chat_ids

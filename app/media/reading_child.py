@@ -147,7 +147,7 @@ def opened_sound(content: bytes) -> soundfile.SoundFile:
         return soundfile.SoundFile(io.BytesIO(content))
     except (soundfile.LibsndfileError, TypeError) as error:
         raise MediaRefusedError(
-            said("The sound is damaged, or its format is not supported. WAV, MP3, FLAC and Ogg are.")
+            said("The sound is damaged, or its format is not supported. Use WAV, MP3, FLAC or Ogg.")
         ) from error
 
 

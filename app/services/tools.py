@@ -128,7 +128,7 @@ class ToolService(QObject):
         """What an `mcp.json` has; `add` takes them once inputs are filled. Raises InvalidRequestError."""
         found = tuple(read_mcp_json(text))
         if not found:
-            raise InvalidRequestError(said("This text contains no MCP server."))
+            raise InvalidRequestError(said("No MCP server found in this text."))
         return found
 
     def add(self, config: ServerConfig, *, trusted: bool = False) -> str:

@@ -133,16 +133,21 @@ class WindowPresenter(QObject):
 
     @Slot(object)
     def _on_loading(self, path: Path) -> None:
+        self._withdraw_stay_loaded()
         self._notices.progress.start(path)
         self._inspector.set_loading(True)
+
+    def _withdraw_stay_loaded(self) -> None:
+        for told in self._stay_loaded:
+            self._notices.withdraw(told)
+        self._stay_loaded.clear()
 
     @Slot(object)
     def _on_loaded(self, model: ModelInfo | None) -> None:
         if model:
             self._notices.dismiss_offers()
-            for told in (self._no_model, *self._stay_loaded):
-                self._notices.withdraw(told)
-            self._stay_loaded.clear()
+            self._notices.withdraw(self._no_model)
+            self._withdraw_stay_loaded()
         self._inspector.set_model(model)
         self._show_model(model)
 

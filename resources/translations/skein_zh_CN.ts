@@ -1637,7 +1637,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>No repeatable answer is possible: there is no memory for its own context.</source>
         <extracomment>app/engine/repeatable.py</extracomment>
-        <translation>无法生成可重现的回答：它需要一个自己的上下文。</translation>
+        <translation type="vanished">无法生成可重现的回答：它需要一个自己的上下文。</translation>
     </message>
     <message>
         <source>There was nothing to compute for this answer.</source>
@@ -1855,6 +1855,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>该 JSON Schema 使 llama.cpp 的模式解析器崩溃。请简化它。</translation>
     </message>
     <message>
+        <source>llama.cpp does not report the order of this chat&apos;s cells.</source>
+        <extracomment>app/engine/llama/lens.py</extracomment>
+        <translation>llama.cpp 没有报告此对话各单元的顺序。</translation>
+    </message>
+    <message>
         <source>{number:,} tokens</source>
         <extracomment>app/engine/llama/sampler.py</extracomment>
         <translation>{number:,} 个词元</translation>
@@ -1893,6 +1898,11 @@ High water: most cells used since the model was loaded.</source>
         <source>This chat has {chars:,} characters, too many for a context of {limit:,} tokens: shorten the text.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>此对话有 {chars:,} 个字符，对 {limit:,} 个词元的上下文来说太多了：请缩短文字。</translation>
+    </message>
+    <message>
+        <source>Repeatable answers need a context of their own, and there is no memory for it.</source>
+        <extracomment>app/engine/repeatable.py</extracomment>
+        <translation>可复现的回答需要自己的上下文，但内存不足。</translation>
     </message>
     <message>
         <source>drafted</source>
@@ -3605,7 +3615,7 @@ rate</source>
     <message>
         <source>This text contains no MCP server.</source>
         <extracomment>app/services/tools.py</extracomment>
-        <translation>这段文字中没有 MCP 服务器。</translation>
+        <translation type="vanished">这段文字中没有 MCP 服务器。</translation>
     </message>
     <message>
         <source>The list of MCP servers could not be saved: {reason}.</source>
@@ -3675,7 +3685,7 @@ rate</source>
     <message>
         <source>It waits until you have signed in, in your browser.</source>
         <extracomment>app/tools/mcp_server.py</extracomment>
-        <translation>正在等待您在浏览器中登录。</translation>
+        <translation type="vanished">正在等待您在浏览器中登录。</translation>
     </message>
     <message>
         <source>It has ended.</source>
@@ -4055,7 +4065,7 @@ rate</source>
     <message>
         <source>Uses a self-signed certificate, which programs must be told to trust.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>使用自己的证书，需要让程序信任它。</translation>
+        <translation type="vanished">使用自己的证书，需要让程序信任它。</translation>
     </message>
     <message>
         <source>Current time</source>
@@ -4349,7 +4359,7 @@ rate</source>
     <message>
         <source>llama.cpp keeps this chat&apos;s cells in an order that is not known.</source>
         <extracomment>app/engine/llama/lens.py</extracomment>
-        <translation>llama.cpp 中此对话单元的顺序未知。</translation>
+        <translation type="vanished">llama.cpp 中此对话单元的顺序未知。</translation>
     </message>
     <message>
         <source>This model&apos;s graph cannot be read: {reason}.</source>
@@ -4491,7 +4501,7 @@ rate</source>
     <message>
         <source>The sound is damaged, or its format is not supported. WAV, MP3, FLAC and Ogg are.</source>
         <extracomment>app/media/reading_child.py</extracomment>
-        <translation>该声音已损坏，或属于无法读取的类型。可读取 WAV、MP3、FLAC 和 Ogg。</translation>
+        <translation type="vanished">该声音已损坏，或属于无法读取的类型。可读取 WAV、MP3、FLAC 和 Ogg。</translation>
     </message>
     <message>
         <source>The sound is damaged: its sample rate or number of channels is invalid.</source>
@@ -4814,6 +4824,11 @@ rate</source>
         <translation>超出的书架会按每条消息搜索。</translation>
     </message>
     <message>
+        <source>Uses a self-signed certificate. Programs must be set to trust it.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>使用自签名证书，需要在各程序中设为信任。</translation>
+    </message>
+    <message>
         <source>{words}.</source>
         <extracomment>app/ui/base/setting_row.py</extracomment>
         <translation>{words}。</translation>
@@ -4832,6 +4847,11 @@ rate</source>
         <source>Stop and attach the recording</source>
         <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>停止并附加录音</translation>
+    </message>
+    <message>
+        <source>Too long for this chat: about {total} tokens, and {limit} fit. In the chat settings, choose what to leave out, or start a new chat.</source>
+        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <translation>对此对话来说太长：约 {total} 个词元，而只能容纳 {limit} 个。请在对话设置中选择省略什么，或新建对话。</translation>
     </message>
     <message>
         <source>This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose “Truncate the middle” in the chat settings.</source>
@@ -5721,6 +5741,11 @@ rate</source>
         <translation>这个模型只能回到检查点。</translation>
     </message>
     <message>
+        <source>first token {time}</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>首个词元 {time}</translation>
+    </message>
+    <message>
         <source>computed; tools took {time}</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>已计算；工具用时 {time}</translation>
@@ -6457,6 +6482,11 @@ accepted</source>
         <translation>草稿模型的推测中有多少是对的</translation>
     </message>
     <message>
+        <source>The sound is damaged, or its format is not supported. Use WAV, MP3, FLAC or Ogg.</source>
+        <extracomment>app/media/reading_child.py</extracomment>
+        <translation>声音已损坏，或其格式不受支持。请使用 WAV、MP3、FLAC 或 Ogg。</translation>
+    </message>
+    <message>
         <source>Its tokens differ.</source>
         <extracomment>app/models/draft_fit.py</extracomment>
         <translation>它的词元不同。</translation>
@@ -6715,6 +6745,11 @@ accepted</source>
         <source>Skein crashed last time because an open file was truncated or its disk failed, most likely the model {path}.</source>
         <extracomment>app/program.py</extracomment>
         <translation>Skein 上次意外结束：一个已打开的文件被截短，或其磁盘出现故障。最可能是模型 {path}。</translation>
+    </message>
+    <message>
+        <source>No MCP server found in this text.</source>
+        <extracomment>app/services/tools.py</extracomment>
+        <translation>这段文字中没有找到 MCP 服务器。</translation>
     </message>
     <message>
         <source>Passages are not sorted by {name}.</source>
@@ -8834,7 +8869,7 @@ accepted</source>
     <message>
         <source>Too long for this chat: about {total} tokens, and {limit} fit. It would not be answered; choose another way in the chat settings, or start a new chat.</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
-        <translation>对这个对话来说太长：约 {total} 个词元，而最多容纳 {limit} 个。它不会得到回答；请在对话设置中选择其他方式，或新建对话。</translation>
+        <translation type="vanished">对这个对话来说太长：约 {total} 个词元，而最多容纳 {limit} 个。它不会得到回答；请在对话设置中选择其他方式，或新建对话。</translation>
     </message>
     <message>
         <source>The oldest turns will be left out to make room for this message.</source>
@@ -12221,6 +12256,11 @@ Switch, load settings, eject</source>
         <source>None</source>
         <extracomment>app/ui/base/schema_form.py</extracomment>
         <translation>无</translation>
+    </message>
+    <message>
+        <source>Waiting for you to sign in in the browser.</source>
+        <extracomment>app/tools/mcp_server.py</extracomment>
+        <translation>等待你在浏览器中登录。</translation>
     </message>
     <message>
         <source>When a chat is full</source>

@@ -379,6 +379,13 @@ class TestModel:
         engine.finish_load(model_info(name="other"))
         assert window.notices.banners() == []
 
+    def test_another_attempt_withdraws_why_the_last_one_failed(
+        self, window: MainWindow, engine: FakeEngine
+    ) -> None:
+        engine.load_failed.emit(Path("/m/notes.gguf"), "It is not a GGUF file.")
+        engine.loading.emit(Path("/m/notes.gguf"))
+        assert window.notices.banners() == []
+
     def test_a_dead_engine_offers_to_load_again(self, window: MainWindow, engine: FakeEngine) -> None:
         path = engine.model.path if engine.model else None
         engine.model = None

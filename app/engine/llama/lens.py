@@ -266,7 +266,7 @@ class LlamaLens:
         assert self._reader
         cells = self._reader.read()
         if cells is not None and not np.array_equal(cells.pos, self._cells.in_order):
-            raise LensRefusedError(said("llama.cpp keeps this chat's cells in an order that is not known."))
+            raise LensRefusedError(said("llama.cpp does not report the order of this chat's cells."))
 
     # Computing.
 

@@ -361,7 +361,7 @@ PAGES = (
             Setting(
                 "api_encrypted",
                 mark("Encryption (https)"),
-                mark("Uses a self-signed certificate, which programs must be told to trust."),
+                mark("Uses a self-signed certificate. Programs must be set to trust it."),
             ),
             CommandRow("api.open"),
         ),

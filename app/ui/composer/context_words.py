@@ -10,8 +10,8 @@ from app.protocol.request import Overflow
 
 _FORECASTS = {
     Overflow.STOP: mark(
-        "Too long for this chat: about {total} tokens, and {limit} fit. It would not be answered; "
-        "choose another way in the chat settings, or start a new chat."
+        "Too long for this chat: about {total} tokens, and {limit} fit. In the chat settings, "
+        "choose what to leave out, or start a new chat."
     ),
     Overflow.ROLLING_WINDOW: mark("The oldest turns will be left out to make room for this message."),
     Overflow.TRUNCATE_MIDDLE: mark("Turns in the middle will be left out to make room for this message."),

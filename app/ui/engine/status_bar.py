@@ -116,10 +116,10 @@ def loading_text(state: ModelState) -> str:
 def work_text(report: StepReport | None) -> str:
     running = sum(slot.is_running for slot in report.slots) if report else 0
     waiting = report.num_waiting if report else 0
-    if not running and not waiting:
-        return tr("idle")
     if report and report.pause:
         return tr("paused")
+    if not running and not waiting:
+        return tr("idle")
     doing = tr("answering {number}", number=running) if running else tr("waiting")
     return f"{doing} · {speed_text(report)}"
 

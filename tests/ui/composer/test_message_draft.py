@@ -283,7 +283,7 @@ def test_what_will_happen_to_a_full_chat_is_told(view: ChatView, session: FakeSe
     session.chat.add(*ANSWERED)
     view.set_slot(WARM, 150)
     view.composer.set_text("word " * 9)
-    qtbot.waitUntil(lambda: "would not be answered" in view.composer.forecast.text())
+    qtbot.waitUntil(lambda: "choose what to leave out" in view.composer.forecast.text())
     session.set_limits(Overflow.ROLLING_WINDOW, 0)
     assert "oldest turns will be left out" in view.composer.forecast.text()
     view.composer.set_text("")

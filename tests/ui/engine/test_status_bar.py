@@ -80,7 +80,8 @@ def test_a_sleeping_model_says_when_it_comes_back() -> None:
 def test_work_is_told_in_words_for_people() -> None:
     two = report(1, decoding(0, "sums"), decoding(1, "notes"))
     assert model_text(STARTER, two) == "starter · answering 2 · 82 tok/s"
-    assert model_text(STARTER, replace(two, pause=PauseState(""))) == "starter · paused"
+    for halted in (two, report(1)):  # also before there is anything to do
+        assert model_text(STARTER, replace(halted, pause=PauseState(""))) == "starter · paused"
 
 
 def test_cells_are_told_as_used_total_shared_and_free() -> None:
