@@ -12,6 +12,7 @@ from app.ui.base.setting_kinds import Setting
 from app.ui.base.text_parts import PART_CHARS, STEPPER, Stepper, part_starts
 
 HEIGHT = 96
+MARGIN = 4  # where the letters begin
 MAX_CHARS = 1_000_000
 # What is shown as a whole. Qt lays out the lines in sight, each in one go.
 MAX_WHOLE_CHARS = 100_000
@@ -106,8 +107,8 @@ class LongTextBox(QPlainTextEdit):
         super().resizeEvent(event)
         if "stepper" in self.__dict__:
             room = self.viewport().geometry()
-            self.stepper.arrange(room.width())
-            self.stepper.move(room.left(), room.bottom() + 1)
+            self.stepper.arrange(room.width() - MARGIN)
+            self.stepper.move(room.left() + MARGIN, room.bottom() + 1)
 
     # Changes
 
