@@ -19,7 +19,9 @@ SHORTEST_TARGET_MS = 20.0
 AHEAD_MS = 60.0  # a step of a prompt that is not sent yet
 MIN_CHUNK = 4  # beside running answers: whatever the limit, prompts move on
 FIRST_CHUNK = 8  # before anything was measured
-MAX_GROWTH, GROWTH_ROWS = 1.25, 8  # from one step to the next: one step says little about a far longer one
+# From one step to the next: one step says little about a far longer one. Few rows of a picture cost as much
+# each as many do, so that a step of four tells less about one of twelve than with a prompt.
+MAX_GROWTH, GROWTH_ROWS, GROWTH_ROWS_OF_MEDIA = 1.25, 8, 4
 ENTRY_ROWS = 4  # what a prompt costs in a step before its first row, in rows
 STEPS_BETWEEN_LOOKS = 16  # at the time of a step of answers alone, while a prompt is computed
 CHUNKS_ALONE = (128, 256, 512)  # all near the best there is; smaller ones are slower on every machine
@@ -77,7 +79,7 @@ class StepBudget:
             return FIRST_CHUNK
         num_rows = _rows_within(self._limit_ms(num_decoding) - self._decode_ms(num_decoding), recent)
         if not begins:
-            num_rows = min(num_rows, _most_after(recent[-1].num_rows))
+            num_rows = min(num_rows, _most_after(recent[-1].num_rows, GROWTH_ROWS_OF_MEDIA))
         return min(max(num_rows, MIN_CHUNK), self._n_ubatch)
 
     def learn_media(self, num_decoding: int, num_rows: int, step_ms: float) -> None:
@@ -163,6 +165,6 @@ def _rows_within(ms: float, recent: deque[Chunk]) -> int:
     return int(ms / rows_ms[int(DEAR * len(rows_ms))]) - ENTRY_ROWS
 
 
-def _most_after(num_rows: int) -> int:
+def _most_after(num_rows: int, growth_rows: int = GROWTH_ROWS) -> int:
     """In the next step."""
-    return max(int(MAX_GROWTH * num_rows), num_rows + GROWTH_ROWS)
+    return max(int(MAX_GROWTH * num_rows), num_rows + growth_rows)

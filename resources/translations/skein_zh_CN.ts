@@ -3975,12 +3975,12 @@ rate</source>
     <message>
         <source>{number} more characters are not shown.</source>
         <extracomment>app/ui/base/setting_controls.py</extracomment>
-        <translation>还有 {number} 个字符未显示。</translation>
+        <translation type="vanished">还有 {number} 个字符未显示。</translation>
     </message>
     <message>
         <source>Not pasted: it is too long, or has too long a line.</source>
         <extracomment>app/ui/base/setting_controls.py</extracomment>
-        <translation>未粘贴：内容太长，或某一行太长。</translation>
+        <translation type="vanished">未粘贴：内容太长，或某一行太长。</translation>
     </message>
     <message>
         <source>Also changed with Ctrl+mouse wheel.</source>
@@ -4787,6 +4787,11 @@ rate</source>
         <source>Sets of files that chats read or search</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>供对话阅读或搜索的文件集</translation>
+    </message>
+    <message>
+        <source>Not pasted: longer than {number} characters.</source>
+        <extracomment>app/ui/base/long_text_box.py</extracomment>
+        <translation>未粘贴：超过 {number} 个字符。</translation>
     </message>
     <message>
         <source>The screen could not be read. Take a screenshot with another program and paste it.</source>
@@ -9219,12 +9224,12 @@ accepted</source>
     </message>
     <message>
         <source>Previous part</source>
-        <extracomment>app/ui/message/long_text.py</extracomment>
+        <extracomment>app/ui/base/text_parts.py</extracomment>
         <translation>上一部分</translation>
     </message>
     <message>
         <source>Next part</source>
-        <extracomment>app/ui/message/long_text.py</extracomment>
+        <extracomment>app/ui/base/text_parts.py</extracomment>
         <translation>下一部分</translation>
     </message>
     <message>
@@ -9234,7 +9239,7 @@ accepted</source>
     </message>
     <message>
         <source>Part {number} of {total}</source>
-        <extracomment>app/ui/message/long_text.py</extracomment>
+        <extracomment>app/ui/base/text_parts.py</extracomment>
         <translation>第 {number} 部分，共 {total} 部分</translation>
     </message>
     <message>

@@ -228,3 +228,17 @@ def test_a_picture_keeps_to_the_limit_from_its_first_rows_on_whatever_was_before
 
 def test_a_picture_alone_takes_all_rows_that_are_computed_at_once():
     assert StepBudget(512, 256).media_rows(0) == 256
+
+
+def test_few_rows_of_a_picture_promise_little_of_more():
+    """Where each row costs the same, four take nearly as long as a model with an entry cost gives to seven."""
+    row_ms, answers_ms = 17.0, 87.0  # AVX2, two threads, 0.6B
+    budget = StepBudget(512)
+    for _ in range(5):
+        budget.learn(3, 0, answers_ms)
+    num_rows = 4
+    for _ in range(20):
+        took_ms = row_ms * num_rows
+        assert took_ms + answers_ms <= 1.05 * STRETCH[Speed.RESPONSIVE] * answers_ms
+        budget.learn_media(3, num_rows, took_ms)
+        num_rows = budget.media_rows(3)

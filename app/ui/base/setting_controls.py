@@ -1,20 +1,17 @@
 """The control of a setting, made from its field: switch, number, choice, text, folder. GUI thread."""
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QValidator
 from PySide6.QtWidgets import (
     QCheckBox,
     QDoubleSpinBox,
     QFileDialog,
     QLineEdit,
-    QPlainTextEdit,
     QPushButton,
-    QToolTip,
     QWidget,
 )
 
@@ -24,20 +21,13 @@ from app.look.plain_text import as_tooltip, short_path
 from app.look.tokens import current
 from app.look.words import locale, tr
 from app.ui.base.choice_list import ChoiceList
+from app.ui.base.long_text_box import LongTextBox
 from app.ui.base.number_field import HEIGHT, NumberField, dress_number, paint_arrows, show_number
 from app.ui.base.setting_fields import Field
 from app.ui.base.setting_kinds import Setting
 
 MAX_INT = 2**31 - 1
 COMBO_WIDTH = 220
-TEXT_HEIGHT = 96
-MAX_WRAPPED_RUN = 5_000  # wrapping a longer unbroken run takes Qt seconds
-# Qt lays out as much in some 20 ms: a line at a time, and one of Chinese letters that are all new to it takes
-# as long as one of a hundred thousand Latin ones. Each space is a place to wrap, and each line an object.
-MAX_SHOWN_CHARS = 100_000
-MAX_SHOWN_WORDS = 12_000
-MANY_WORDS = re.compile(rf"(?:\S*+\s){{{MAX_SHOWN_WORDS}}}")
-LONG_LINE = re.compile(r"[^\n]{4001}")
 
 
 class Control(Protocol):
@@ -76,7 +66,7 @@ def _made(setting: Setting, field: Field, parent: QWidget) -> QWidget:
     if setting.folder:
         return FolderControl(setting.folder, tr(setting.label), parent)
     assert field.kind is str, f"there is no control for {setting.name}"
-    return LongText(setting, parent) if setting.is_long else ShortText(setting, parent)
+    return LongTextBox(setting, parent) if setting.is_long else ShortText(setting, parent)
 
 
 class Switch(QCheckBox):
@@ -314,75 +304,6 @@ class FolderControl(QPushButton):
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(lambda name: self.value_chosen.emit(Path(name)))
         dialog.open()  # never exec: a nested loop would stop every coroutine
-
-
-class LongText(QPlainTextEdit):
-    """Of a text that is too long for Qt, as a file may bring it, the beginning is shown; the rest stays."""
-
-    value_chosen = Signal(object)
-    is_wide = True
-
-    def __init__(self, setting: Setting, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._rest = ""
-        self.setFixedHeight(TEXT_HEIGHT)
-        self.setTabChangesFocus(True)
-        self.setPlaceholderText(tr(setting.word))
-        self.textChanged.connect(self._on_text_changed)
-
-    def show_value(self, value: str) -> None:
-        if value == self._value:
-            return
-        text = _beginning(value)
-        self._rest = value[len(text) :]
-        left_out = tr("{number} more characters are not shown.", number=locale().toString(len(self._rest)))
-        self.setToolTip(left_out if self._rest else "")
-        self.blockSignals(True)
-        self.clear()  # what was there must not be wrapped as the new text is
-        self._wrap(text)
-        self.setPlainText(text)
-        self.blockSignals(False)
-
-    def insertFromMimeData(self, source: QMimeData) -> None:
-        """Pastes plain text, never formatting."""
-        text = source.text()
-        num_kept = len(self.toPlainText()) - len(self.textCursor().selectedText())
-        if num_kept + len(text) > MAX_SHOWN_CHARS or _beginning(text) != text:
-            told = tr("Not pasted: it is too long, or has too long a line.")
-            QToolTip.showText(self.mapToGlobal(QPoint(0, self.height())), told, self)
-            return
-        if _has_long_run(text):  # before Qt tries to wrap it
-            self.setLineWrapMode(self.LineWrapMode.NoWrap)
-        self.insertPlainText(text)
-        self.ensureCursorVisible()
-
-    @property
-    def _value(self) -> str:
-        """Who deletes all that is shown means the rest, too."""
-        text = self.toPlainText()
-        return text + self._rest if text else ""
-
-    def _on_text_changed(self) -> None:
-        self._wrap(self.toPlainText())
-        self.value_chosen.emit(self._value)
-
-    def _wrap(self, text: str) -> None:
-        mode = self.LineWrapMode.NoWrap if _has_long_run(text) else self.LineWrapMode.WidgetWidth
-        if self.lineWrapMode() != mode:
-            self.setLineWrapMode(mode)
-
-
-def _has_long_run(text: str) -> bool:
-    return any(len(run) > MAX_WRAPPED_RUN for run in text.split())
-
-
-def _beginning(text: str) -> str:
-    """As much of it as Qt can show at once."""
-    text = text[:MAX_SHOWN_CHARS]
-    many = MANY_WORDS.match(text)
-    text = many[0] if many else text
-    found = None if text.isascii() else LONG_LINE.search(text)
-    return text[: found.end() - 1] if found else text
 
 
 class _Calm(QObject):

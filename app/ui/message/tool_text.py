@@ -6,9 +6,10 @@ from PySide6.QtWidgets import QWidget
 from app.look.fonts import code_font, small_font
 from app.look.plain_text import PlainLabel
 from app.ui.base.copy_button import CopyButton
+from app.ui.base.text_parts import PART_CHARS
 from app.ui.message.code_text import CodeText
 from app.ui.message.folding import unfold
-from app.ui.message.long_text import PART_CHARS, LongText
+from app.ui.message.long_text import LongText
 from app.ui.message.passages import Kind, Passage
 from app.ui.message.text_part import TextPart
 

@@ -21,7 +21,7 @@ from app.look.words import mark, sentences, tr, tr_said
 from app.services.form_check import Form, FormCheck, Verdict
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.choices import Choice
-from app.ui.base.setting_controls import LongText
+from app.ui.base.long_text_box import LongTextBox
 from app.ui.base.setting_kinds import Setting
 
 TEXT_HEIGHT = 140
@@ -66,7 +66,7 @@ class AnswerForm(QWidget):
         self._checking: asyncio.Task[None] | None = None
         self.choice = ChoiceList(tr("Form of answers"), FORMS, is_narrow=True, parent=self)
         self.choice.chosen.connect(self._on_form_chosen)
-        self.text = LongText(_TEXT, self)
+        self.text = LongTextBox(_TEXT, self)
         self.text.setFixedHeight(TEXT_HEIGHT)
         self.text.setFont(code_font(-1))
         self.text.value_chosen.connect(self._on_typed)

@@ -21,8 +21,9 @@ from app.protocol.request import Overflow
 from app.services.form_check import Form, FormCheck
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.choices import OVERFLOWS
+from app.ui.base.long_text_box import LongTextBox
 from app.ui.base.page_panel import PagePanel, scrolled
-from app.ui.base.setting_controls import LongText, WholeNumber, control_for
+from app.ui.base.setting_controls import WholeNumber, control_for
 from app.ui.base.setting_fields import Field
 from app.ui.base.setting_kinds import Setting
 from app.ui.base.setting_list import words_of
@@ -75,7 +76,7 @@ class ChatSettings(PagePanel):
         self._options = ChatOptions()
         self._inherited = Inherited()
         self.presets = PresetBar(self)
-        self.prompt = LongText(PROMPT, self)
+        self.prompt = LongTextBox(PROMPT, self)
         self.prompt.setAccessibleName(tr(PROMPT.label))
         self.prompt.value_chosen.connect(lambda text: self._take(system_prompt=text))
         self.prompt_tokens = PlainLabel(parent=self, tone="muted")

@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.message.long_text import PART_CHARS, LongText, part_starts
+from app.ui.base.text_parts import PART_CHARS, part_starts
+from app.ui.message.long_text import LongText
 
 BOOK = "".join(f"line {n} of the book\n" for n in range(3000))
 

@@ -12,7 +12,8 @@ from app.services.preferences import Preferences
 from app.settings.settings import Settings
 from app.system import paths
 from app.ui.base.actions import add_menu, make_action
-from app.ui.base.setting_controls import DecimalNumber, LongText, NamedControl, Switch, WholeNumber
+from app.ui.base.long_text_box import LongTextBox
+from app.ui.base.setting_controls import DecimalNumber, NamedControl, Switch, WholeNumber
 from app.ui.base.setting_kinds import Facts
 from app.ui.base.setting_list import PAGES
 from app.ui.engine.model_loading import ModelLoading
@@ -272,7 +273,7 @@ class TestChanges:
     def test_a_text_is_taken_as_it_is_written(self, window, preferences, qtbot: QtBot) -> None:
         window.show_page("chats")
         text = control(window, "system_prompt")
-        assert isinstance(text, LongText)
+        assert isinstance(text, LongTextBox)
         qtbot.keyClicks(text, "Be brief.")
         assert preferences.settings.system_prompt == "Be brief."
         assert text.textCursor().atEnd()
