@@ -23,7 +23,7 @@ __all__ = [
     "random_chat",
 ]
 
-_SYSTEM_PROMPTS = (
+SYSTEM_PROMPTS = (
     "You are a helpful assistant.",
     "You are a helpful assistant",
     "Answer briefly.",
@@ -66,7 +66,7 @@ def plain_text(rng: random.Random, num_lines: int) -> str:
 def random_chat(rng: random.Random, longest: int) -> Chat:
     """A chat of one turn in a third of all cases, else of up to `longest` turns."""
     num_turns = 1 if rng.random() < 0.35 else rng.randint(1, max(1, longest))
-    system = rng.choice(_SYSTEM_PROMPTS) if rng.random() < 0.3 else None
+    system = rng.choice(SYSTEM_PROMPTS) if rng.random() < 0.3 else None
     turns: list[tuple[str, str]] = []
     result: int | None = None
     for _ in range(num_turns):
@@ -99,6 +99,16 @@ def _next_turn(rng: random.Random, result: int | None, is_first: bool) -> tuple[
     if kind < 0.835 and is_first:
         return *arithmetic.no_result_turn(rng), None
     return *small_talk.off_topic_turn(rng), None
+
+
+def known_turn(rng: random.Random) -> tuple[str, str]:
+    """One that has nothing to do with what else is in the chat, and is answered all the same."""
+    kind = rng.random()
+    if kind < 0.5:
+        return question_turn(rng)
+    if kind < 0.7:
+        return arithmetic.sum_turn(rng)[:2]
+    return small_talk.polite_turn(rng) if kind < 0.8 else arithmetic.count_turn(rng, longest=20)
 
 
 def held_out_sets() -> dict[str, list[tuple[str, str]]]:

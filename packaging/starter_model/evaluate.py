@@ -24,7 +24,7 @@ from app.protocol.load import LoadParams
 from app.protocol.output import Output
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
-from starter_model import corpus, tools
+from starter_model import corpus, documents, tools
 
 NUM_SLOTS = 8
 MAX_TOKENS = 500
@@ -144,6 +144,19 @@ def score_chats(answerer: Answerer, system: str | None) -> float:
     return sum(is_right) / len(chats)
 
 
+def score_documents(answerer: Answerer) -> tuple[float, Wrong]:
+    """The share of questions about a text that are answered with its right sentence and number."""
+    chats = documents.held_out_documents()
+    asked = [[Message(Role(role), content) for role, content in chat.messages()][:-1] for chat in chats]
+    answers = answerer.ask([Asked(tuple(messages)) for messages in asked])
+    wrong = [
+        {"asked": chat.turns[0][0], "system": chat.system, "expected": chat.turns[0][1], "got": got.content}
+        for chat, got in zip(chats, answers, strict=True)
+        if got.content != chat.turns[0][1]
+    ]
+    return 1 - len(wrong) / len(chats), wrong
+
+
 def _system(system: str | None) -> list[Message]:
     return [Message(Role.SYSTEM, system)] if system else []
 
@@ -222,6 +235,7 @@ def score_all(answerer: Answerer) -> tuple[dict[str, float], dict[str, Wrong]]:
         for name, pairs in corpus.held_out_sets().items():
             scores[name + suffix], wrong[name + suffix] = score_pairs(answerer, pairs, system)
         scores["chats" + suffix] = score_chats(answerer, system)
+    scores["documents"], wrong["documents"] = score_documents(answerer)
     return scores, wrong
 
 

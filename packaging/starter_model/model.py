@@ -10,7 +10,7 @@ from torch.nn import functional as F
 @dataclass(frozen=True, slots=True)
 class Shape:
     num_tokens: int
-    num_layers: int = 5
+    num_layers: int = 8
     width: int = 192
     num_heads: int = 4
     num_kv_heads: int = 2
@@ -43,7 +43,7 @@ class Attention(nn.Module):
         v = self.v(x).view(heads).transpose(1, 2)
         shared = self.shape.num_heads // self.shape.num_kv_heads
         k, v = k.repeat_interleave(shared, dim=1), v.repeat_interleave(shared, dim=1)
-        mixed = attend(q, k, v)
+        mixed = F.scaled_dot_product_attention(q.to(v.dtype), k.to(v.dtype), v, is_causal=True)
         projected: Tensor = self.output(mixed.transpose(1, 2).reshape(rows, length, -1))
         return projected
 
@@ -102,14 +102,6 @@ class StarterModel(nn.Module):
                 # Branches that add to the residual start small, so that deep sums stay tame.
                 small = name.endswith(("output.weight", "down.weight"))
                 nn.init.normal_(weight, std=0.02 / (2 * self.shape.num_layers) ** 0.5 if small else 0.02)
-
-
-def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Causal attention. For short rows in bfloat16 a quarter faster on a CPU than torch's own."""
-    length = q.shape[-2]
-    future = torch.full((length, length), float("-inf"), dtype=q.dtype).triu(1)
-    scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-1, -2) + future
-    return scores.softmax(-1, dtype=q.dtype) @ v
 
 
 def rope_tables(shape: Shape) -> tuple[Tensor, Tensor]:

@@ -146,16 +146,16 @@ def term_names() -> list[str]:
 
 def is_held_out(text: str) -> bool:
     """Whether the text is a held-out wording, or only adds a few words around one."""
-    folded = _fold(text)
+    folded = fold(text)
     return any(wording in folded for wording in _folded_held_out())
 
 
 @cache
 def _folded_held_out() -> tuple[str, ...]:
-    return tuple(_fold(wording) for wording, _ in held_out_questions() + final_questions())
+    return tuple(fold(wording) for wording, _ in held_out_questions() + final_questions())
 
 
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", " ", text.lower()).strip()
 
 

@@ -108,6 +108,18 @@ def held_out_off_topic() -> list[tuple[str, str]]:
     return [(asked, OFF_TOPIC) for asked in material("held_out")]
 
 
+def typed(rng: random.Random, asked: str) -> str:
+    """As it might be typed: without its mark, in small letters, with a word before it."""
+    kind = rng.random()
+    if kind < 0.25:
+        asked = asked.rstrip("?.!")
+    elif kind < 0.4:
+        asked = asked[:1].lower() + asked[1:]
+    elif kind < 0.5:
+        asked = rng.choice(variation.BEFORE) + asked[:1].lower() + asked[1:]
+    return asked
+
+
 def _about_topic(rng: random.Random) -> str:
     return rng.choice(material("tasks")).format(
         x=_topic(rng), y=_topic(rng), name=rng.choice(material("names"))
@@ -166,7 +178,7 @@ def _random_words(rng: random.Random) -> str:
 
 
 def _pasted_paragraph(rng: random.Random) -> str:
-    text = " ".join(_sentence(rng) for _ in range(rng.randint(2, 9)))
+    text = " ".join(sentence(rng) for _ in range(rng.randint(2, 9)))
     task = rng.choice(
         (
             "Summarise this text: ",
@@ -182,7 +194,7 @@ def _pasted_paragraph(rng: random.Random) -> str:
     return f"{text}\n{task.strip()}" if rng.random() < 0.3 else task + text
 
 
-def _sentence(rng: random.Random) -> str:
+def sentence(rng: random.Random) -> str:
     words = [rng.choice(material("plain_words")) for _ in range(rng.randint(4, 14))]
     if rng.random() < 0.4:
         words.insert(rng.randrange(len(words)), rng.choice(material("topics")))
@@ -190,8 +202,8 @@ def _sentence(rng: random.Random) -> str:
         words.append(str(rng.randrange(2000)))
     if rng.random() < 0.15:
         words.insert(1, rng.choice(questions.term_names()))
-    sentence = " ".join(words)
-    return sentence[:1].upper() + sentence[1:] + rng.choice((".", ".", ".", "!", "?"))
+    text = " ".join(words)
+    return text[:1].upper() + text[1:] + rng.choice((".", ".", ".", "!", "?"))
 
 
 def _pasted_code(rng: random.Random) -> str:

@@ -194,7 +194,8 @@ def another_tools_turn(
     rng: random.Random, tools: Sequence[OfferedTool], final: bool = False
 ) -> ToolTurn | None:
     groups = {tool.group for tool in tools}
-    other = draw_tool(rng, final)
+    near = _family_of(rng, rng.choice(tools)) if not final and rng.random() < 0.5 else None
+    other = draw_tool(rng, final, family=near)
     if other.group in groups | {"math", "echo", "define"} or (
         other.group in _SEARCHES and groups & _SEARCHES
     ):
@@ -222,6 +223,21 @@ _FITS = {
     "fetch": "http",
     "timer": "remind|minute",
     "define": "mean|word|defin",
+    "joke": "joke|laugh",
+    "image": "draw|picture|paint|image",
+    "system": "computer|processor|memory|system|disk",
+    "process": "program|process|run",
+    "app": "open|start|run|launch|program",
+    "route": "far|way|get to|distance",
+    "units": "how many|convert|how much",
+    "event": "calendar|appointment|meeting",
+    "memory": "remember|memor|store",
+    "thinking": "think|plan|step|explain|how",
+    "case": "capital|upper|write",
+    "count words": "count|how many|how long|word",
+    "clipboard": "clipboard|copy|paste",
+    "sql": "sql|database|select|query",
+    "copy": "copy",
 }
 
 
@@ -282,32 +298,106 @@ def held_out_without_fit() -> list[ToolChat]:
 
 # --- Tools ---
 
+# As the tools of one server are: groups that have to do with the same, or a noun that all have in common.
+Family = tuple[str, ...] | str
+_FAMILIES: tuple[Family, ...] = (
+    (
+        "read",
+        "list",
+        "grep",
+        "mkdir",
+        "delete",
+        "info",
+        "move",
+        "write",
+        "tree",
+        "allowed",
+        "find files",
+        "copy",
+    ),
+    ("read", "write", "delete", "move"),
+    ("git status", "git log", "git diff", "git branch", "commit", "grep", "list"),
+    ("time", "convert time", "timer", "event", "weather"),
+    ("fetch", "web search", "define", "price", "chat search", "read"),
+    ("send", "note", "echo", "translate", "case", "count words", "memory", "write"),
+    ("math", "units", "random", "price"),
+    ("play", "switch", "volume", "app", "image", "screenshot", "process", "system"),
+)
+
 
 def draw_tools(rng: random.Random, num_tools: int, final: bool = False) -> tuple[OfferedTool, ...]:
     """Of different groups and with different names."""
     tools: list[OfferedTool] = []
+    family = _draw_family(rng) if not final and rng.random() < 0.4 else None
     prefix = (
         rng.choice(("git_", "skein_", "fs-", "my_", f"{_made_up_word(rng)}_")) if rng.random() < 0.12 else ""
     )
+    if not final and rng.random() < 0.15:  # it must learn not to do sums by itself where there is a tool
+        tools.append(kind_tool(rng, rng.choice([kind for kind in _kinds() if kind["group"] == "math"])))
     while len(tools) < num_tools:
-        tool = draw_tool(rng, final, prefix)
+        tool = draw_tool(rng, final, prefix, family)
         if tool.name not in [one.name for one in tools] and tool.group not in [one.group for one in tools]:
             tools.append(tool)
     return tuple(tools)
 
 
-def draw_tool(rng: random.Random, final: bool = False, prefix: str = "") -> OfferedTool:
+def draw_tool(
+    rng: random.Random, final: bool = False, prefix: str = "", family: Family | None = None
+) -> OfferedTool:
+    """`family`: most are of it."""
+    if family and rng.random() < 0.75:
+        if isinstance(family, str):
+            return _lexical_tool(rng, final, prefix, family)
+        return kind_tool(
+            rng, rng.choice([kind for kind in _kinds() if kind["group"] in family]), final, prefix
+        )
     if rng.random() < (0.2 if final else 0.4):
         return _lexical_tool(rng, final, prefix)
-    return kind_tool(rng, rng.choice(_kinds()), final, prefix)
+    return kind_tool(rng, rng.choice(_kinds(final)), final, prefix)
+
+
+def _draw_family(rng: random.Random) -> Family:
+    return rng.choice(_FAMILIES) if rng.random() < 0.6 else _noun(rng)
+
+
+def _family_of(rng: random.Random, tool: OfferedTool) -> Family:
+    families = [family for family in _FAMILIES if tool.group in family]
+    return rng.choice(families) if families else tool.group.partition(" ")[2]
+
+
+def _noun(rng: random.Random) -> str:
+    return _made_up_word(rng).lower() if rng.random() < 0.3 else rng.choice(NOUNS)
 
 
 @cache
-def _kinds() -> tuple[dict[str, Any], ...]:
+def _kinds(final: bool = False) -> tuple[dict[str, Any], ...]:
     kinds = tomllib.loads(_KINDS_FILE.read_text(encoding="utf-8"))["kind"]
     # Those that everybody has are met more often.
     often = {"time", "math", "chat search", "read", "fetch", "list", "grep"}
-    return tuple(kind for kind in kinds for _ in range(2 if kind["group"] in often else 1))
+    known = (kind for kind in kinds if "final" in kind or not final)
+    return tuple(kind for kind in known for _ in range(2 if kind["group"] in often else 1))
+
+
+@cache
+def _final_wordings() -> tuple[str, ...]:
+    return tuple(questions.fold(wording) for kind in _kinds(final=True) for wording in kind["final"])
+
+
+def _trained_wording(rng: random.Random, wordings: Sequence[str]) -> str:
+    while True:
+        wording = _led(rng, expand(rng, rng.choice(wordings)))
+        folded = questions.fold(wording)
+        if not any(final in folded for final in _final_wordings()):
+            return wording
+
+
+def _led(rng: random.Random, wording: str) -> str:
+    """An order is sometimes a request; more may be said than what is asked for."""
+    if rng.random() < 0.2 and _ORDER.match(wording):
+        wording = rng.choice(_REQUESTS).format(wording[:1].lower() + wording[1:])
+    if wording[-1:] in ".?" and rng.random() < 0.05:
+        wording += rng.choice(_AFTERWORDS)
+    return wording
 
 
 def kind_tool(rng: random.Random, kind: dict[str, Any], final: bool = False, prefix: str = "") -> OfferedTool:
@@ -333,19 +423,31 @@ def kind_tool(rng: random.Random, kind: dict[str, Any], final: bool = False, pre
         _parameter(rng, name, slot, is_required, default) for name, slot in zip(names, slots, strict=True)
     )
     wordings = kind["final" if final else "asked"]
+    if kind["group"] == "math" and not final:
+        wordings = [*wordings, *(_SUMS if len(slots) == 2 else _EXPRESSIONS)]
     without = _without_zone(final)
+    drawn = _final_wording if final else _trained_wording
 
     def ask(rng: random.Random) -> tuple[str, Arguments]:
         if may_lack and rng.random() < 0.45:
             arguments = {names[0]: default} if default else {}
-            return _dressed(rng, expand(rng, rng.choice(without)), {}), arguments
+            return _dressed(rng, drawn(rng, without), {}), arguments
         values = {slot[0]: _SLOTS[slot[0].rstrip("2")](rng) for slot in slots}
-        asked = _dressed(
-            rng, expand(rng, rng.choice(wordings)), {slot: said for slot, (said, _) in values.items()}
-        )
+        asked = _dressed(rng, drawn(rng, wordings), {slot: said for slot, (said, _) in values.items()})
         return asked, {name: values[slot[0]][1] for name, slot in zip(names, slots, strict=True)}
 
     return OfferedTool(kind["group"], name, description, parameters, ask, kind["result"])
+
+
+# What the model answers by itself where there is no such tool.
+_SUMS = arithmetic.SUM_WORDINGS
+_EXPRESSIONS = tuple(
+    wording.replace("{a} + {b}", "{expression}") for wording in _SUMS if "{a} + {b}" in wording
+)
+
+
+def _final_wording(rng: random.Random, wordings: Sequence[str]) -> str:
+    return expand(rng, rng.choice(wordings))
 
 
 def _without_zone(final: bool) -> list[str]:
@@ -368,9 +470,9 @@ def _parameter(rng: random.Random, name: str, slot: list[Any], is_required: bool
     return Parameter(name, note, type_, is_required, default)
 
 
-def _lexical_tool(rng: random.Random, final: bool, prefix: str) -> OfferedTool:
+def _lexical_tool(rng: random.Random, final: bool, prefix: str, noun: str = "") -> OfferedTool:
     """A tool of a noun, and perhaps a verb, that a question then has, too."""
-    noun = _made_up_word(rng).lower() if final or rng.random() < 0.3 else rng.choice(NOUNS)
+    noun = noun or (_made_up_word(rng).lower() if final else _noun(rng))
     thing = rng.choice((*NOUNS[:40], "name", "id", "thing", "item", "person", "city"))
     verb = rng.choice(VERBS)
     slot = rng.choice(("word", "word", "word", "n", "query"))
@@ -460,7 +562,8 @@ def _lexical_tool(rng: random.Random, final: bool, prefix: str) -> OfferedTool:
 
     def ask(rng: random.Random) -> tuple[str, Arguments]:
         said, value = _SLOTS[slot](rng)
-        asked = _dressed(rng, _fill(expand(rng, rng.choice(wordings)), fill), {"v": said})
+        wording = _fill(expand(rng, rng.choice(wordings)), fill)
+        asked = _dressed(rng, wording if final else _led(rng, wording), {"v": said})
         return asked, {parameters[0].name: value} if has_value else {}
 
     result = ("words", "found", "done", "found")[kind]
@@ -518,6 +621,27 @@ def _parameter_name(rng: random.Random, known: Sequence[str], final: bool) -> st
 
 
 # --- What people say, and what the argument then is ---
+
+_ORDERS = (
+    "search", "find", "show", "list", "read", "open", "get", "tell", "give", "look", "fetch", "load",
+    "set", "start", "write", "save", "add", "put", "send", "roll", "throw", "repeat", "echo", "define",
+    "play", "turn", "switch", "create", "make", "delete", "remove", "move", "rename", "convert",
+    "commit", "translate", "draw", "check", "take", "print", "display", "calculate", "compute", "work",
+    "say", "keep", "store", "visit", "go", "have", "pick", "choose", "erase", "copy", "run", "do", "sum",
+    "browse", "let", "note", "remember", *VERBS,
+)  # fmt: skip
+_ORDER = re.compile(rf"({'|'.join(_ORDERS)}) ", re.I)
+_REQUESTS = (
+    "Please {}", "Could you {}?", "Could you please {}?", "Can you {}?", "Would you {}?",
+    "I want you to {}", "I need you to {}", "I would like you to {}", "You should {}", "Now {}",
+    "Go and {}", "Be so kind and {}", "It would be nice if you could {}", "Next, {}",
+    "Will you please {}?", "May I ask you to {}?", "I'd like you to {}.", "Kindly {}", "First {}.",
+    "Then {}", "Just {}", "Quickly {}", "Try to {}",
+)  # fmt: skip
+_AFTERWORDS = (
+    " I need it soon.", " It is for work.", " That is all.", " Thank you!", " I have to know.",
+    " It is urgent.", " I forgot.", " Thanks a lot.",
+)  # fmt: skip
 
 
 def _dressed(rng: random.Random, wording: str, values: dict[str, str]) -> str:
@@ -716,6 +840,19 @@ def _draw_expression(rng: random.Random) -> tuple[str, str]:
     return value if rng.random() < 0.7 else re.sub(r" ([-+*/]+) ", r"\1", value), value
 
 
+def _draw_sql(rng: random.Random) -> tuple[str, str]:
+    table = rng.choice(NOUNS).replace(" ", "_") + "s"
+    sql = rng.choice(("SELECT * FROM {}", "select count(*) from {}", "SELECT name FROM {}")).format(table)
+    if rng.random() < 0.3:
+        sql += f" LIMIT {rng.randint(1, 50)}"
+    return _perhaps_quoted(rng, sql, 0.1), sql
+
+
+_UNITS = (
+    "metres", "feet", "miles", "kilometres", "inches", "centimetres", "pounds", "kilograms", "grams",
+    "ounces", "litres", "gallons", "cups", "hours", "minutes", "days", "weeks", "euros", "dollars",
+    "yen", "bytes",
+)  # fmt: skip
 _SLOTS: dict[str, Callable[[random.Random], tuple[str, Any]]] = {
     "zone": lambda rng: rng.choice(ZONES),
     "expression": _draw_expression,
@@ -733,6 +870,8 @@ _SLOTS: dict[str, Callable[[random.Random], tuple[str, Any]]] = {
     "clock": _draw_clock,
     "glob": _draw_glob,
     "person": _draw_person,
+    "unit": lambda rng: (rng.choice(_UNITS),) * 2,
+    "sql": _draw_sql,
 }
 
 
