@@ -186,7 +186,7 @@ class McpServer(Hearer):
         """The user has to sign in there, which takes time."""
         if self._start_clock and self.status is Status.STARTING:
             self._start_clock.reschedule(asyncio.get_running_loop().time() + SIGN_IN_S)
-        self._set(self.status, said("Waiting for you to sign in in the browser."))
+        self._set(self.status, said("Waiting until you have signed in, in the browser."))
 
     def on_end(self, process: McpProcess, sentence: str) -> None:
         if process is not self._process:

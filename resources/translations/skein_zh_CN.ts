@@ -10717,6 +10717,11 @@ accepted</source>
         <translation>下载文件夹</translation>
     </message>
     <message>
+        <source>Waiting until you have signed in, in the browser.</source>
+        <extracomment>app/tools/mcp_server.py</extracomment>
+        <translation>等待你在浏览器中登录。</translation>
+    </message>
+    <message>
         <source>Locate…</source>
         <extracomment>app/ui/engine/model_loading.py</extracomment>
         <translation>定位…</translation>
@@ -12261,11 +12266,6 @@ Switch, load settings, eject</source>
         <source>None</source>
         <extracomment>app/ui/base/schema_form.py</extracomment>
         <translation>无</translation>
-    </message>
-    <message>
-        <source>Waiting for you to sign in in the browser.</source>
-        <extracomment>app/tools/mcp_server.py</extracomment>
-        <translation>等待你在浏览器中登录。</translation>
     </message>
     <message>
         <source>When a chat is full</source>

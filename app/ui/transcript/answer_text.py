@@ -35,7 +35,7 @@ _MARK_OF = {TurnState.STOPPED: marks.STOPPED, TurnState.FAILED: marks.FAILED}
 
 
 def stats_line(turn: Turn) -> str:
-    """Model · speed · first token · reused; unknown parts are left out."""
+    """Model · speed · first token · reused; what is unknown or nothing is left out."""
     return " · ".join(part for part in (turn.model, *_usage_parts(turn.usage)) if part)
 
 
@@ -47,7 +47,7 @@ def _usage_parts(usage: Usage) -> tuple[str, ...]:
     return (
         rate(usage.tokens_per_s) if usage.tokens_per_s else "",
         tr("first token {time}", time=_short(first)) if first else "",
-        tr("reused {share}", share=reused) if usage.num_prompt_tokens else "",
+        tr("reused {share}", share=reused) if usage.num_cached_tokens else "",
     )
 
 
