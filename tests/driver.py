@@ -12,6 +12,7 @@ from unittest import mock
 from app.engine.batch import Batch, BatchSpan
 from app.engine.draft_planner import DraftPlanner
 from app.engine.engine import Engine
+from app.protocol.answer_format import AnswerFormat
 from app.protocol.output import FinishReason, Usage
 from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
@@ -33,6 +34,7 @@ class Answer:
     found_no_room: bool = False
     token_ids: tuple[int, ...] = ()
     stopping_word: str = ""
+    format: AnswerFormat = field(default_factory=AnswerFormat)
 
 
 @dataclass
@@ -56,6 +58,7 @@ class Run:
             answer.finish_reason, answer.notice = output.finish_reason, output.notice
             answer.found_no_room = output.found_no_room
             answer.stopping_word = output.stopping_word
+            answer.format = output.format or answer.format
 
 
 def request(
