@@ -68,8 +68,10 @@ class RunMarker:
 
     def _write(self) -> None:
         try:
-            with open(self._path, "w", encoding="utf-8", opener=opener) as file:
+            fresh = self._path.with_suffix(".new")  # it may crash while it writes
+            with open(fresh, "w", encoding="utf-8", opener=opener) as file:
                 json.dump({"num_crashes": self._num_crashes, "model": self._model}, file)
+            fresh.replace(self._path)
         except OSError as error:
             log.warning("%s could not be written: %s", self._path, error)
 

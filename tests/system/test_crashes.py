@@ -1,5 +1,7 @@
+import json
 import stat
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -39,6 +41,16 @@ def test_a_run_that_lasted_a_while_breaks_the_row(path: Path) -> None:
 def test_a_marker_that_cannot_be_read_is_one_crash(path: Path, content: str) -> None:
     path.write_text(content)
     assert start(path).num_crashes == 1
+
+
+def test_a_crash_while_the_marker_is_written_counts_like_any(path: Path, monkeypatch) -> None:
+    start(path)
+    marker = start(path)
+    with monkeypatch.context() as patched:
+        patched.setattr(json, "dump", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):  # as far as it came
+            marker.note_model(path)
+    assert start(path).num_crashes == 2
 
 
 def test_where_nothing_can_be_written_every_start_is_a_usual_one(tmp_path: Path, caplog) -> None:
