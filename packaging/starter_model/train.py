@@ -159,10 +159,6 @@ class Batches(IterableDataset[tuple[Tensor, Tensor]]):
         return encoder.chat(corpus.random_chat(rng, longest=max(1, num_left // 24)).messages())
 
 
-def phase_at(progress: float) -> Phase:
-    return next(phase for phase in PHASES if progress < phase.until or phase is PHASES[-1])
-
-
 def rate_at(progress: float) -> float:
     """A share of the peak: warm-up, a plateau, then a straight fall to nothing."""
     return max(0.0, min(1.0, progress / WARM_UP, (1 - progress) / FALL))
