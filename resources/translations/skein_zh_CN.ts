@@ -212,21 +212,6 @@
         <translation>请选择这个对话过长时省略什么。</translation>
     </message>
     <message>
-        <source>This chat needs {tokens:,} tokens, but the context holds {limit:,}.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
-        <translation type="vanished">这个对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,} 个。</translation>
-    </message>
-    <message>
-        <source>This chat needs {tokens:,} tokens, but its own limit is {limit:,}.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
-        <translation type="vanished">这个对话需要 {tokens:,} 个词元，但它自己的上限是 {limit:,} 个。</translation>
-    </message>
-    <message>
-        <source>Shorten the text.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
-        <translation type="vanished">请缩短文本。</translation>
-    </message>
-    <message>
         <source>the middle of {n} long texts</source>
         <extracomment>app/engine/overflow.py</extracomment>
         <translation>{n} 段长文本的中间部分</translation>
@@ -785,11 +770,6 @@
         <source>one token</source>
         <extracomment>app/engine/llama/sampler.py</extracomment>
         <translation>一个词元</translation>
-    </message>
-    <message>
-        <source>The grammar took {seconds:.0f} seconds for {what}: it is too ambiguous. Simplify it, or remove it.</source>
-        <extracomment>app/engine/llama/sampler.py</extracomment>
-        <translation type="vanished">语法为{what}用了 {seconds:.0f} 秒：它能以太多方式读取这个回答。请简化它，或不用它提问。</translation>
     </message>
     <message>
         <source>{name} was trained with a context too short for chatting. Open another GGUF.</source>
@@ -1480,11 +1460,6 @@ High water: most cells used since the model was loaded.</source>
         <translation>为什么重新计算？</translation>
     </message>
     <message>
-        <source>No model is loaded. Open one with Ctrl+O, then send again.</source>
-        <extracomment>app/bridge/active_engine.py</extracomment>
-        <translation type="vanished">没有打开模型。请按 Ctrl+O 打开一个，然后重新发送。</translation>
-    </message>
-    <message>
         <source>Another model was loaded before this answer finished.</source>
         <extracomment>app/bridge/open_requests.py</extracomment>
         <translation>这个回答还未完成，就加载了另一个模型。</translation>
@@ -1508,11 +1483,6 @@ High water: most cells used since the model was loaded.</source>
         <source>Cells are not kept between starts because there is no keyring for the encryption key. Install one, such as GNOME Keyring or KWallet, then turn this on again in Settings.</source>
         <extracomment>app/services/cell_keeping.py</extracomment>
         <translation>没有可存放密钥的密钥环，因此不保留为对话计算的内容。请安装一个，例如 GNOME Keyring 或 KWallet，然后在设置中重新开启。</translation>
-    </message>
-    <message>
-        <source>Loading was cancelled.</source>
-        <extracomment>app/bridge/engine_thread.py</extracomment>
-        <translation type="vanished">已取消加载。</translation>
     </message>
     <message>
         <source>{name} cannot be used: {reason}.</source>
@@ -1633,11 +1603,6 @@ High water: most cells used since the model was loaded.</source>
         <source>The model&apos;s chat template produced more than {size} MiB. Try another GGUF of this model.</source>
         <extracomment>app/engine/chat_child.py</extracomment>
         <translation>模型的对话模板生成了超过 {size} MiB 的内容，无法使用；请尝试此模型的另一个 GGUF。</translation>
-    </message>
-    <message>
-        <source>No repeatable answer is possible: there is no memory for its own context.</source>
-        <extracomment>app/engine/repeatable.py</extracomment>
-        <translation type="vanished">无法生成可重现的回答：它需要一个自己的上下文。</translation>
     </message>
     <message>
         <source>There was nothing to compute for this answer.</source>
@@ -2262,11 +2227,6 @@ High water: most cells used since the model was loaded.</source>
         <translation>JSON Schema 中有无法强制回答遵守的要求：{what}。</translation>
     </message>
     <message>
-        <source>This model&apos;s chat template knows no tools. Ask without them, or open another model.</source>
-        <extracomment>app/engine/chat_template.py</extracomment>
-        <translation type="vanished">此模型的对话模板不支持工具。请不带工具提问，或打开其他模型。</translation>
-    </message>
-    <message>
         <source>This build of llama-cpp-python does not support tools and JSON schemas. Set Skein up again with packaging/run.</source>
         <extracomment>app/engine/chat_template.py</extracomment>
         <translation>此 llama-cpp-python 缺少处理工具和 JSON Schema 的部分。请用 packaging/run 重新安装 Skein。</translation>
@@ -2295,16 +2255,6 @@ High water: most cells used since the model was loaded.</source>
         <source>{name} crashed its process: it is damaged, or not a projector for this model.</source>
         <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>{name} 使其进程终止：它已损坏，或不是此模型的投影器。</translation>
-    </message>
-    <message>
-        <source>This model cannot see pictures.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
-        <translation type="vanished">此模型看不了图片。</translation>
-    </message>
-    <message>
-        <source>This model cannot hear sounds.</source>
-        <extracomment>app/engine/eyes.py</extracomment>
-        <translation type="vanished">此模型听不了声音。</translation>
     </message>
     <message>
         <source>{name} is not in {folder}.</source>
@@ -2337,31 +2287,6 @@ High water: most cells used since the model was loaded.</source>
         <translation>一张图片或一段声音一次要占 {tokens:,} 个词元，太多了。</translation>
     </message>
     <message>
-        <source>This chat needs {tokens:,} tokens, but its own limit is {limit:,}: raise that in the chat settings, or shorten the text.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
-        <translation type="vanished">此对话需要 {tokens:,} 个词元，但其自身上限为 {limit:,}：请在对话设置中提高上限，或缩短文字。</translation>
-    </message>
-    <message>
-        <source>This chat needs {tokens:,} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), leave out the middle, or shorten the text.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
-        <translation type="vanished">此对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，省略中间部分，或缩短文字。</translation>
-    </message>
-    <message>
-        <source>This chat needs {tokens:,} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), or shorten the text.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
-        <translation type="vanished">此对话需要 {tokens:,} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，或缩短文字。</translation>
-    </message>
-    <message>
-        <source>This chat needs {tokens:,} tokens, but this model can hold {limit:,}: leave out the middle, shorten the text, or use another model.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
-        <translation type="vanished">此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请省略中间部分，缩短文字，或使用其他模型。</translation>
-    </message>
-    <message>
-        <source>This chat needs {tokens:,} tokens, but this model can hold {limit:,}: shorten the text, or use another model.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
-        <translation type="vanished">此对话需要 {tokens:,} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
-    </message>
-    <message>
         <source>It could not be encoded.</source>
         <extracomment>app/engine/projector_child.py</extracomment>
         <translation>无法编码。</translation>
@@ -2377,19 +2302,9 @@ High water: most cells used since the model was loaded.</source>
         <translation>可重复的回答不能涉及图片或声音。请为此对话关闭可重复的回答。</translation>
     </message>
     <message>
-        <source>This model must take a picture in one step of {rows:,} rows, and only {most:,} are computed at once. Load it again with larger batches (n_ubatch).</source>
-        <extracomment>app/engine/prompt_builder.py</extracomment>
-        <translation type="vanished">此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的批次（n_ubatch）重新加载。</translation>
-    </message>
-    <message>
         <source>The model&apos;s chat template has no place for this picture or sound. Send text only.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>该模型的对话模板没有放置此图片或声音的位置。请只发送文字。</translation>
-    </message>
-    <message>
-        <source>{name} ranks texts and makes no vectors. Choose it as reranker, and another model here.</source>
-        <extracomment>app/engine/text_child.py</extracomment>
-        <translation type="vanished">{name} 用于给文本排序，不生成向量。请把它选作重排模型，在此另选一个模型。</translation>
     </message>
     <message>
         <source>Its process ended unexpectedly. The file may be damaged, or need more memory than is free.</source>
@@ -3321,11 +3236,6 @@ rate</source>
         <translation>llama_decode 返回 {code}：KV 单元中没有容纳这个批次的空间。</translation>
     </message>
     <message>
-        <source>llama_decode returned {code}: aborted.</source>
-        <extracomment>app/inspector/stalls.py</extracomment>
-        <translation type="vanished">llama_decode 返回 {code}：被中断。</translation>
-    </message>
-    <message>
         <source>llama_decode returned {code}: invalid batch.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>llama_decode 返回 {code}：批次无效，被拒绝。</translation>
@@ -3508,11 +3418,6 @@ rate</source>
         <translation>它在批次中的位置</translation>
     </message>
     <message>
-        <source>An answer with tools cannot follow a grammar or JSON schema of its own. Leave one out.</source>
-        <extracomment>app/engine/prompt_builder.py</extracomment>
-        <translation type="vanished">带工具的回答不能同时遵循自己的语法或 JSON schema。请去掉其中一个。</translation>
-    </message>
-    <message>
         <source>Position in the sequence</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>它在序列中的位置</translation>
@@ -3613,11 +3518,6 @@ rate</source>
         <translation>API 无法启动：{reason}。</translation>
     </message>
     <message>
-        <source>This text contains no MCP server.</source>
-        <extracomment>app/services/tools.py</extracomment>
-        <translation type="vanished">这段文字中没有 MCP 服务器。</translation>
-    </message>
-    <message>
         <source>The list of MCP servers could not be saved: {reason}.</source>
         <extracomment>app/services/tools.py</extracomment>
         <translation>无法保存 MCP 服务器列表：{reason}。</translation>
@@ -3673,19 +3573,9 @@ rate</source>
         <translation>服务器发送的内容超出内存。</translation>
     </message>
     <message>
-        <source>The server has ended the connection.</source>
-        <extracomment>app/tools/mcp_process.py</extracomment>
-        <translation type="vanished">服务器已断开连接。</translation>
-    </message>
-    <message>
         <source>It was not ready within {seconds:.0f} seconds.</source>
         <extracomment>app/tools/mcp_server.py</extracomment>
         <translation>它未能在 {seconds:.0f} 秒内就绪。</translation>
-    </message>
-    <message>
-        <source>It waits until you have signed in, in your browser.</source>
-        <extracomment>app/tools/mcp_server.py</extracomment>
-        <translation type="vanished">正在等待您在浏览器中登录。</translation>
     </message>
     <message>
         <source>It has ended.</source>
@@ -3813,19 +3703,9 @@ rate</source>
         <translation>没有找到扬声器。请连接一个，或在系统设置中选择一个。</translation>
     </message>
     <message>
-        <source>{name} is no reranker: it has no head that ranks texts. Choose one such as bge-reranker.</source>
-        <extracomment>app/models/model_file.py</extracomment>
-        <translation type="vanished">{name} 不是重排模型：它没有给文本排序的输出层。请选择 bge-reranker 之类的模型。</translation>
-    </message>
-    <message>
         <source>{name} is a reranker: it ranks texts and computes no embeddings.</source>
         <extracomment>app/engine/text_child.py</extracomment>
         <translation>{name} 是重排模型：它给文本排序，不计算向量。</translation>
-    </message>
-    <message>
-        <source>{name} is no embedding model. Choose one such as nomic-embed-text or bge-small.</source>
-        <extracomment>app/models/model_file.py</extracomment>
-        <translation type="vanished">{name} 不是嵌入模型。请选择 nomic-embed-text 或 bge-small 之类的模型。</translation>
     </message>
     <message>
         <source>Its file cannot be read: {reason}.</source>
@@ -3841,11 +3721,6 @@ rate</source>
         <source>It took over {seconds:.0f} seconds.</source>
         <extracomment>app/shelves/finder.py</extracomment>
         <translation>用时超过 {seconds:.0f} 秒。</translation>
-    </message>
-    <message>
-        <source>Passages are not reranked: {name} does not rank them.</source>
-        <extracomment>app/shelves/finder.py</extracomment>
-        <translation type="vanished">段落未重排：{name} 未给它们排序。</translation>
     </message>
     <message>
         <source>This desktop does not let programs take screenshots ({reason}). Take one with its own tool and paste it.</source>
@@ -3973,16 +3848,6 @@ rate</source>
         <translation>不能大于 {number}。</translation>
     </message>
     <message>
-        <source>{number} more characters are not shown.</source>
-        <extracomment>app/ui/base/setting_controls.py</extracomment>
-        <translation type="vanished">还有 {number} 个字符未显示。</translation>
-    </message>
-    <message>
-        <source>Not pasted: it is too long, or has too long a line.</source>
-        <extracomment>app/ui/base/setting_controls.py</extracomment>
-        <translation type="vanished">未粘贴：内容太长，或某一行太长。</translation>
-    </message>
-    <message>
         <source>Also changed with Ctrl+mouse wheel.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>也可用 Ctrl 加鼠标滚轮更改。</translation>
@@ -4061,11 +3926,6 @@ rate</source>
         <source>Encryption (https)</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>加密 (https)</translation>
-    </message>
-    <message>
-        <source>Uses a self-signed certificate, which programs must be told to trust.</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="vanished">使用自己的证书，需要让程序信任它。</translation>
     </message>
     <message>
         <source>Current time</source>
@@ -4181,11 +4041,6 @@ rate</source>
         <source>The middle of this message will be left out: about {draft} tokens, and {limit} fit.</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>这条消息的中间部分将被省略：约 {draft} 个词元，只能容纳 {limit} 个。</translation>
-    </message>
-    <message>
-        <source>This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose in the chat settings to leave out the middle.</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
-        <translation type="vanished">仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择省略中间部分。</translation>
     </message>
     <message>
         <source>tokens of each prompt describe tools</source>
@@ -4357,11 +4212,6 @@ rate</source>
         <translation>此系列模型的各层无法逐层读取。</translation>
     </message>
     <message>
-        <source>llama.cpp keeps this chat&apos;s cells in an order that is not known.</source>
-        <extracomment>app/engine/llama/lens.py</extracomment>
-        <translation type="vanished">llama.cpp 中此对话单元的顺序未知。</translation>
-    </message>
-    <message>
         <source>This model&apos;s graph cannot be read: {reason}.</source>
         <extracomment>app/engine/llama/lens.py</extracomment>
         <translation>无法读取此模型的计算图：{reason}。</translation>
@@ -4499,11 +4349,6 @@ rate</source>
         <translation>该图片已损坏，或属于无法读取的类型。</translation>
     </message>
     <message>
-        <source>The sound is damaged, or its format is not supported. WAV, MP3, FLAC and Ogg are.</source>
-        <extracomment>app/media/reading_child.py</extracomment>
-        <translation type="vanished">该声音已损坏，或属于无法读取的类型。可读取 WAV、MP3、FLAC 和 Ogg。</translation>
-    </message>
-    <message>
         <source>The sound is damaged: its sample rate or number of channels is invalid.</source>
         <extracomment>app/media/reading_child.py</extracomment>
         <translation>该声音已损坏：采样率或声道数不可能成立。</translation>
@@ -4552,11 +4397,6 @@ rate</source>
         <source>&amp;Remove</source>
         <extracomment>app/ui/base/attachment_chips.py</extracomment>
         <translation>移除(&amp;R)</translation>
-    </message>
-    <message>
-        <source>Click to enlarge it. Ctrl+Left and Ctrl+Right move it.</source>
-        <extracomment>app/ui/base/attachment_chips.py</extracomment>
-        <translation type="vanished">点击放大。按 Ctrl+左/右方向键移动。</translation>
     </message>
     <message>
         <source>“{name}” is an image in a format that Skein does not support. Save it as PNG or JPEG.</source>
@@ -4627,11 +4467,6 @@ rate</source>
         <source>Context for tools (%)</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>用于工具的上下文 (%)</translation>
-    </message>
-    <message>
-        <source>If their descriptions need more, the model gets a list of names and looks them up.</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="vanished">若工具描述超出此比例，模型只会得到名称列表，并按需查阅。</translation>
     </message>
     <message>
         <source>Get more models…</source>
@@ -4732,11 +4567,6 @@ rate</source>
         <source>The list of shelves could not be saved: {reason}.</source>
         <extracomment>app/services/shelves.py</extracomment>
         <translation>无法保存书架列表：{reason}。</translation>
-    </message>
-    <message>
-        <source>Click to enlarge a picture, or to save a sound. Ctrl+Left and Ctrl+Right move it.</source>
-        <extracomment>app/ui/base/attachment_chips.py</extracomment>
-        <translation type="vanished">点击放大图片或保存声音。按 Ctrl+左/右方向键移动。</translation>
     </message>
     <message>
         <source>Found on the shelf</source>
@@ -4907,6 +4737,16 @@ rate</source>
         <source>Skein backs up all chats, with their pictures and sounds, half an hour after a change. After two days it keeps one backup a day, later one a week, then one a month; fewer once they take more than 4 GB.</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>Skein 在对话更改半小时后备份所有对话及其中的图片和声音，并精简两天以前的备份：先是每天一个，再是每周一个，然后每月一个；总大小超过 4 GB 后保留得更少。</translation>
+    </message>
+    <message>
+        <source>loading</source>
+        <extracomment>app/ui/engine/model_picker.py</extracomment>
+        <translation>正在加载</translation>
+    </message>
+    <message>
+        <source>loading {name}</source>
+        <extracomment>app/ui/engine/status_bar.py</extracomment>
+        <translation>正在加载 {name}</translation>
     </message>
     <message>
         <source>&amp;Play or stop</source>
@@ -5448,41 +5288,6 @@ rate</source>
         <translation>第 {number} 行</translation>
     </message>
     <message>
-        <source>&amp;Vectors by</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="vanished">向量模型(&amp;V)</translation>
-    </message>
-    <message>
-        <source>Re&amp;ranked by</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="vanished">重排模型(&amp;R)</translation>
-    </message>
-    <message>
-        <source>None, words alone</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="vanished">无，仅按词语</translation>
-    </message>
-    <message>
-        <source>An embedding model also finds passages that say it in other words</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="vanished">嵌入模型还能找到换一种说法的段落</translation>
-    </message>
-    <message>
-        <source>A reranker reads what was found, and puts the best first. It takes a while</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="vanished">重排模型会阅读找到的段落，把最合适的排在前面，需要一些时间</translation>
-    </message>
-    <message>
-        <source>A GGUF that makes vectors</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="vanished">生成向量的 GGUF</translation>
-    </message>
-    <message>
-        <source>A GGUF that ranks texts</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
-        <translation type="vanished">给文本排序的 GGUF</translation>
-    </message>
-    <message>
         <source>Choose a file…</source>
         <extracomment>app/ui/shelves/search_choice.py</extracomment>
         <translation>选择文件…</translation>
@@ -5547,16 +5352,6 @@ rate</source>
         <source>Only the first {number} files are used.</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
         <translation>只使用前 {number} 个文件。</translation>
-    </message>
-    <message>
-        <source>By words and by vectors.</source>
-        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
-        <translation type="vanished">按词语和向量搜索。</translation>
-    </message>
-    <message>
-        <source>Vectors are computed in the background: {share}.</source>
-        <extracomment>app/ui/shelves/shelf_words.py</extracomment>
-        <translation type="vanished">正在后台计算向量：{share}。</translation>
     </message>
     <message>
         <source>New chats begin with it at once.</source>
@@ -5781,11 +5576,6 @@ rate</source>
         <translation>正在编码图片和声音</translation>
     </message>
     <message>
-        <source>encoding pictures and sound, {number} of {total}</source>
-        <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation type="vanished">正在编码图片和声音，第 {number} 个，共 {total} 个</translation>
-    </message>
-    <message>
         <source>Leave out the middle</source>
         <extracomment>app/ui/transcript/answer_view.py</extracomment>
         <translation>省略中间部分</translation>
@@ -5854,11 +5644,6 @@ rate</source>
         <source>Loading {name}…</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>正在加载 {name}…</translation>
-    </message>
-    <message>
-        <source>Open a model, or drop a GGUF file here.</source>
-        <extracomment>app/ui/transcript/greeting.py</extracomment>
-        <translation type="vanished">打开一个模型，或把 GGUF 文件拖到这里。</translation>
     </message>
     <message>
         <source>Get a model</source>
@@ -6972,11 +6757,6 @@ accepted</source>
         <translation>共享、分叉或恢复</translation>
     </message>
     <message>
-        <source>{shared}; {forked}; {restored}; {alike}</source>
-        <extracomment>app/selftest/checks.py</extracomment>
-        <translation type="vanished">{shared}；{forked}；{restored}；{alike}</translation>
-    </message>
-    <message>
         <source>the fork shares all cells</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>分叉共享所有单元</translation>
@@ -7075,11 +6855,6 @@ accepted</source>
         <source>aborted one of three running answers</source>
         <extracomment>app/selftest/checks.py</extracomment>
         <translation>中止正在生成的三个回答之一</translation>
-    </message>
-    <message>
-        <source>started two chats with the same {number} tokens, forked one, hibernated and restored it</source>
-        <extracomment>app/selftest/checks.py</extracomment>
-        <translation type="vanished">让两个对话以相同的 {number} 个词元开头，分叉其中一个，休眠并恢复</translation>
     </message>
     <message>
         <source>checked every cell, then sent a prompt that fills the context except for a short answer</source>
@@ -7277,11 +7052,6 @@ accepted</source>
         <translation>已在本机或网络上运行的服务器。</translation>
     </message>
     <message>
-        <source>This command will run on this computer, with your rights. Start it only if you trust its source.</source>
-        <extracomment>app/ui/settings/server_row.py</extracomment>
-        <translation type="vanished">此命令将以您的权限在本机上运行。仅在信任其来源时才启动它。</translation>
-    </message>
-    <message>
         <source>Programs and services that provide tools. Each chat chooses which it uses.</source>
         <extracomment>app/ui/settings/tools_page.py</extracomment>
         <translation>提供工具的程序和服务。每个对话自行选择使用哪些。</translation>
@@ -7462,11 +7232,6 @@ accepted</source>
         <translation>密钥在首次开启本地 API 时生成。</translation>
     </message>
     <message>
-        <source>Port, address and key</source>
-        <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="vanished">端口、地址和密钥</translation>
-    </message>
-    <message>
         <source>API off</source>
         <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>API 已关闭</translation>
@@ -7580,11 +7345,6 @@ accepted</source>
         <source>Before a restore</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>恢复备份之前</translation>
-    </message>
-    <message>
-        <source>Skein backs up all chats half an hour after a change. After two days it keeps one backup a day, later one a week, then one a month.</source>
-        <extracomment>app/ui/data/backups.py</extracomment>
-        <translation type="vanished">Skein 在对话更改半小时后备份所有对话，并精简两天以前的备份：先是每天一个，再是每周一个，然后每月一个。</translation>
     </message>
     <message>
         <source>No backups yet. The first is made once there are chats to back up.</source>
@@ -7715,16 +7475,6 @@ accepted</source>
         <source>Changes apply from the next message on.</source>
         <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>更改从下一条消息起生效。</translation>
-    </message>
-    <message>
-        <source>Follow the desktop&apos;s animation setting.</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="vanished">与桌面的动画设置一致，开或关。</translation>
-    </message>
-    <message>
-        <source>Menus fade in and cursors blink.</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="vanished">菜单淡入，光标闪烁。</translation>
     </message>
     <message>
         <source>Wrap long lines</source>
@@ -7971,11 +7721,6 @@ accepted</source>
         <source>&amp;Delete chat</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>删除对话(&amp;D)</translation>
-    </message>
-    <message>
-        <source>Delete this chat; it can be had back for a moment</source>
-        <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="vanished">删除这个对话；片刻之内可以恢复</translation>
     </message>
     <message>
         <source>Deleted “{title}”.</source>
@@ -8225,16 +7970,6 @@ accepted</source>
         <translation>无法使用文件夹 {folder}：{reason}。</translation>
     </message>
     <message>
-        <source>The folder {folder} is not writable. Make it writable, then start Skein again.</source>
-        <extracomment>app/window.py</extracomment>
-        <translation type="vanished">文件夹 {folder} 不可写。请让它可写，然后重新启动。</translation>
-    </message>
-    <message>
-        <source>Skein is already running with the chats in {folder} (process {pid}) but does not respond. Use its window, or end it.</source>
-        <extracomment>app/window.py</extracomment>
-        <translation type="vanished">Skein 已在使用 {folder} 中的对话（进程 {pid}），但没有响应。请使用它的窗口，或结束它。</translation>
-    </message>
-    <message>
         <source>Skein crashed at its last {number} starts, so it has not opened a model or your tabs. Your chats are safe.</source>
         <extracomment>app/program.py</extracomment>
         <translation>Skein 最近 {number} 次启动都意外结束，因此没有打开模型，也没有打开您的标签页。您的对话是安全的。</translation>
@@ -8340,11 +8075,6 @@ accepted</source>
         <source>No model is being loaded.</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>没有正在加载的模型。</translation>
-    </message>
-    <message>
-        <source>&amp;Unload until needed</source>
-        <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="vanished">让模型睡眠(&amp;S)</translation>
     </message>
     <message>
         <source>Free the model&apos;s memory; the next message loads it again</source>
@@ -8462,11 +8192,6 @@ accepted</source>
         <translation>“{name}”有超过 {chars} 个字符的文本，超出任何模型能读的量。请附加其中一部分。</translation>
     </message>
     <message>
-        <source>“{name}” is an image, which this model cannot see. Describe it, or attach its text.</source>
-        <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation type="vanished">“{name}”是图片，而这个模型看不见图片。请描述它，或附加其中的文本。</translation>
-    </message>
-    <message>
         <source>Skein cannot read text from “{name}”. Attach text, PDF or Office files.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>“{name}”中没有 Skein 能读取的文本。可以附加文本、PDF 和 Office 文件。</translation>
@@ -8500,11 +8225,6 @@ accepted</source>
         <source>“{name}” could not be read because of a disk or system error. Try again.</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>无法读取“{name}”：磁盘或系统出错。请重试。</translation>
-    </message>
-    <message>
-        <source>The clipboard holds an image, which this model cannot see. Describe it, or paste its text.</source>
-        <extracomment>app/ui/base/attachment_words.py</extracomment>
-        <translation type="vanished">剪贴板中是图片，而这个模型看不见图片。请描述它，或粘贴其中的文本。</translation>
     </message>
     <message>
         <source>{number} files are too many: a message can have {limit}. None was attached.</source>
@@ -8708,34 +8428,14 @@ accepted</source>
         <translation>固定的标签页不会关闭。请取消固定，或从它的菜单中关闭。</translation>
     </message>
     <message>
-        <source>Follow the system&apos;s theme</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="vanished">使用系统的颜色</translation>
-    </message>
-    <message>
         <source>Light</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>浅色</translation>
     </message>
     <message>
-        <source>Light theme</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="vanished">使用浅色</translation>
-    </message>
-    <message>
         <source>Dark</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>深色</translation>
-    </message>
-    <message>
-        <source>Dark theme</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="vanished">使用深色</translation>
-    </message>
-    <message>
-        <source>As the system</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="vanished">跟随系统</translation>
     </message>
     <message>
         <source>Full</source>
@@ -8746,11 +8446,6 @@ accepted</source>
         <source>Reduced</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>减弱</translation>
-    </message>
-    <message>
-        <source>No animations.</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="vanished">一切直接出现在应在的位置。</translation>
     </message>
     <message>
         <source>Responsive</source>
@@ -8872,11 +8567,6 @@ accepted</source>
         <translation>已用上下文</translation>
     </message>
     <message>
-        <source>Too long for this chat: about {total} tokens, and {limit} fit. It would not be answered; choose another way in the chat settings, or start a new chat.</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
-        <translation type="vanished">对这个对话来说太长：约 {total} 个词元，而最多容纳 {limit} 个。它不会得到回答；请在对话设置中选择其他方式，或新建对话。</translation>
-    </message>
-    <message>
         <source>The oldest turns will be left out to make room for this message.</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>为了给这条消息腾出空间，将省略最早的轮次。</translation>
@@ -8885,11 +8575,6 @@ accepted</source>
         <source>Turns in the middle will be left out to make room for this message.</source>
         <extracomment>app/ui/composer/context_words.py</extracomment>
         <translation>为了给这条消息腾出空间，将省略中间的轮次。</translation>
-    </message>
-    <message>
-        <source>This message alone is too long: about {draft} tokens, and this chat can have {limit}.</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
-        <translation type="vanished">仅这条消息就太长：约 {draft} 个词元，而这个对话最多 {limit} 个。</translation>
     </message>
     <message>
         <source>{used} + {draft} / {limit}</source>
@@ -9012,11 +8697,6 @@ accepted</source>
         <source>Select all</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>全选</translation>
-    </message>
-    <message>
-        <source>Write a message, or try one of these.</source>
-        <extracomment>app/ui/transcript/empty_chat.py</extracomment>
-        <translation type="vanished">在下方输入消息，或试试下面的例子。</translation>
     </message>
     <message>
         <source>Find in this chat</source>
@@ -9815,11 +9495,6 @@ accepted</source>
         <translation>取消</translation>
     </message>
     <message>
-        <source>Local API s&amp;ettings…</source>
-        <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation type="vanished">本地 API 设置(&amp;E)…</translation>
-    </message>
-    <message>
         <source>Word</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>Word</translation>
@@ -9838,11 +9513,6 @@ accepted</source>
         <source>OpenDocument</source>
         <extracomment>app/ui/base/attachment_words.py</extracomment>
         <translation>OpenDocument</translation>
-    </message>
-    <message>
-        <source>Drop to attach</source>
-        <extracomment>app/ui/composer/composer.py</extracomment>
-        <translation type="vanished">拖放到此处以附加</translation>
     </message>
     <message>
         <source>&amp;Restart now</source>
@@ -9995,11 +9665,6 @@ accepted</source>
         <translation>一步中最多检验多少个从对话文本或由草稿模型推测的词元。</translation>
     </message>
     <message>
-        <source>Answers are free text.</source>
-        <extracomment>app/ui/settings/answer_form.py</extracomment>
-        <translation type="vanished">回答是自由文本。</translation>
-    </message>
-    <message>
         <source>✓ Valid.</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
         <translation>✓ 有效。</translation>
@@ -10038,11 +9703,6 @@ accepted</source>
         <source>The most draft tokens checked in one step, taken from the chat&apos;s own text.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一步中最多从对话自身的文本推测并检验多少个词元。</translation>
-    </message>
-    <message>
-        <source>Unload after idle minutes</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="vanished">闲置多少分钟后卸载</translation>
     </message>
     <message>
         <source>Frees the model&apos;s memory after this much idle time. The next message or API request loads it again.</source>
@@ -10284,11 +9944,6 @@ accepted</source>
         <extracomment>app/ui/transcript/empty_chat.py</extracomment>
         <translation>打开 GGUF 文件…</translation>
     </message>
-    <message>
-        <source>Download a model that fits…</source>
-        <extracomment>app/ui/transcript/empty_chat.py</extracomment>
-        <translation type="vanished">下载放得下的模型…</translation>
-    </message>
     <message numerus="yes">
         <source>Use {n} models from other programs</source>
         <extracomment>app/ui/transcript/empty_chat.py</extracomment>
@@ -10345,16 +10000,6 @@ accepted</source>
         <source>Its memory is freed; the next message loads it again.</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>它的内存已释放；下一条消息会重新加载它。</translation>
-    </message>
-    <message>
-        <source>Model load settings</source>
-        <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation type="vanished">这个模型的加载方式</translation>
-    </message>
-    <message>
-        <source>{name}, asleep</source>
-        <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation type="vanished">{name}，睡眠中</translation>
     </message>
     <message>
         <source>Loading {name} was cancelled, so no model is loaded.</source>
@@ -10516,11 +10161,6 @@ accepted</source>
         <source>Draft model</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>草稿模型</translation>
-    </message>
-    <message>
-        <source>A smaller model that proposes tokens for this one to check: the same answers, often faster.</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation type="vanished">一个较小的模型，由它推测词元，再由这个模型检验：回答相同，往往更快。</translation>
     </message>
     <message>
         <source>No smaller model with the same vocabulary found.</source>
@@ -10744,11 +10384,6 @@ Switch, load settings, eject</source>
 切换、加载设置、卸载</translation>
     </message>
     <message>
-        <source>loading {percent}</source>
-        <extracomment>app/ui/engine/model_picker.py</extracomment>
-        <translation>正在加载 {percent}</translation>
-    </message>
-    <message>
         <source>not loaded</source>
         <extracomment>app/ui/engine/model_picker.py</extracomment>
         <translation>未加载</translation>
@@ -10767,11 +10402,6 @@ Switch, load settings, eject</source>
         <source>Show the inspector</source>
         <extracomment>app/ui/engine/status_bar.py</extracomment>
         <translation>显示检查器</translation>
-    </message>
-    <message>
-        <source>loading {name} {percent}</source>
-        <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation>正在加载 {name} {percent}</translation>
     </message>
     <message>
         <source>answering {number}</source>
@@ -11452,11 +11082,6 @@ Switch, load settings, eject</source>
         <translation>{reason} 正在重新加载模型，回答会继续。</translation>
     </message>
     <message>
-        <source>A whole number. The same seed gives the same answer again. Empty: random.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation type="vanished">一个整数。相同的种子会得到相同的回答；没有种子则每次重新抽取。</translation>
-    </message>
-    <message>
         <source>Random</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>随机</translation>
@@ -11657,24 +11282,9 @@ Switch, load settings, eject</source>
         <translation>约束</translation>
     </message>
     <message>
-        <source>Grammar</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation type="vanished">语法</translation>
-    </message>
-    <message>
-        <source>A GBNF grammar; the rule “root” matches the whole answer.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation type="vanished">GBNF 语法，其规则“root”是整个回答。</translation>
-    </message>
-    <message>
         <source>JSON schema</source>
         <extracomment>app/engine/chat_child.py</extracomment>
         <translation>JSON Schema</translation>
-    </message>
-    <message>
-        <source>The answer is JSON that matches this schema.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation type="vanished">回答是这种形状的 JSON。</translation>
     </message>
     <message>
         <source>Ignore end of text</source>
@@ -11735,11 +11345,6 @@ Switch, load settings, eject</source>
         <source>Not used: must not exceed the temperature, {value}.</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>未采用：不能大于温度 {value}。</translation>
-    </message>
-    <message>
-        <source>Not used: an answer can follow a grammar or a JSON schema, not both. Clear the other one.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation type="vanished">未采用：回答只能遵循语法或 JSON Schema 之一。请清空另一个。</translation>
     </message>
     <message>
         <source>Start</source>
@@ -11969,11 +11574,6 @@ Switch, load settings, eject</source>
         <translation>{points} 磅</translation>
     </message>
     <message>
-        <source>{points} pt (default)</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="vanished">{points} 磅（常规）</translation>
-    </message>
-    <message>
         <source>Automatic: {tokens} tokens.</source>
         <extracomment>app/ui/base/setting_notes.py</extracomment>
         <translation>“自动”在这里是 {tokens} 个词元。</translation>
@@ -12056,29 +11656,14 @@ Switch, load settings, eject</source>
         <translation>标准</translation>
     </message>
     <message>
-        <source>Lines that are comfortable to read.</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="vanished">便于阅读的行宽。</translation>
-    </message>
-    <message>
         <source>Wide</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>较宽</translation>
     </message>
     <message>
-        <source>For code and tables.</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="vanished">适合代码和表格。</translation>
-    </message>
-    <message>
         <source>Full width</source>
         <extracomment>app/ui/base/choices.py</extracomment>
         <translation>全宽</translation>
-    </message>
-    <message>
-        <source>As wide as the window.</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
-        <translation type="vanished">与窗口同宽。</translation>
     </message>
     <message>
         <source>New note&amp;book</source>
@@ -12173,19 +11758,9 @@ Switch, load settings, eject</source>
         <translation>主题</translation>
     </message>
     <message>
-        <source>Colours of the window.</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="vanished">窗口使用哪种颜色。</translation>
-    </message>
-    <message>
         <source>Text size</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>文字大小</translation>
-    </message>
-    <message>
-        <source>Size of messages. Ctrl and the mouse wheel change it, too.</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="vanished">消息文字的大小。在消息上按 Ctrl 并滚动滚轮也可以改变。</translation>
     </message>
     <message>
         <source>Width of messages</source>
@@ -12208,19 +11783,9 @@ Switch, load settings, eject</source>
         <translation>消息字体</translation>
     </message>
     <message>
-        <source>The font that messages are shown in.</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="vanished">消息使用的字体。</translation>
-    </message>
-    <message>
         <source>Code font</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>代码字体</translation>
-    </message>
-    <message>
-        <source>A monospaced font for code blocks and inline code.</source>
-        <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation type="vanished">消息中代码使用的字体：所有字符等宽的字体。</translation>
     </message>
     <message>
         <source>Motion</source>
@@ -12481,11 +12046,6 @@ Switch, load settings, eject</source>
         <source>Back to the default: {setting}</source>
         <extracomment>app/ui/base/setting_row.py</extracomment>
         <translation>恢复默认值：{setting}</translation>
-    </message>
-    <message>
-        <source>Changing this reloads the model.</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
-        <translation type="vanished">更改后会重新加载模型。</translation>
     </message>
     <message>
         <source>Open</source>
@@ -12753,26 +12313,6 @@ Switch, load settings, eject</source>
         <source>Previous 7 days</source>
         <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
         <translation>过去 7 天</translation>
-    </message>
-    <message>
-        <source>Engine settings</source>
-        <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation type="vanished">引擎设置</translation>
-    </message>
-    <message>
-        <source>Show the KV map</source>
-        <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation type="vanished">显示 KV 图</translation>
-    </message>
-    <message>
-        <source>Show the sequences</source>
-        <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation type="vanished">显示序列</translation>
-    </message>
-    <message>
-        <source>Show the batch timeline</source>
-        <extracomment>app/ui/engine/status_bar.py</extracomment>
-        <translation type="vanished">显示批次时间线</translation>
     </message>
     <message>
         <source>Stop all {number}</source>

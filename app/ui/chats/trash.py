@@ -53,6 +53,8 @@ class TrashDialog(QDialog):
             item.setData(Qt.ItemDataRole.UserRole, chat.id)
         kept = tr("Deleted chats are kept here for {days} days.", days=TRASH_DAYS)
         self.note.setText(kept if chats else tr("The trash is empty."))
+        self.note.setAlignment(Qt.AlignmentFlag.AlignLeading if chats else Qt.AlignmentFlag.AlignCenter)
+        self.list.setVisible(bool(chats))
         self._show_state()
 
     @Slot()

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, QSize, Qt, Slot
 from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from app.look.figures import data_size, percent
+from app.look.figures import data_size
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox
 from app.look.plain_text import as_tab_text, as_tooltip, one_line, short_path
@@ -169,7 +169,7 @@ def state_texts(state: ModelState) -> tuple[str, str]:
     """The name of the model, and its state unless it is simply there."""
     if state.loading and (state.model is None or state.model.path == state.loading):
         name = state.model.name if state.model else _name_of(state.loading)
-        return name, tr("loading {percent}", percent=percent(state.fraction, 1.0))
+        return name, tr("loading")
     if state.model:
         return state.model.name, loading_text(state) if state.loading else asleep_text(state)
     return (_name_of(state.failed), tr("not loaded")) if state.failed else (tr("No model"), "")

@@ -7,7 +7,7 @@ from PySide6.QtCore import QTimer, Signal, SignalInstance
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
 
 from app.look.buttons import quiet_button
-from app.look.figures import count, percent, rate
+from app.look.figures import count, rate
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import as_tab_text, as_tooltip
 from app.look.words import mark, tr
@@ -110,7 +110,7 @@ def model_text(state: ModelState, report: StepReport | None) -> str:
 
 def loading_text(state: ModelState) -> str:
     name = state.loading.stem if state.loading else ""
-    return tr("loading {name} {percent}", name=name, percent=percent(state.fraction, 1.0))
+    return tr("loading {name}", name=name)
 
 
 def work_text(report: StepReport | None) -> str:

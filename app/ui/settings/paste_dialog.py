@@ -17,6 +17,7 @@ from app.tools.server_config import ServerConfig
 
 SIZE = QSize(620, 420)
 WIDTH = 460
+MAX_TAKEN = 100_000  # characters of the clipboard, without being asked
 EXAMPLE = """{
   "mcpServers": {
     "time": {"command": "uvx", "args": ["mcp-server-time"]}
@@ -55,7 +56,7 @@ class PasteDialog(QDialog):
         vbox(words, (self.text, 1), self.verdict, foot, on=self, margins=20, spacing=10)
         self.text.textChanged.connect(self._look)
         pasted = QGuiApplication.clipboard().text()
-        if (len(pasted) < 100_000 and '"mcpServers"' in pasted) or '"servers"' in pasted[:100_000]:
+        if len(pasted) < MAX_TAKEN and ('"mcpServers"' in pasted or '"servers"' in pasted):
             self.text.setPlainText(pasted)
         self._look()
 

@@ -30,9 +30,11 @@ def test_what_is_chosen_is_restored_or_deleted_for_good(trash: TrashDialog, qtbo
 
 def test_it_says_how_long_and_when_there_is_nothing(trash: TrashDialog) -> None:
     assert "30 days" in trash.note.text()
+    assert trash.list.isVisible()
     trash.apply([])
     assert trash.note.text() == "The trash is empty."
     assert trash.list.count() == 0
+    assert not trash.list.isVisible(), "a large empty box"
 
 
 def test_a_closed_trash_keeps_no_row(trash: TrashDialog) -> None:

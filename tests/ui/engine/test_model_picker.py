@@ -72,7 +72,7 @@ def test_a_model_is_chosen_by_keys_alone(
     qtbot.keyClick(picker.menu, Qt.Key.Key_Down)
     qtbot.keyClick(picker.menu, Qt.Key.Key_Return)
     assert [params.path for params in engine.loads] == [BIG]
-    assert (picker.button.name, picker.button.state) == ("starter", "loading big 0%")
+    assert (picker.button.name, picker.button.state) == ("starter", "loading big")
 
 
 def test_the_model_that_answers_is_not_loaded_again(picker: ModelPicker, engine: FakeEngine) -> None:
@@ -97,8 +97,8 @@ def test_the_state_is_told_unless_the_model_is_simply_there() -> None:
     starter = model_info(name="starter")
     assert state_texts(ModelState(starter)) == ("starter", "")
     assert state_texts(ModelState(starter, is_asleep=True)) == ("starter", "asleep")
-    assert state_texts(ModelState(starter, loading=BIG, fraction=0.43)) == ("starter", "loading big 43%")
-    assert state_texts(ModelState(loading=BIG, fraction=0.43)) == ("big", "loading 43%")
+    assert state_texts(ModelState(starter, loading=BIG)) == ("starter", "loading big")
+    assert state_texts(ModelState(loading=BIG)) == ("big", "loading")
     assert state_texts(ModelState(failed=BIG)) == ("big", "not loaded")
     assert state_texts(ModelState()) == ("No model", "")
     assert state_texts(ModelState(failed=paths.starter_model())) == ("Skein starter", "not loaded")

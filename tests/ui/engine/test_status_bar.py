@@ -67,8 +67,8 @@ def test_the_model_is_named_or_said_to_be_missing() -> None:
 
 
 def test_a_load_is_told_beside_the_model_that_still_answers() -> None:
-    assert model_text(ModelState(loading=BIG, fraction=0.43), None) == "loading big 43%"
-    assert model_text(replace(STARTER, loading=BIG, fraction=0.43), None) == "starter · loading big 43%"
+    assert model_text(ModelState(loading=BIG), None) == "loading big"
+    assert model_text(replace(STARTER, loading=BIG), None) == "starter · loading big"
 
 
 def test_a_sleeping_model_says_when_it_comes_back() -> None:
