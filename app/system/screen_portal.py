@@ -4,8 +4,7 @@ import asyncio
 import secrets
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 from app.system.said import said
 
@@ -39,7 +38,7 @@ async def take() -> Path | None:
         raise ScreenPortalError(
             said("The desktop took no screenshot. Take one with its own tool and paste it.")
         )
-    return Path(url2pathname(uri.path))
+    return Path(unquote(uri.path))
 
 
 async def _response() -> tuple[int, dict[str, Any]]:
