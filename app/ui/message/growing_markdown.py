@@ -27,8 +27,8 @@ _HEAVY = re.compile(
     r"[\n\[!|\\$*_~`<>&\]()#+=:{}%@^\-\u0300-\u036f\u0590-\u0eff\ufb1d-\ufdff\ufe70-\ufefe"
     r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
 )
-_WEIGHTS = {"\n": 20, "[": 30, "!": 10, "|": 10, "*": 10, "_": 10, "~": 10, "\\": 8, "$": 15, "<": 8}
-_WEIGHTS |= dict.fromkeys(">-", 8) | dict.fromkeys("`&]()#+=:{}%@^", 4)
+_WEIGHTS = {"\n": 36, "[": 30, "!": 10, "|": 10, "*": 13, "_": 10, "~": 10, "\\": 9, "$": 15, "<": 8}
+_WEIGHTS |= dict.fromkeys(">-", 8) | dict.fromkeys("`&", 7) | dict.fromkeys("]()#+=:{}%@^", 6)
 _SHAPED, _SPELLED_OUT = 3, 40
 MAX_LABELS = 100  # of footnotes
 # Endings that would render differently until the next character comes.
