@@ -312,7 +312,7 @@ class TestModel:
         engine.load_progressed.emit(0.5)
         qtbot.waitUntil(window.notices.progress.isVisible)
         assert window.notices.progress.text == "Loading big.gguf  50%"
-        assert window.status.model.text() == "starter · loading big 50%"
+        assert window.status.model.text() == "starter · loading big"
         engine.finish_load(model_info(name="big", n_ctx=8192))
         assert not window.notices.progress.isVisible()
         assert window.status.model.text() == "big · idle"
