@@ -17,7 +17,7 @@ class QtLoop(qasync.QEventLoop):  # type: ignore[misc]
     what they call asks asyncio for the running loop.
 
     Callbacks that are due run one after the other in one turn of Qt's loop. qasync gives each a timer, and so
-    a turn, of its own: beside a window that draws, one answer over HTTP waited for a dozen of them.
+    a turn, of its own: beside a window that draws, a task that wakes up waits for several of them.
     """
 
     def __init__(self, application: QCoreApplication) -> None:
