@@ -6,7 +6,6 @@ Readable by their owner only, but not encrypted: who can write to the folder is 
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import xxhash
 
 from app.protocol.errors import InvalidRequestError
 from app.protocol.report import SavedState
+from app.system.files import replacing
 
 MAGIC = b"skein slot 1\n"
 MAX_NAME_CHARS = 200
@@ -37,17 +37,10 @@ def write(path: Path, saved: SavedState) -> int:
     for part in (fingerprint, tokens.data, saved.state.data):
         checksum.update(part)
     sizes = np.array([checksum.intdigest(), len(fingerprint), tokens.size, saved.state.nbytes], "<u8")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".skein-")  # for its owner's eyes only
-    try:
-        with os.fdopen(handle, "wb") as file:
-            for part in (MAGIC, sizes.data, fingerprint, tokens.data, saved.state.data):
-                file.write(part)
-            num_bytes = file.tell()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-    return num_bytes
+    with replacing(path) as file:
+        for part in (MAGIC, sizes.data, fingerprint, tokens.data, saved.state.data):
+            file.buffer.write(part)
+        return file.buffer.tell()
 
 
 def read(path: Path) -> tuple[SavedState, int]:

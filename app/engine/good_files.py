@@ -10,12 +10,12 @@ import json
 import logging
 import os
 import re
-import tempfile
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
 from app.system import paths
+from app.system.files import replacing
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,9 @@ class GoodFiles:
     def add(self, file: ModelFile) -> None:
         keys = [*self._keys(), file.key][-MAX_REMEMBERED:]
         try:
-            self._replace(json.dumps({"judge": self._judge, "files": keys}))
+            paths.private_dir(self._path.parent)
+            with replacing(self._path) as stored:
+                json.dump({"judge": self._judge, "files": keys}, stored)
         except OSError as error:
             log.warning("%s was not written (%s): the model will be tested again.", self._path, error)
 
@@ -74,10 +76,3 @@ class GoodFiles:
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             log.warning("%s is ignored: %r", self._path, error)
             return []
-
-    def _replace(self, text: str) -> None:
-        folder = paths.private_dir(self._path.parent)
-        with tempfile.NamedTemporaryFile("w", dir=folder, prefix=self._path.name, delete=False) as file:
-            temporary = Path(file.name)
-            file.write(text)
-        temporary.replace(self._path)

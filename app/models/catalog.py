@@ -7,7 +7,6 @@ file can make a scan fail. Any thread, but one scan at a time.
 import logging
 import os
 import stat
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -29,6 +28,7 @@ from app.models.model_file import (
     read_whole_header,
 )
 from app.system import paths
+from app.system.files import replacing
 from app.system.said import from_text, said, to_text
 
 log = logging.getLogger(__name__)
@@ -273,10 +273,8 @@ class _Memory:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
-            with os.fdopen(handle, "wb") as file:
-                file.write(_json().dump_json(_File(models=self._now)))
-            Path(temporary).replace(self._path)
+            with replacing(self._path) as file:
+                file.buffer.write(_json().dump_json(_File(models=self._now)))
         except OSError as error:
             log.info("What was read of the models is not remembered: %s", error)
 

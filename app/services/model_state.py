@@ -1,6 +1,6 @@
 """Whether a model answers, is being loaded or sleeps, as one value for all who show it. GUI thread."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -14,7 +14,6 @@ class ModelState:
     model: ModelInfo | None = None  # the one that answers, also while it is asleep
     is_asleep: bool = False
     loading: Path | None = None
-    fraction: float = 0.0  # of what is being loaded
     failed: Path | None = None  # what could not be loaded, while there is no other
 
 
@@ -26,7 +25,6 @@ class ModelWatch(QObject):
         self._engine = engine
         self.state = ModelState(engine.model, engine.is_asleep)
         engine.loading.connect(self._on_loading)
-        engine.load_progressed.connect(self._on_progressed)
         engine.load_failed.connect(self._on_load_failed)
         for ended in (engine.loaded, engine.load_cancelled, engine.slept, engine.engine_failed):
             ended.connect(self._on_changed)
@@ -34,11 +32,6 @@ class ModelWatch(QObject):
     @Slot(object)
     def _on_loading(self, path: Path) -> None:
         self._show(ModelState(self._engine.model, self._engine.is_asleep, path))
-
-    @Slot(float)
-    def _on_progressed(self, fraction: float) -> None:
-        if self.state.loading:
-            self._show(replace(self.state, fraction=fraction))
 
     @Slot(object, object)
     def _on_load_failed(self, path: Path, _message: object) -> None:

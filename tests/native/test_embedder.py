@@ -18,10 +18,13 @@ from app.engine.llama.native_library import Native, native_objects
 from app.engine.probe import open_probed_embedder
 from app.protocol.errors import DecodeInterruptedError, ModelLoadError, PromptTooLongError
 from app.protocol.load import LoadParams, Pooling
+from tests.native.oracle import IS_SAME_ALONE
 from tests.native.tiny_ggufs import TURN_END, write_tiny_gguf
 
 pytestmark = pytest.mark.native
 
+# What the company in a batch may change of a number of a vector, and of a score.
+NOISE, RANK_NOISE = (1e-3, 1e-5) if IS_SAME_ALONE else (5e-3, 5e-4)
 TEXTS = ["Hello", "What does it cost?", "ä 🙂", "a longer text " * 5]
 NUMBERS = {
     Pooling.NONE: lib.LLAMA_POOLING_TYPE_NONE,
@@ -72,8 +75,8 @@ def test_many_texts_get_what_each_gets_alone(tiny_gguf, architecture, pooling):
     assert not native_objects["context"]
     for text_tokens, vectors, others in zip(tokens, first, again, strict=True):
         assert vectors.shape == (len(text_tokens) if pooling is Pooling.NONE else 1, n_embd)
-        np.testing.assert_allclose(vectors, others, rtol=1e-3, atol=1e-3)
-        np.testing.assert_allclose(vectors, direct(path, text_tokens, pooling, n_embd), rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(vectors, others, rtol=1e-3, atol=NOISE)
+        np.testing.assert_allclose(vectors, direct(path, text_tokens, pooling, n_embd), rtol=1e-3, atol=NOISE)
 
 
 def test_a_reranker_tells_one_number_for_each_document(tiny_gguf):
@@ -82,7 +85,8 @@ def test_a_reranker_tells_one_number_for_each_document(tiny_gguf):
         assert embedder.model.pooling is Pooling.RANK
         pairs = [TextTokenizer(embedder).pair("What?", document) for document in TEXTS]
         scores = [float(vectors[0, 0]) for vectors in embedder.embed(pairs)]
-    assert scores == pytest.approx([direct(path, pair, Pooling.RANK, 1)[0, 0] for pair in pairs], abs=1e-5)
+    wanted = [direct(path, pair, Pooling.RANK, 1)[0, 0] for pair in pairs]
+    assert scores == pytest.approx(wanted, abs=RANK_NOISE)
     assert len(set(scores)) == len(TEXTS)
 
 

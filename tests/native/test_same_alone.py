@@ -18,15 +18,14 @@ from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import KvType, LoadParams
 from app.selftest.run import run_checks
-from app.system.llama_patches import llama_patches
 from tests.driver import rows
 from tests.native.ggml_ops import flash_attention
+from tests.native.oracle import IS_SAME_ALONE
 from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 
-PATCHES = {"attention", "q4-k", "k-quants", "one-row", "positions"}
 pytestmark = [
     pytest.mark.native,
-    pytest.mark.skipif(not PATCHES.issubset(llama_patches()), reason="llama.cpp lacks the patches"),
+    pytest.mark.skipif(not IS_SAME_ALONE, reason="llama.cpp lacks the patches"),
     pytest.mark.skipif(b"AVX2 = 1" not in lib.llama_print_system_info(), reason="the patches are for x86"),
 ]
 

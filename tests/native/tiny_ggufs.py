@@ -235,9 +235,9 @@ class _TinyModel:
             self._add_ones(f"{block}.post_attention_norm.weight", self._shape.n_embd)
             self._add_experts(block)
             self._add_random(f"{block}.ffn_gate_inp.bias", N_EXPERT)
-            self._add_random(f"{block}.ffn_gate_exps.bias", N_EXPERT, self._shape.n_ffn)
-            self._add_random(f"{block}.ffn_up_exps.bias", N_EXPERT, self._shape.n_ffn)
-            self._add_random(f"{block}.ffn_down_exps.bias", N_EXPERT, self._shape.n_embd)
+            self._add_alike(f"{block}.ffn_gate_exps.bias", N_EXPERT, self._shape.n_ffn)
+            self._add_alike(f"{block}.ffn_up_exps.bias", N_EXPERT, self._shape.n_ffn)
+            self._add_alike(f"{block}.ffn_down_exps.bias", N_EXPERT, self._shape.n_embd)
 
     def add_gemma2(self) -> None:
         self.writer.add_attn_logit_softcapping(0.5)  # so low that it counts

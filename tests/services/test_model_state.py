@@ -23,10 +23,9 @@ def test_a_load_is_followed_to_its_end(engine: FakeEngine, watch: ModelWatch) ->
     told: list[ModelState] = []
     watch.changed.connect(told.append)
     engine.loading.emit(BIG)
-    engine.load_progressed.emit(0.5)
     big = model_info(name="big", path=BIG)
     engine.finish_load(big)
-    assert told == [ModelState(loading=BIG), ModelState(loading=BIG, fraction=0.5), ModelState(big)]
+    assert told == [ModelState(loading=BIG), ModelState(big)]
 
 
 def test_a_failed_load_is_remembered_only_while_there_is_no_other(

@@ -50,6 +50,8 @@ class Navigation(QObject):
         self._window = window
         self.choice: bool | None = None  # whether the list is shown; None: depends on the window's width
         self._width = LIST_WIDTH
+        self._deleted_last: set[str] = set()  # chat ids that the undo can still bring back
+        self._deleted_text = ""
         self._hit = ("", "", "")  # to be shown when its chat is loaded: chat id, turn id, words
         self.sidebar = Sidebar(middle)
         self.popup = SearchPopup(window)
@@ -111,6 +113,8 @@ class Navigation(QObject):
     def trash(self) -> TrashDialog:
         """Made when it is first asked for."""
         dialog = TrashDialog(self._window)
+        for leaves in (dialog.restore_requested, dialog.purge_requested):
+            leaves.connect(self._on_left_trash)
         dialog.restore_requested.connect(self._chat_library.undelete)
         dialog.purge_requested.connect(self._chat_library.purge)
         self._chat_library.trash_listed.connect(dialog.apply)
@@ -197,7 +201,14 @@ class Navigation(QObject):
             text = tr("Deleted “{title}”.", title=shown_title(known[0].title))
         else:
             text = tr_n("Deleted {n} chat.", "Deleted {n} chats.", len(known))
+        self._deleted_last, self._deleted_text = set(chat_ids), text
         self._undo.offer(text, lambda: self._chat_library.undelete(chat_ids, were_open))
+
+    @Slot(object)
+    def _on_left_trash(self, chat_ids: tuple[str, ...]) -> None:
+        self._deleted_last.difference_update(chat_ids)
+        if not self._deleted_last:
+            self._undo.withdraw(self._deleted_text)
 
     @Slot(str)
     def _on_folder_deleted(self, name: str) -> None:

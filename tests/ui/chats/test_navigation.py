@@ -189,6 +189,24 @@ async def test_a_deleted_chat_comes_back_by_undo(qloop, run) -> None:
         await it.until(lambda: "Sums" in it.listed and "Sums" in it.tabs)
 
 
+async def test_there_is_nothing_to_undo_once_the_trash_has_brought_it_back(qloop, run) -> None:
+    async with run() as it:
+        it.navigation.sidebar.delete_requested.emit(("a", "b"))
+        await it.until(lambda: not {"Sums", "Caches"} & set(it.listed))
+        it.navigation.show_trash()
+        trash = it.navigation.trash
+        await it.until(lambda: trash.list.count() == 2)
+        trash.list.setCurrentRow(0)
+        trash.restore.click()
+        await it.until(lambda: trash.list.count() == 1)
+        assert it.window.undo.isVisible(), "one is still deleted"
+        trash.list.setCurrentRow(0)
+        trash.restore.click()
+        await it.until(lambda: trash.list.count() == 0)
+        assert not it.window.undo.isVisible()
+        trash.close()
+
+
 async def test_a_new_folder_asks_for_its_name_where_it_stands(qloop, run) -> None:
     async with run() as it:
         it.navigation.new_folder(("a", "b"))
