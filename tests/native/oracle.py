@@ -28,7 +28,7 @@ IS_SAME_ALONE = SAME_ALONE_PATCHES.issubset(llama_patches())  # a row's numbers,
 # Of a standard deviation of the row's logits: what the place of cells and the company in a batch may change.
 # A key that is rounded to few bits may be rounded the other way. Without the patches attention sums in half
 # precision, in the order of the cells; there a lost cell changes a row by 0.1 and more.
-NOISE = {KvType.F16: 0.005 if IS_SAME_ALONE else 0.06, KvType.BF16: 0.03}
+NOISE = {KvType.F16: 0.005, KvType.BF16: 0.03} if IS_SAME_ALONE else {KvType.F16: 0.06, KvType.BF16: 0.06}
 NOISE_OF_FEW_BITS = 0.1
 ROWS_ALONE = 32
 # The number of rows in a step changes the last bits, and a row that chooses among experts may be near a tie.
