@@ -309,7 +309,7 @@ class ChatTabs(QWidget):
             ChatView,  # with all that reads Markdown: the window is shown without
         )
 
-        view = ChatView(tab.session, self, self._take_first_page(tab))
+        view = ChatView(tab.session, self.pages.ground, self._take_first_page(tab))
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
         view.fork_requested.connect(self._on_fork_requested)

@@ -35,6 +35,11 @@ class SplitPages(QSplitter):
         QApplication.instance().focusChanged.connect(self._on_focus_changed)  # type: ignore[union-attr]
 
     @property
+    def ground(self) -> QWidget:
+        """The parent to make a page with: to be given another one styles each of its widgets again."""
+        return self._panes[0]
+
+    @property
     def is_split(self) -> bool:
         return not self._panes[1].isHidden()
 
