@@ -63,6 +63,7 @@ class ProsePane(SafeBrowser):
         self._sources: dict[str, str] = {}  # of the images, by their name
         self._codes: list[str] = []  # in lists and quotations
         self._words: list[tuple[int, int]] = []  # of code, beside a formula: where they begin and end
+        self._grounds: list[QRectF] | None = None  # of these words; None: to be laid out
         self._drawn: dict[Formula, Drawn] = {}
         self._awaited: set[Formula] = set()
         self._tokens = current()  # the colours it is drawn in
@@ -82,6 +83,7 @@ class ProsePane(SafeBrowser):
         """In the colours, the size and the resolution of now."""
         for kept in (self._awaited, self._images, self._sources, self._codes, self._words):
             kept.clear()
+        self._grounds = None
         self._tokens = current()
         drawn, self._drawn = self._drawn, {}
         rendered = MATH.sub(lambda found: self._formula(found, drawn), self._html)
@@ -104,6 +106,7 @@ class ProsePane(SafeBrowser):
         before, self._room = self._room or width, width
         if any(min(before, width) < _width(image) and before != width for image in self._images.values()):
             self.redraw()
+        self._grounds = None
         return super().arrange(width)
 
     def plain_text(self) -> str:
@@ -268,7 +271,9 @@ class ProsePane(SafeBrowser):
     def _paint_ground_of_words(self) -> None:
         """As high as the letters around them."""
         painter, colour = QPainter(self.viewport()), QColor(self._tokens.raised)
-        for rect in self.grounds_of_words():
+        if self._grounds is None:
+            self._grounds = list(self.grounds_of_words())
+        for rect in self._grounds:
             painter.fillRect(rect, colour)
         painter.end()
 

@@ -57,7 +57,8 @@ class RowHeights:
     def row_at(self, y: int) -> int:
         """The row that covers `y`, or the nearest. There must be one."""
         self._sum_up_to(len(self))
-        return int(np.clip(np.searchsorted(self._tops, y, side="right") - 1, 0, len(self) - 1))
+        row = int(self._tops.searchsorted(y, side="right")) - 1
+        return min(max(row, 0), len(self) - 1)
 
     def measure(self, row: int, height: int) -> None:
         """Records the height of a drawn row."""

@@ -79,6 +79,15 @@ def test_code_beside_a_formula_is_as_high_as_other_code(frame: QWidget, qtbot: Q
     assert as_markdown(pane.copied(0, pane.length)).startswith("so `word` is $")
 
 
+def test_code_beside_a_formula_keeps_its_ground_in_a_narrower_column(frame: QWidget, qtbot: QtBot) -> None:
+    source = "some words that fill the line, so `word` is $\\frac{\\frac{a}{b}}{\\frac{c}{d}}$ high"
+    pane, other = pane_of(frame, qtbot, source), pane_of(frame, qtbot, source)
+    wide = pane.viewport().grab().toImage()
+    pane.arrange(150)
+    other.arrange(150)  # not painted before
+    assert pane.viewport().grab().toImage() == other.viewport().grab().toImage() != wide
+
+
 def test_hidden_characters_of_a_formula_are_spelled_out(frame: QWidget, qtbot: QtBot) -> None:
     assert pane_of(frame, qtbot, "$a\u202eb$").toPlainText() == "$a⟦U+202E⟧b$"
 
