@@ -83,7 +83,7 @@ def opened_picture(content: bytes) -> Image.Image:
     except UnidentifiedImageError as error:
         if is_heic(content):
             raise MediaRefusedError(
-                said("HEIC pictures are not supported. Save it as JPEG or PNG.")
+                said("HEIC pictures are not supported. Save the picture as JPEG or PNG.")
             ) from error
         raise damaged_picture() from error
     if image.width * image.height > MAX_PIXELS:

@@ -4329,7 +4329,7 @@ rate</source>
         <translation>这既不是 Skein 能读取的图片，也不是声音。</translation>
     </message>
     <message>
-        <source>HEIC pictures are not supported. Save it as JPEG or PNG.</source>
+        <source>HEIC pictures are not supported. Save the picture as JPEG or PNG.</source>
         <extracomment>app/media/reading_child.py</extracomment>
         <translation>无法读取这种图片（HEIC）。请另存为 JPEG 或 PNG。</translation>
     </message>
