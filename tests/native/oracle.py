@@ -27,7 +27,7 @@ SAME_ALONE_PATCHES = {"attention", "q4-k", "k-quants", "one-row", "positions"}
 IS_SAME_ALONE = SAME_ALONE_PATCHES.issubset(llama_patches())  # a row's numbers, alone and among others
 # Of a standard deviation of the row's logits: what the place of cells and the company in a batch may change.
 # A key that is rounded to few bits may be rounded the other way. Without the patches attention sums in half
-# precision, in the order of the cells; there a lost cell changes a row by 0.1 and more.
+# precision, in the order of the cells; a token that is missing changes most rows by 0.1 to 1.3.
 NOISE = {KvType.F16: 0.005, KvType.BF16: 0.03} if IS_SAME_ALONE else {KvType.F16: 0.06, KvType.BF16: 0.06}
 NOISE_OF_FEW_BITS = 0.1
 ROWS_ALONE = 32
