@@ -65,6 +65,8 @@ class Turn:
     @property
     def messages(self) -> tuple[Message, ...]:
         """As the model reads it: calls and their results stand before its text."""
+        if not self.attachments and not self.rounds:  # most turns: a long chat has thousands of them
+            return (Message(self.role, self.text),) if self.text else ()
         calls = self.round_messages
         if not self.text and not self.attachments:
             return calls

@@ -48,6 +48,8 @@ class Message:
     media: tuple[Media, ...] = ()
 
     def __post_init__(self) -> None:
+        if not self.fields:  # thousands are made of a long chat at each of its turns
+            return
         if taken := read_object(self.fields, "The fields of a message").keys() & {"role", "content"}:
             raise InvalidRequestError(f"The fields of a message cannot set its {min(taken)} once more.")
 
