@@ -39,6 +39,7 @@ class Intrusion:
     """Seconds. `calm_gap_s` is the median gap between two tokens of one chat before the prompt came."""
 
     calm_gap_s: float
+    longest_calm_gap_s: float  # what the machine itself adds to a step now and then
     p95_gap_s: float  # while the prompt is computed; beyond it are steps that something else held up
     longest_gap_s: float
     prompt_s: float
@@ -122,9 +123,10 @@ def _intrude(timed: TimedEngine, speed: Speed, prompt: list[int] | Prompt, calm_
     timed.step_until_all_talk([INTRUDER])
     first_token_at = timed.tokens_at[INTRUDER][0]
     timed.step_until(lambda: all(timed.tokens_at[chat_id][-1] >= first_token_at for chat_id in TALKING))
-    gaps = _gaps(timed, asked_at, first_token_at)
+    calm, gaps = _gaps(timed, calm_from, asked_at), _gaps(timed, asked_at, first_token_at)
     return Intrusion(
-        statistics.median(_gaps(timed, calm_from, asked_at)),
+        statistics.median(calm),
+        max(calm),
         float(np.percentile(gaps, 95)),
         max(gaps),
         timed.first_token_s(INTRUDER),
@@ -173,6 +175,9 @@ def _judge(verdict: Verdict, speed: Speed, rounds: list[Round], best_chunk: int)
     show_ms("the prompt", [one.prompt_s for one in intrusions], digits=0)
     for one in intrusions:
         print(f"  chunks: {in_runs(one.chunks)}")
+    show(
+        "longest calm gap / calm gap", [one.longest_calm_gap_s / one.calm_gap_s for one in intrusions], "", 2
+    )
     show("95 of 100 gaps / calm gap", [one.p95_gap_s / one.calm_gap_s for one in intrusions], "", 2)
     gap = show("longest gap / calm gap", [one.longest_gap_s / one.calm_gap_s for one in intrusions], "", 2)
     prompt = show(

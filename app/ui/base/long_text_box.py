@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from app.look.words import locale, tr
 from app.ui.base.setting_kinds import Setting
-from app.ui.base.text_parts import PART_CHARS, STEPPER, Stepper, part_starts
+from app.ui.base.text_parts import PART_CHARS, STEPPER, Stepper, is_one_part, part_starts
 
 HEIGHT = 96
 MARGIN = 4  # where the letters begin
@@ -167,7 +167,8 @@ class LongTextBox(QPlainTextEdit):
 def _is_shown_whole(text: str) -> bool:
     if len(text) > MAX_WHOLE_CHARS or text.count("\n") > MAX_WHOLE_LINES:
         return False
-    return max(map(len, text.split("\n"))) <= _part_chars(text)
+    most = _part_chars(text)
+    return all(is_one_part(line, most) for line in text.split("\n"))
 
 
 def _part_chars(text: str) -> int:

@@ -9,6 +9,9 @@ from app.look.plain_text import PlainLabel
 from app.look.words import tr
 
 PART_CHARS = 8_000  # laying out more takes longer than a frame, if no letter is Latin
+# Inter draws these by what stands beside them, which takes ten times as long as another letter.
+SLOW_CHARS, MAX_SLOW_CHARS = "[](){}<>-+=:@~", 3_000
+SLOW_PART_CHARS = 2_000
 MAX_PART_LINES = 600
 STEPPER = 28
 
@@ -16,13 +19,24 @@ STEPPER = 28
 def part_starts(text: str, most: int = PART_CHARS) -> list[int]:
     """Where the parts of a text begin: at the beginning of a line, if there is one not far before."""
     num_lines = text.count("\n") + 1
-    size = min(most, max(MAX_PART_LINES, MAX_PART_LINES * len(text) // num_lines))
+    usual = min(most, max(MAX_PART_LINES, MAX_PART_LINES * len(text) // num_lines))
     starts = [0]
-    while len(text) - starts[-1] > size:
+    while len(text) - starts[-1] > (size := _part_size(text, starts[-1], usual)):
         end = starts[-1] + size
         line_end = text.rfind("\n", end - size // 2, end)
         starts.append(line_end + 1 if line_end >= 0 else end)
     return starts
+
+
+def is_one_part(line: str, most: int) -> bool:
+    return len(line) <= _part_size(line, 0, most)
+
+
+def _part_size(text: str, begin: int, most: int) -> int:
+    if most <= SLOW_PART_CHARS:
+        return most
+    is_slow = sum(text.count(char, begin, begin + most) for char in SLOW_CHARS) > MAX_SLOW_CHARS
+    return SLOW_PART_CHARS if is_slow else most
 
 
 class Stepper(QWidget):

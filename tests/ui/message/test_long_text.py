@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,6 +32,23 @@ def test_what_is_not_long_is_one_part(length: int) -> None:
 
 def test_one_endless_line_is_cut_where_it_must_be() -> None:
     assert part_starts("x" * (2 * PART_CHARS + 1)) == [0, PART_CHARS, 2 * PART_CHARS]
+
+
+def test_letters_that_are_laid_out_slowly_make_small_parts() -> None:
+    assert part_starts("[" * 6_000) == [0, 2_000, 4_000]
+
+
+def test_only_where_they_stand() -> None:
+    plain = "a sentence with (a few) of them: as many as anybody writes. " * 200
+    assert part_starts(plain) == [0, PART_CHARS]
+    assert part_starts(plain + "[" * 5_000)[:3] == [0, PART_CHARS, PART_CHARS + 2_000]
+
+
+def test_data_in_one_line_makes_large_parts() -> None:
+    data = json.dumps(
+        {f"key {number}": [number, {"name": "a value", "is_set": True}] for number in range(300)}
+    )
+    assert part_starts(data) == list(range(0, len(data), PART_CHARS))
 
 
 def test_parts_begin_with_a_line() -> None:
