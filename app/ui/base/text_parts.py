@@ -33,7 +33,7 @@ def is_one_part(line: str, most: int) -> bool:
 
 
 def _part_size(text: str, begin: int, most: int) -> int:
-    if most <= SLOW_PART_CHARS:
+    if min(most, len(text) - begin) <= MAX_SLOW_CHARS:  # most lines: there cannot be more
         return most
     is_slow = sum(text.count(char, begin, begin + most) for char in SLOW_CHARS) > MAX_SLOW_CHARS
     return SLOW_PART_CHARS if is_slow else most
