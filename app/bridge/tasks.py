@@ -17,8 +17,9 @@ def spawn(coro: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
 
 
 async def finish_all() -> None:
-    """Waits for everything spawned so far."""
-    await asyncio.gather(*_running, return_exceptions=True)
+    """Waits for everything spawned so far, and for what that spawns in turn."""
+    while _running:
+        await asyncio.gather(*_running, return_exceptions=True)
 
 
 def _on_done(task: asyncio.Task[None]) -> None:

@@ -28,3 +28,19 @@ async def test_finish_all_waits_for_what_was_spawned(qloop) -> None:
         spawn(work(number))
     await finish_all()
     assert done == [1, 2, 3]
+
+
+async def test_finish_all_waits_for_what_a_task_spawns_in_turn(qloop) -> None:
+    done: list[str] = []
+
+    async def second() -> None:
+        await asyncio.sleep(0.001)
+        done.append("second")
+
+    async def first() -> None:
+        await asyncio.sleep(0.001)
+        spawn(second())
+
+    spawn(first())
+    await finish_all()
+    assert done == ["second"]
