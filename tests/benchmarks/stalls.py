@@ -1,7 +1,8 @@
 """Strangers' input by the thousand: how late the loop of `skein serve` and that of the window are meanwhile.
 
 Broken answers, hostile templates, schemas, grammars and bodies come over HTTP to both. In the window somebody
-also pastes and imports what strangers wrote: grammars, schemas, prompts, presets and chats.
+also pastes and imports what strangers wrote: grammars, schemas, prompts, presets and chats. Before that comes
+what is ordinary, for comparison.
 """
 
 from __future__ import annotations
@@ -26,7 +27,16 @@ import numpy as np
 from app.cli import serve
 from tests.benchmarks.figures import Verdict
 from tests.benchmarks.served import KEY
-from tests.benchmarks.strangers import CHAT, KINDS, LATENESS, Lateness, hostile_process, prepare, request
+from tests.benchmarks.strangers import (
+    CHAT,
+    KINDS,
+    LATENESS,
+    ORDINARY,
+    Lateness,
+    hostile_process,
+    prepare,
+    request,
+)
 from tests.benchmarks.strangers_window import BEGIN
 from tests.e2e.desktop import new_desktop
 from tests.e2e.skein import Skein
@@ -56,6 +66,7 @@ class Phase:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--number", type=int, default=500, help="requests of each kind (default: 500)")
+    parser.add_argument("--ordinary", type=int, default=1000, metavar="N", help="such requests first (default: 1000)")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first request")
     parser.add_argument("--loops", nargs="+", choices=LOOPS, default=list(LOOPS), help="default: both")
 
@@ -68,7 +79,7 @@ def run(options: argparse.Namespace, verdict: Verdict) -> None:
 
 
 def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict) -> None:
-    hostile = phases[1:]  # the first is for comparison
+    hostile = phases[2:]  # the first ones are for comparison
     print(f"\nms late beside requests of a kind, and ms of computing at one time: {name}")
     for phase in phases:
         ticks = np.array(lateness.between(phase.begin, phase.end))
@@ -87,6 +98,8 @@ def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict)
     ticks = np.array(lateness.between(hostile[0].begin, hostile[-1].end))
     late_p99, _ = np.percentile(ticks, 99, axis=0)
     late, cpu = ticks.max(axis=0)
+    ordinary = np.array(lateness.between(phases[1].begin, phases[1].end))[:, 1].max()
+    print(f"  longest computing beside strangers / beside ordinary ones: {cpu / ordinary:.2f}")
     wanted_ms = WANTED_LATE_MS if lateness.uses else WANTED_LOOP_MS
     verdict.at_most(f"{name}: ms of computing at one time, longest", cpu, wanted_ms)
     verdict.at_most(f"{name}: ms late, p99", late_p99, WANTED_LATE_MS)
@@ -181,10 +194,12 @@ async def _ask_all(address: str, options: argparse.Namespace, folder: Path) -> l
         began = time.perf_counter()
         await asyncio.sleep(IDLE_S)
         phases = [Phase(IDLE, began, time.perf_counter(), Counter())]
-        (folder / BEGIN).touch()
-        for kind in KINDS:
+        for kind in (ORDINARY, *KINDS):
+            (folder / "next").write_text(kind)
+            (folder / "next").replace(folder / BEGIN)
+            num = options.ordinary if kind == ORDINARY else options.number
             began = time.perf_counter()
-            statuses = await _ask_for(http, kind, range(options.first, options.first + options.number))
+            statuses = await _ask_for(http, kind, range(options.first, options.first + num))
             phases.append(Phase(kind, began, time.perf_counter(), statuses))
         (folder / BEGIN).unlink()
     return phases

@@ -95,6 +95,7 @@ SCHEMAS: dict[str, Any] = {
 
 # What is asked over HTTP.
 
+ORDINARY = "ordinary"  # what anybody asks, pastes and opens: for comparison
 KINDS = ("answers", "templates", "schemas", "grammars", "bodies")
 
 
@@ -116,6 +117,8 @@ def request(kind: str, number: int) -> bytes:
 def _asked_besides(kind: str, draw: random.Random) -> dict[str, Any]:
     tools = {"tools": TOOLS, "tool_choice": draw.choice(["auto", "auto", "required"])}
     match kind:
+        case "ordinary":
+            return {}
         case "answers":
             return tools | {"max_tokens": NUM_PIECES}
         case "templates":
@@ -155,6 +158,21 @@ USES = ("grammar", "schema", "prompt", "preset", "chats")
 
 def file_name(use: str) -> str:
     return f"{use}.json"
+
+
+def ordinary_text_of(kind: str) -> str:
+    options = ChatOptions("Be brief. ", {"json_schema": json.dumps(properties(["name", "place"]))})
+    match kind:
+        case "grammar":
+            return 'root ::= "yes" | "no"'
+        case "schema":
+            return str(options.sampling["json_schema"])
+        case "prompt":
+            return options.system_prompt
+        case "preset":
+            return json.dumps(as_object(Preset("preset", options)))
+    turns = [Turn(role, "What a day. " * 80) for role in (Role.USER, Role.ASSISTANT)]
+    return json.dumps(skein.as_object(Chat(title="chat", turns=turns)))
 
 
 def text_of(kind: str, number: int) -> str:
@@ -237,7 +255,8 @@ def prepare(folder: Path, num_uses: int) -> Mapping[str, str]:
         library("open", template=source, tool_template="", bos="<s>", eos="</s>")
         written.append(as_written(library))
     (folder / WRITTEN).write_text(json.dumps([sources, written]))
-    for kind in USES:
+    for kind in USES if num_uses else ():
+        (folder / file_name(f"{ORDINARY} {kind}")).write_text(ordinary_text_of(kind))
         for number in range(num_uses):
             text = text_of(kind, number).encode("utf-8", "surrogatepass")
             (folder / file_name(f"{kind} {number}")).write_bytes(text)

@@ -1,7 +1,7 @@
 """Skein's window, in which somebody pastes and opens what strangers wrote: `strangers` says what.
 
 Started as `python -m tests.benchmarks.strangers_window [arguments of skein…]`. That goes on as long as there
-is a file BEGIN in its folder.
+is a file BEGIN in its folder. If that says ORDINARY, it is what anybody pastes and opens.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.services.services import Services
 from app.storage.errors import StorageError
 from app.ui.frame import Frame
 from app.ui.main_window import MainWindow
-from tests.benchmarks.strangers import USES, Lateness, file_name, hostile_process
+from tests.benchmarks.strangers import ORDINARY, USES, Lateness, file_name, hostile_process
 
 BEGIN = "begin"
 FORMS = {"grammar": Form.GRAMMAR, "schema": Form.JSON_SCHEMA}
@@ -54,6 +54,8 @@ class StrangersWindow(MainWindow):
                 if not await self._goes_on():
                     return
                 name = f"{kind} {number % numbers[kind]}"
+                if (self.folder / BEGIN).read_text() == ORDINARY:
+                    name = f"{ORDINARY} {kind}"
                 self.uses.append((time.perf_counter(), name))
                 await self._do(kind, self.folder / file_name(name))
                 await asyncio.sleep(PAUSE_S)

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from functools import cached_property
 
-from PySide6.QtCore import QMimeData, QPoint, Signal
+from PySide6.QtCore import QMimeData, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
@@ -17,6 +17,7 @@ MAX_CHARS = 1_000_000
 # What is shown as a whole. Qt lays out the lines in sight, each in one go.
 MAX_WHOLE_CHARS = 100_000
 MAX_WHOLE_LINES = 6_000
+MOST_IN_SIGHT = 1_000  # more need a scroll bar
 FOREIGN_PART_CHARS = 2_000  # Chinese letters that are all new to Qt take it ten times as long
 
 
@@ -69,6 +70,7 @@ class LongTextBox(QPlainTextEdit):
         self.blockSignals(True)
         self.clear()  # what was there must not be laid out for a new width
         self._show_stepper(part, len(starts))
+        self._show_bar(len(shown))
         self.setPlainText(shown)
         self.blockSignals(False)
         self._is_all_new = False
@@ -88,6 +90,7 @@ class LongTextBox(QPlainTextEdit):
         right = self._shown(cursor.selectionEnd(), self._num_units)
         shown = left + text + right
         if _is_shown_whole(shown):
+            self._show_bar(len(shown))
             self.insertPlainText(text)
             self.ensureCursorVisible()
             return
@@ -132,6 +135,7 @@ class LongTextBox(QPlainTextEdit):
             self._value = shown
         else:
             self._value = self._value[: self._begin] + shown + self._value_after
+        self._show_bar(self._num_units)
         self.value_chosen.emit(self._value)
 
     def _shown(self, begin: int, end: int) -> str:
@@ -145,6 +149,13 @@ class LongTextBox(QPlainTextEdit):
     def _value_after(self) -> str:
         """What comes after the part that is shown."""
         return self._value[len(self._value) - self._num_after :]
+
+    def _show_bar(self, num_chars: int) -> None:
+        """Before they are laid out: else Qt does that without its scroll bar first, and again with it."""
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(
+            policy.ScrollBarAlwaysOn if num_chars > MOST_IN_SIGHT else policy.ScrollBarAsNeeded
+        )
 
     # Parts
 

@@ -113,20 +113,28 @@ class ChatCommands(QObject):
 
     # One message
 
-    def can(self, action: TurnAction) -> bool:
-        return self._meant(action) is not None
+    def turns_meant(self) -> dict[TurnAction, Turn]:
+        """By action: the message that it would act on. Those that would do nothing are left out."""
+        view = self._tabs.current
+        if view is None or view.notebook:
+            return {}
+        meant: dict[TurnAction, Turn] = {}
+        focused = view.transcript.focused_turn
+        for turn in (focused,) if focused else _newest(view):
+            place = _place(view, turn)
+            for action in offered(turn, place):
+                if action not in meant and is_possible(action, place):
+                    meant[action] = turn
+        return meant
 
     def act(self, action: TurnAction) -> None:
-        view, turn = self._tabs.current, self._meant(action)
+        view, turn = self._tabs.current, self.turns_meant().get(action)
         turn_view = view.transcript.show_turn(turn) if view and turn else None
         if turn_view:
             turn_view.act(action)
 
-    def can_answer_again(self) -> bool:
-        return self.can(TurnAction.WAYS)
-
     def answer_in_ways(self, num_ways: int) -> None:
-        if self._tabs.current and self.can_answer_again():
+        if self._tabs.current and TurnAction.WAYS in self.turns_meant():
             self._tabs.current.turn_actions.answer_in_ways(num_ways)
 
     def can_show_version(self, step: int) -> bool:
@@ -137,17 +145,6 @@ class ChatCommands(QObject):
         version = self._version(step)
         if self._tabs.current and version:
             self._tabs.current.session.show_version(version)
-
-    def _meant(self, action: TurnAction) -> Turn | None:
-        view = self._tabs.current
-        if view is None or view.notebook:
-            return None
-        focused = view.transcript.focused_turn
-        for turn in (focused,) if focused else _newest(view):
-            place = _place(view, turn)
-            if action in offered(turn, place) and is_possible(action, place):
-                return turn
-        return None
 
     def _version(self, step: int) -> Turn | None:
         """Of the message with the focus, or of the last one that has several."""

@@ -41,13 +41,17 @@ class MessageMenu:
     def __init__(self, chats: ChatCommands, window: QWidget) -> None:
         self._chats = chats
         self._window = window
-        self._states: dict[QAction, Callable[[], bool]] = {}
+        self._turn_actions: dict[QAction, TurnAction] = {}
+        self._states: dict[QAction, Callable[[], bool]] = {}  # of the others
         self.menu = submenu(window, tr("&Message"))
         self._fill()
         self.menu.aboutToShow.connect(self.show_states)
 
     @Slot()
     def show_states(self) -> None:
+        meant = self._chats.turns_meant()
+        for action, turn_action in self._turn_actions.items():
+            action.setEnabled(turn_action in meant)
         for action, is_possible in self._states.items():
             action.setEnabled(is_possible())
 
@@ -67,28 +71,29 @@ class MessageMenu:
 
     def _of_turn(self, action: TurnAction, tip: str, key: str) -> QAction:
         name, act = action.value.replace(" ", "-"), partial(self._chats.act, action)
-        return self._new(name, menu_label(action), tr(tip), act, partial(self._chats.can, action), key)
+        return self._new(action, name, menu_label(action), tr(tip), act, key)
 
     def _add_ways(self) -> None:
-        ways, again = Menu(menu_label(TurnAction.WAYS), self._window), self._chats.can_answer_again
+        ways = Menu(menu_label(TurnAction.WAYS), self._window)
         tip = tr("Generate this many answers side by side")
         for number in NUMS_OF_WAYS:
             text, act = tr("&{number} answers", number=number), partial(self._chats.answer_in_ways, number)
-            ways.addAction(self._new(f"ways.{number}", text, tip, act, again))
+            ways.addAction(self._new(TurnAction.WAYS, f"ways.{number}", text, tip, act))
         self.menu.addMenu(ways)
 
     def _new(
         self,
+        turn_action: TurnAction,
         name: str,
         text: str,
         tip: str,
         act: Callable[[], object],
-        is_possible: Callable[[], bool],
         key: str = "",
     ) -> QAction:
         keys, needs = [key] if key else [], tr("There is no message to edit.")
         action = make_action(self._window, f"message.{name}", text, tip, act, *keys, needs=needs)
-        return self._add(action, is_possible)
+        self._turn_actions[action] = turn_action
+        return action
 
     def _add(self, action: QAction, is_possible: Callable[[], bool]) -> QAction:
         self._states[action] = is_possible

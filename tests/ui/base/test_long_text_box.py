@@ -179,3 +179,17 @@ def test_parts_together_are_the_text_wherever_one_types(
     box.insertPlainText("|")
     assert box.chosen == [text[:place] + "|" + text[place:]]
     ground.deleteLater()
+
+
+def test_a_text_that_never_fits_has_its_scroll_bar_before_it_is_laid_out(box: Box, qtbot: QtBot) -> None:
+    widths = set()
+    box.updateRequest.connect(lambda *_: widths.add(box.viewport().width()))
+    full = box.viewport().width()
+    box.show_value(LINE[:3_000])
+    QApplication.processEvents()
+    assert len(widths) == 1
+    assert widths.pop() < full
+    box.selectAll()
+    box.paste("short")
+    QApplication.processEvents()
+    assert box.viewport().width() == full
