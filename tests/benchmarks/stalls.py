@@ -66,7 +66,9 @@ class Phase:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--number", type=int, default=500, help="requests of each kind (default: 500)")
-    parser.add_argument("--ordinary", type=int, default=1000, metavar="N", help="such requests first (default: 1000)")
+    parser.add_argument(
+        "--ordinary", type=int, default=1000, metavar="N", help="such requests first (default: 1000)"
+    )
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first request")
     parser.add_argument("--loops", nargs="+", choices=LOOPS, default=list(LOOPS), help="default: both")
 
