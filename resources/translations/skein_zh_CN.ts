@@ -1832,7 +1832,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>about {tokens:,}</source>
         <extracomment>app/engine/overflow.py</extracomment>
-        <translation>约 {tokens:,}</translation>
+        <translation>≈{tokens:,}</translation>
     </message>
     <message>
         <source>This chat needs {tokens} tokens, but its own limit is {limit:,}: raise that in the chat settings, or shorten the text.</source>

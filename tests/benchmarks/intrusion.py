@@ -123,7 +123,8 @@ def _intrude(timed: TimedEngine, speed: Speed, prompt: list[int] | Prompt, calm_
     timed.step_until_all_talk([INTRUDER])
     first_token_at = timed.tokens_at[INTRUDER][0]
     timed.step_until(lambda: all(timed.tokens_at[chat_id][-1] >= first_token_at for chat_id in TALKING))
-    calm, gaps = _gaps(timed, calm_from, asked_at), _gaps(timed, asked_at, first_token_at)
+    calm = [gap for gap, end in _gaps(timed, calm_from, asked_at) if end <= asked_at]
+    gaps = [gap for gap, _ in _gaps(timed, asked_at, first_token_at)]
     return Intrusion(
         statistics.median(calm),
         max(calm),
@@ -139,10 +140,12 @@ def _intrude(timed: TimedEngine, speed: Speed, prompt: list[int] | Prompt, calm_
     )
 
 
-def _gaps(timed: TimedEngine, start: float, end: float) -> list[float]:
-    """Seconds between two tokens of one talking chat, wherever they overlap with `start` … `end`."""
+def _gaps(timed: TimedEngine, start: float, end: float) -> list[tuple[float, float]]:
+    """Seconds between two tokens of one talking chat, wherever they overlap with `start` … `end`, and when
+    each gap ended.
+    """
     return [
-        after - before
+        (after - before, after)
         for chat_id in TALKING
         for before, after in itertools.pairwise(timed.tokens_at[chat_id])
         if before < end and after > start
