@@ -14,9 +14,6 @@ from app.protocol.load import Speed
 # The longest time between two tokens of a running answer, in steps of answers alone. A difference below
 # SHORTEST_TARGET_MS is not noticeable.
 STRETCH = {Speed.RESPONSIVE: 2.45, Speed.BALANCED: 8.0}
-# Beside a picture, in steps of answers alone before its first row: the rows that it has by now make all of
-# them longer.
-STRETCH_OF_MEDIA = {Speed.RESPONSIVE: 2.6, Speed.BALANCED: 8.6}
 SHORTEST_TARGET_MS = 20.0
 
 AHEAD_MS = 60.0  # a step of a prompt that is not sent yet
@@ -56,7 +53,8 @@ class StepBudget:
         # a row costs in a large step says little about a small one.
         self._recent_media = {speed: deque[Chunk](maxlen=NUM_RECENT_CHUNKS) for speed in Speed}
         self._media_begins = False
-        self._calm: tuple[int, float] = (0, 0.0)  # answers running before the picture, and ms of their steps
+        # How many answers ran before the picture, and their step: its rows make all later ones longer.
+        self._calm: tuple[int, float] = (0, 0.0)
         self._decodes_ms: dict[int, deque[float]] = {}  # by number of running answers, without a prompt
         # Of the prompt that is computed now beside running answers, or else of the last one.
         self._recent: deque[Chunk] = deque(maxlen=NUM_RECENT_CHUNKS)
@@ -80,12 +78,11 @@ class StepBudget:
             return self._n_ubatch
         recent, self._media_begins = self._recent_media[self.speed], begins
         decode_ms = self._decode_ms(num_decoding)
-        if begins or num_decoding != self._calm[0]:
+        if begins or num_decoding != self._calm[0] or not self._calm[1]:
             self._calm = num_decoding, decode_ms
         if not recent or not self._decodes_ms:
             return FIRST_CHUNK
-        limit_ms = max(STRETCH_OF_MEDIA[self.speed] * self._calm[1], SHORTEST_TARGET_MS)
-        num_rows = _rows_within(limit_ms - decode_ms, recent)
+        num_rows = _rows_within(self._limit_ms(self._calm[1]) - decode_ms, recent)
         if not begins:
             num_rows = min(num_rows, _most_after(recent[-1].num_rows, GROWTH_ROWS_OF_MEDIA))
         return min(max(num_rows, MIN_CHUNK), self._n_ubatch)
@@ -141,7 +138,8 @@ class StepBudget:
         self._is_looking = self._num_steps == STEPS_BETWEEN_LOOKS
         if self._is_looking:
             return 0
-        chunk = _rows_within(self._limit_ms(num_decoding) - self._decode_ms(num_decoding), self._recent)
+        decode_ms = self._decode_ms(num_decoding)
+        chunk = _rows_within(self._limit_ms(decode_ms) - decode_ms, self._recent)
         if self._num_steps:
             chunk = min(chunk, _most_after(self._recent[-1].num_rows))
         return max(chunk, MIN_CHUNK)
@@ -158,8 +156,8 @@ class StepBudget:
         self._num_steps = 1 if self._is_looking else 0
         self._is_looking = False
 
-    def _limit_ms(self, num_decoding: int) -> float:
-        return max(STRETCH[self.speed] * self._decode_ms(num_decoding), SHORTEST_TARGET_MS)
+    def _limit_ms(self, decode_ms: float) -> float:
+        return max(STRETCH[self.speed] * decode_ms, SHORTEST_TARGET_MS)
 
     def _decode_ms(self, num_decoding: int) -> float:
         """Measured with as many running answers, or the nearest number of them."""

@@ -10,7 +10,7 @@ from app.engine.step_budget import (
     GROWTH_ROWS,
     MIN_CHUNK,
     STEPS_BETWEEN_LOOKS,
-    STRETCH_OF_MEDIA,
+    STRETCH,
     StepBudget,
 )
 from app.protocol.load import Speed
@@ -191,8 +191,8 @@ def test_a_step_of_a_picture_and_the_answers_behind_it_keep_to_the_limit_while_t
         later_ms = answers_ms * (1 + 0.2 * number / num_steps)  # its rows are in the answers' way
         budget.learn_media(3, num_rows, picture_ms)
         budget.learn(3, 0, later_ms)
-        assert picture_ms + later_ms <= 1.05 * STRETCH_OF_MEDIA[speed] * answers_ms
-    assert picture_ms + later_ms > 0.85 * STRETCH_OF_MEDIA[speed] * answers_ms
+        assert picture_ms + later_ms <= 1.05 * STRETCH[speed] * answers_ms
+    assert picture_ms + later_ms > 0.85 * STRETCH[speed] * answers_ms
 
 
 @pytest.mark.parametrize("num_others", [0, 3])
@@ -227,6 +227,14 @@ def test_a_picture_keeps_to_the_limit_from_its_first_rows_on_whatever_was_before
         assert sizes[2][0] >= 7  # none of the time is given away
 
 
+def test_a_picture_that_came_before_any_step_of_answers_alone_learns_its_limit_from_the_next_one():
+    budget = StepBudget(512)
+    assert budget.media_rows(3, begins=True) == FIRST_CHUNK
+    budget.learn_media(3, FIRST_CHUNK, 40.0)
+    budget.learn(3, 0, 40.0)
+    assert budget.media_rows(3) > FIRST_CHUNK
+
+
 def test_a_picture_alone_takes_all_rows_that_are_computed_at_once():
     assert StepBudget(512, 256).media_rows(0) == 256
 
@@ -240,6 +248,6 @@ def test_few_rows_of_a_picture_promise_little_of_more():
     num_rows = 4
     for _ in range(20):
         took_ms = row_ms * num_rows
-        assert took_ms + answers_ms <= 1.05 * STRETCH_OF_MEDIA[Speed.RESPONSIVE] * answers_ms
+        assert took_ms + answers_ms <= 1.05 * STRETCH[Speed.RESPONSIVE] * answers_ms
         budget.learn_media(3, num_rows, took_ms)
         num_rows = budget.media_rows(3)
