@@ -81,7 +81,7 @@ def run(options: argparse.Namespace, verdict: Verdict) -> None:
 
 
 def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict) -> None:
-    hostile = phases[2:]  # the first ones are for comparison
+    _idle, ordinary, *hostile = phases
     print(f"\nms late beside requests of a kind, and ms of computing at one time: {name}")
     for phase in phases:
         ticks = np.array(lateness.between(phase.begin, phase.end))
@@ -100,8 +100,8 @@ def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict)
     ticks = np.array(lateness.between(hostile[0].begin, hostile[-1].end))
     late_p99, _ = np.percentile(ticks, 99, axis=0)
     late, cpu = ticks.max(axis=0)
-    ordinary = np.array(lateness.between(phases[1].begin, phases[1].end))[:, 1].max()
-    print(f"  longest computing beside strangers / beside ordinary ones: {cpu / ordinary:.2f}")
+    ordinary_cpu = max(ms for _late, ms in lateness.between(ordinary.begin, ordinary.end))
+    print(f"  longest computing beside strangers / beside ordinary ones: {cpu / ordinary_cpu:.2f}")
     wanted_ms = WANTED_LATE_MS if lateness.uses else WANTED_LOOP_MS
     verdict.at_most(f"{name}: ms of computing at one time, longest", cpu, wanted_ms)
     verdict.at_most(f"{name}: ms late, p99", late_p99, WANTED_LATE_MS)

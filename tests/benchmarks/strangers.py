@@ -255,7 +255,7 @@ def prepare(folder: Path, num_uses: int) -> Mapping[str, str]:
         library("open", template=source, tool_template="", bos="<s>", eos="</s>")
         written.append(as_written(library))
     (folder / WRITTEN).write_text(json.dumps([sources, written]))
-    for kind in USES if num_uses else ():
+    for kind in USES:
         (folder / file_name(f"{ORDINARY} {kind}")).write_text(ordinary_text_of(kind))
         for number in range(num_uses):
             text = text_of(kind, number).encode("utf-8", "surrogatepass")

@@ -46,22 +46,25 @@ class StrangersWindow(MainWindow):
             await asyncio.sleep(PAUSE_S)
         for kind in USES:  # what is made and imported then
             await self._do(kind, self.folder / file_name(f"{kind} 0"))
-        while not await self._goes_on():
+        while not await self._what_goes_on():
             await asyncio.sleep(PAUSE_S)
         numbers = {kind: len(list(self.folder.glob(f"{kind} *"))) for kind in USES}
         for number in itertools.count():
             for kind in USES:
-                if not await self._goes_on():
+                phase = await self._what_goes_on()
+                if not phase:
                     return
-                name = f"{kind} {number % numbers[kind]}"
-                if (self.folder / BEGIN).read_text() == ORDINARY:
-                    name = f"{ORDINARY} {kind}"
+                name = f"{ORDINARY} {kind}" if phase == ORDINARY else f"{kind} {number % numbers[kind]}"
                 self.uses.append((time.perf_counter(), name))
                 await self._do(kind, self.folder / file_name(name))
                 await asyncio.sleep(PAUSE_S)
 
-    async def _goes_on(self) -> bool:
-        return await asyncio.to_thread((self.folder / BEGIN).exists)
+    async def _what_goes_on(self) -> str:
+        """Empty before it begins, and when it has ended."""
+        try:
+            return await asyncio.to_thread((self.folder / BEGIN).read_text)
+        except FileNotFoundError:
+            return ""
 
     async def _do(self, kind: str, file: Path) -> None:
         match kind:

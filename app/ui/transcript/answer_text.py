@@ -55,9 +55,14 @@ def _short(duration_s: float) -> str:
     return seconds(duration_s) if duration_s >= 0.1 else milliseconds(duration_s * 1000)
 
 
+def has_details(usage: Usage) -> bool:
+    """Something was computed for the answer."""
+    return usage.num_prompt_tokens > 0
+
+
 def usage_rows(usage: Usage) -> tuple[tuple[str, str, str], ...]:
     """Rows about prompt and answer: a name, a number of tokens, and an explanation."""
-    if not usage.num_prompt_tokens:
+    if not has_details(usage):
         return ()
     computed = max(0, usage.num_prompt_tokens - usage.num_cached_tokens)
     wrong = usage.num_drafted_tokens - usage.num_kept_tokens

@@ -18,6 +18,7 @@ from app.ui.transcript.answer_text import (
     can_continue,
     ended_early,
     finish_text,
+    has_details,
     notice_line,
     prefix_end_text,
     round_rows,
@@ -228,7 +229,7 @@ class AnswerView(TurnView):
 
 def details_tooltip(turn: Turn) -> str:
     usage = turn.usage
-    if not usage_rows(usage):
+    if not has_details(usage):
         return ""
     below = (prefix_end_text(usage.prefix_end), usage_times(usage), finish_text(turn))
     return as_table((*round_rows(turn), *usage_rows(usage)), below)

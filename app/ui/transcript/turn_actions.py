@@ -19,7 +19,7 @@ from app.look.tokens import current
 from app.look.words import mark, tr, tr_n
 from app.protocol.request import Role
 from app.ui.base.copy_button import CopyButton
-from app.ui.transcript.answer_text import can_continue
+from app.ui.transcript.answer_text import can_continue, has_details
 
 NUMS_OF_WAYS = (2, 3, 4)
 MAX_EDITED_CHARS = 200_000  # an editor with more would freeze the window
@@ -145,7 +145,7 @@ def _offered_for_answer(turn: Turn, place: Place) -> set[TurnAction]:
     actions |= {TurnAction.REGENERATE, TurnAction.DELETE}
     if turn.text or turn.rounds:
         actions |= {TurnAction.EDIT, TurnAction.FORK}
-    if turn.usage.num_prompt_tokens:
+    if has_details(turn.usage):
         actions.add(TurnAction.DETAILS)
     if place.is_last:
         actions.add(TurnAction.WAYS)
