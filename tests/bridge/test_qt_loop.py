@@ -1,12 +1,13 @@
 """asyncio on Qt's loop, also when Qt handles its events by itself."""
 
 import asyncio
+import weakref
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
 
 from app.bridge import tasks
-from app.bridge.qt_loop import QtLoop
+from app.bridge.qt_loop import QtLoop, _Timer
 from app.bridge.tasks import spawn
 
 
@@ -53,6 +54,35 @@ def test_in_the_order_in_which_they_came(qloop: QtLoop) -> None:
     qloop.call_later(0.002, called.append, 4)
     qloop.run_until_complete(asyncio.sleep(0.01))
     assert called == [0, 2, 3, 4]
+
+
+def test_a_cancelled_one_leaves_nothing(qloop: QtLoop) -> None:
+    class Argument:
+        pass
+
+    argument = Argument()
+    gone = weakref.ref(argument)
+    handle = qloop.call_later(1_000, print, argument)
+    assert isinstance(handle, asyncio.TimerHandle)
+    assert handle.when() > qloop.time() + 900
+    del argument
+    handle.cancel()
+    assert gone() is None
+    assert qloop._timers._waiting == {}
+
+
+def test_cancelling_one_that_has_run_cancels_no_other(qloop: QtLoop) -> None:
+    """Qt gives its number to another one in time."""
+    called: list[str] = []
+    first = qloop.call_later(0.001, called.append, "first")
+    qloop.run_until_complete(asyncio.sleep(0.01))
+    other = qloop.call_later(0.001, called.append, "other")
+    assert isinstance(first, _Timer)
+    assert isinstance(other, _Timer)
+    first.number = other.number
+    first.cancel()
+    qloop.run_until_complete(asyncio.sleep(0.02))
+    assert called == ["first", "other"]
 
 
 def test_qt_has_its_turn_whatever_tasks_do(qloop: QtLoop, qapp: QCoreApplication) -> None:
