@@ -21,7 +21,7 @@ from app.ui.message.markdown import (
     word_start,
 )
 
-WINDOW = 5_000  # in weights: reading and drawing so many plain letters takes some 10 ms
+WINDOW = 2_500  # in weights: reading and drawing so many plain letters takes some 5 ms
 # What costs more than a letter: marks, the ends of lines, scripts that are shaped, what is spelled out.
 _HEAVY = re.compile(
     r"[\n\[!|\\$*_~`<>&\]()#+=:{}%@^\-\u0300-\u036f\u0590-\u0eff\ufb1d-\ufdff\ufe70-\ufefe"

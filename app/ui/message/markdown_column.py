@@ -57,6 +57,7 @@ class MarkdownColumn(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._zoom = 0
+        self._width = 0  # until it has been arranged
         self._tokens = current()
         self._is_plain = False
         self._is_whole = False
@@ -92,7 +93,7 @@ class MarkdownColumn(QWidget):
             if self._rest_start == 0:
                 self._reader = GrowingMarkdown()
             self._reader.take(source, self._is_whole)
-            end = slices().end(self)
+            end = slices().end
             self._read_on()
             self._go_on(end)
 
@@ -153,10 +154,10 @@ class MarkdownColumn(QWidget):
     # In slices
 
     def _on_turn(self) -> None:
-        self._go_on(slices().end(self))
+        self._go_on(slices().end)
         self.height_changed.emit()  # whoever arranges it anew has the rest laid out, too
 
-    def _go_on(self, end: int) -> None:
+    def _go_on(self, end: float) -> None:
         """Draws the next view or reads the next window, and so on until so much has been done."""
         while self._has_more:
             if slices().work >= end:
@@ -171,7 +172,7 @@ class MarkdownColumn(QWidget):
     def _take_step(self) -> None:
         part = next((part for part in self._parts if not part.is_current), None)
         if part:
-            self._drawn(part)
+            self._draw(part)
         else:
             self._read_on()
 
@@ -181,16 +182,18 @@ class MarkdownColumn(QWidget):
 
     def _lay_out(self, width: int) -> None:
         """First what can be seen. What has to wait is as high as before, or is not shown yet."""
+        self._width = width
         due = [part for part in self._parts if part.width != width or not part.is_current]
         due.sort(key=lambda part: part.view is None or part.view.visibleRegion().isEmpty())
-        end = slices().end(self)
+        end = slices().end
         for part in due:
-            if slices().work >= end:
+            if slices().work >= end and any(each.height for each in self._parts):
                 slices().wait(self, self._on_turn)
                 return
-            view = self._drawn(part)
-            part.height, part.width = view.arrange(width), width
-            slices().work += part.weight
+            if not part.is_current:
+                self._draw(part)
+            if part.width != width:
+                self._arrange(part)
 
     # Reading and drawing
 
@@ -236,20 +239,25 @@ class MarkdownColumn(QWidget):
                 part.width = 0
         self.height_changed.emit()
 
-    def _drawn(self, part: _Part) -> ProsePane | CodeBlock:
-        """The view of it, made current."""
+    def _draw(self, part: _Part) -> None:
+        """As it is to be now, and as high as that needs: no frame shows the one without the other."""
         kind = CodeBlock if part.group[0].kind is BlockKind.CODE else ProsePane
         if not isinstance(part.view, kind):
             discard(part.view)
             part.view, part.zoom, part.height = kind(self), None, 0
             part.view.height_changed.connect(self._on_part_changed)
-        if not part.is_current:
-            if part.zoom != self._zoom:
-                _apply_fonts(part.view, self._zoom)
-            _show(part.view, part.group)
-            part.is_current, part.zoom, part.width = True, self._zoom, 0
-            slices().work += part.weight
-        return part.view
+        if part.zoom != self._zoom:
+            _apply_fonts(part.view, self._zoom)
+        _show(part.view, part.group)
+        part.is_current, part.zoom, part.width = True, self._zoom, 0
+        slices().work += part.weight
+        if self._width:
+            self._arrange(part)
+
+    def _arrange(self, part: _Part) -> None:
+        assert part.view
+        part.height, part.width = part.view.arrange(self._width), self._width
+        slices().work += part.weight
 
 
 def discard(view: QWidget | None) -> None:

@@ -6,11 +6,9 @@ from contextlib import contextmanager
 from functools import cache
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Slot
-from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 SLICE = 5_000  # in weights, some 12 ms: so much is done at once, and a step that has begun is ended
-SLICE_AHEAD = 2_500  # of what is not in sight: somebody may be scrolling, and has the rest of the frame
 
 
 class Slices(QObject):
@@ -19,7 +17,7 @@ class Slices(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.work = 0  # that all of them have done, in weights
-        self.is_ahead = False  # what is drawn now is not in sight yet
+        self._end: float | None = None  # of the slice that has begun
         self._waiting: dict[QObject, Callable[[], None]] = {}
         self._doomed: deque[QObject] = deque()
         self._timer = QTimer(self, singleShot=True, interval=0)
@@ -29,19 +27,19 @@ class Slices(QObject):
         self._waiting[one] = on_turn
         self._timer.start()
 
-    def end(self, view: QWidget) -> int:
-        """How much work there may be before this view has to wait for its next turn."""
-        is_ahead = self.is_ahead or (view.isVisible() and view.visibleRegion().isEmpty())
-        return self.work + (SLICE_AHEAD if is_ahead else SLICE)
+    @property
+    def end(self) -> float:
+        """How much work there may be before one has to wait for its next turn."""
+        return self.work + SLICE if self._end is None else self._end
 
     @contextmanager
-    def ahead(self) -> Iterator[None]:
-        """For what is drawn before it comes into sight."""
-        self.is_ahead = True
+    def one(self) -> Iterator[None]:
+        """All that is drawn in the block shares one slice: of a page, the rows and the parts of each."""
+        before, self._end = self._end, self.end
         try:
             yield
         finally:
-            self.is_ahead = False
+            self._end = before
 
     def delete(self, one: QObject) -> None:
         """After all that were to be deleted before it, such as what it holds."""
@@ -66,7 +64,8 @@ class Slices(QObject):
         if self._waiting:
             self._timer.start()
         if isValid(one):
-            on_turn()
+            with self.one():
+                on_turn()
 
 
 @cache

@@ -74,7 +74,7 @@ class AnswerView(TurnView):
 
     def apply(self, place: Place, progress: Progress) -> None:
         self.place = place
-        turn, end = self.turn, slices().end(self)
+        turn, end = self.turn, slices().end
         text = (turn, len(turn.text), turn.state, turn.notice)
         if text != self._shown:
             self._shown = text

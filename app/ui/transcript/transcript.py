@@ -41,7 +41,6 @@ REST_PER_COST = 50  # what took 2 ms is followed by 100 ms of rest; painting tak
 MAX_REST_MS = 400
 NUM_AROUND = 3  # rows with widgets on each side of what is in sight
 MAX_PASSES = 8
-FRAME = 5_000  # in weights: after so much that is drawn, no other row is begun at once
 VIEW_WEIGHT = 1_500  # making one takes 3 ms
 FREE_AFTER_MS = 60_000  # a hidden chat needs no widgets
 
@@ -88,7 +87,6 @@ class Transcript(QAbstractScrollArea):
         self.drawn.connect(self.selection.show)
         FocusLine(self)
         self._frame = self._new_timer(self._draw)
-        self._fills = self._new_timer(self._fill)
         self._frees = self._new_timer(self._views.free)
         self._frees.setInterval(FREE_AFTER_MS)
 
@@ -244,7 +242,6 @@ class Transcript(QAbstractScrollArea):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._focus.end()
-        self._fills.stop()
         self._frees.start()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -305,9 +302,10 @@ class Transcript(QAbstractScrollArea):
         if is_all_dirty:
             self._take_turns()
             self.queue.show_messages(self._chat.queue)
-        for view in self.live_views if is_all_dirty else self.live_views[-1:]:
-            self._refresh(view)
-        self._place()
+        with slices().one():
+            for view in self.live_views if is_all_dirty else self.live_views[-1:]:
+                self._refresh(view)
+            self._place()
         rest = max(MIN_FRAME_MS / 1000, min(MAX_REST_MS / 1000, REST_PER_COST * (time.thread_time() - begin)))
         self._next_frame_at = time.monotonic() + rest
 
@@ -340,17 +338,18 @@ class Transcript(QAbstractScrollArea):
 
     # Placing
 
-    def _place(self, is_growth: bool = True, work: int = FRAME) -> None:
+    def _place(self, is_growth: bool = True) -> None:
         """Gives visible turns their widgets and places, and the scroll bar its range.
 
-        If it was scrolled to the end, it follows the growth. After so much `work` no other row is begun.
+        If it was scrolled to the end, it follows the growth.
         """
         if self._is_placing or not self.isVisible():
             return
         self._is_placing = True
         try:
             self._fit_page()
-            value = self._settle(self._follows_end and is_growth, slices().work + work)
+            with slices().one():
+                value = self._settle(self._follows_end and is_growth)
             self._set_bar(value)
             self._page.hold(value)
             self._follows_end |= value >= self._page.max_value
@@ -373,17 +372,18 @@ class Transcript(QAbstractScrollArea):
         bar.setRange(0, self._page.max_value)
         bar.setValue(value)
 
-    def _settle(self, follows_end: bool, end: int) -> int:
+    def _settle(self, follows_end: bool) -> int:
         """Measures rows that become visible until nothing moves, and returns the scroll position.
 
-        What has to wait for the next frame is as high as it is thought to be until then.
+        After a slice no other row is begun. What has to wait for the next frame is as high as it is thought
+        to be until then.
         """
         for _ in range(MAX_PASSES):
             value = self._page.max_value if follows_end else self._page.value
             self.rows_in_sight = self._page.rows_in_sight(value)
             held = self.rows_in_sight.stop - 1 if follows_end else self._page.anchor.row
             rows = sorted(self.rows_in_sight, key=lambda row: row != held)
-            due = (row for row in rows if row == held or self._is_ready(row) or slices().work < end)
+            due = (row for row in rows if row == held or self._is_ready(row) or slices().work < slices().end)
             num_changed = sum(self._measure(row) for row in due)
             if not num_changed:
                 break
@@ -454,7 +454,7 @@ class Transcript(QAbstractScrollArea):
                 view.hide()
         self.queue.move(self._page.column.left(), self._page.top_of(len(self._page.rows), value))
         if any(not self._is_ready(row) for row in around):
-            self._fills.start()
+            slices().wait(self, self._fill)
 
     def _around(self) -> range:
         rows = self.rows_in_sight
@@ -469,9 +469,8 @@ class Transcript(QAbstractScrollArea):
         """One row in sight or around it, so that scrolling finds it ready."""
         row = next((row for row in self._around() if not self._is_ready(row)), None)
         if row is not None and self.isVisible():
-            with slices().ahead():
-                self._measure(row)
-            self._place(is_growth=self._is_at_end, work=0)
+            self._measure(row)
+            self._place(is_growth=self._is_at_end)
 
     @Slot(object, object)
     def _on_version_requested(self, turn: Turn, version: Turn) -> None:

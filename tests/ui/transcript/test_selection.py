@@ -119,9 +119,7 @@ def shown(qtbot: QtBot, chat: Chat, height: int) -> Transcript:
 
 
 def settle(page: Transcript, qtbot: QtBot) -> None:
-    qtbot.waitUntil(
-        lambda: formulas().num_waiting == 0 and slices().num_waiting == 0 and not page._fills.isActive()
-    )
+    qtbot.waitUntil(lambda: formulas().num_waiting == 0 and slices().num_waiting == 0)
     QTest.qWait(60)  # formulas that are drawn are taken in after a pause
 
 
@@ -399,6 +397,7 @@ async def test_it_stays_where_it_is_while_an_answer_grows(page: Transcript, chat
     page.selection.select(page.selection.anchor, Point(answer.id, LAST))
     answer.text += "\n\nMore"
     redraw(page)
+    settle(page, qtbot)
     assert lit(page)[-1] == "More"
 
 
