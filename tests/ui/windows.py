@@ -9,6 +9,7 @@ from app.storage.chat_store import ChatStore
 from app.system import paths
 from app.ui.frame import Frame
 from app.ui.main_window import MainWindow
+from app.ui.tabs.chat_view import ChatView
 from tests.ui.fakes import FakeEngine, FakePresets, FakeTokenCounter, FakeWorkspace
 
 
@@ -35,3 +36,10 @@ def scripted_window(
         assert hasattr(services, name)
         setattr(services, name, service)
     return MainWindow(frame, services)
+
+
+def opened(session: Any) -> ChatView:
+    """The page of a chat alone."""
+    view = ChatView()
+    view.open(session)
+    return view

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication, QStackedLayout, QWidget
 from app.bridge.chat_session import ChatSession
 from app.bridge.notebook_session import NotebookSession
 from app.chats.attachment import Attachment
-from app.chats.chat import Turn
+from app.chats.chat import Chat, Turn
 from app.chats.tool_use import Decision, ToolUse
 from app.look.fonts import reading_font, set_text_font
 from app.look.layouts import Stretch, hbox, vbox
@@ -66,12 +66,16 @@ class ChatView(QWidget):
     empty_made = Signal(object)  # its EmptyChat
     notebook_requested = Signal()
 
-    def __init__(
-        self, session: ChatSession, parent: QWidget | None = None, first_page: FirstPage | None = None
-    ) -> None:
-        """Takes the editor of the first page, with what is written in it."""
+    session: ChatSession  # once it is open
+    turn_actions: TranscriptActions
+    thumbnails: Thumbnails
+    message_draft: MessageDraft
+    notebook: NotebookPage | None = None
+
+    def __init__(self, parent: QWidget | None = None, first_page: FirstPage | None = None) -> None:
+        """All that does not depend on the chat. Takes the editor of the first page, with what is in it."""
         super().__init__(parent)
-        self.session = session
+        self._first_page = first_page
         self.setAcceptDrops(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # opaque: nothing below is painted
         self.is_paused = False  # as all chats are
@@ -80,25 +84,31 @@ class ChatView(QWidget):
         self._n_ctx = 0
         self._is_hibernated = False
         self._encoding: Encoding | None = None  # of its pictures, which its answer waits for
-        self.transcript = Transcript(session.chat, self)
-        self.turn_actions = TranscriptActions(session, self.transcript, self)
+        self.transcript = Transcript(Chat(), self)
         self._pages = QStackedLayout()
         self._pages.addWidget(self.transcript)
-        self._pages.setCurrentWidget(self._own_page)
         self.model_line = ModelLine(self)
         self.composer = Composer(self, first_page.hand_over() if first_page else None)
+        self.overlay = DropOverlay(self)
+        self._lay_out()
+        self._bound_composer()
+
+    def open(self, session: ChatSession) -> None:
+        """Once. From now on it shows this chat."""
+        self.session = session
+        self.transcript.show_chat(session.chat)
+        self.turn_actions = TranscriptActions(session, self.transcript, self)
         self.thumbnails = Thumbnails(session.media, self)
         self.transcript.set_thumbnails(self.thumbnails)
         self.message_draft = MessageDraft(session, self.composer, self.thumbnails, self)
         self.notebook = self._new_notebook(session)
-        self.overlay = DropOverlay(self)
-        self._lay_out()
-        self._bound_composer()
+        self.setFocusProxy(self.notebook or self.composer)
         self._connect()
         self._show_page()
         self.show_limits()
-        if first_page:
-            first_page.replay(self.composer)
+        if self._first_page:
+            self._first_page.replay(self.composer)
+            self._first_page = None
 
     def _new_notebook(self, session: ChatSession) -> NotebookPage | None:
         """In the place of transcript and composer, if the chat is one."""
@@ -106,6 +116,7 @@ class ChatView(QWidget):
             return None
         page = NotebookPage(session, self.composer.settings, self.composer.meter, self)
         page.tokens_requested.connect(self._on_tokens_requested)
+        self._pages.addWidget(page)
         self.composer.hide()
         return page
 
@@ -229,8 +240,6 @@ class ChatView(QWidget):
 
     def _lay_out(self) -> None:
         self._bars = vbox(spacing=0)
-        if self.notebook:
-            self._pages.addWidget(self.notebook)
         self._foot = vbox(self.model_line, self.composer, spacing=0)
         self._column = vbox(
             self._bars,
@@ -244,7 +253,6 @@ class ChatView(QWidget):
             on=self,
             spacing=0,
         )
-        self.setFocusProxy(self.notebook or self.composer)
 
     def _connect(self) -> None:
         self.session.changed.connect(self._on_changed)

@@ -105,6 +105,11 @@ class Transcript(QAbstractScrollArea):
         timer.timeout.connect(on_timeout)
         return timer
 
+    def show_chat(self, chat: Chat) -> None:
+        """Another one, from now on."""
+        self._chat = chat
+        self.mark_dirty()
+
     def mark_growing(self) -> None:
         """The last answer has more text, and nothing else has changed. Draws soon, if visible."""
         self._is_dirty = True

@@ -24,6 +24,7 @@ from tests.fake_sound_devices import FakePortAudio, port_audio
 from tests.media.test_sound_devices import LOUD, frames
 from tests.ui.fakes import FakeSession
 from tests.ui.pictures import a_picture
+from tests.ui.windows import opened
 
 __all__ = ["port_audio"]
 NOTES = Attachment("notes.txt", "remember the milk")
@@ -41,7 +42,7 @@ def session() -> FakeSession:
 
 @pytest.fixture
 def view(qtbot: QtBot, session: FakeSession) -> Iterator[ChatView]:
-    view = ChatView(session)  # type: ignore[arg-type]
+    view = opened(session)
     qtbot.addWidget(view)
     view.resize(700, 500)
     view.show()
@@ -209,7 +210,7 @@ def test_attachments_are_kept_with_the_draft(view: ChatView, session: FakeSessio
     data.setText("x" * 5000)
     view.composer.editor.insertFromMimeData(data)
     assert [attachment.text for attachment in session.draft_attachments] == ["x" * 5000]
-    other = ChatView(session)  # type: ignore[arg-type]
+    other = opened(session)
     qtbot.addWidget(other)
     assert other.composer.attachments == session.draft_attachments
 
@@ -219,7 +220,7 @@ def test_a_draft_that_was_kept_is_not_emptied_on_the_way(qtbot: QtBot) -> None:
     session.draft, session.draft_attachments = "half a thou", (NOTES,)
     drafts = []
     session.draft_changed.connect(lambda: drafts.append(session.draft))
-    view = ChatView(session)  # type: ignore[arg-type]
+    view = opened(session)
     qtbot.addWidget(view)
     assert (view.composer.editor.toPlainText(), session.draft) == ("half a thou", "half a thou")
     assert "" not in drafts

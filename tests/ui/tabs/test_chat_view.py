@@ -18,6 +18,7 @@ from app.ui.transcript.message_picker import PickerBar
 from app.ui.transcript.turn_actions import TurnAction
 from tests.inspector.reports import decoding
 from tests.ui.fakes import FakeSession
+from tests.ui.windows import opened
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def session() -> FakeSession:
 
 @pytest.fixture
 def view(qtbot: QtBot, session: FakeSession) -> ChatView:
-    view = ChatView(session)  # type: ignore[arg-type]
+    view = opened(session)
     qtbot.addWidget(view)
     view.resize(700, 500)
     view.show()
@@ -47,7 +48,7 @@ def test_an_empty_chat_offers_messages_to_try(view: ChatView, session: FakeSessi
 def test_what_most_chats_never_need_is_not_made_with_them(qtbot: QtBot, session: FakeSession) -> None:
     """A new tab is one turn of the loop, and each of these would hold it longer."""
     session.chat.add(Turn(Role.USER, "Hi"))
-    view = ChatView(session)  # type: ignore[arg-type]
+    view = opened(session)
     qtbot.addWidget(view)
     view.show()
     for kind in (EmptyChat, FindBar, PickerBar, LevelMeter):
@@ -153,7 +154,7 @@ def test_the_draft_is_kept_with_the_chat(view: ChatView, session: FakeSession, q
 def test_a_chat_opened_with_a_draft_shows_it(qtbot: QtBot) -> None:
     session = FakeSession()
     session.draft = "half a thou"
-    view = ChatView(session)  # type: ignore[arg-type]
+    view = opened(session)
     qtbot.addWidget(view)
     assert view.composer.editor.toPlainText() == "half a thou"
 
@@ -180,7 +181,7 @@ def test_the_button_beside_the_meter_follows_the_chat(view: ChatView, session: F
 def test_a_chat_opened_with_limits_shows_them(qtbot: QtBot) -> None:
     session = FakeSession()
     session.chat.overflow = Overflow.TRUNCATE_MIDDLE
-    view = ChatView(session)  # type: ignore[arg-type]
+    view = opened(session)
     qtbot.addWidget(view)
     assert view.composer.settings.accessibleName() == "Chat settings: Truncate the middle"
 
@@ -188,7 +189,7 @@ def test_a_chat_opened_with_limits_shows_them(qtbot: QtBot) -> None:
 def test_the_settings_button_shows_the_beginning_of_the_system_prompt(qtbot: QtBot) -> None:
     session = FakeSession()
     session.chat.system_prompt = "Answer like a pirate.\n" + "Say arr. " * 50
-    view = ChatView(session)  # type: ignore[arg-type]
+    view = opened(session)
     qtbot.addWidget(view)
     shown = view.composer.settings.text().strip()
     assert shown.startswith("Answer like a pirate. Say")
@@ -246,7 +247,7 @@ def test_the_end_of_an_answer_is_said_to_those_who_listen(
 def test_one_that_is_given_up_asks_nothing_of_a_session_that_is_gone(
     qtbot: QtBot, session: FakeSession
 ) -> None:
-    view = ChatView(session)  # type: ignore[arg-type]
+    view = opened(session)
     view.show()
     assert view.message_draft._count_timer.isActive()
     view.give_up()

@@ -12,6 +12,7 @@ from app.ui.tabs.chat_view import ChatView
 from app.ui.tabs.notebook_page import NotebookPage
 from tests.ui.fakes import FakeMediaFiles
 from tests.ui.test_accessibility import nameless
+from tests.ui.windows import opened
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -23,7 +24,7 @@ def session(qapp: object) -> NotebookSession:
 
 @pytest.fixture
 def view(qtbot: QtBot, session: NotebookSession) -> ChatView:
-    view = ChatView(session)
+    view = opened(session)
     qtbot.addWidget(view)
     view.resize(700, 500)
     view.show()
@@ -136,7 +137,7 @@ def test_an_undo_from_the_menu_while_it_is_written_is_no_longer_in_the_session(
 def test_it_comes_back_as_it_was_and_without_a_history(qtbot: QtBot) -> None:
     chat = Chat(is_notebook=True)
     session = NotebookSession(chat, ActiveEngine(), Settings(), media=FakeMediaFiles(), is_loaded=False)
-    view = ChatView(session)
+    view = opened(session)
     qtbot.addWidget(view)
     page = view.notebook
     assert page

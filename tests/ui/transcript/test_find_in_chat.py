@@ -10,6 +10,7 @@ from app.ui.message.text_part import SelectedText
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.find_in_chat import matches_in
 from tests.ui.fakes import FakeSession
+from tests.ui.windows import opened
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def chat() -> Chat:
 
 @pytest.fixture
 def view(qtbot: QtBot, chat: Chat) -> ChatView:
-    view = ChatView(FakeSession(chat))  # type: ignore[arg-type]
+    view = opened(FakeSession(chat))
     qtbot.addWidget(view)
     view.resize(700, 500)
     view.show()

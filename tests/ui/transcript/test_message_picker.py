@@ -8,6 +8,7 @@ from app.protocol.request import Role
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.message_picker import PickCover
 from tests.ui.fakes import FakeSession
+from tests.ui.windows import opened
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def chat() -> Chat:
 
 @pytest.fixture
 def view(qtbot: QtBot, chat: Chat) -> ChatView:
-    view = ChatView(FakeSession(chat))  # type: ignore[arg-type]
+    view = opened(FakeSession(chat))
     qtbot.addWidget(view)
     view.resize(700, 800)
     view.show()

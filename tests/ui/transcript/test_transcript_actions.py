@@ -18,6 +18,7 @@ from app.ui.transcript.compare_view import CompareView
 from app.ui.transcript.turn_actions import TurnAction
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine, FakeMediaFiles, FakeTokenCounter
+from tests.ui.windows import opened
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def session(qtbot: QtBot, engine: FakeEngine, tmp_path: Path) -> ChatSession:
 
 @pytest.fixture
 def view(qtbot: QtBot, session: ChatSession) -> ChatView:
-    view = ChatView(session)
+    view = opened(session)
     qtbot.addWidget(view)
     view.resize(900, 600)
     view.show()
