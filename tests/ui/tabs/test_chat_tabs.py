@@ -42,7 +42,7 @@ class TestViews:
         self, tabs: ChatTabs, workspace: FakeWorkspace, qtbot: QtBot, qapp: QApplication
     ) -> None:
         qtbot.waitUntil(lambda: tabs._spare is not None and not slices().num_waiting)
-        spare, sizes = tabs._spare, []
+        spare, looks = tabs._spare, []
         assert spare
         tabs.set_zoom(3)
         apply_theme(qapp, "dark")
