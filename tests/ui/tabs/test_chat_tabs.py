@@ -46,16 +46,17 @@ class TestViews:
         assert spare
         tabs.set_zoom(3)
         apply_theme(qapp, "dark")
-        for session in workspace.sessions[1:]:
-            workspace.set_current(session)
-            assert tabs.current
-            editor = tabs.current.composer.editor
-            sizes.append(
-                (editor.font().pointSizeF(), editor.height(), editor.palette().text().color().name())
-            )
+        try:
+            for session in workspace.sessions[1:]:
+                workspace.set_current(session)
+                assert tabs.current
+                editor = tabs.current.composer.editor
+                looks.append((editor.font().pointSizeF(), editor.height(), editor.palette().text().color()))
+        finally:
+            apply_theme(qapp, "light")
         assert tabs.tabs[1].view is spare
         assert tabs.tabs[2].view is not spare
-        assert sizes[0] == sizes[1], "and looks as one that was not"
+        assert looks[0] == looks[1], "and looks as one that was not"
         qtbot.waitUntil(lambda: tabs._spare is not None)
         assert tabs._spare is not spare
 
