@@ -179,6 +179,11 @@ class Chat:
     def shows(self, turn: Turn) -> bool:
         return any(known is turn for known in self.turns)
 
+    @property
+    def num_turns(self) -> int:
+        """Those that are not shown, too."""
+        return len(self.turns) + sum(len(versions) for versions in self.asides.values())
+
     def all_turns(self) -> Iterator[Turn]:
         yield from self.turns
         for versions in self.asides.values():

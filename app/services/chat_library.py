@@ -173,7 +173,7 @@ class ChatLibrary(QObject):
         updated_at = (
             known.updated_at if known else max((turn.created_at for turn in chat.turns), default=time.time())
         )
-        num_turns = sum(1 for _ in chat.all_turns()) if session.is_loaded else known.num_turns if known else 0
+        num_turns = chat.num_turns if session.is_loaded else known.num_turns if known else 0
         title = chat.title or chat.auto_title
         self._put(
             ChatSummary(chat.id, title, chat.folder, chat.is_pinned, chat.created_at, updated_at, num_turns)
