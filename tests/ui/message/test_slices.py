@@ -3,7 +3,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from app.ui.message.slices import Slices
+from app.ui.message.slices import SLICE, Slices
 
 
 def test_one_of_all_that_wait_has_each_turn_of_the_loop(qtbot: QtBot, qapp: QApplication) -> None:
@@ -17,6 +17,19 @@ def test_one_of_all_that_wait_has_each_turn_of_the_loop(qtbot: QtBot, qapp: QApp
     assert turns == ["one again"]
     qtbot.waitUntil(lambda: slices.num_waiting == 0)
     assert turns == ["one again", "other"]
+
+
+def test_all_in_one_block_share_a_slice(qapp: QApplication) -> None:
+    slices = Slices(qapp)
+    with slices.one():
+        slices.work += SLICE - 1
+        with slices.one():
+            assert slices.end - slices.work == 1
+            slices.work += 1
+        assert slices.end == slices.work
+    assert slices.end - slices.work == SLICE
+    with slices.one():
+        assert slices.end - slices.work == SLICE
 
 
 def test_who_is_gone_has_no_turn(qtbot: QtBot, qapp: QApplication) -> None:

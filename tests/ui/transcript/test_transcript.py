@@ -12,7 +12,7 @@ from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
 from app.protocol.request import Role
 from app.ui.base.proportions import column_width
-from app.ui.message.slices import slices
+from app.ui.message.slices import SLICE, slices
 from app.ui.transcript.answer_view import AnswerView
 from app.ui.transcript.compare_view import CompareView
 from app.ui.transcript.edge_fade import EdgeFade
@@ -77,6 +77,19 @@ def place_on_screen(transcript: Transcript, turn: Turn) -> int:
 
 
 # Drawing
+
+
+def test_a_chat_of_long_turns_is_opened_in_pieces(transcript: Transcript, chat: Chat, qtbot: QtBot) -> None:
+    """The rows and all that is read, drawn and laid out of them share a slice."""
+    chat.turns[-1].state = TurnState.DONE
+    for _ in range(4):
+        chat.add(Turn(Role.USER, "words, words " * 40), Turn(Role.ASSISTANT, "- some *item* of it\n" * 60))
+    transcript.resize(700, 2_000)
+    begin = slices().work
+    transcript.show()
+    assert slices().work - begin < 2 * SLICE
+    settle(transcript, qtbot)
+    assert all(transcript._is_ready(row) for row in transcript._around())
 
 
 def test_a_chat_of_many_short_turns_is_opened_in_pieces(
