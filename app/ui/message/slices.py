@@ -33,7 +33,7 @@ class Slices(QObject):
         return self.work + SLICE if self._end is None else self._end
 
     @contextmanager
-    def one(self) -> Iterator[None]:
+    def shared(self) -> Iterator[None]:
         """All that is drawn in the block shares one slice: of a page, the rows and the parts of each."""
         before, self._end = self._end, self.end
         try:
@@ -64,7 +64,7 @@ class Slices(QObject):
         if self._waiting:
             self._timer.start()
         if isValid(one):
-            with self.one():
+            with self.shared():
                 on_turn()
 
 

@@ -307,7 +307,7 @@ class Transcript(QAbstractScrollArea):
         if is_all_dirty:
             self._take_turns()
             self.queue.show_messages(self._chat.queue)
-        with slices().one():
+        with slices().shared():
             for view in self.live_views if is_all_dirty else self.live_views[-1:]:
                 self._refresh(view)
             self._place()
@@ -353,7 +353,7 @@ class Transcript(QAbstractScrollArea):
         self._is_placing = True
         try:
             self._fit_page()
-            with slices().one():
+            with slices().shared():
                 value = self._settle(self._follows_end and is_growth)
             self._set_bar(value)
             self._page.hold(value)

@@ -21,14 +21,14 @@ def test_one_of_all_that_wait_has_each_turn_of_the_loop(qtbot: QtBot, qapp: QApp
 
 def test_all_in_one_block_share_a_slice(qapp: QApplication) -> None:
     slices = Slices(qapp)
-    with slices.one():
+    with slices.shared():
         slices.work += SLICE - 1
-        with slices.one():
+        with slices.shared():
             assert slices.end - slices.work == 1
             slices.work += 1
         assert slices.end == slices.work
     assert slices.end - slices.work == SLICE
-    with slices.one():
+    with slices.shared():
         assert slices.end - slices.work == SLICE
 
 
