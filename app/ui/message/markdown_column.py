@@ -181,7 +181,7 @@ class MarkdownColumn(QWidget):
         return self._rest_start is not None
 
     def _lay_out(self, width: int) -> None:
-        """First what can be seen, one part always. What has to wait is as high as before, or not there yet."""
+        """First what can be seen, one part always. What has to wait is as high as before, or not there."""
         self._width = width
         due = [part for part in self._parts if part.width != width or not part.is_current]
         due.sort(key=lambda part: part.view is None or part.view.visibleRegion().isEmpty())
