@@ -17,7 +17,7 @@ from app.look.words import tr
 from app.protocol.request import Role
 from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.base.thumbnails import Thumbnails
-from app.ui.message.slices import slices
+from app.ui.message.slices import SLICE, slices
 from app.ui.message.text_part import SelectedText, TextPart
 from app.ui.message.tool_words import Naming
 from app.ui.transcript.answer_view import FOOTER, AnswerView
@@ -380,19 +380,24 @@ class Transcript(QAbstractScrollArea):
     def _settle(self, follows_end: bool) -> int:
         """Measures rows that become visible until nothing moves, and returns the scroll position.
 
-        After a slice no other row is begun. What has to wait for the next frame is as high as it is thought
-        to be until then.
+        No row is begun that has no room in the slice. What has to wait for the next frame is as high as it is
+        thought to be until then.
         """
         for _ in range(MAX_PASSES):
             value = self._page.max_value if follows_end else self._page.value
             self.rows_in_sight = self._page.rows_in_sight(value)
             held = self.rows_in_sight.stop - 1 if follows_end else self._page.anchor.row
             rows = sorted(self.rows_in_sight, key=lambda row: row != held)
-            due = (row for row in rows if row == held or self._is_ready(row) or slices().work < slices().end)
+            due = (row for row in rows if row == held or self._is_ready(row) or self._has_room_for(row))
             num_changed = sum(self._measure(row) for row in due)
             if not num_changed:
                 break
         return self._page.max_value if follows_end else self._page.value
+
+    def _has_room_for(self, row: int) -> bool:
+        """Whether the slice has. A whole one has it for any row."""
+        weight = min(SLICE, VIEW_WEIGHT + len(self._page.rows[row].text))
+        return slices().work + weight <= slices().end
 
     def _measure(self, row: int) -> bool:
         """Whether its height has changed."""
