@@ -78,5 +78,8 @@ class AheadReader(QObject):
 
 def is_on_mains() -> bool:
     """Also where there is no battery, or none that the system tells of."""
-    battery = psutil.sensors_battery()
+    try:
+        battery = psutil.sensors_battery()
+    except OSError:  # a Linux without /sys/class/power_supply, such as a container's
+        return True
     return battery is None or battery.power_plugged is not False

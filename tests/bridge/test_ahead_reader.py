@@ -1,11 +1,12 @@
 """What is typed is posted to the engine in good time, and never when that could be in somebody's way."""
 
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import psutil
 import pytest
 
-from app.bridge.ahead_reader import AheadReader
+from app.bridge.ahead_reader import AheadReader, is_on_mains
 from app.protocol.commands import ReadAhead
 from app.protocol.output import FinishReason
 from app.protocol.sampling import SamplingParams
@@ -100,6 +101,12 @@ async def test_on_battery_nothing_is(qloop, reader, thread, session, power, is_p
     session.draft = DRAFT
     wait(reader)
     assert bool(read(thread)) == is_read
+
+
+def test_where_the_system_tells_of_no_power_supplies_it_is_on_mains(monkeypatch):
+    """psutil raises it on a Linux without `/sys/class/power_supply`."""
+    monkeypatch.setattr(psutil, "sensors_battery", Mock(side_effect=FileNotFoundError), raising=False)
+    assert is_on_mains()
 
 
 async def test_it_can_be_switched_off(qloop, reader, thread, session, settings):
