@@ -145,6 +145,18 @@ def test_other_systems_have_other_endings(
     assert {Path(place).name for place in places(found.binaries)} == taken
 
 
+def test_libllama_has_the_name_by_which_libmtmd_asks_for_it_too(run_spec, site_packages) -> None:
+    """The Debian package looks up there what it depends on."""
+    write(site_packages / "llama_cpp" / "lib", "libllama.so", "libllama.so.0", "libmtmd.so", "libmtmd.so.0")
+    found, _noted = run_spec()
+    assert places(found.binaries) == {
+        "llama_cpp/lib/libllama.so",
+        "llama_cpp/lib/libllama.so.0",
+        "llama_cpp/lib/libmtmd.so",
+    }
+    assert ("llama_cpp/lib/libllama.so.0", "libllama.so", "SYMLINK") in found.binaries
+
+
 def test_a_library_stays_only_if_something_that_is_used_needs_it(run_spec) -> None:
     found, _noted = run_spec(
         binaries=[
@@ -170,15 +182,13 @@ def test_a_library_stays_only_if_something_that_is_used_needs_it(run_spec) -> No
     }
 
 
-def test_what_belongs_to_the_desktop_stays_out_on_linux_only(run_spec) -> None:
-    binaries = [
-        ("x.so", "x", "EXTENSION"),
-        ("libX11.so.6", "X11", "BINARY"),
-        ("libssl.so.3", "ssl", "BINARY"),
-    ]
-    imports = {"x": ["libX11.so.6", "libssl.so.3"]}
+@pytest.mark.parametrize("name", ["libX11.so.6", "libmvec.so.1"])
+def test_what_belongs_to_the_system_stays_out_on_linux_only(run_spec, name: str) -> None:
+    """A part of the C library would tie the Debian package to one version of that."""
+    binaries = [("x.so", "x", "EXTENSION"), (name, name, "BINARY"), ("libssl.so.3", "ssl", "BINARY")]
+    imports = {"x": [name, "libssl.so.3"]}
     assert places(run_spec("linux", binaries, imports)[0].binaries) == {"x.so", "libssl.so.3"}
-    assert places(run_spec("darwin", binaries, imports)[0].binaries) == {"x.so", "libX11.so.6", "libssl.so.3"}
+    assert places(run_spec("darwin", binaries, imports)[0].binaries) == {"x.so", name, "libssl.so.3"}
 
 
 def test_portaudio_is_the_systems_on_linux_and_comes_along_elsewhere(run_spec) -> None:
