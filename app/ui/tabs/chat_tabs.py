@@ -327,7 +327,6 @@ class ChatTabs(QWidget):
         self._spare_timer.start()
         return view
 
-    @Slot()
     def _make_spare(self) -> None:
         """So that the next chat is there at once: making a view takes longer than a frame."""
         from app.ui.tabs.chat_view import ChatView
