@@ -32,7 +32,9 @@ class ChatRequests:
         senses = self.senses
         if senses is None:
             return tuple(messages)
-        return tuple(in_words(one, lambda media: senses.takes(media.kind)) for one in messages)
+        return tuple(
+            in_words(one, lambda media: senses.takes(media.kind)) if one.media else one for one in messages
+        )
 
     def make(
         self,

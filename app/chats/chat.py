@@ -51,6 +51,7 @@ class Turn:
     attachments: tuple[Attachment, ...] = ()
     thinking_s: float = 0.0  # from its first token to the end of what it thought
     rounds: list[ToolRound] = field(default_factory=list)  # its parts before `text`, ending in calls
+    _message: Message | None = field(default=None, init=False, repr=False, compare=False)  # once it was read
 
     @property
     def message_text(self) -> str:
@@ -66,7 +67,9 @@ class Turn:
     def messages(self) -> tuple[Message, ...]:
         """As the model reads it: calls and their results stand before its text."""
         if not self.attachments and not self.rounds:  # most turns: a long chat has thousands of them
-            return (Message(self.role, self.text),) if self.text else ()
+            if self._message is None or self._message.content is not self.text:
+                self._message = Message(self.role, self.text)
+            return (self._message,) if self.text else ()
         calls = self.round_messages
         if not self.text and not self.attachments:
             return calls

@@ -4,15 +4,18 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from time import thread_time
 
-from PySide6.QtCore import QCoreApplication, QObject, QTimer, Slot
+from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QObject, QTimer, Slot
 from shiboken6 import isValid
 
 SLICE = 5_000  # in weights, some 12 ms: so much is done at once, and a step that has begun is ended
+FULL_S = 0.008  # of computing: a round of the loop that has done so much has no room for a slice
+MAX_FULL_ROUNDS = 3  # that a slice waits for: a busy window is drawn, too
 
 
 class Slices(QObject):
-    """One of all that wait has each turn of the loop, so that together they cannot hold the window either."""
+    """One of all that wait has each round of the loop, so that together they cannot hold it either."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -20,8 +23,12 @@ class Slices(QObject):
         self._end: float | None = None  # of the slice that has begun
         self._waiting: dict[QObject, Callable[[], None]] = {}
         self._doomed: deque[QObject] = deque()
+        self._round_began_s = 0.0  # of computing
+        self._num_full_rounds = 0  # since the last slice
         self._timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self._on_timeout)
+        loop = QAbstractEventDispatcher.instance()
+        loop.aboutToBlock.connect(self._begin_round)  # on Linux each round says so, whether it blocks or not
 
     def wait(self, one: QObject, on_turn: Callable[[], None]) -> None:
         self._waiting[one] = on_turn
@@ -58,7 +65,17 @@ class Slices(QObject):
         return len(self._waiting)
 
     @Slot()
+    def _begin_round(self) -> None:
+        self._round_began_s = thread_time()
+
+    @Slot()
     def _on_timeout(self) -> None:
+        is_full = thread_time() - self._round_began_s > FULL_S
+        if is_full and self._num_full_rounds < MAX_FULL_ROUNDS:
+            self._num_full_rounds += 1
+            self._timer.start()
+            return
+        self._num_full_rounds = 0
         one = next(iter(self._waiting))
         on_turn = self._waiting.pop(one)
         if self._waiting:

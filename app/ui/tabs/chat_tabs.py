@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.look.layouts import vbox
+from app.look.theme import polish
 from app.protocol.report import HibernatedChat, StepReport
 from app.ui.base.notices import Notices
 from app.ui.base.panes import has_focus
@@ -336,10 +337,8 @@ class ChatTabs(QWidget):
             slices().wait(self._spare, self._polish_spare)
 
     def _polish_spare(self) -> None:
-        """Gives each of its widgets its style, which takes a third of the time to show it."""
         if self._spare:
-            for part in (self._spare, *self._spare.findChildren(QWidget)):
-                part.ensurePolished()
+            polish(self._spare)
 
     def _take_first_page(self, tab: Tab) -> FirstPage | None:
         """The first page, for the first current chat only."""

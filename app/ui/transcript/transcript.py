@@ -43,6 +43,7 @@ NUM_AROUND = 3  # rows with widgets on each side of what is in sight
 MAX_PASSES = 8
 VIEW_WEIGHT = 1_500  # making one takes 3 ms
 FREE_AFTER_MS = 60_000  # a hidden chat needs no widgets
+AHEAD: dict[type[TurnView], Role] = {UserView: Role.USER, AnswerView: Role.ASSISTANT}  # for what is said next
 
 
 class Transcript(QAbstractScrollArea):
@@ -463,7 +464,7 @@ class Transcript(QAbstractScrollArea):
             else:
                 view.hide()
         self.queue.move(self._page.column.left(), self._page.top_of(len(self._page.rows), value))
-        if any(not self._is_ready(row) for row in around):
+        if self._next_ahead() or any(not self._is_ready(row) for row in around):
             slices().wait(self, self._fill)
 
     def _around(self) -> range:
@@ -476,11 +477,20 @@ class Transcript(QAbstractScrollArea):
 
     @Slot()
     def _fill(self) -> None:
-        """One row in sight or around it, so that scrolling finds it ready."""
+        """One row in sight or around it, so that scrolling finds it ready, or a view for the next message."""
+        if not self.isVisible():
+            return
         row = next((row for row in self._around() if not self._is_ready(row)), None)
-        if row is not None and self.isVisible():
+        if row is not None:
             self._measure(row)
             self._place(is_growth=self._is_at_end)
+        elif kind := self._next_ahead():
+            self._views.make_ahead(kind, Turn(AHEAD[kind], ""))
+            slices().wait(self, self._fill)
+
+    def _next_ahead(self) -> type[TurnView] | None:
+        """The kind of a view that is still to be made ahead."""
+        return next((kind for kind in AHEAD if self._views.lacks(kind)), None)
 
     @Slot(object, object)
     def _on_version_requested(self, turn: Turn, version: Turn) -> None:

@@ -3,7 +3,15 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from app.ui.message.slices import SLICE, Slices
+from app.ui.message.slices import FULL_S, MAX_FULL_ROUNDS, SLICE, Slices
+
+
+def next_round(slices: Slices, computes_s: float = 0.0) -> None:
+    """In which so much is done before the slice."""
+    slices._begin_round()
+    slices._round_began_s -= computes_s
+    slices._timer.stop()
+    slices._on_timeout()
 
 
 def test_one_of_all_that_wait_has_each_turn_of_the_loop(qtbot: QtBot, qapp: QApplication) -> None:
@@ -13,10 +21,36 @@ def test_one_of_all_that_wait_has_each_turn_of_the_loop(qtbot: QtBot, qapp: QApp
     slices.wait(one, lambda: turns.append("one"))
     slices.wait(other, lambda: turns.append("other"))
     slices.wait(one, lambda: turns.append("one again"))
-    slices._on_timeout()
+    next_round(slices)
     assert turns == ["one again"]
     qtbot.waitUntil(lambda: slices.num_waiting == 0)
     assert turns == ["one again", "other"]
+
+
+def test_a_slice_waits_while_the_loop_has_enough_to_do_but_not_for_long(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
+    slices = Slices(qapp)
+    turns: list[str] = []
+    one, other = QObject(), QObject()
+    slices.wait(one, lambda: turns.append("one"))
+    slices.wait(other, lambda: turns.append("other"))
+    for _ in range(MAX_FULL_ROUNDS):
+        next_round(slices, computes_s=2 * FULL_S)
+        assert not turns
+    next_round(slices, computes_s=2 * FULL_S)
+    assert turns == ["one"]
+    next_round(slices, computes_s=2 * FULL_S)
+    assert turns == ["one"]
+    next_round(slices)
+    assert turns == ["one", "other"]
+
+
+def test_each_round_of_the_loop_is_noticed(qtbot: QtBot, qapp: QApplication) -> None:
+    slices = Slices(qapp)
+    slices._round_began_s = -1.0
+    qtbot.wait(1)
+    assert slices._round_began_s > 0
 
 
 def test_all_in_one_block_share_a_slice(qapp: QApplication) -> None:
@@ -53,7 +87,7 @@ def test_what_is_deleted_goes_one_a_turn_and_in_order(qtbot: QtBot, qapp: QAppli
         slices.delete(child)
     slices.delete(parent)
     for expected in (["first"], ["first", "second"]):
-        slices._on_timeout()
+        next_round(slices)
         qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
         assert gone == expected
     qtbot.waitUntil(lambda: slices.num_waiting == 0)

@@ -186,6 +186,23 @@ def test_only_what_is_in_sight_and_a_little_around_it_has_widgets(
     assert len(transcript.findChildren(TurnView)) <= MAX_VIEWS + 1
 
 
+def test_the_views_of_the_next_message_and_its_answer_are_made_ahead(
+    transcript: Transcript, chat: Chat, qtbot: QtBot
+) -> None:
+    transcript.show()
+    settle(transcript, qtbot)
+    before = {*transcript._views}
+    chat.turns[-1].state = TurnState.DONE
+    question, answer = Turn(Role.USER, "Another?"), Turn(Role.ASSISTANT, "Yes", TurnState.STREAMING)
+    chat.add(question, answer)
+    transcript.mark_dirty()
+    settle(transcript, qtbot)
+    assert {view_of(transcript, question), view_of(transcript, answer)} <= before
+    assert "Another?" in transcript.plain_text()
+    assert "Yes" in transcript.plain_text()
+    assert {*transcript._views} > before
+
+
 def test_every_turn_can_be_scrolled_to_and_shows_its_own_text(
     transcript: Transcript, chat: Chat, qtbot: QtBot
 ) -> None:
