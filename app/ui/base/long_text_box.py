@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from app.look.words import locale, tr
 from app.ui.base.setting_kinds import Setting
-from app.ui.base.text_parts import PART_CHARS, STEPPER, Stepper, is_one_part, part_starts
+from app.ui.base.text_parts import STEPPER, Stepper, is_one_part, part_starts
 
 HEIGHT = 96
 MARGIN = 4  # where the letters begin
@@ -18,7 +18,6 @@ MAX_CHARS = 1_000_000
 MAX_WHOLE_CHARS = 100_000
 MAX_WHOLE_LINES = 6_000
 MOST_IN_SIGHT = 1_000  # more need a scroll bar
-FOREIGN_PART_CHARS = 2_000  # Chinese letters that are all new to Qt take it ten times as long
 
 
 class LongTextBox(QPlainTextEdit):
@@ -62,7 +61,7 @@ class LongTextBox(QPlainTextEdit):
 
     def _show(self, value: str, place: int) -> None:
         """The part with this place, to which the cursor goes."""
-        starts = [0] if _is_shown_whole(value) else part_starts(value, _part_chars(value))
+        starts = [0] if _is_shown_whole(value) else part_starts(value)
         part = bisect_right(starts, place) - 1
         end = [*starts, len(value)][part + 1]
         self._value, self._begin, self._num_after = value, starts[part], len(value) - end
@@ -178,12 +177,7 @@ class LongTextBox(QPlainTextEdit):
 def _is_shown_whole(text: str) -> bool:
     if len(text) > MAX_WHOLE_CHARS or text.count("\n") > MAX_WHOLE_LINES:
         return False
-    most = _part_chars(text)
-    return all(is_one_part(line, most) for line in text.split("\n"))
-
-
-def _part_chars(text: str) -> int:
-    return PART_CHARS if text.isascii() else FOREIGN_PART_CHARS
+    return all(map(is_one_part, text.split("\n")))
 
 
 def _num_units(text: str) -> int:

@@ -8,35 +8,45 @@ from app.look.fonts import small_font, tabular
 from app.look.plain_text import PlainLabel
 from app.look.words import tr
 
-PART_CHARS = 8_000  # laying out more takes longer than a frame, if no letter is Latin
+PART_BYTES = 6_000  # of UTF-8, which go with what a letter costs: laying out more takes longer than a frame
 # Inter draws these by what stands beside them, which takes ten times as long as another letter.
-SLOW_CHARS, MAX_SLOW_CHARS = "[](){}<>-+=:@~", 3_000
-SLOW_PART_CHARS = 2_000
+SLOW, MAX_SLOW = b"[](){}<>-+=:@~", 1_500
+SLOW_PART_BYTES = 2_000
+DIVERSE_PART = 1_000  # of letters that hardly repeat: one that is new to Qt takes it as long as ten others
+DIVERSE_SHARE, SAMPLE_STEP = (
+    0.85,
+    8,
+)  # so many of each eighth letter are different ones; in Chinese prose some half
 MAX_PART_LINES = 600
 STEPPER = 28
 
 
-def part_starts(text: str, most: int = PART_CHARS) -> list[int]:
+def part_starts(text: str) -> list[int]:
     """Where the parts of a text begin: at the beginning of a line, if there is one not far before."""
     num_lines = text.count("\n") + 1
-    usual = min(most, max(MAX_PART_LINES, MAX_PART_LINES * len(text) // num_lines))
+    most = min(PART_BYTES, max(MAX_PART_LINES, MAX_PART_LINES * len(text) // num_lines))
     starts = [0]
-    while len(text) - starts[-1] > (size := _part_size(text, starts[-1], usual)):
+    while len(text) - starts[-1] > (size := _part_size(text, starts[-1], most)):
         end = starts[-1] + size
         line_end = text.rfind("\n", end - size // 2, end)
         starts.append(line_end + 1 if line_end >= 0 else end)
     return starts
 
 
-def is_one_part(line: str, most: int) -> bool:
-    return len(line) <= _part_size(line, 0, most)
+def is_one_part(line: str) -> bool:
+    return len(line) <= PART_BYTES // 4 or len(line) <= _part_size(line, 0, PART_BYTES)
 
 
 def _part_size(text: str, begin: int, most: int) -> int:
-    if min(most, len(text) - begin) <= MAX_SLOW_CHARS:  # most lines: there cannot be more
-        return most
-    is_slow = sum(text.count(char, begin, begin + most) for char in SLOW_CHARS) > MAX_SLOW_CHARS
-    return SLOW_PART_CHARS if is_slow else most
+    """How many of its letters a part has at most that begins there, one at least."""
+    data = text[begin : begin + most].encode("utf-8", "replace")[:PART_BYTES]
+    if len(data) - len(data.translate(None, SLOW)) > MAX_SLOW:
+        data = data[:SLOW_PART_BYTES]
+    part = data.decode("utf-8", "ignore")
+    sample = part[::SAMPLE_STEP]
+    if len({*sample}) > DIVERSE_SHARE * len(sample):
+        part = part[:DIVERSE_PART]
+    return len(part) or 1
 
 
 class Stepper(QWidget):

@@ -20,7 +20,8 @@ from app.ui.message.safe_browser import SafeBrowser
 from app.ui.message.slices import slices
 from app.ui.message.text_part import TextPart
 
-CHARS_PER_WEIGHT = 3
+BYTES_PER_WEIGHT = 2
+MIN_LETTER = 2  # pixels
 
 
 class LongText(QWidget):
@@ -87,7 +88,7 @@ class LongText(QWidget):
     def arrange(self, widest: int) -> int:
         """Lays it out in this width, and returns the height."""
         has_parts, has_note = self.num_parts > 1, bool(self._note.text())
-        width = widest if has_parts else min(widest, max(self._text.ideal_width(), self._width_of_head()))
+        width = widest if has_parts or self._is_wide(widest) else min(widest, self._ideal_width())
         y = 0
         if has_note:
             self._note.setGeometry(0, 0, width, self._note.heightForWidth(width))
@@ -121,6 +122,13 @@ class LongText(QWidget):
         self._text.raise_()
         return button
 
+    def _is_wide(self, width: int) -> bool:
+        """Surely wider than that. Else all lines are laid out to see how wide they are, then once more."""
+        return max(map(len, self.text.split("\n"))) * MIN_LETTER > width
+
+    def _ideal_width(self) -> int:
+        return max(self._text.ideal_width(), self._width_of_head())
+
     def _width_of_head(self) -> int:
         lines = self._note.text().splitlines()
         widths = [self._note.fontMetrics().horizontalAdvance(line) + 4 for line in lines]
@@ -144,6 +152,6 @@ class LongText(QWidget):
         if shown != self._shown:
             self._shown = shown
             self._text.show_plain(shown)
-            slices().work += len(shown) // CHARS_PER_WEIGHT
+            slices().work += len(shown.encode(errors="replace")) // BYTES_PER_WEIGHT
         if self.num_parts > 1:
             self.stepper.show_part(part, self.num_parts)

@@ -8,9 +8,9 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.long_text_box import FOREIGN_PART_CHARS, MAX_CHARS, LongTextBox
+from app.ui.base.long_text_box import MAX_CHARS, LongTextBox
 from app.ui.base.setting_kinds import Setting
-from app.ui.base.text_parts import MAX_SLOW_CHARS, PART_CHARS
+from app.ui.base.text_parts import PART_BYTES, SLOW_PART_BYTES
 
 LINE = "".join(f"sentence {number}. " for number in range(2_000))  # some 28,000 characters
 MOVE = QTextCursor.MoveOperation
@@ -51,10 +51,10 @@ def all_parts(box: Box) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "num_chars"),
     [
-        (LINE, PART_CHARS),
-        ("word\n" + "\u4e00" * 30_000, FOREIGN_PART_CHARS),
-        ("word\n" + "[" * 30_000, MAX_SLOW_CHARS),
-        ("abcdefghij\n" * 12_000, PART_CHARS),
+        (LINE, PART_BYTES),
+        ("word\n" + "\u4e00" * 30_000, PART_BYTES // 3 + 5),
+        ("word\n" + "[" * 30_000, SLOW_PART_BYTES),
+        ("abcdefghij\n" * 12_000, PART_BYTES),
         ("\n" * 60_000, 1_000),
     ],
     ids=["a line", "a line of Chinese", "a line of brackets", "many characters", "many lines"],

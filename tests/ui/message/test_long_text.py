@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.text_parts import PART_CHARS, part_starts
+from app.ui.base.text_parts import DIVERSE_PART, PART_BYTES, part_starts
 from app.ui.message.long_text import LongText
 
 BOOK = "".join(f"line {n} of the book\n" for n in range(3000))
@@ -25,30 +25,41 @@ def shown(text: LongText) -> str:
     return text._text.toPlainText()
 
 
-@pytest.mark.parametrize("length", [0, 1, PART_CHARS])
+@pytest.mark.parametrize("length", [0, 1, PART_BYTES])
 def test_what_is_not_long_is_one_part(length: int) -> None:
     assert part_starts("x" * length) == [0]
 
 
 def test_one_endless_line_is_cut_where_it_must_be() -> None:
-    assert part_starts("x" * (2 * PART_CHARS + 1)) == [0, PART_CHARS, 2 * PART_CHARS]
+    assert part_starts("x" * (2 * PART_BYTES + 1)) == [0, PART_BYTES, 2 * PART_BYTES]
 
 
 def test_letters_that_are_laid_out_slowly_make_small_parts() -> None:
     assert part_starts("[" * 6_000) == [0, 2_000, 4_000]
 
 
+def test_letters_of_other_scripts_count_their_bytes() -> None:
+    assert part_starts("\u4e00" * 6_001) == [0, 2_000, 4_000, 6_000]
+    assert part_starts("\U0001f600" * 2_000) == [0, 1_500]
+    assert part_starts("\u00e9a" * 3_000) == [0, 4_000]
+
+
+def test_many_different_letters_make_small_parts() -> None:
+    source = "".join(chr(0x4E00 + number) for number in range(2_500))
+    assert part_starts(source) == [0, DIVERSE_PART, 2 * DIVERSE_PART]
+
+
 def test_only_where_they_stand() -> None:
-    plain = "a sentence with (a few) of them: as many as anybody writes. " * 200
-    assert part_starts(plain) == [0, PART_CHARS]
-    assert part_starts(plain + "[" * 5_000)[:3] == [0, PART_CHARS, PART_CHARS + 2_000]
+    plain = "a sentence with (a few) of them: as many as anybody writes. " * 150
+    assert part_starts(plain) == [0, PART_BYTES]
+    assert part_starts(plain + "[" * 5_000)[:3] == [0, PART_BYTES, PART_BYTES + 2_000]
 
 
 def test_data_in_one_line_makes_large_parts() -> None:
     data = json.dumps(
         {f"key {number}": [number, {"name": "a value", "is_set": True}] for number in range(300)}
     )
-    assert part_starts(data) == list(range(0, len(data), PART_CHARS))
+    assert part_starts(data) == list(range(0, len(data), PART_BYTES))
 
 
 def test_parts_begin_with_a_line() -> None:
@@ -70,7 +81,7 @@ def parts_of(source: str) -> list[str]:
 def test_parts_together_are_the_text(piece: str, times: int) -> None:
     source = piece * times
     assert "".join(parts_of(source)) == source
-    assert all(0 < len(part) <= PART_CHARS for part in parts_of(source)[1:])
+    assert all(0 < len(part) <= PART_BYTES for part in parts_of(source)[1:])
 
 
 def test_a_long_text_is_shown_a_part_at_a_time(text: LongText) -> None:
@@ -92,6 +103,17 @@ def test_a_match_brings_its_part(text: LongText) -> None:
     number = BOOK.lower().count("line", 0, part_starts(BOOK)[1])
     text.show_match("LINE", number)
     assert text.part == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "is_wide"), [("i" * 200, False), ("many words " * 40, True), ("i\n" * 400, False)]
+)
+def test_a_text_takes_all_of_the_width_only_if_it_has_a_line_that_needs_it(
+    text: LongText, source: str, is_wide: bool
+) -> None:
+    text.show_text(source)
+    text.arrange(700)
+    assert (text.width() == 700) is is_wide
 
 
 def test_a_short_text_takes_no_more_room_than_it_needs(text: LongText) -> None:

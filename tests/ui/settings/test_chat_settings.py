@@ -14,7 +14,7 @@ from app.protocol.request import Overflow
 from app.protocol.sampling import NEVER, SamplingParams
 from app.services.form_check import FormCheck
 from app.settings.settings import Settings
-from app.ui.base.text_parts import PART_CHARS
+from app.ui.base.text_parts import PART_BYTES
 from app.ui.composer.composer import ChatSettingsButton
 from app.ui.settings.chat_settings import ChatSettings, Inherited
 from tests.fakes import model_info
@@ -251,7 +251,7 @@ def test_a_long_prompt_is_kept_as_it_is_pasted(panel: ChatSettings, qtbot: QtBot
         panel.prompt.insertFromMimeData(pasted(whole))
     assert signal.args[0].system_prompt == whole
     panel.apply(signal.args[0], INHERITED)
-    assert 0 < len(panel.prompt.toPlainText()) <= PART_CHARS
+    assert 0 < len(panel.prompt.toPlainText()) <= PART_BYTES
 
 
 async def test_the_form_of_answers_is_a_choice_of_the_chat(
