@@ -9,12 +9,14 @@ from time import thread_time
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
+from app.bridge.rounds import rounds
 from app.engine.freed_memory import give_back
 
 PERIOD_MS = 1_000
 MOMENT_MS = 20  # in which the window has to do nearly nothing: what it does is not to wait for a collection
 BUSY_S = 0.004  # of computing in a moment
-MAX_MOMENTS = 25  # then it is collected whatever the window does
+MAX_MOMENTS = 25  # then it is collected in the next round of the loop that has room,
+MAX_FULL_ROUNDS = 5  # or after so many that have none
 QUIET_PERIODS = 5  # without a collection that was due; in the last two of them everything is tidied up
 # Chats that are closed before the next collection of everything, however busy the window is: each leaves a
 # quarter of a megabyte in cycles, and a hundred of them would raise for good what the heaps of malloc and
@@ -60,7 +62,10 @@ class GarbageCollector(QObject):
     def collect_if_idle(self) -> None:
         """A moment has passed: it goes on to the next if the window was at work in it."""
         self._num_moments += 1
-        if thread_time() - self._computed_s > BUSY_S and self._num_moments < MAX_MOMENTS:
+        is_busy = thread_time() - self._computed_s > BUSY_S
+        if (is_busy and self._num_moments < MAX_MOMENTS) or (
+            rounds().is_full and self._num_moments < MAX_MOMENTS + MAX_FULL_ROUNDS
+        ):
             self._begin_moment()
         else:
             self.collect_if_due()

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge import garbage
 from app.bridge.garbage import GarbageCollector
+from app.bridge.rounds import FULL_S, rounds
 
 
 @pytest.fixture
@@ -27,6 +28,12 @@ def collector(qapp: QObject, monkeypatch: pytest.MonkeyPatch, period_ms: int) ->
     shiboken6.delete(collector)  # now: its timer would go on working beside the next test's
     gc.unfreeze()
     gc.disable()  # as the other tests have it
+
+
+def next_round(computes_s: float = 0.0) -> None:
+    """Of the loop, in which so much is done already."""
+    rounds()._begin()
+    rounds()._began_s -= computes_s
 
 
 class Node:
@@ -165,13 +172,24 @@ def test_a_collection_waits_for_a_moment_in_which_the_window_is_idle_but_not_for
     collector.wait_for_moment()
     for _ in range(3):
         now_s += 2 * garbage.BUSY_S
+        next_round()
         collector.collect_if_idle()
     assert (collected, collector._moment.isActive()) == ([], True)
     collector._moment.stop()
+    next_round()
     collector.collect_if_idle()
     assert (collected, collector._moment.isActive()) == ([None], False)
     collector.wait_for_moment()
     for _ in range(garbage.MAX_MOMENTS):
         now_s += 2 * garbage.BUSY_S
+        next_round()
         collector.collect_if_idle()
     assert len(collected) == 2
+    collector._moment.stop()
+    collector.wait_for_moment()
+    for number in range(garbage.MAX_MOMENTS + garbage.MAX_FULL_ROUNDS):
+        assert len(collected) == 2, number
+        now_s += 2 * garbage.BUSY_S
+        next_round(computes_s=2 * FULL_S)
+        collector.collect_if_idle()
+    assert len(collected) == 3

@@ -4,13 +4,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from time import thread_time
 
-from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QObject, QTimer, Slot
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, Slot
 from shiboken6 import isValid
 
+from app.bridge.rounds import rounds
+
 SLICE = 5_000  # in weights, some 12 ms: so much is done at once, and a step that has begun is ended
-FULL_S = 0.008  # of computing: a round of the loop that has done so much has no room for a slice
 MAX_FULL_ROUNDS = 3  # that a slice waits for: a busy window is drawn, too
 
 
@@ -23,12 +23,9 @@ class Slices(QObject):
         self._end: float | None = None  # of the slice that has begun
         self._waiting: dict[QObject, Callable[[], None]] = {}
         self._doomed: deque[QObject] = deque()
-        self._round_began_s = 0.0  # of computing
         self._num_full_rounds = 0  # since the last slice
         self._timer = QTimer(self, singleShot=True, interval=0)
         self._timer.timeout.connect(self._on_timeout)
-        loop = QAbstractEventDispatcher.instance()
-        loop.aboutToBlock.connect(self._begin_round)  # on Linux each round says so, whether it blocks or not
 
     def wait(self, one: QObject, on_turn: Callable[[], None]) -> None:
         self._waiting[one] = on_turn
@@ -65,13 +62,8 @@ class Slices(QObject):
         return len(self._waiting)
 
     @Slot()
-    def _begin_round(self) -> None:
-        self._round_began_s = thread_time()
-
-    @Slot()
     def _on_timeout(self) -> None:
-        is_full = thread_time() - self._round_began_s > FULL_S
-        if is_full and self._num_full_rounds < MAX_FULL_ROUNDS:
+        if rounds().is_full and self._num_full_rounds < MAX_FULL_ROUNDS:
             self._num_full_rounds += 1
             self._timer.start()
             return

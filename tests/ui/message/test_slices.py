@@ -3,13 +3,14 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from app.ui.message.slices import FULL_S, MAX_FULL_ROUNDS, SLICE, Slices
+from app.bridge.rounds import FULL_S, rounds
+from app.ui.message.slices import MAX_FULL_ROUNDS, SLICE, Slices
 
 
 def next_round(slices: Slices, computes_s: float = 0.0) -> None:
     """In which so much is done before the slice."""
-    slices._begin_round()
-    slices._round_began_s -= computes_s
+    rounds()._begin()
+    rounds()._began_s -= computes_s
     slices._timer.stop()
     slices._on_timeout()
 
@@ -44,13 +45,6 @@ def test_a_slice_waits_while_the_loop_has_enough_to_do_but_not_for_long(
     assert turns == ["one"]
     next_round(slices)
     assert turns == ["one", "other"]
-
-
-def test_each_round_of_the_loop_is_noticed(qtbot: QtBot, qapp: QApplication) -> None:
-    slices = Slices(qapp)
-    slices._round_began_s = -1.0
-    qtbot.wait(1)
-    assert slices._round_began_s > 0
 
 
 def test_all_in_one_block_share_a_slice(qapp: QApplication) -> None:
