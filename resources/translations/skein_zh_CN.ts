@@ -4624,6 +4624,18 @@ rate</source>
         <translation>未粘贴：超过 {number} 个字符。</translation>
     </message>
     <message>
+        <source>Dismiss all</source>
+        <extracomment>app/ui/base/notices.py</extracomment>
+        <translation>全部关闭</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} earlier messages</source>
+        <extracomment>app/ui/base/notices.py</extracomment>
+        <translation>
+            <numerusform>还有 {n} 条较早的消息</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>The screen could not be read. Take a screenshot with another program and paste it.</source>
         <extracomment>app/ui/base/screenshot.py</extracomment>
         <translation>无法读取屏幕。请用其他程序截图，然后粘贴。</translation>

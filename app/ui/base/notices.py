@@ -18,11 +18,12 @@ from app.look.layouts import STRETCH, hbox, vbox
 from app.look.painted import paint_rounded, paint_tinted
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
-from app.look.words import sentences, tr, tr_said
+from app.look.words import sentences, tr, tr_n, tr_said
 from app.protocol.model import ModelInfo
 from app.ui.base.pause_strip import PauseStrip
 
 UNDO_FOR_MS = 10_000
+MAX_BANNERS = 3  # in sight: more would leave no room for the chat
 
 
 class Offer(NamedTuple):
@@ -42,19 +43,21 @@ class Notices(QWidget):
         super().__init__(parent)
         self.progress = LoadStrip(self)
         self.paused = PauseStrip(self)
-        self._column = vbox(self.progress, self.paused, on=self, spacing=0)
+        self.earlier = EarlierStrip(self)
+        self.earlier.dismissed.connect(self._dismiss_all)
+        self._column = vbox(self.progress, self.paused, self.earlier, on=self, spacing=0)
 
     def show_error(self, text: str, *offers: Offer) -> None:
         """One banner for each different text; it stays until it is dismissed or an offer taken."""
         text = tr_said(text)
         if any(banner.text == text for banner in self.banners()):
             return
-        self._column.addWidget(Banner(text, offers, self))
+        self._add(Banner(text, offers, self))
 
     def show_offer(self, text: str, action: str, on_action: Callable[[], None]) -> None:
         """Not an error. One at a time, until it is taken, dismissed or withdrawn."""
         self.withdraw_offer()
-        self._column.addWidget(Banner(text, (Offer(action, on_action),), self, is_error=False))
+        self._add(Banner(text, (Offer(action, on_action),), self, is_error=False))
 
     def withdraw_offer(self) -> None:
         for banner in self.banners():
@@ -74,10 +77,47 @@ class Notices(QWidget):
                 banner.dismiss()
 
     def banners(self) -> list["Banner"]:
+        """Those that are not in sight, too. The oldest comes first."""
         return [child for child in self.children() if isinstance(child, Banner)]
+
+    def _add(self, banner: "Banner") -> None:
+        banner.dismissed.connect(self._show_banners)
+        self._column.addWidget(banner)
+        self._show_banners()
+
+    def _show_banners(self) -> None:
+        """The newest, and before those the ones with something to choose."""
+        banners = sorted(self.banners(), key=lambda banner: banner.has_offer or not banner.is_error)
+        for number, banner in enumerate(reversed(banners)):
+            banner.setVisible(number < MAX_BANNERS)
+        self.earlier.show_number(len(banners) - MAX_BANNERS)
+
+    def _dismiss_all(self) -> None:
+        for banner in self.banners():
+            banner.dismiss()
+
+
+class EarlierStrip(QWidget):
+    """How many more banners there are. They come into sight as others are dismissed."""
+
+    dismissed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.words = PlainLabel(parent=self, tone="muted")
+        self.dismiss = quiet_button(tr("Dismiss all"), self, "bar")
+        self.dismiss.clicked.connect(self.dismissed)
+        hbox(self.words, STRETCH, self.dismiss, on=self, margins=(44, 2, 12, 2))
+        self.hide()
+
+    def show_number(self, number: int) -> None:
+        self.words.setText(tr_n("{n} earlier message", "{n} earlier messages", number))
+        self.setVisible(number > 0)
 
 
 class Banner(QWidget):
+    dismissed = Signal()
+
     def __init__(
         self,
         text: str,
@@ -118,6 +158,7 @@ class Banner(QWidget):
         self.hide()
         self.setParent(None)
         self.deleteLater()
+        self.dismissed.emit()
         if has_focus and isinstance(notices, Notices):
             notices.left.emit()
 

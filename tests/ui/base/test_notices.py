@@ -45,6 +45,36 @@ def test_the_same_error_is_said_once(notices: Notices) -> None:
     assert len(notices.banners()) == 1
 
 
+def test_many_errors_leave_the_chat_its_room_and_none_is_lost(notices: Notices) -> None:
+    notices.show_error("The engine stopped.", Offer("Reload model", lambda: None))
+    for number in range(5):
+        notices.show_error(f"File {number} is damaged.")
+    assert [banner.text for banner in notices.banners() if banner.isVisible()] == [
+        "The engine stopped.",
+        "File 3 is damaged.",
+        "File 4 is damaged.",
+    ]
+    assert notices.earlier.words.text() == "3 earlier messages"
+    notices.withdraw("File 3 is damaged.")
+    assert [banner.text for banner in notices.banners() if banner.isHidden()] == [
+        "File 0 is damaged.",
+        "File 1 is damaged.",
+    ]
+    notices.withdraw("File 4 is damaged.")
+    assert notices.earlier.words.text() == "1 earlier message"
+    notices.withdraw("File 2 is damaged.")
+    assert notices.earlier.isHidden()
+    assert all(banner.isVisible() for banner in notices.banners())
+
+
+def test_all_errors_are_dismissed_at_once(notices: Notices) -> None:
+    for number in range(5):
+        notices.show_error(f"File {number} is damaged.")
+    notices.earlier.dismiss.click()
+    assert notices.banners() == []
+    assert notices.earlier.isHidden()
+
+
 def test_taking_the_action_of_a_banner_dismisses_it(notices: Notices) -> None:
     taken: list[bool] = []
     notices.show_error("The engine stopped.", Offer("Reload model", lambda: taken.append(True)))
