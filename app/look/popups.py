@@ -5,7 +5,7 @@ one, and for popups that are no windows. Corners are cut off where nothing can b
 """
 
 import ctypes
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt
@@ -17,6 +17,7 @@ from app.look.tokens import Tokens, current
 
 RADIUS = 10  # as in the style sheet
 SPREAD, DROP = 24, 6  # how far the shadow reaches, and how much lower it lies
+CORNER = 36  # of the shadow: these two together, up to a whole number of pixels at 125 % and 150 %
 _FOLLOWED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.ZOrderChange)
 
 
@@ -118,8 +119,6 @@ class Shadow(QWidget):
         super().__init__(window)
         self._window = window
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._picture = QPixmap()
-        self._drawn_for: tuple[QSize, float, Tokens] | None = None
 
     def lie_under(self, popup: QWidget) -> None:
         if popup.isWindow():
@@ -132,14 +131,26 @@ class Shadow(QWidget):
         self.setGeometry(place.adjusted(-SPREAD, DROP - SPREAD, SPREAD, DROP + SPREAD))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        looks = (self.size(), self.devicePixelRatioF(), current())
-        if looks != self._drawn_for:
-            self._drawn_for, self._picture = looks, _shadow(*looks)
-        QPainter(self).drawPixmap(0, 0, self._picture)
+        """What lies under the popup itself is left out."""
+        scale = self.devicePixelRatioF()
+        picture, painter = _shadow(scale, current()), QPainter(self)
+        for x, width, from_x, from_width in _thirds(self.width()):
+            for y, height, from_y, from_height in _thirds(self.height()):
+                if (x, y) != (CORNER, CORNER):
+                    source = QRectF(from_x * scale, from_y * scale, from_width * scale, from_height * scale)
+                    painter.drawPixmap(QRectF(x, y, width, height), picture, source)
 
 
-def _shadow(size: QSize, scale: float, tokens: Tokens) -> QPixmap:
-    """Boxes one within the other, each a little darker: a soft edge, as a blur would give."""
+def _thirds(length: int) -> tuple[tuple[int, int, int, int], ...]:
+    """Where each begins and how long it is, then the same in the smallest shadow: the middle is stretched."""
+    middle = length - 2 * CORNER
+    return (0, CORNER, 0, CORNER), (CORNER, middle, CORNER, 1), (CORNER + middle, CORNER, CORNER + 1, CORNER)
+
+
+@lru_cache(4)
+def _shadow(scale: float, tokens: Tokens) -> QPixmap:
+    """Of the smallest popup: boxes one within the other, each a little darker, as a blur would be."""
+    size = QSize(2 * CORNER + 1, 2 * CORNER + 1)
     picture = QPixmap(size * scale)
     picture.setDevicePixelRatio(scale)
     picture.fill(Qt.GlobalColor.transparent)

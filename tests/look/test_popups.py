@@ -29,6 +29,24 @@ def inside(window: QWidget) -> QFrame:
     return overlay
 
 
+def edges(shadow: Shadow, size: QSize) -> tuple[list[int], list[int]]:
+    """How dark it is from the left and from below, through its middle."""
+    shadow.resize(size)
+    picture, right, bottom = shadow.grab().toImage(), size.width() // 2, size.height() - 1
+    return (
+        [picture.pixel(x, size.height() // 2) for x in range(right)],
+        [picture.pixel(right, bottom - y) for y in range(size.height() // 2)],
+    )
+
+
+def test_the_edge_of_a_shadow_is_as_soft_whatever_its_size(window: QWidget) -> None:
+    shadow = Shadow(window)
+    small, large = edges(shadow, QSize(120, 100)), edges(shadow, QSize(400, 300))
+    for one, other in zip(small, large, strict=True):
+        assert one[:SPREAD] == other[:SPREAD]
+        assert len({*one[:SPREAD]}) > SPREAD // 3
+
+
 def test_a_shadow_lies_under_what_is_shown_over_the_window_and_follows_it(window: QWidget) -> None:
     overlay = inside(window)
     neighbour = QWidget(window)

@@ -93,9 +93,9 @@ class MarkdownColumn(QWidget):
             if self._rest_start == 0:
                 self._reader = GrowingMarkdown()
             self._reader.take(source, self._is_whole)
-            end = slices().end
-            self._read_on()
-            self._go_on(end)
+            with slices().shared():
+                self._read_on()
+                self._go_on()
 
     def set_plain(self, is_plain: bool) -> None:
         """From the next text on: as it was written, without reading it as Markdown."""
@@ -154,11 +154,12 @@ class MarkdownColumn(QWidget):
     # In slices
 
     def _on_turn(self) -> None:
-        self._go_on(slices().end)
+        self._go_on()
         self.height_changed.emit()  # whoever arranges it anew has the rest laid out, too
 
-    def _go_on(self, end: float) -> None:
-        """Draws the next view or reads the next window, and so on until so much has been done."""
+    def _go_on(self) -> None:
+        """Draws the next view or reads the next window, and so on until the slice is used up."""
+        end = slices().end
         while self._has_more:
             if slices().work >= end:
                 slices().wait(self, self._on_turn)

@@ -40,15 +40,10 @@ class ToolRounds(QWidget):
     def cards(self) -> list[ToolCard]:
         return [card for part in self._parts for card in part.cards]
 
-    def apply(self, rounds: Sequence[ToolRound], is_growing: bool, end: float | None = None) -> bool:
-        """Whether its height may have changed. The last one may still be written.
-
-        `end` is that of the slice, if the answer has used some of it.
-        """
+    def apply(self, rounds: Sequence[ToolRound], is_growing: bool) -> bool:
+        """Whether its height may have changed. The last one may still be written."""
         self._rounds, self._is_growing = rounds, is_growing
-        if self._is_waiting:
-            end = 0  # what is new has its turn
-        return self._go_on(slices().end if end is None else end)
+        return self._go_on(0 if self._is_waiting else slices().end)  # what waits has its turn
 
     def _on_turn(self) -> None:
         self._go_on(slices().end)

@@ -8,7 +8,6 @@ from app.look.fonts import reading_font, small_font, tabular
 from app.look.plain_text import PlainLabel, as_table, one_line
 from app.look.words import mark, tr
 from app.ui.message.answer_body import AnswerBody
-from app.ui.message.slices import slices
 from app.ui.message.text_part import TextPart
 from app.ui.message.tool_rounds import GAP as ROUNDS_GAP
 from app.ui.message.tool_rounds import ToolRounds
@@ -74,13 +73,13 @@ class AnswerView(TurnView):
 
     def apply(self, place: Place, progress: Progress) -> None:
         self.place = place
-        turn, end = self.turn, slices().end
+        turn = self.turn
         text = (turn, len(turn.text), turn.state, turn.notice)
         if text != self._shown:
             self._shown = text
             self._show_turn()
             self.changed()
-        if self.rounds.apply(turn.rounds, turn.state is TurnState.STREAMING, end):
+        if self.rounds.apply(turn.rounds, turn.state is TurnState.STREAMING):
             self.changed()
         self._show_offers(progress)
         self.buttons.apply(turn, place)
