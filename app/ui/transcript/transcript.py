@@ -87,7 +87,7 @@ class Transcript(QAbstractScrollArea):
         self._focus.moved.connect(self._on_focus_moved)
         self.drawn.connect(self.selection.show)
         FocusLine(self)
-        self._frame = self._new_timer(self._on_frame)
+        self._frame = self._new_timer(self._draw)
         self._frees = self._new_timer(self._views.free)
         self._frees.setInterval(FREE_AFTER_MS)
 
@@ -299,9 +299,6 @@ class Transcript(QAbstractScrollArea):
         return self.isVisible() and not self.window().isMinimized()
 
     @Slot()
-    def _on_frame(self) -> None:
-        slices().wait(self._frame, self._draw)
-
     def _draw(self) -> None:
         if not self._can_be_seen:
             return
