@@ -10,7 +10,7 @@ from typing import Any
 import qasync
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, QTimerEvent
 
-TURN_S = 0.012  # of callbacks in a row, then Qt has its turn
+TURN_S = 0.006  # of callbacks in a row, then Qt has its turn
 
 
 class QtLoop(qasync.QEventLoop):  # type: ignore[misc]

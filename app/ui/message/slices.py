@@ -11,7 +11,7 @@ from shiboken6 import isValid
 from app.bridge.rounds import rounds
 
 SLICE = 5_000  # in weights, some 12 ms: so much is done at once, and a step that has begun is ended
-MAX_FULL_ROUNDS = 3  # that a slice waits for: a busy window is drawn, too
+MAX_FULL_ROUNDS = 2  # that a slice waits for: a busy window is drawn, too
 
 
 class Slices(QObject):
