@@ -86,7 +86,8 @@ class ChatShelf:
 
     def numbered_on(self, attachments: Iterable[Attachment]) -> tuple[Attachment, ...]:
         """Other messages may have been sent since these were found."""
-        return renumbered(attachments, self.first_number)
+        found = tuple(attachments)
+        return renumbered(found, self.first_number) if found else ()
 
 
 def _place_and_text(passage: Attachment) -> tuple[str, str]:

@@ -80,6 +80,8 @@ class MediaFiles(QObject):
     async def filled(self, request: Request) -> Request:
         """With the files of all its media; for one that is lost it has words."""
         wanted = {media.sha256: media for message in request.messages for media in message.media}
+        if not wanted:
+            return request
         files: dict[str, bytes] = {}
         for sha256, media in wanted.items():
             try:
@@ -129,6 +131,4 @@ def _filled(request: Request, file_of: Callable[[str], bytes | None]) -> Request
         message = replace(message, media=media)
         return in_words(message, lambda one: one not in lost) if lost else message
 
-    if not any(message.media for message in request.messages):
-        return request
     return replace(request, messages=tuple(map(filled, request.messages)))

@@ -166,9 +166,10 @@ class Chat:
 
         A question that was too long for the context would make every later one too long as well.
         """
-        system = [Message(Role.SYSTEM, self.system_prompt)] if self.system_prompt else []
-        shown = self._read_turns(self.turns[:num_turns])
-        return (*system, *(message for turn in shown for message in turn.messages))
+        messages = [Message(Role.SYSTEM, self.system_prompt)] if self.system_prompt else []
+        for turn in self._read_turns(self.turns[:num_turns]):
+            messages += turn.messages
+        return tuple(messages)
 
     def has_messages_before(self, turn: Turn) -> bool:
         """Whether the model is shown anything when it is asked for `turn`."""
