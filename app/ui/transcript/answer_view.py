@@ -94,8 +94,10 @@ class AnswerView(TurnView):
         turn = self.turn
         if turn.state is TurnState.STREAMING:
             self.body.show_growing(turn.text, turn.thinking_s)
+            self.footer.setToolTip("")
         else:
             self.body.show_whole(turn.text, turn.thinking_s)
+            self.footer.setToolTip(details_tooltip(turn))
         self.notice.setText(notice_line(turn))
         self.notice.set_tone("danger" if turn.state is TurnState.FAILED else "muted")
         name = one_line(turn.model)
@@ -122,17 +124,13 @@ class AnswerView(TurnView):
         self.keep_going.setToolTip(tr(tip))
 
     def _show_footer(self, progress: Progress) -> None:
-        is_streaming = self.turn.state is TurnState.STREAMING
-        if is_streaming:
+        if self.turn.state is TurnState.STREAMING:
             line = tools_line(self.turn) or activity_line(
                 progress.slot, progress.is_paused, progress.encoding, progress.starting
             )
         else:
             line = stats_line(self.turn)
         self._stats = one_line(line)
-        tip = "" if is_streaming else details_tooltip(self.turn)
-        if tip != self.footer.toolTip():
-            self.footer.setToolTip(tip)
 
     def text_parts(self) -> list[TextPart]:
         rounds = (part.under(0) for part in self.rounds.text_parts())

@@ -141,6 +141,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_list_and_the_inspector_find_the_places_kept_for_them(
     has_inspector: bool, home: Path, qapp: QApplication, qtbot: QtBot
 ) -> None:
+    dress(qapp, APPEARANCE)
     state = WindowState(home / "window.ini")
     places = []
     for _start in range(2):
