@@ -62,10 +62,9 @@ class GarbageCollector(QObject):
     def collect_if_idle(self) -> None:
         """A moment has passed: it goes on to the next if the window was at work in it."""
         self._num_moments += 1
-        is_busy = thread_time() - self._computed_s > BUSY_S
-        if (is_busy and self._num_moments < MAX_MOMENTS) or (
-            rounds().is_full and self._num_moments < MAX_MOMENTS + MAX_FULL_ROUNDS
-        ):
+        was_busy = thread_time() - self._computed_s > BUSY_S and self._num_moments < MAX_MOMENTS
+        is_full = rounds().is_full and self._num_moments < MAX_MOMENTS + MAX_FULL_ROUNDS
+        if was_busy or is_full:
             self._begin_moment()
         else:
             self.collect_if_due()

@@ -5,7 +5,7 @@ from time import thread_time
 
 from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QObject, Slot
 
-FULL_S = 0.008  # of computing: together with 12 ms more it is about a frame
+FULL_S = 0.008  # of computing: with the 12 ms of a slice it is about a frame
 
 
 class Rounds(QObject):

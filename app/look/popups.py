@@ -17,7 +17,7 @@ from app.look.tokens import Tokens, current
 
 RADIUS = 10  # as in the style sheet
 SPREAD, DROP = 24, 6  # how far the shadow reaches, and how much lower it lies
-CORNER = 36  # of the shadow: these two together, up to a whole number of pixels at 125 % and 150 %
+CORNER = 36  # of the shadow: RADIUS and SPREAD, and so much more that it is whole pixels at 125 % and 150 %
 _FOLLOWED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.ZOrderChange)
 
 

@@ -13,10 +13,8 @@ PART_BYTES = 6_000  # of UTF-8, which go with what a letter costs: laying out mo
 SLOW, MAX_SLOW = b"[](){}<>-+=:@~", 1_500
 SLOW_PART_BYTES = 2_000
 DIVERSE_PART = 1_000  # of letters that hardly repeat: one that is new to Qt takes it as long as ten others
-DIVERSE_SHARE, SAMPLE_STEP = (
-    0.85,
-    8,
-)  # so many of each eighth letter are different ones; in Chinese prose some half
+DIVERSE_SHARE = 0.85  # so many of the letters are different ones; in Chinese prose some half of
+SAMPLE_STEP = 8  # each eighth
 MAX_PART_LINES = 600
 STEPPER = 28
 
