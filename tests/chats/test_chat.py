@@ -15,6 +15,18 @@ def test_the_title_is_the_automatic_one_until_one_is_given() -> None:
     assert chat.display_title == "Sums"
 
 
+def test_a_turn_that_has_not_changed_is_the_same_message_again() -> None:
+    chat = Chat(turns=[Turn(Role.USER, "count"), Turn(Role.ASSISTANT, "1")])
+    question, answer = chat.messages()
+    chat.turns[1].text += " 2"
+    again, grown = chat.messages()
+    assert again is question
+    assert (answer.content, grown.content) == ("1", "1 2")
+    copy = chat.turns[1].copied()
+    copy.text = ""
+    assert copy.messages == ()
+
+
 def test_the_model_is_shown_the_system_prompt_and_every_turn_with_text() -> None:
     chat = Chat(
         system_prompt="Be short.",
