@@ -10,7 +10,7 @@ from app.bridge.chat_tools import ChatTools, definitions
 from app.chats.attachment import in_words
 from app.chats.chat import Chat
 from app.protocol.answer_format import NO_WISHES, AnswerWishes
-from app.protocol.media import Senses
+from app.protocol.media import Media, Senses
 from app.protocol.request import Message, Request
 from app.tools.tool import Tool
 
@@ -32,9 +32,11 @@ class ChatRequests:
         senses = self.senses
         if senses is None:
             return tuple(messages)
-        return tuple(
-            in_words(one, lambda media: senses.takes(media.kind)) if one.media else one for one in messages
-        )
+
+        def is_taken(media: Media) -> bool:
+            return senses.takes(media.kind)
+
+        return tuple(in_words(one, is_taken) for one in messages)
 
     def make(
         self,

@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge import garbage
 from app.bridge.garbage import GarbageCollector
-from app.bridge.rounds import FULL_S, rounds
+from app.bridge.rounds import FULL_S
+from tests.rounds import next_round
 
 
 @pytest.fixture
@@ -28,12 +29,6 @@ def collector(qapp: QObject, monkeypatch: pytest.MonkeyPatch, period_ms: int) ->
     shiboken6.delete(collector)  # now: its timer would go on working beside the next test's
     gc.unfreeze()
     gc.disable()  # as the other tests have it
-
-
-def next_round(computes_s: float = 0.0) -> None:
-    """Of the loop, in which so much is done already."""
-    rounds()._begin()
-    rounds()._began_s -= computes_s
 
 
 class Node:

@@ -37,7 +37,7 @@ class Offer(NamedTuple):
 class Notices(QWidget):
     """The area under the tab bar. Takes no room while it is empty."""
 
-    left = Signal()  # the banner that had the keyboard is gone
+    left = Signal()  # the banner or button that had the keyboard is gone
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,8 +93,11 @@ class Notices(QWidget):
         self.earlier.show_number(len(banners) - MAX_BANNERS)
 
     def _dismiss_all(self) -> None:
+        had_focus = self.earlier.dismiss.hasFocus()
         for banner in self.banners():
             banner.dismiss()
+        if had_focus:
+            self.left.emit()
 
 
 class EarlierStrip(QWidget):

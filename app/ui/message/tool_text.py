@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QWidget
 from app.look.fonts import code_font, small_font
 from app.look.plain_text import PlainLabel
 from app.ui.base.copy_button import CopyButton
-from app.ui.base.text_parts import PART_BYTES
 from app.ui.message.code_text import CodeText
 from app.ui.message.folding import unfold
 from app.ui.message.long_text import LongText
@@ -14,6 +13,7 @@ from app.ui.message.passages import Kind, Passage
 from app.ui.message.text_part import TextPart
 
 HEAD = CopyButton.SIDE
+MAX_CODE_CHARS = 8_000  # of JSON that is coloured: more is shown in pages
 
 
 class ToolText(QWidget):
@@ -39,7 +39,7 @@ class ToolText(QWidget):
         """While it is written, it is not closed."""
         self.title.setText(title)
         self.text = text
-        is_code = text.lstrip()[:1] in ("{", "[") and len(text) <= PART_BYTES
+        is_code = text.lstrip()[:1] in ("{", "[") and len(text) <= MAX_CODE_CHARS
         if is_code:
             self._shown_code().show_code(text, "json", is_closed)
         else:

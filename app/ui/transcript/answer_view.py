@@ -7,6 +7,7 @@ from app.chats.chat import Turn, TurnState
 from app.look.fonts import reading_font, small_font, tabular
 from app.look.plain_text import PlainLabel, as_table, one_line
 from app.look.words import mark, tr
+from app.protocol.output import Usage
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.text_part import TextPart
 from app.ui.message.tool_rounds import GAP as ROUNDS_GAP
@@ -53,7 +54,7 @@ class AnswerView(TurnView):
 
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(turn, parent)
-        self._shown: tuple[Turn, int, TurnState, str] | None = None
+        self._shown: tuple[Turn, int, TurnState, str, Usage] | None = None
         self._stats = ""
         self.rounds = ToolRounds(self)
         self.rounds.height_changed.connect(self._emit_height_changed)
@@ -74,9 +75,9 @@ class AnswerView(TurnView):
     def apply(self, place: Place, progress: Progress) -> None:
         self.place = place
         turn = self.turn
-        text = (turn, len(turn.text), turn.state, turn.notice)
-        if text != self._shown:
-            self._shown = text
+        shown = (turn, len(turn.text), turn.state, turn.notice, turn.usage)
+        if shown != self._shown:
+            self._shown = shown
             self._show_turn()
             self.changed()
         if self.rounds.apply(turn.rounds, turn.state is TurnState.STREAMING):

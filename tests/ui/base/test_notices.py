@@ -67,10 +67,14 @@ def test_many_errors_leave_the_chat_its_room_and_none_is_lost(notices: Notices) 
     assert all(banner.isVisible() for banner in notices.banners())
 
 
-def test_all_errors_are_dismissed_at_once(notices: Notices) -> None:
+def test_all_errors_are_dismissed_at_once_and_the_keyboard_goes_on(notices: Notices, qtbot: QtBot) -> None:
     for number in range(5):
         notices.show_error(f"File {number} is damaged.")
-    notices.earlier.dismiss.click()
+    notices.activateWindow()
+    notices.earlier.dismiss.setFocus()
+    qtbot.waitUntil(notices.earlier.dismiss.hasFocus)
+    with qtbot.waitSignal(notices.left):
+        notices.earlier.dismiss.click()
     assert notices.banners() == []
     assert notices.earlier.isHidden()
 

@@ -3,14 +3,14 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from app.bridge.rounds import FULL_S, rounds
+from app.bridge.rounds import FULL_S
 from app.ui.message.slices import MAX_FULL_ROUNDS, SLICE, Slices
+from tests.rounds import next_round
 
 
-def next_round(slices: Slices, computes_s: float = 0.0) -> None:
-    """In which so much is done before the slice."""
-    rounds()._begin()
-    rounds()._began_s -= computes_s
+def next_slice(slices: Slices, computes_s: float = 0.0) -> None:
+    """In a round in which so much is done before it."""
+    next_round(computes_s)
     slices._timer.stop()
     slices._on_timeout()
 
@@ -22,7 +22,7 @@ def test_one_of_all_that_wait_has_each_turn_of_the_loop(qtbot: QtBot, qapp: QApp
     slices.wait(one, lambda: turns.append("one"))
     slices.wait(other, lambda: turns.append("other"))
     slices.wait(one, lambda: turns.append("one again"))
-    next_round(slices)
+    next_slice(slices)
     assert turns == ["one again"]
     qtbot.waitUntil(lambda: slices.num_waiting == 0)
     assert turns == ["one again", "other"]
@@ -37,13 +37,13 @@ def test_a_slice_waits_while_the_loop_has_enough_to_do_but_not_for_long(
     slices.wait(one, lambda: turns.append("one"))
     slices.wait(other, lambda: turns.append("other"))
     for _ in range(MAX_FULL_ROUNDS):
-        next_round(slices, computes_s=2 * FULL_S)
+        next_slice(slices, computes_s=2 * FULL_S)
         assert not turns
-    next_round(slices, computes_s=2 * FULL_S)
+    next_slice(slices, computes_s=2 * FULL_S)
     assert turns == ["one"]
-    next_round(slices, computes_s=2 * FULL_S)
+    next_slice(slices, computes_s=2 * FULL_S)
     assert turns == ["one"]
-    next_round(slices)
+    next_slice(slices)
     assert turns == ["one", "other"]
 
 
@@ -81,7 +81,7 @@ def test_what_is_deleted_goes_one_a_turn_and_in_order(qtbot: QtBot, qapp: QAppli
         slices.delete(child)
     slices.delete(parent)
     for expected in (["first"], ["first", "second"]):
-        next_round(slices)
+        next_slice(slices)
         qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
         assert gone == expected
     qtbot.waitUntil(lambda: slices.num_waiting == 0)

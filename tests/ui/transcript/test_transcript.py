@@ -1,4 +1,5 @@
 import time
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -660,6 +661,19 @@ def test_an_answer_can_be_forked_from_and_explained(
     assert "An earlier message changed" in view.footer.toolTip()
     assert ">28<" in view.footer.toolTip()
     assert view.buttons.button(TurnAction.DETAILS).isVisible()
+
+
+def test_an_answer_that_went_on_out_of_sight_and_came_no_further_is_explained_anew(
+    transcript: Transcript, turns: list[Turn], qtbot: QtBot
+) -> None:
+    turns[-1].state = TurnState.DONE
+    turns[-1].usage = Usage(412, 300, 64, 28, 20, "edited message", 38)
+    transcript.show()
+    transcript.hide()
+    turns[-1].usage = replace(turns[-1].usage, num_prompt_tokens=977)
+    transcript.mark_dirty()
+    transcript.show()
+    assert ">977<" in answer_view(transcript).footer.toolTip()
 
 
 def test_the_tokens_of_an_answer_can_be_looked_into_as_soon_as_there_are_some(
