@@ -95,13 +95,7 @@ class SleepingEngine:
         result: Future[T] = Future()
 
         def pass_on(done: Future[T]) -> None:  # on the prompt thread
-            if not result.set_running_or_notify_cancel():
-                pass
-            elif error := done.exception():
-                result.set_exception(error)
-            else:
-                result.set_result(done.result())
-            self._loop.call_soon_threadsafe(self._note_end_of_use, result)
+            self._loop.call_soon_threadsafe(self._settle, result, done)
 
         self._results.add(result)
         self._when_awake(lambda: self._engine.use_prompts(work).add_done_callback(pass_on))
@@ -130,8 +124,16 @@ class SleepingEngine:
         self._on_reports(reports)
         self._note_use()
 
-    def _note_end_of_use(self, result: Future[Any]) -> None:
+    def _settle(self, result: Future[T], done: Future[T]) -> None:
+        if result not in self._results:  # `_end` has
+            return
         self._results.discard(result)
+        if not result.set_running_or_notify_cancel():
+            pass
+        elif error := done.exception():
+            result.set_exception(error)
+        else:
+            result.set_result(done.result())
         self._note_use()
 
     def _note_use(self) -> None:
@@ -156,6 +158,8 @@ class SleepingEngine:
             self._change = asyncio.ensure_future(self._wake())
 
     async def _wake(self) -> None:
+        if self._is_stopping:
+            return
         self._engine.begin_anew(self._open_engine)
         self.is_asleep = False
         try:

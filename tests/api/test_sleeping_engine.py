@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future
 
 import aiohttp
 import pytest
@@ -15,7 +16,7 @@ from app.api.engine_client import EngineClient
 from app.api.server import ApiServer
 from app.api.sleeping_engine import SleepingEngine
 from app.api.threaded_engine import OnProgress
-from app.protocol.errors import ModelLoadError
+from app.protocol.errors import EngineError, ModelLoadError
 from tests.api.conftest import Served, Steps, until, with_backend
 from tests.api.test_threaded_engine import threads
 from tests.conftest import TINY_CONTEXT
@@ -167,3 +168,52 @@ async def test_it_can_be_stopped_at_any_moment():
             if moment > 2:
                 await asyncio.sleep(0)
         assert served.engine.ended.result() is None
+
+
+async def test_stopped_before_it_could_wake_it_stays_asleep():
+    loads = Loads()
+    async with serving(loads) as served:
+        await until(lambda: served.client.is_asleep)
+        asked = served.engine.use_prompts(lambda prompts: prompts.tokenize("Hi"))
+        await served.engine.stop()
+        assert isinstance(asked.exception(timeout=0), EngineError)
+    assert loads.num_loaded == 1
+
+
+class EndsAtOnce:
+    """An engine that has ended before anyone could ask it."""
+
+    def use_prompts(self, _work: object) -> Future[object]:
+        future: Future[object] = Future()
+        future.set_exception(EngineError("It has ended."))
+        return future
+
+    def run(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+
+async def test_an_engine_that_ends_as_it_is_asked_tells_who_asked_once(caplog):
+    loads = Loads()
+    open_before = with_backend(loads.open)
+
+    @contextlib.contextmanager
+    def open_engine(*callbacks):
+        with open_before(*callbacks) as (model, engine):
+            yield model, engine if loads.num_loaded == 1 else EndsAtOnce()
+
+    engine = SleepingEngine(open_engine, SOON_S)
+    await engine.start(lambda _reports: None)
+    await until(lambda: engine.is_asleep)
+    asked = engine.use_prompts(lambda prompts: prompts.tokenize("Hi"))
+    await asyncio.sleep(0)  # it begins to load
+    for thread in threading.enumerate():
+        if thread.name == "skein-engine":
+            thread.join()  # so that the loop hears of load and end at once
+    assert await engine.ended is None
+    await asyncio.sleep(0)
+    await engine.stop()
+    assert isinstance(asked.exception(timeout=0), EngineError)
+    assert not caplog.records

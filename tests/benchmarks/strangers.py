@@ -54,6 +54,8 @@ CJK = "".join(chr(0x4E00 + 2 * number) for number in range(15_000))
 LATIN = "abcdefghijklmnop"
 STRING = {"type": "string"}
 
+Series = list[tuple[float, float]]  # `time.perf_counter()` seconds, seconds
+
 
 def properties(names: list[str], **more: Any) -> dict[str, Any]:
     return {"type": "object", "properties": dict.fromkeys(names, STRING | more), "required": names}
@@ -218,17 +220,22 @@ class Lateness:
     """
 
     ticks: list[tuple[float, float, float]] = field(default_factory=list)
-    uses: list[tuple[float, str]] = field(
-        default_factory=list
-    )  # of the window: when each began, its kind and number
+    # Of the window. `uses`: when each began, its kind and number. `inputs`: when an event was due that another
+    # thread posts, as the desktop posts a key, and seconds until it was handled. `rounds` of Qt's loop: when
+    # each began, seconds of computing. `stacks`: of long rounds by their begin, each with how often it was seen.
+    uses: list[tuple[float, str]] = field(default_factory=list)
+    inputs: Series = field(default_factory=list)
+    rounds: Series = field(default_factory=list)
+    stacks: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: Path) -> Self:
         return cls(**json.loads(path.read_text()))
 
-    def between(self, begin: float, end: float) -> list[tuple[float, float]]:
-        """Milliseconds late and milliseconds of computing of each tick."""
-        return [(late * 1000, cpu * 1000) for at, late, cpu in self.ticks if begin <= at < end]
+    @property
+    def of_loop(self) -> tuple[Series, Series]:
+        """How late, and of computing."""
+        return [(at, late) for at, late, _cpu in self.ticks], [(at, cpu) for at, _late, cpu in self.ticks]
 
     async def watch(self) -> None:
         while True:

@@ -24,6 +24,7 @@ from app.services.services import Services
 from app.storage.errors import StorageError
 from app.ui.frame import Frame
 from app.ui.main_window import MainWindow
+from tests.benchmarks.round_watch import RoundWatch
 from tests.benchmarks.strangers import ORDINARY, USES, Lateness, file_name, hostile_process
 
 BEGIN = "begin"
@@ -34,11 +35,12 @@ WAIT_S = 0.05  # for a file to be read, as somebody would before he goes on
 
 class StrangersWindow(MainWindow):
     folder: Path
-    uses: list[tuple[float, str]]
+    lateness: Lateness
 
     def __init__(self, frame: Frame, services: Services) -> None:
         super().__init__(frame, services)
         self._its_services = services
+        self._watch = RoundWatch(self.lateness, self)
         spawn(self._use())
 
     async def _use(self) -> None:
@@ -55,7 +57,7 @@ class StrangersWindow(MainWindow):
                 if not phase:
                     return
                 name = f"{ORDINARY} {kind}" if phase == ORDINARY else f"{kind} {number % numbers[kind]}"
-                self.uses.append((time.perf_counter(), name))
+                self.lateness.uses.append((time.perf_counter(), name))
                 await self._do(kind, self.folder / file_name(name))
                 await asyncio.sleep(PAUSE_S)
 
@@ -125,7 +127,7 @@ def main() -> int:
     code: object = 0
     lateness = Lateness()
     with hostile_process(lateness) as folder:
-        StrangersWindow.folder, StrangersWindow.uses = folder, lateness.uses
+        StrangersWindow.folder, StrangersWindow.lateness = folder, lateness
         with mock.patch("app.ui.main_window.MainWindow", StrangersWindow), mock.patch("os._exit", sys.exit):
             try:
                 app.main.main()
