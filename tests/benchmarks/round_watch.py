@@ -56,7 +56,7 @@ class RoundWatch(QObject):
         computed_s = time.thread_time() - self._cpu_began
         self._lateness.rounds.append((self._began, computed_s))
         if computed_s > LONG_S:
-            stacks = Counter(frames for at, frames in self._samples if at > self._began)
+            stacks = Counter(frames for at, frames in self._samples.copy() if at > self._began)
             seen = [(count, _as_text(frames)) for frames, count in stacks.most_common()]
             self._lateness.stacks[str(self._began)] = seen
         self._began, self._cpu_began = time.perf_counter(), time.thread_time()

@@ -2,8 +2,8 @@
 
 Broken answers, hostile templates, schemas, grammars and bodies come over HTTP to both. In the window somebody
 also pastes and imports what strangers wrote: grammars, schemas, prompts, presets and chats. Before that comes
-what is ordinary, for comparison. A window is judged by how long a key or a click would wait, and by the rounds
-of Qt's loop, between which it takes them.
+what is ordinary, for comparison. A window is judged by how long a key or a click would wait, and by the
+rounds of Qt's loop, between which it takes them.
 """
 
 from __future__ import annotations

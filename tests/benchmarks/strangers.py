@@ -220,9 +220,10 @@ class Lateness:
     """
 
     ticks: list[tuple[float, float, float]] = field(default_factory=list)
-    # Of the window. `uses`: when each began, its kind and number. `inputs`: when an event was due that another
-    # thread posts, as the desktop posts a key, and seconds until it was handled. `rounds` of Qt's loop: when
-    # each began, seconds of computing. `stacks`: of long rounds by their begin, each with how often it was seen.
+    # Of the window. `uses`: when each began, its kind and number. `inputs`: when an event was due that
+    # another thread posts, as the desktop posts a key, and seconds until it was handled. `rounds` of Qt's
+    # loop: when each began, seconds of computing. `stacks`: of long rounds by their begin, each with how
+    # often it was seen.
     uses: list[tuple[float, str]] = field(default_factory=list)
     inputs: Series = field(default_factory=list)
     rounds: Series = field(default_factory=list)
