@@ -1,11 +1,15 @@
-"""How much a round of Qt's loop has computed: what can wait begins in one with room for it. GUI thread."""
+"""How much a round of Qt's loop has computed: what can wait begins in one with room for it. GUI thread.
+
+Between two rounds the window takes keys and clicks.
+"""
 
 from functools import cache
 from time import thread_time
 
-from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QObject, Slot
+from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QObject, QTimer, Signal, Slot
 
 FULL_S = 0.008  # of computing: with the 12 ms of a slice it is about a frame
+MAX_FULL_ROUNDS = 2  # in a row that anything waits for: a busy window is drawn, too
 
 
 class Rounds(QObject):
@@ -30,3 +34,23 @@ class Rounds(QObject):
 @cache
 def rounds() -> Rounds:
     return Rounds(QCoreApplication.instance())
+
+
+class PatientTimer(QTimer):
+    """Once its time has come, it is `due` in the next round with room for it, or after some that had none."""
+
+    due = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent, singleShot=True, interval=0)
+        self._num_full_rounds = 0
+        self.timeout.connect(self._on_timeout)
+
+    @Slot()
+    def _on_timeout(self) -> None:
+        if rounds().is_full and self._num_full_rounds < MAX_FULL_ROUNDS:
+            self._num_full_rounds += 1
+            self.start(0)
+        else:
+            self._num_full_rounds = 0
+            self.due.emit()

@@ -51,6 +51,7 @@ NUM_AT_ONCE = 4
 NUM_USES = 60  # files of each kind, used again and again
 IDLE_S = 3.0
 NUM_LONGEST = 8
+SHOWN = (50, 99, 99.9, 100)  # percentiles
 STOP_S = 20.0
 PATIENCE_S = 120.0
 N_VOCAB = 4_000
@@ -115,7 +116,7 @@ def _show(title: str, late: Series, computing: Series, phases: list[Phase]) -> N
     print(f"\n{title}")
     for phase in phases:
         figures = [
-            "p50 {:4.1f}  p99 {:5.1f}  longest {:6.1f}".format(*np.percentile(ms, [50, 99, 100]))
+            "p50 {:4.1f}  p99 {:4.1f}  p99.9 {:5.1f}  longest {:5.1f}".format(*np.percentile(ms, SHOWN))
             for ms in (_ms(values, phase.begin, phase.end) for values in (late, computing))
         ]
         statuses = ", ".join(f"{count:,} x {status}" for status, count in sorted(phase.statuses.items()))

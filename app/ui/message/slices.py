@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from PySide6.QtCore import QCoreApplication, QObject, QTimer, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Slot
 from shiboken6 import isValid
 
-from app.bridge.rounds import rounds
+from app.bridge.rounds import PatientTimer
 
 SLICE = 5_000  # in weights, some 12 ms: so much is done at once, and a step that has begun is ended
-MAX_FULL_ROUNDS = 2  # that a slice waits for: a busy window is drawn, too
 
 
 class Slices(QObject):
@@ -23,13 +22,12 @@ class Slices(QObject):
         self._end: float | None = None  # of the slice that has begun
         self._waiting: dict[QObject, Callable[[], None]] = {}
         self._doomed: deque[QObject] = deque()
-        self._num_full_rounds = 0  # since the last slice
-        self._timer = QTimer(self, singleShot=True, interval=0)
-        self._timer.timeout.connect(self._on_timeout)
+        self._timer = PatientTimer(self)
+        self._timer.due.connect(self._begin_next)
 
     def wait(self, one: QObject, on_turn: Callable[[], None]) -> None:
         self._waiting[one] = on_turn
-        self._timer.start()
+        self._timer.start(0)
 
     @property
     def end(self) -> float:
@@ -62,16 +60,11 @@ class Slices(QObject):
         return len(self._waiting)
 
     @Slot()
-    def _on_timeout(self) -> None:
-        if rounds().is_full and self._num_full_rounds < MAX_FULL_ROUNDS:
-            self._num_full_rounds += 1
-            self._timer.start()
-            return
-        self._num_full_rounds = 0
+    def _begin_next(self) -> None:
         one = next(iter(self._waiting))
         on_turn = self._waiting.pop(one)
         if self._waiting:
-            self._timer.start()
+            self._timer.start(0)
         if isValid(one):
             with self.shared():
                 on_turn()

@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QLabel, QScrollBar, QWidget
 
+from app.bridge.rounds import PatientTimer
 from app.chats.chat import Chat, Turn
 from app.look.words import tr
 from app.protocol.request import Role
@@ -87,9 +88,10 @@ class Transcript(QAbstractScrollArea):
         self._focus.moved.connect(self._on_focus_moved)
         self.drawn.connect(self.selection.show)
         FocusLine(self)
-        self._frame = self._new_timer(self._draw)
-        self._frees = self._new_timer(self._views.free)
-        self._frees.setInterval(FREE_AFTER_MS)
+        self._frame = PatientTimer(self)
+        self._frame.due.connect(self._draw)
+        self._frees = QTimer(self, singleShot=True, interval=FREE_AFTER_MS)
+        self._frees.timeout.connect(self._views.free)
 
     def _dress(self) -> None:
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -100,11 +102,6 @@ class Transcript(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAccessibleName(tr("Messages"))
         self.viewport().setAutoFillBackground(False)
-
-    def _new_timer(self, on_timeout: object) -> QTimer:
-        timer = QTimer(self, singleShot=True)
-        timer.timeout.connect(on_timeout)
-        return timer
 
     def show_chat(self, chat: Chat) -> None:
         """Another one, from now on."""

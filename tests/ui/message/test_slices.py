@@ -3,8 +3,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from app.bridge.rounds import FULL_S
-from app.ui.message.slices import MAX_FULL_ROUNDS, SLICE, Slices
+from app.bridge.rounds import FULL_S, MAX_FULL_ROUNDS
+from app.ui.message.slices import SLICE, Slices
 from tests.rounds import next_round
 
 
@@ -12,7 +12,7 @@ def next_slice(slices: Slices, computes_s: float = 0.0) -> None:
     """In a round in which so much is done before it."""
     next_round(computes_s)
     slices._timer.stop()
-    slices._on_timeout()
+    slices._timer.timeout.emit()
 
 
 def test_one_of_all_that_wait_has_each_turn_of_the_loop(qtbot: QtBot, qapp: QApplication) -> None:
