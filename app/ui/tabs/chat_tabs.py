@@ -56,6 +56,7 @@ class ChatTabs(QWidget):
         self._hibernated: tuple[HibernatedChat, ...] = ()  # as told last, with their ids
         self._hibernated_ids: set[str] = set()
         self._shown: list[Tab] = []
+        self._shown_current: Tab | None = None
         self._shown_last: list[Tab] = []  # those with a view, the one shown last at the end
         self._zoom = 0
         self._n_ctx = 0
@@ -203,6 +204,7 @@ class ChatTabs(QWidget):
         tab = self._by_chat_id.pop(session.chat.id)
         self.strip.remove(self._tabs.index(tab))
         self._tabs.remove(tab)
+        self._show_pages()  # first: any other page would be drawn in the place of one that goes
         self._drop_view(tab)
         tab.deleteLater()
         self._titles_timer.start()
@@ -217,18 +219,19 @@ class ChatTabs(QWidget):
     @Slot()
     def _show_pages(self) -> None:
         shown = [self._by_chat_id[session.chat.id] for session in self._workspace.shown]
-        if not shown:
+        current = self.current_tab
+        if current is None or (shown, current) == (self._shown, self._shown_current):
             return
-        current = self._workspace.shown.index(self._workspace.current)
         had_focus = has_focus(self.pages)
         views = [self._view_of(tab) for tab in shown]
-        self.pages.show_pages(views, current)
+        current_view = self._view_of(current)
+        self.pages.show_pages(views, views.index(current_view))
         for view in views:
             view.set_reading_font()
-        if had_focus and not has_focus(views[current]):  # a page that changes sides loses it
-            views[current].setFocus()
-        self.strip.set_current(self._tabs.index(shown[current]))
-        before, self._shown = self._shown, shown
+        if had_focus and not has_focus(current_view):  # a page that changes sides loses it
+            current_view.setFocus()
+        self.strip.set_current(self._tabs.index(current))
+        before, self._shown, self._shown_current = self._shown, shown, current
         for tab in {*shown, *before} & set(self._tabs):
             self._show_mark(tab)
 
