@@ -20,8 +20,8 @@ MAX_FULL_ROUNDS = 5  # or after so many that have none
 QUIET_PERIODS = 5  # without a collection that was due; in the last two of them everything is tidied up
 # Chats that are closed before the next collection of everything, however busy the window is: each leaves a
 # quarter of a megabyte in cycles, and a hundred of them would raise for good what the heaps of malloc and
-# Python keep.
-MAX_CLOSED = 10
+# Python keep. To free those of ten takes 20 ms.
+MAX_CLOSED = 5
 
 
 class GarbageCollector(QObject):
@@ -75,19 +75,18 @@ class GarbageCollector(QObject):
 
         In the first quiet moments after much was freed: everything, and the system gets the memory back.
         """
-        if self._num_closed >= MAX_CLOSED:
+        is_due = [
+            count > threshold for count, threshold in zip(gc.get_count(), gc.get_threshold(), strict=True)
+        ]
+        if is_due[2] or self._num_closed >= MAX_CLOSED:
             self._collect_all()
+            self._set_aside()
+            self._is_untidy, self._num_quiet = True, 0
+            return
+        if is_due[0] or is_due[1]:
+            gc.collect(int(is_due[1]))
             self._num_quiet = 0
             return
-        for generation in (2, 1, 0):
-            if gc.get_count()[generation] > gc.get_threshold()[generation]:
-                if generation == 2 and not self._has_set_aside:
-                    self._set_aside()
-                else:
-                    gc.collect(generation)
-                self._is_untidy |= generation == 2
-                self._num_quiet = 0
-                return
         self._num_quiet += 1
         if self._is_untidy and self._num_quiet == QUIET_PERIODS - 1:
             self._collect_all()  # a moment before the rest: together they would take 50 ms
@@ -100,7 +99,7 @@ class GarbageCollector(QObject):
         gc.collect()
 
     def _set_aside(self) -> None:
-        """Freezes the objects that exist by now, mostly modules: to traverse them takes 60 ms each time."""
-        self._has_set_aside = True
-        gc.collect(1)
-        gc.freeze()
+        """What is left the first time, mostly modules, is never looked through again: it would take 20 ms."""
+        if not self._has_set_aside:
+            self._has_set_aside = True
+            gc.freeze()
