@@ -30,7 +30,8 @@ class GarbageCollector(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         gc.disable()
-        self._has_set_aside = False
+        # Generations. What is left of the first collection, mostly modules, is never looked through again.
+        self._to_set_aside = {0, 2}
         self._is_untidy = True  # a chat was closed, or much was made and freed, since all was given back
         self._num_quiet = 0  # periods without a collection
         self._num_closed = 0  # chats, since everything was collected
@@ -75,31 +76,27 @@ class GarbageCollector(QObject):
 
         In the first quiet moments after much was freed: everything, and the system gets the memory back.
         """
-        is_due = [
-            count > threshold for count, threshold in zip(gc.get_count(), gc.get_threshold(), strict=True)
-        ]
+        is_due = [count > most for count, most in zip(gc.get_count(), gc.get_threshold(), strict=True)]
         if is_due[2] or self._num_closed >= MAX_CLOSED:
-            self._collect_all()
-            self._set_aside()
-            self._is_untidy, self._num_quiet = True, 0
+            self._collect(2)
+            self._is_untidy = True
             return
         if is_due[0] or is_due[1]:
-            gc.collect(int(is_due[1]))
-            self._num_quiet = 0
+            self._collect(int(is_due[1]))
             return
         self._num_quiet += 1
         if self._is_untidy and self._num_quiet == QUIET_PERIODS - 1:
-            self._collect_all()  # a moment before the rest: together they would take 50 ms
+            self._num_closed = 0
+            gc.collect()  # a moment before the rest: together they would take 50 ms
         elif self._is_untidy and self._num_quiet == QUIET_PERIODS:
             self._is_untidy = False
             give_back()
 
-    def _collect_all(self) -> None:
-        self._num_closed = 0
-        gc.collect()
-
-    def _set_aside(self) -> None:
-        """What is left the first time, mostly modules, is never looked through again: it would take 20 ms."""
-        if not self._has_set_aside:
-            self._has_set_aside = True
+    def _collect(self, generation: int) -> None:
+        self._num_quiet = 0
+        if generation == 2:
+            self._num_closed = 0
+        gc.collect(generation)
+        if generation in self._to_set_aside:
+            self._to_set_aside.remove(generation)
             gc.freeze()
