@@ -38,10 +38,13 @@ class Node:
         self.self = self
 
 
-def test_what_is_old_at_the_first_full_collection_is_never_looked_through_again(
-    collector, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("generation", [0, 2])
+def test_what_is_left_of_the_first_collection_is_never_looked_through_again(
+    collector, monkeypatch: pytest.MonkeyPatch, generation: int
 ) -> None:
-    monkeypatch.setattr(garbage.gc, "get_count", lambda: (0, 0, gc.get_threshold()[2] + 1))
+    counts = [0, 0, 0]
+    counts[generation] = gc.get_threshold()[generation] + 1
+    monkeypatch.setattr(garbage.gc, "get_count", lambda: counts)
     old = weakref.ref(node := Node())
     young = weakref.ref(Node())
     collector.collect_if_due()
@@ -49,6 +52,7 @@ def test_what_is_old_at_the_first_full_collection_is_never_looked_through_again(
     del node
     later = weakref.ref(Node())
     collector.collect_if_due()
+    gc.collect()
     assert (old() is None, later() is None) == (False, True)
 
 
@@ -122,6 +126,7 @@ def test_what_many_closed_chats_held_is_collected_without_a_quiet_moment(
     collector, given_back: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(garbage.gc, "get_count", lambda: (gc.get_threshold()[0] + 1, 0, 0))
+    rest(collector, 1)  # sets aside what is there
     closed = weakref.ref(node := Node())
     gc.collect(1)
     del node
