@@ -109,8 +109,9 @@ class Composer(QWidget):
 
     def set_enter_sends(self, enter_sends: bool) -> None:
         """Else Ctrl+Enter does."""
-        self.editor.enter_sends = enter_sends
-        self._show_state()
+        if enter_sends != self.editor.enter_sends:
+            self.editor.enter_sends = enter_sends
+            self._show_state()
 
     def set_reading_font(self, font: QFont) -> None:
         set_text_font(self.editor, font)
