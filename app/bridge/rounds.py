@@ -18,8 +18,10 @@ class Rounds(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._began_s = thread_time()
-        # On Linux each round says so, whether it blocks or not; elsewhere those that block.
-        QAbstractEventDispatcher.instance().aboutToBlock.connect(self._begin)
+        # On Linux each round says one of the two as it begins; elsewhere those that block.
+        dispatcher = QAbstractEventDispatcher.instance()
+        dispatcher.aboutToBlock.connect(self._begin)
+        dispatcher.awake.connect(self._begin)
 
     @property
     def is_full(self) -> bool:

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QMainWindow
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
-from app.bridge.rounds import PatientTimer
 from app.bridge.workspace import Workspace
 from app.inspector.docks import InspectorDocks
 from app.inspector.sequences import SequencesPanel
@@ -89,8 +88,6 @@ class WindowPresenter(QObject):
         self._api_titles: dict[str, str] = {}
         self._shelf_titles: dict[str, str] = {}
         self._report_timer = QTimer(self, singleShot=True, interval=REPORT_PERIOD_MS)
-        self._state_timer = PatientTimer(self)  # once, however much changes at a time
-        self._state_timer.due.connect(self._show_current_state)
         self._connect()
         self._on_loaded(engine.model)
         self._on_num_busy_changed(0)
@@ -110,7 +107,7 @@ class WindowPresenter(QObject):
         self._engine.slept.connect(self._on_slept)
         self._notices.progress.cancel_requested.connect(self._engine.cancel_load)
         self._notices.left.connect(self._on_notice_left)
-        self._models.loading_changed.connect(self._state_timer.start)
+        self._models.loading_changed.connect(self._menus.show_chat_state)
         self._models.loading_changed.connect(self._show_models)
         self._engine.engine_failed.connect(self._on_engine_failed)
         self._engine.recovering.connect(self._on_recovering)
@@ -126,7 +123,7 @@ class WindowPresenter(QObject):
         self._inspector.files.saved.connect(self._status.say)
         self._tabs.titles_changed.connect(self._on_tab_titles_changed)
         self._tabs.view_made.connect(self._on_view_made)
-        self._tabs.current_state_changed.connect(self._state_timer.start)
+        self._tabs.current_state_changed.connect(self._show_current_state)
         self._tabs.num_busy_changed.connect(self._on_num_busy_changed)
         self._status.stop_all_requested.connect(self._menus.stop_all.trigger)
         self._status.model_clicked.connect(partial(self._inspector.show_panel, SequencesPanel.NAME))
@@ -267,7 +264,7 @@ class WindowPresenter(QObject):
     def _on_closed(self, session: ChatSession) -> None:
         if not session.is_blank:
             self._undo.offer(closed_text(session.chat.display_title), self._workspace.reopen)
-        self._state_timer.start()
+        self._show_current_state()
 
     @Slot()
     def _show_current_state(self) -> None:

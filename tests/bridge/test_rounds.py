@@ -1,9 +1,10 @@
 from time import thread_time
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QCoreApplication, QTimer
 from pytestqt.qtbot import QtBot
 
-from app.bridge.rounds import FULL_S, rounds
+from app.bridge.rounds import FULL_S, MAX_FULL_ROUNDS, PatientTimer, rounds
+from tests.rounds import next_round
 
 
 def test_a_round_of_the_loop_is_full_when_it_has_computed_for_long(qtbot: QtBot) -> None:
@@ -20,3 +21,25 @@ def test_a_round_of_the_loop_is_full_when_it_has_computed_for_long(qtbot: QtBot)
     QTimer.singleShot(0, compute)
     qtbot.waitUntil(lambda: len(are_full) == 2)
     assert are_full == [True, False]
+
+
+def test_so_does_one_that_does_not_block(qapp: QCoreApplication) -> None:
+    next_round(computes_s=2 * FULL_S)
+    assert rounds().is_full
+    qapp.processEvents()
+    assert not rounds().is_full
+
+
+def test_a_patient_timer_waits_for_a_round_with_room_but_not_for_long(qapp: QCoreApplication) -> None:
+    timer = PatientTimer()
+    due: list[int] = []
+    timer.due.connect(lambda: due.append(number))
+    for number in range(2 * MAX_FULL_ROUNDS + 2):
+        next_round(computes_s=2 * FULL_S)
+        timer.timeout.emit()
+    assert due == [MAX_FULL_ROUNDS, 2 * MAX_FULL_ROUNDS + 1]
+    number = -1
+    next_round()
+    timer.timeout.emit()
+    assert due[2:] == [-1]
+    timer.stop()
