@@ -46,6 +46,7 @@ class MessageDraft(QObject):
     def __init__(
         self, session: ChatSession, composer: Composer, thumbnails: Thumbnails, parent: QObject
     ) -> None:
+        """Call `show_state` once it is to be seen."""
         super().__init__(parent)
         self._session = session
         self._composer = composer
@@ -64,7 +65,6 @@ class MessageDraft(QObject):
         composer.set_attachments(session.draft_attachments)
         composer.begin_with(session.draft)
         session.draft = composer.editor.toPlainText()
-        self.show_state()
 
     def set_slot(self, slot: SlotSnapshot | None, n_ctx: int, *, is_hibernated: bool) -> None:
         """The chat's slot, if it has one. `n_ctx` is the context available to one chat."""

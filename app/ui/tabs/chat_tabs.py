@@ -322,7 +322,7 @@ class ChatTabs(QWidget):
             view = ChatView(self.pages.ground, first_page)
         else:
             view, self._spare = self._spare or ChatView(self.pages.ground), None
-        view.open(tab.session)
+        view.open(tab.session, self._n_ctx)
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
         view.fork_requested.connect(self._on_fork_requested)
@@ -337,6 +337,11 @@ class ChatTabs(QWidget):
 
         if self._spare is None:
             self._spare = ChatView(self.pages.ground)
+            slices().wait(self._spare, self._complete_spare)
+
+    def _complete_spare(self) -> None:
+        if self._spare:
+            self._spare.complete()
             slices().wait(self._spare, self._polish_spare)
 
     def _polish_spare(self) -> None:

@@ -66,6 +66,7 @@ class ChatView(QWidget):
     empty_made = Signal(object)  # its EmptyChat
     notebook_requested = Signal()
 
+    composer: Composer  # once it is complete
     session: ChatSession  # once it is open
     turn_actions: TranscriptActions
     thumbnails: Thumbnails
@@ -73,7 +74,7 @@ class ChatView(QWidget):
     notebook: NotebookPage | None = None
 
     def __init__(self, parent: QWidget | None = None, first_page: FirstPage | None = None) -> None:
-        """All that does not depend on the chat. Takes the editor of the first page, with what is in it."""
+        """Takes the editor of the first page, with what is in it. `complete` makes the rest."""
         super().__init__(parent)
         self._first_page = first_page
         self.setAcceptDrops(True)
@@ -88,14 +89,21 @@ class ChatView(QWidget):
         self._pages = QStackedLayout()
         self._pages.addWidget(self.transcript)
         self.model_line = ModelLine(self)
-        self.composer = Composer(self, first_page.hand_over() if first_page else None)
+
+    def complete(self) -> None:
+        """What does not depend on the chat either, in a time of its own. `open` does it, if nobody has."""
+        if "composer" in self.__dict__:
+            return
+        self.composer = Composer(self, self._first_page.hand_over() if self._first_page else None)
         self.overlay = DropOverlay(self)
         self._lay_out()
         self._bound_composer()
 
-    def open(self, session: ChatSession) -> None:
-        """Once. From now on it shows this chat."""
+    def open(self, session: ChatSession, n_ctx: int = 0) -> None:
+        """Once. From now on it shows this chat, which can have so much of the context."""
+        self.complete()
         self.session = session
+        self._n_ctx = n_ctx
         self.transcript.show_chat(session.chat)
         self.turn_actions = TranscriptActions(session, self.transcript, self)
         self.thumbnails = Thumbnails(session.media, self)
