@@ -27,7 +27,7 @@ class RoundWatch(QObject):
     def __init__(self, lateness: Lateness, parent: QObject) -> None:
         super().__init__(parent)
         self._lateness = lateness
-        self._due = 0.0
+        self._due = self._due_cpu = 0.0
         self._is_handled = threading.Event()
         self._samples: deque[tuple[float, Frames]] = deque(maxlen=100)
         self._gui_thread = threading.get_ident()
@@ -48,7 +48,8 @@ class RoundWatch(QObject):
 
     @Slot()
     def _handle(self) -> None:
-        self._lateness.inputs.append((self._due, time.perf_counter() - self._due))
+        computed_s = time.thread_time() - self._due_cpu
+        self._lateness.inputs.append((self._due, time.perf_counter() - self._due, computed_s))
         self._is_handled.set()
 
     @Slot()
@@ -63,9 +64,12 @@ class RoundWatch(QObject):
 
     def _post_events(self) -> None:
         """On its own thread. Whoever holds the interpreter delays it, too: an event is due at a time."""
+        cpu_clock = time.pthread_getcpuclockid(self._gui_thread)
         while not self._is_over.is_set():
             self._due = time.perf_counter() + PERIOD_S
             time.sleep(PERIOD_S)
+            late_s = time.perf_counter() - self._due  # in which the other may have computed all the time
+            self._due_cpu = time.clock_gettime(cpu_clock) - late_s
             self._is_handled.clear()
             self._posted.emit()
             while not (self._is_over.is_set() or self._is_handled.wait(SAMPLE_S)):

@@ -86,23 +86,23 @@ def run(options: argparse.Namespace, verdict: Verdict) -> None:
 
 def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict) -> None:
     _idle, ordinary, *hostile = phases
-    series = lateness.of_loop
-    _show(f"asyncio's loop of the {name}: ms late, ms of computing at one time", *series, phases)
+    late, computing = _series(lateness.ticks)
+    _show(f"asyncio's loop of the {name}: ms late, ms of computing at one time", late, computing, phases)
     if lateness.uses:
-        series = lateness.inputs, lateness.rounds
-        _show(f"{name}: ms for which input waits, ms of computing in one round of Qt's loop", *series, phases)
+        late, computing = _series(lateness.inputs)
+        _show(f"{name}: ms for which input waits, ms of computing in that time", late, computing, phases)
+        computing = lateness.rounds
+        _show(f"{name}: ms of computing in one round of Qt's loop", computing, [], phases)
         uses = Counter(name.partition(" ")[0] for _began, name in lateness.uses)
         print(f"  meanwhile: {', '.join(f'{count:,} x {kind}' for kind, count in uses.items())}")
         _show_longest_rounds(lateness, hostile[0].begin)
-    late, cpu = (_ms(values, hostile[0].begin, hostile[-1].end) for values in series)
-    ordinary_cpu = _ms(series[1], ordinary.begin, ordinary.end)
-    print(
-        f"  longest computing beside strangers / beside ordinary ones: {cpu.max() / ordinary_cpu.max():.2f}"
-    )
+    late_ms, cpu_ms = (_ms(values, hostile[0].begin, hostile[-1].end) for values in (late, computing))
+    ratio = cpu_ms.max() / _ms(computing, ordinary.begin, ordinary.end).max()
+    print(f"  longest computing beside strangers / beside ordinary ones: {ratio:.2f}")
     wanted_ms = WANTED_LATE_MS if lateness.uses else WANTED_LOOP_MS
-    verdict.at_most(f"{name}: ms of computing at one time, longest", cpu.max(), wanted_ms)
-    verdict.at_most(f"{name}: ms late, p99", np.percentile(late, 99), WANTED_LATE_MS)
-    verdict.at_most(f"{name}: ms late, longest", late.max(), WANTED_LATE_MS)
+    verdict.at_most(f"{name}: ms of computing at one time, longest", cpu_ms.max(), wanted_ms)
+    verdict.at_most(f"{name}: ms late, p99", np.percentile(late_ms, 99), WANTED_LATE_MS)
+    verdict.at_most(f"{name}: ms late, longest", late_ms.max(), WANTED_LATE_MS)
     failures = sum(
         count
         for phase in phases
@@ -117,10 +117,15 @@ def _show(title: str, late: Series, computing: Series, phases: list[Phase]) -> N
     for phase in phases:
         figures = [
             "p50 {:4.1f}  p99 {:4.1f}  p99.9 {:5.1f}  longest {:5.1f}".format(*np.percentile(ms, SHOWN))
-            for ms in (_ms(values, phase.begin, phase.end) for values in (late, computing))
+            for ms in (_ms(values, phase.begin, phase.end) for values in (late, computing) if values)
         ]
         statuses = ", ".join(f"{count:,} x {status}" for status, count in sorted(phase.statuses.items()))
         print(f"  {phase.kind:<10} {'   '.join(figures)}   {phase.end - phase.begin:.0f} s  {statuses}")
+
+
+def _series(ticks: list[tuple[float, float, float]]) -> tuple[Series, Series]:
+    """How late, and of computing."""
+    return [(at, late) for at, late, _cpu in ticks], [(at, cpu) for at, _late, cpu in ticks]
 
 
 def _ms(values: Series, begin: float, end: float) -> NDArray[np.float64]:

@@ -221,22 +221,17 @@ class Lateness:
 
     ticks: list[tuple[float, float, float]] = field(default_factory=list)
     # Of the window. `uses`: when each began, its kind and number. `inputs`: when an event was due that
-    # another thread posts, as the desktop posts a key, and seconds until it was handled. `rounds` of Qt's
-    # loop: when each began, seconds of computing. `stacks`: of long rounds by their begin, each with how
-    # often it was seen.
+    # another thread posts, as the desktop posts a key, seconds until it was handled, seconds of computing in
+    # that time. `rounds` of Qt's loop: when each began, seconds of computing. `stacks`: of long rounds by
+    # their begin, each with how often it was seen.
     uses: list[tuple[float, str]] = field(default_factory=list)
-    inputs: Series = field(default_factory=list)
+    inputs: list[tuple[float, float, float]] = field(default_factory=list)
     rounds: Series = field(default_factory=list)
     stacks: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: Path) -> Self:
         return cls(**json.loads(path.read_text()))
-
-    @property
-    def of_loop(self) -> tuple[Series, Series]:
-        """How late, and of computing."""
-        return [(at, late) for at, late, _cpu in self.ticks], [(at, cpu) for at, _late, cpu in self.ticks]
 
     async def watch(self) -> None:
         while True:
