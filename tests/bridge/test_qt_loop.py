@@ -2,16 +2,13 @@
 
 import asyncio
 import weakref
-from functools import partial
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
 
 from app.bridge import tasks
 from app.bridge.qt_loop import QtLoop, _Timer
-from app.bridge.rounds import FULL_S
 from app.bridge.tasks import spawn
-from tests.rounds import next_round
 
 
 def test_what_comes_between_two_runs_is_done(qloop: QtLoop, qapp: QCoreApplication) -> None:
@@ -47,22 +44,6 @@ def test_what_is_due_runs_in_one_turn_of_qt(qloop: QtLoop, qapp: QCoreApplicatio
     spawn(work())
     qapp.processEvents()
     assert steps == [0, 1, 2, 3, 4]
-
-
-def test_in_a_full_round_it_waits_for_the_next(qloop: QtLoop, qapp: QCoreApplication) -> None:
-    called: list[int] = []
-    for wait in (
-        partial(qloop.call_soon, called.append, 0),
-        partial(qloop._on_time, asyncio.Handle(called.append, (1,), qloop)),
-    ):
-        before = len(called)
-        next_round(computes_s=2 * FULL_S)
-        wait()
-        qloop._turn.timeout.emit()
-        assert len(called) == before
-        qapp.processEvents()
-        assert len(called) == before + 1
-    assert called == [0, 1]
 
 
 def test_in_the_order_in_which_they_came(qloop: QtLoop) -> None:
