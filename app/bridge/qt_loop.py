@@ -8,9 +8,7 @@ from contextvars import Context
 from typing import Any
 
 import qasync
-from PySide6.QtCore import QCoreApplication, QObject, QTimerEvent
-
-from app.bridge.rounds import PatientTimer, rounds
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, QTimerEvent
 
 TURN_S = 0.006  # of callbacks in a row, then Qt has its turn
 
@@ -29,8 +27,8 @@ class QtLoop(qasync.QEventLoop):  # type: ignore[misc]
     def __init__(self, application: QCoreApplication) -> None:
         self._due: deque[asyncio.Handle] = deque()
         self._timers = _Timers(self._on_time)
-        self._turn = PatientTimer(max_full_rounds=1)
-        self._turn.due.connect(self._run_due)
+        self._turn = QTimer(singleShot=True, interval=0)
+        self._turn.timeout.connect(self._run_due)
         super().__init__(application)
 
     def run_forever(self) -> int:
@@ -65,10 +63,7 @@ class QtLoop(qasync.QEventLoop):  # type: ignore[misc]
     def _on_time(self, handle: asyncio.Handle) -> None:
         """What it wakes goes on in the same turn."""
         self._due.append(handle)
-        if rounds().is_full:
-            self._turn.start()
-        else:
-            self._run_due()
+        self._run_due()
 
     def _run_due(self) -> None:
         end = time.monotonic() + TURN_S

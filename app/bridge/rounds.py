@@ -39,19 +39,18 @@ def rounds() -> Rounds:
 
 
 class PatientTimer(QTimer):
-    """Once its time has come, it is `due` in the next round with room for it, or after so many that had none."""
+    """Once its time has come, it is `due` in the next round with room for it, or after some that had none."""
 
     due = Signal()
 
-    def __init__(self, parent: QObject | None = None, max_full_rounds: int = MAX_FULL_ROUNDS) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent, singleShot=True, interval=0)
-        self._max_full_rounds = max_full_rounds
         self._num_full_rounds = 0
         self.timeout.connect(self._on_timeout)
 
     @Slot()
     def _on_timeout(self) -> None:
-        if rounds().is_full and self._num_full_rounds < self._max_full_rounds:
+        if rounds().is_full and self._num_full_rounds < MAX_FULL_ROUNDS:
             self._num_full_rounds += 1
             self.start(0)
         else:
