@@ -1,9 +1,9 @@
-"""A window that is painted in rounds of Qt's loop that have room for it. GUI thread."""
+"""A window that is not painted in a round of Qt's loop that is full, but in the next. GUI thread."""
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.bridge.rounds import PatientTimer, rounds
+from app.bridge.rounds import rounds
 
 
 class PacedPainting(QObject):
@@ -13,8 +13,8 @@ class PacedPainting(QObject):
         super().__init__(window)
         self._window = window
         self._is_due = False
-        self._timer = PatientTimer(self)
-        self._timer.due.connect(self._paint)
+        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._timer.timeout.connect(self._paint)
         window.installEventFilter(self)
 
     def eventFilter(self, _window: QObject, event: QEvent) -> bool:

@@ -74,7 +74,7 @@ class ChatView(QWidget):
     notebook: NotebookPage | None = None
 
     def __init__(self, parent: QWidget | None = None, first_page: FirstPage | None = None) -> None:
-        """Takes the editor of the first page, with what is in it. `complete` makes the rest."""
+        """The half of what does not depend on the chat. The first page's editor becomes the composer's."""
         super().__init__(parent)
         self._first_page = first_page
         self.setAcceptDrops(True)
@@ -91,7 +91,7 @@ class ChatView(QWidget):
         self.model_line = ModelLine(self)
 
     def complete(self) -> None:
-        """What does not depend on the chat either, in a time of its own. `open` does it, if nobody has."""
+        """The other half, for a slice of its own. `open` does it, if nobody has."""
         if "composer" in self.__dict__:
             return
         self.composer = Composer(self, self._first_page.hand_over() if self._first_page else None)
