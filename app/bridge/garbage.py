@@ -30,7 +30,7 @@ class GarbageCollector(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         gc.disable()
-        # Generations: what is left of the first collection of each, mostly modules, is looked through no more.
+        # Generations: what is left of the first collection of each, mostly modules, is set aside for good.
         self._to_set_aside = {0, 2}
         self._is_untidy = True  # a chat was closed, or much was made and freed, since all was given back
         self._num_quiet = 0  # periods without a collection
