@@ -49,17 +49,17 @@ class RoundWatch(QObject):
     @Slot()
     def _handle(self) -> None:
         computed_s = time.thread_time() - self._due_cpu
-        self._lateness.inputs.append((self._due, time.perf_counter() - self._due, computed_s))
+        self._lateness.inputs.extend((self._due, time.perf_counter() - self._due, computed_s))
         self._is_handled.set()
 
     @Slot()
     def _end_round(self) -> None:
         computed_s = time.thread_time() - self._cpu_began
-        self._lateness.rounds.append((self._began, computed_s))
+        self._lateness.rounds.extend((self._began, computed_s))
         if computed_s > LONG_S:
             stacks = Counter(frames for at, frames in self._samples.copy() if at > self._began)
-            seen = [(count, _as_text(frames)) for frames, count in stacks.most_common()]
-            self._lateness.stacks[str(self._began)] = seen
+            seen = [f"    seen {count} x: {_as_text(frames)}" for frames, count in stacks.most_common()]
+            self._lateness.stacks[str(self._began)] = "\n".join(seen)
         self._began, self._cpu_began = time.perf_counter(), time.thread_time()
 
     def _post_events(self) -> None:

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,6 @@ from tests.benchmarks.strangers import (
     LATENESS,
     ORDINARY,
     Lateness,
-    Series,
     hostile_process,
     prepare,
     request,
@@ -56,6 +55,8 @@ STOP_S = 20.0
 PATIENCE_S = 120.0
 N_VOCAB = 4_000
 IDLE = "nothing"
+
+Rows = NDArray[np.float64]  # when, in seconds of `time.perf_counter()`, and how many seconds
 
 
 @dataclass(frozen=True)
@@ -86,13 +87,15 @@ def run(options: argparse.Namespace, verdict: Verdict) -> None:
 
 def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict) -> None:
     _idle, ordinary, *hostile = phases
-    late, computing = _series(lateness.ticks)
+    ticks = _rows(lateness.ticks, 3)
+    late, computing = ticks[:, :2], ticks[:, ::2]
     _show(f"asyncio's loop of the {name}: ms late, ms of computing at one time", late, computing, phases)
     if lateness.uses:
-        late, computing = _series(lateness.inputs)
+        inputs = _rows(lateness.inputs, 3)
+        late, computing = inputs[:, :2], inputs[:, ::2]
         _show(f"{name}: ms for which input waits, ms of computing in that time", late, computing, phases)
-        computing = lateness.rounds
-        _show(f"{name}: ms of computing in one round of Qt's loop", computing, [], phases)
+        computing = _rows(lateness.rounds, 2)
+        _show(f"{name}: ms of computing in one round of Qt's loop", computing, computing[:0], phases)
         uses = Counter(name.partition(" ")[0] for _began, name in lateness.uses)
         print(f"  meanwhile: {', '.join(f'{count:,} x {kind}' for kind, count in uses.items())}")
         _show_longest_rounds(lateness, hostile[0].begin)
@@ -112,33 +115,32 @@ def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict)
     verdict.equal(f"{name}: requests that failed through no fault of theirs", failures, 0)
 
 
-def _show(title: str, late: Series, computing: Series, phases: list[Phase]) -> None:
+def _show(title: str, late: Rows, computing: Rows, phases: list[Phase]) -> None:
     print(f"\n{title}")
     for phase in phases:
         figures = [
             "p50 {:4.1f}  p99 {:4.1f}  p99.9 {:5.1f}  longest {:5.1f}".format(*np.percentile(ms, SHOWN))
-            for ms in (_ms(values, phase.begin, phase.end) for values in (late, computing) if values)
+            for ms in (_ms(values, phase.begin, phase.end) for values in (late, computing) if values.size)
         ]
         statuses = ", ".join(f"{count:,} x {status}" for status, count in sorted(phase.statuses.items()))
         print(f"  {phase.kind:<10} {'   '.join(figures)}   {phase.end - phase.begin:.0f} s  {statuses}")
 
 
-def _series(ticks: list[tuple[float, float, float]]) -> tuple[Series, Series]:
-    """How late, and of computing."""
-    return [(at, late) for at, late, _cpu in ticks], [(at, cpu) for at, _late, cpu in ticks]
+def _rows(numbers: Sequence[float], width: int) -> Rows:
+    return np.reshape(np.array(numbers, np.float64), (-1, width))
 
 
-def _ms(values: Series, begin: float, end: float) -> NDArray[np.float64]:
-    return np.array([seconds * 1000 for at, seconds in values if begin <= at < end])
+def _ms(rows: Rows, begin: float, end: float) -> NDArray[np.float64]:
+    """Of those that began in that time."""
+    return rows[(rows[:, 0] >= begin) & (rows[:, 0] < end), 1] * 1000
 
 
 def _show_longest_rounds(lateness: Lateness, begin: float) -> None:
-    rounds = [(at, seconds) for at, seconds in lateness.rounds if at >= begin]
+    rounds = [(began, seconds) for began, seconds in _rows(lateness.rounds, 2).tolist() if began >= begin]
     for began, seconds in sorted(rounds, key=lambda one: -one[1])[:NUM_LONGEST]:
         before = [f"{name} {began - at:.2f} s before" for at, name in lateness.uses if 0 < began - at < 1.0]
         print(f"  a round of {seconds * 1000:.1f} ms of computing; {', '.join(before[-2:])}")
-        for count, stack in lateness.stacks.get(str(began), []):
-            print(f"    seen {count} x: {stack}")
+        print(lateness.stacks.get(str(began), ""))
 
 
 # The two processes.

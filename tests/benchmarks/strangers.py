@@ -12,6 +12,7 @@ import json
 import os
 import random
 import time
+from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -53,8 +54,6 @@ TICK_S = 0.005
 CJK = "".join(chr(0x4E00 + 2 * number) for number in range(15_000))
 LATIN = "abcdefghijklmnop"
 STRING = {"type": "string"}
-
-Series = list[tuple[float, float]]  # `time.perf_counter()` seconds, seconds
 
 
 def properties(names: list[str], **more: Any) -> dict[str, Any]:
@@ -213,21 +212,27 @@ def _spoilt(value: dict[str, Any], draw: random.Random) -> str:
 # How late a loop is.
 
 
+def _numbers() -> array[float]:
+    """Not a list of tuples: a million of them would take each collection of garbage 100 ms."""
+    return array("d")
+
+
 @dataclass(frozen=True)
 class Lateness:
-    """Of an asyncio loop, by a task that wakes every 5 ms: when it slept, seconds late, seconds of computing
-    in that time on the loop's thread, which others cannot slow.
+    """How late an asyncio loop is, by a task that wakes every 5 ms. In seconds, of `time.perf_counter()`.
+
+    `ticks`: when it slept, how late it was, how much was computed in that time on the loop's thread, which
+    others cannot slow. Of the window, too: `uses`: when each began, its kind and number. `inputs`: when an
+    event was due that another thread posts, as the desktop posts a key, how late it was handled, how much was
+    computed in that time. `rounds` of Qt's loop: when each began, how much it computed. `stacks`: of long
+    rounds by their begin, each with how often it was seen.
     """
 
-    ticks: list[tuple[float, float, float]] = field(default_factory=list)
-    # Of the window. `uses`: when each began, its kind and number. `inputs`: when an event was due that
-    # another thread posts, as the desktop posts a key, seconds until it was handled, seconds of computing in
-    # that time. `rounds` of Qt's loop: when each began, seconds of computing. `stacks`: of long rounds by
-    # their begin, each with how often it was seen.
+    ticks: array[float] = field(default_factory=_numbers)
     uses: list[tuple[float, str]] = field(default_factory=list)
-    inputs: list[tuple[float, float, float]] = field(default_factory=list)
-    rounds: Series = field(default_factory=list)
-    stacks: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    inputs: array[float] = field(default_factory=_numbers)
+    rounds: array[float] = field(default_factory=_numbers)
+    stacks: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -238,10 +243,10 @@ class Lateness:
             began, cpu_began = time.perf_counter(), time.thread_time()
             await asyncio.sleep(TICK_S)
             late = max(0.0, time.perf_counter() - began - TICK_S)
-            self.ticks.append((began, late, time.thread_time() - cpu_began))
+            self.ticks.extend((began, late, time.thread_time() - cpu_began))
 
     def write(self) -> None:
-        (_folder() / LATENESS).write_text(json.dumps(asdict(self)))
+        (_folder() / LATENESS).write_text(json.dumps(asdict(self), default=list))
 
 
 # The process.
