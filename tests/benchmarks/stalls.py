@@ -140,7 +140,8 @@ def _show_longest_rounds(lateness: Lateness, begin: float) -> None:
     for began, seconds in sorted(rounds, key=lambda one: -one[1])[:NUM_LONGEST]:
         before = [f"{name} {began - at:.2f} s before" for at, name in lateness.uses if 0 < began - at < 1.0]
         print(f"  a round of {seconds * 1000:.1f} ms of computing; {', '.join(before[-2:])}")
-        print(lateness.stacks.get(str(began), ""))
+        if stacks := lateness.stacks.get(str(began)):
+            print(stacks)
 
 
 # The two processes.
