@@ -132,7 +132,8 @@ def _rows(numbers: Sequence[float], width: int) -> Rows:
 
 def _ms(rows: Rows, begin: float, end: float) -> NDArray[np.float64]:
     """Of those that began in that time."""
-    return rows[(rows[:, 0] >= begin) & (rows[:, 0] < end), 1] * 1000
+    seconds: Rows = rows[(rows[:, 0] >= begin) & (rows[:, 0] < end), 1]
+    return seconds * 1000
 
 
 def _show_longest_rounds(lateness: Lateness, begin: float) -> None:
