@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -19,6 +20,19 @@ from app.ui.transcript.turn_editor import TurnEditor
 from tests.inspector.reports import decoding, report
 from tests.ui.fakes import FakeWorkspace
 from tests.ui.tabs.conftest import sessions, texts
+
+
+class Showing(QObject):
+    """Writes down when a page is shown."""
+
+    def __init__(self, shown: list[str], chat_id: str, page: QObject) -> None:
+        super().__init__(page)
+        self._shown, self._chat_id = shown, chat_id
+
+    def eventFilter(self, _page: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show:
+            self._shown.append(self._chat_id)
+        return False
 
 
 class TestViews:
@@ -59,6 +73,20 @@ class TestViews:
         assert looks[0] == looks[1], "and looks as one that was not"
         qtbot.waitUntil(lambda: tabs._spare is not None)
         assert tabs._spare is not spare
+
+    def test_a_closed_one_is_followed_by_the_next_and_by_no_other(
+        self, tabs: ChatTabs, workspace: FakeWorkspace
+    ) -> None:
+        """A stack shows whatever page it has in the place of one that goes."""
+        a, b, c = workspace.sessions
+        shown: list[str] = []
+        for session in (c, b, a):
+            workspace.set_current(session)
+        for tab in tabs.tabs:
+            assert tab.view
+            tab.view.installEventFilter(Showing(shown, tab.session.chat.id, tab.view))
+        workspace.close(a)
+        assert shown == [b.chat.id]
 
     def test_views_shown_long_ago_are_dropped_and_made_again(
         self, tabs: ChatTabs, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
