@@ -27,7 +27,7 @@ class Slices(QObject):
 
     def wait(self, one: QObject, on_turn: Callable[[], None]) -> None:
         self._waiting[one] = on_turn
-        self._timer.start(0)
+        self._timer.start()
 
     @property
     def end(self) -> float:
@@ -64,7 +64,7 @@ class Slices(QObject):
         one = next(iter(self._waiting))
         on_turn = self._waiting.pop(one)
         if self._waiting:
-            self._timer.start(0)
+            self._timer.start()
         if isValid(one):
             with self.shared():
                 on_turn()

@@ -224,12 +224,12 @@ class ChatTabs(QWidget):
             return
         had_focus = has_focus(self.pages)
         views = [self._view_of(tab) for tab in shown]
-        current_view = self._view_of(current)
-        self.pages.show_pages(views, views.index(current_view))
+        index = shown.index(current)
+        self.pages.show_pages(views, index)
         for view in views:
             view.set_reading_font()
-        if had_focus and not has_focus(current_view):  # a page that changes sides loses it
-            current_view.setFocus()
+        if had_focus and not has_focus(views[index]):  # a page that changes sides loses it
+            views[index].setFocus()
         self.strip.set_current(self._tabs.index(current))
         before, self._shown, self._shown_current = self._shown, shown, current
         for tab in {*shown, *before} & set(self._tabs):
