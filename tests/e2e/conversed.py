@@ -88,6 +88,7 @@ def conversed_places(window: MainWindow) -> dict[str, list[int]]:
     return {
         **(_chat_places(view) if view else {}),
         **_list_places(window),
+        **_dialog_places(),
         **({"undo": middle(window.undo.button)} if window.undo.isVisible() else {}),
     }
 
@@ -108,6 +109,12 @@ def _chat_places(view: ChatView) -> dict[str, list[int]]:
     for number, turn in enumerate(view.transcript.live_views, 1):
         places |= {f"turn {number} {name}": place for name, place in _turn_places(turn).items()}
     return places
+
+
+def _dialog_places() -> dict[str, list[int]]:
+    dialog = QApplication.activeWindow()
+    buttons = dialog.findChildren(QPushButton) if isinstance(dialog, QDialog) else []
+    return {f"dialog {button.text()}": middle(button) for button in buttons if button.isVisible()}
 
 
 def _source_places(view: ChatView) -> dict[str, list[int]]:
@@ -172,10 +179,8 @@ def _dialog() -> dict[str, Any] | None:
     if not isinstance(dialog, QDialog):
         return None
     lists = dialog.findChildren(QListWidget)
-    buttons = (each for each in dialog.findChildren(QPushButton) if each.isVisible())
     return {
         "kind": type(dialog).__name__,
         "texts": [label.text() for label in dialog.findChildren(QLabel) if label.isVisible()],
-        "buttons": {button.text(): middle(button) for button in buttons},
         "lines": [each.item(row).text() for each in lists for row in range(each.count()) if each.isVisible()],
     }

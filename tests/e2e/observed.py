@@ -65,12 +65,11 @@ class ObservedWindow(MainWindow):
                 " ".join(label.text() for label in banner.findChildren(QLabel))
                 for banner in self.frame.findChildren(Banner)
             ],
-            "offers": self._offers(),
             "setting": self._focused_setting(),
             "inspector": self._inspector_rows() if self.inspector.is_shown else None,
             **conversed(self),
             **inspected(self),
-            "places": conversed_places(self) | inspected_places(self),
+            "places": conversed_places(self) | inspected_places(self) | self._offers(),
         }
 
     def _list(self) -> list[str] | None:
@@ -88,7 +87,7 @@ class ObservedWindow(MainWindow):
         """Where to click, by what stands on the buttons of the notices."""
         banners = self.frame.findChildren(Banner)
         buttons = (button for banner in banners for button in banner.findChildren(QPushButton))
-        return {button.text(): middle(button) for button in buttons}
+        return {f"offer {button.text()}": middle(button) for button in buttons}
 
     def _focused_setting(self) -> str | None:
         """The one that has the keyboard in the window of settings."""

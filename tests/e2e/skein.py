@@ -16,6 +16,7 @@ from typing import Any
 from tests.e2e.desktop import Desktop, until
 
 ROOT = Path(__file__).resolve().parents[2]
+NUM_STATES_TO_SETTLE = 4
 _STEP = re.compile(r"engine: step \d+ \| .* rows, ")
 _REQUEST_IN_STEP = re.compile(r"seq \d+ decode [^|]*request=(\w+)")
 
@@ -122,6 +123,32 @@ class Skein:
             with suppress(FileNotFoundError):  # they are being renamed
                 text += file.read_text(encoding="utf-8", errors="replace")  # or being written
         return text
+
+    def click(self, name: str, times: int = 1) -> None:
+        """On one of the `places`, once it stays where it is: what is above it may be going just now."""
+        seen: dict[int, list[int]] = {}  # by the number of the state, its place in it
+
+        def settled() -> list[int]:
+            state = self.state()
+            place: list[int] = state["places"].get(name, [])
+            if place not in seen.values():
+                seen.clear()
+            seen[state["number"]] = place
+            return place if len(seen) == NUM_STATES_TO_SETTLE else []
+
+        self.desktop.click(until(settled, f"a place to click: {name}"), times)
+
+    def take_offer(self, name: str) -> None:
+        """Clicks on a button of a notice until it is gone: a load that ends moves all notices."""
+        self.click(f"offer {name}")
+
+        def is_gone() -> bool:
+            place = self.state()["places"].get(f"offer {name}")
+            if place:
+                self.desktop.click(place)
+            return not place
+
+        until(is_gone, f"the offer {name!r} to go")
 
     def show_inspector(self) -> None:
         """At the first start it is hidden."""

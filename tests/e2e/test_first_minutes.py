@@ -21,7 +21,7 @@ def test_on_a_new_machine_without_a_network(skein: Skein, desktop: Desktop) -> N
     assert skein.state()["model"] == "Skein starter"
 
     # 2. The first click is an answer.
-    desktop.click(settled(skein, "places", "sample 1"))
+    skein.click("sample 1")
     until(lambda: "55" in skein.state()["transcripts"][0], "the first answer")
 
     # 3. What it cannot do it says, and where to go.
@@ -39,7 +39,7 @@ def test_on_a_new_machine_without_a_network(skein: Skein, desktop: Desktop) -> N
     # 5. The one filled button of a new chat leads to models that fit; without a network it says so.
     desktop.keys("ctrl+t")
     shows(skein, "Skein starter", "Get a real model")
-    desktop.click(settled(skein, "places", "primary"))
+    skein.click("primary")
     shows(skein, "Recommended models", "Get more")
     desktop.keys("Tab", "Tab", "Down")
     shows(skein, "Try again", "cannot be reached")
@@ -61,13 +61,14 @@ def test_without_the_model_of_the_last_time(skein: Skein, desktop: Desktop) -> N
 
     shows(skein, "No model", "is answered once a model is loaded.", "Get a model", "Open a GGUF file…")
     until(lambda: any("gone.gguf is not in" in text for text in skein.state()["notices"]), "what is missing")
-    assert {"Locate…", "Try again", "Use the starter model"} <= skein.state()["offers"].keys()
+    offers = {"offer Locate…", "offer Try again", "offer Use the starter model"}
+    assert offers <= skein.state()["places"].keys()
 
     # What is sent now waits for whichever model comes.
     desktop.type("What is 17 + 5?")
     desktop.keys("Return")
     until(lambda: skein.state()["queue"] or any(skein.state()["busy"]), "the question to wait")
-    desktop.click(settled(skein, "offers", "Use the starter model"))
+    skein.take_offer("Use the starter model")
     until(lambda: "22" in skein.state()["transcripts"][0], "its answer")
     assert skein.state()["notices"] == []
     desktop.keys("ctrl+q")
@@ -80,7 +81,7 @@ def test_with_a_model_that_only_continues_text(skein: Skein, desktop: Desktop) -
     skein.start(str(model))
 
     shows(skein, "base model without a chat template", "Open a notebook")
-    desktop.click(settled(skein, "places", "primary"))
+    skein.click("primary")
     until(lambda: skein.state()["notebook"] == "", "an empty notebook with the keyboard in it")
     desktop.type("Once")
     desktop.keys("ctrl+Return")
@@ -97,16 +98,3 @@ def shows(skein: Skein, *words: str) -> None:
         return all(each in said for each in words)
 
     until(seen, f"a screen with {words}", 25)
-
-
-def settled(skein: Skein, kind: str, name: str) -> list[int]:
-    """Where to click, once two looks at the window agree: a page that just changed is laid out after that."""
-    seen: dict[int, list[int]] = {}
-
-    def place() -> list[int] | None:
-        state = skein.state()
-        seen[state["number"]] = state[kind].get(name)
-        last = list(seen.values())[-2:]
-        return last[0] if len(last) == 2 and last[0] == last[1] else None
-
-    return until(place, f"a place for {name!r}")

@@ -31,14 +31,6 @@ def test_a_model_of_another_program_is_found_opened_and_left_alone(skein: Skein,
     assert exit_code == 0
 
 
-def uses_the_starter(skein: Skein, desktop: Desktop) -> bool:
-    """Takes the offer where it stands: it may have moved between a look and a click."""
-    state = skein.state()
-    if place := state["offers"].get("Use the starter model"):
-        desktop.click(place)
-    return bool(state["model"] == "Skein starter")
-
-
 def test_a_model_that_is_missing_is_waited_for_while_the_starter_answers(
     skein: Skein, desktop: Desktop, tmp_path: Path
 ) -> None:
@@ -48,7 +40,8 @@ def test_a_model_that_is_missing_is_waited_for_while_the_starter_answers(
         skein.start(waits_for="is complete")
         until(lambda: any("tiny.gguf is not in" in text for text in skein.state()["notices"]), "the message")
         assert skein.state()["model"] == "tiny not loaded"
-        until(lambda: uses_the_starter(skein, desktop), "the starter model")
+        skein.take_offer("Use the starter model")
+        until(lambda: skein.state()["model"] == "Skein starter", "the starter model")
         assert skein.state()["notices"] == []
         desktop.keys("ctrl+q")
         assert skein.wait_for_end()[0] == 0

@@ -52,7 +52,7 @@ def test_a_picture_is_pasted_sent_seen_enlarged_and_there_after_a_restart(
     assert skein._query("SELECT data FROM media") == [(png(),)]
     assert "Encoded(" in skein.log()
 
-    desktop.click(skein.state()["places"]["picture 1"])
+    skein.click("picture 1")
     until(lambda: (skein.state()["dialog"] or {}).get("kind") == "PictureViewer", "the viewer")
     desktop.keys("Escape")
     until(lambda: skein.state()["dialog"] is None, "the chat")

@@ -205,7 +205,7 @@ def test_a_bad_file_is_explained_and_the_model_stays(skein: Skein, desktop: Desk
     bad.write_bytes(b"GGUF" + b"\0" * 100)
     skein.start(str(bad), waits_for="open again")
     until(lambda: any("not a model.gguf" in text for text in skein.state()["notices"]), "the message")
-    desktop.click(skein.state()["offers"]["Use the starter model"])
+    skein.take_offer("Use the starter model")
     until(lambda: "is loaded" in skein.log(), "the starter model")
     ask(skein, "What is 34 + 21?")
     until(lambda: "55" in skein.state()["transcripts"][0], "an answer from the starter model")

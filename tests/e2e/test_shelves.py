@@ -50,7 +50,7 @@ def test_a_shelf_is_made_chosen_read_and_cited(
     until(lambda: skein.state()["has_focus"], "the keyboard back in the chat")
 
     # 2. The chat takes it, by mouse; the model reads it before the chat.
-    desktop.click(skein.state()["places"]["shelf"])
+    skein.click("shelf")
     until(lambda: "Boats" in skein.state()["menu"], "the menu of shelves")
     desktop.keys("Down", "Down", "Return")
     until(lambda: skein.state()["shelf"] == "Boats", "the shelf at the composer")
@@ -59,7 +59,7 @@ def test_a_shelf_is_made_chosen_read_and_cited(
     until(lambda: "nine kilos [1]" in skein.state()["panes"], "the answer")
 
     # 3. The number opens the file at that place, and Escape closes it.
-    desktop.click(until(lambda: skein.state()["places"].get("source 1"), "the number of the source"))
+    skein.click("source 1")
     read = until(lambda: skein.state()["read"], "the reader")
     assert read["title"] == "anchor.txt"
     assert read["marked"] == PLACE

@@ -55,7 +55,7 @@ def test_a_chat_is_stepped_run_until_something_and_forked_at_a_token(
     desktop = skein.desktop
 
     # 1. Paused, a question waits, and its batch is seen before it is computed.
-    click(skein, "tab Step through")
+    skein.click("tab Step through")
     desktop.keys("F8")
     until(lambda: "paused" in skein.state()["paused"], "the pause")
     desktop.keys("alt+1")
@@ -71,7 +71,7 @@ def test_a_chat_is_stepped_run_until_something_and_forked_at_a_token(
     desktop.keys("F10")
     until(lambda: len(steps(skein)) == 1, "the first step")
     until(lambda: len(skein.state()["plan"]) == 1, "the next plan")
-    click(skein, "button Step")
+    skein.click("button Step")
     until(lambda: len(steps(skein)) == 2, "the second step")
     assert steps(skein) == [
         [Computed(0, "prefill", num_prompt_tokens, 0, num_prompt_tokens - 1)],
@@ -80,16 +80,16 @@ def test_a_chat_is_stepped_run_until_something_and_forked_at_a_token(
 
     # 3. Until a position, and until a token.
     wanted = num_prompt_tokens + 4
-    click(skein, "position")
+    skein.click("position")
     desktop.keys("ctrl+a")
     desktop.type(str(wanted))
     desktop.keys("Return")
     until(lambda: f"reached position {wanted}" in skein.state()["paused"], "the position")
     assert steps(skein)[-1] == [Computed(0, "decode", 1, wanted, wanted)]
     assert len(steps(skein)) == 6
-    click(skein, "condition")
+    skein.click("condition")
     desktop.keys("Down", "Down", "Return")
-    click(skein, "text")
+    skein.click("text")
     desktop.type("5")
     until(lambda: skein.state()["token_choice"].startswith("“5”"), "the token's id")
     photograph(skein, tmp_path)
@@ -112,7 +112,7 @@ def test_a_chat_is_stepped_run_until_something_and_forked_at_a_token(
     assert "".join(texts[:-1]).replace("␣", " ") == ANSWER
     place = texts.index("5")
     assert skein.state()["tokens"][place][2] == token_id
-    click(skein, f"token {place}")
+    skein.click(f"token {place}")
     until(lambda: shows_candidates_of(skein, place), "its candidates")
     first, second, *_ = skein.state()["candidates"]
     assert (first[1], first[2], first[4]) == ("5", token_id, "100%")
@@ -124,7 +124,7 @@ def test_a_chat_is_stepped_run_until_something_and_forked_at_a_token(
 
     # 6. A fork with another one computes that token and goes on from it, in the cells it shares.
     num_steps = len(steps(skein))
-    click(skein, "candidate 1", times=2)
+    skein.click("candidate 1", times=2)
     until(lambda: len(skein.state()["tabs"]) == 2, "the fork")
     until(lambda: skein.state()["busy"] == [False, False], "the end of its answer")
     begun = ANSWER[: ANSWER.index("= ") + 2] + second[1].replace("␣", " ")
@@ -152,11 +152,6 @@ def test_a_chat_is_stepped_run_until_something_and_forked_at_a_token(
     answers = [text for _, role, _, text in skein.turns() if role == "assistant"]
     assert answers[0] == ANSWER
     assert answers[1].startswith(begun)
-
-
-def click(skein: Skein, name: str, times: int = 1) -> None:
-    places = until(lambda: name in (state := skein.state()["places"]) and state, f"a place to click: {name}")
-    skein.desktop.click(places[name], times)
 
 
 def photograph(skein: Skein, folder: Path) -> QImage:

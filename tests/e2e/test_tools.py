@@ -41,7 +41,7 @@ def test_a_server_is_confirmed_its_tools_are_turned_on_and_called(skein: Skein, 
     desktop.type("MCP servers")
     desktop.keys("Return")
     until(lambda: says(skein, "not confirmed yet", str(SERVER)), "the command line, and a question")
-    desktop.click(until(lambda: skein.state()["dialog"]["buttons"].get("Start it"), "the button"))
+    skein.click("dialog Start it")
     until(lambda: says(skein, "ready · 7 tools"), "the server to be ready")
     desktop.keys("Escape")
     until(lambda: skein.state()["has_focus"], "the keyboard back in the chat")
@@ -55,10 +55,10 @@ def test_a_server_is_confirmed_its_tools_are_turned_on_and_called(skein: Skein, 
     # 3. A call asks, is allowed by mouse, runs, and the answer goes on.
     desktop.type("Say hello")
     desktop.keys("Return")
-    desktop.click(until(lambda: skein.state()["places"].get("card 1 Allow once"), "the question"))
+    skein.click("card 1 Allow once")
     until(lambda: "The tool said hello." in transcript(skein), "the answer")
     assert skein.state()["cards"][0].startswith("Say it again sdk hello")
-    desktop.click(skein.state()["places"]["card 1"])
+    skein.click("card 1")
     until(lambda: "echo: hello" in panes(skein), "the result in the card")
 
     # 4. Another is refused by a key, and one that fails says so.

@@ -36,7 +36,7 @@ def test_after_two_crashes_it_starts_with_nothing_and_all_can_be_had_back(
     assert skein.open_tabs() != []
     desktop.photograph(tmp_path / "safe.png")
 
-    desktop.click(skein.state()["offers"]["Open them now"])
+    skein.take_offer("Open them now")
     until(lambda: skein.state()["composers"] == ["half a thou"], "the tab to come back")
     until(lambda: "is loaded" in skein.log(), "the model")
     desktop.keys("ctrl+q")
@@ -85,7 +85,7 @@ def test_a_chat_that_hung_is_plain_text_at_the_next_start_until_it_is_formatted_
     until(lambda: skein.state()["transcripts"] == ["Count\n**1**, 2 without an end"], "the plain text")
     assert any("hung last time" in text for text in skein.state()["notices"])
     desktop.photograph(tmp_path / "plain.png")
-    desktop.click(skein.state()["offers"]["Show formatted"])
+    skein.take_offer("Show formatted")
     until(lambda: skein.state()["transcripts"] == ["Count\n1, 2 without an end"], "the formatted text")
     desktop.keys("ctrl+q")
     assert skein.wait_for_end()[0] == 0

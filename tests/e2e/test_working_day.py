@@ -19,7 +19,6 @@ from tests.effort import EFFORT
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
-NUM_STATES_TO_SETTLE = 4
 NOTES = "The meeting is on Tuesday at ten."
 SAMPLE = "What is 34 + 21?"
 UNTITLED = {"en": "New chat", "zh_CN": "新对话"}
@@ -49,18 +48,7 @@ class Day:
         until(lambda: self.state(name) == wanted, f"{name} to be {wanted!r}, not {self.state(name)!r},")
 
     def click(self, name: str) -> None:
-        """Where it stays: what is above it may be going just now."""
-        seen: dict[int, list[int]] = {}  # by the number of the state, its place in it
-
-        def has_settled() -> list[int]:
-            state = self.skein.state()
-            place: list[int] = state["places"].get(name, [])
-            if place not in seen.values():
-                seen.clear()
-            seen[state["number"]] = place
-            return place if len(seen) == NUM_STATES_TO_SETTLE else []
-
-        self.skein.desktop.click(until(has_settled, f"a place to click: {name}"))
+        self.skein.click(name)
 
     def said(self) -> str:
         """In the current tab."""
