@@ -1,5 +1,7 @@
 """The local API in the window: its place in the Tools menu and the status bar, and its dialog. GUI thread."""
 
+from functools import cached_property
+
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
@@ -26,13 +28,19 @@ class ApiMenu(QObject):
         self.copy_key = command(parent, "api.copy-key", lambda: copy(settings.api_key))
         self.open = command(parent, "api.open", self.show_panel)
         self.actions = (self.switch, self.copy_address, self.copy_key, self.open)
-        self.panel = ApiPanel(parent)
-        self.panel.switched.connect(api.switch)
-        self.panel.port_chosen.connect(api.set_port)
-        self.panel.new_key_requested.connect(api.renew_key)
+        self._parent = parent
         api.changed.connect(self._on_changed)
 
+    @cached_property
+    def panel(self) -> ApiPanel:
+        panel = ApiPanel(self._parent)
+        panel.switched.connect(self._api.switch)
+        panel.port_chosen.connect(self._api.set_port)
+        panel.new_key_requested.connect(self._api.renew_key)
+        return panel
+
     def show_panel(self) -> None:
+        self._show_state()
         come_up(self.panel)
 
     @Slot()
@@ -41,8 +49,13 @@ class ApiMenu(QObject):
         self.switch.setChecked(api.is_on)
         self.copy_address.setEnabled(api.is_on)
         self.copy_key.setEnabled(bool(key))
-        self.panel.apply(api.is_on, api.address, key, api.num_requests, api.fingerprint)
+        if "panel" in self.__dict__ and self.panel.isVisible():
+            self._show_state()
         self.state_changed.emit(state_text(api.is_on, api.address, api.num_requests))
+
+    def _show_state(self) -> None:
+        api = self._api
+        self.panel.apply(api.is_on, api.address, self._settings.api_key, api.num_requests, api.fingerprint)
 
 
 def state_text(is_on: bool, address: str, num_requests: int) -> str:

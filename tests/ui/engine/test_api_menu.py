@@ -61,6 +61,11 @@ def window_with_api(window: MainWindow, api: FakeApi) -> MainWindow:
     return window
 
 
+def shown_panel(window: MainWindow) -> ApiPanel:
+    window.api_menu.show_panel()
+    return window.api_menu.panel
+
+
 def clipboard() -> str:
     return QApplication.clipboard().text()
 
@@ -75,6 +80,7 @@ def test_the_status_bar_tells_the_state_and_opens_the_dialog(
     assert part.text() == "API on 127.0.0.1:8808 · 2 requests running"
     qtbot.mouseClick(part, Qt.MouseButton.LeftButton)
     assert window_with_api.api_menu.panel.isVisible()
+    assert window_with_api.api_menu.panel.state.text() == "2 requests running"
 
 
 def test_the_menu_switches_it_and_copies_address_and_key(window_with_api: MainWindow, api: FakeApi) -> None:
@@ -97,8 +103,7 @@ def test_the_tools_menu_stands_before_help(window_with_api: MainWindow) -> None:
 
 
 def test_the_dialog_asks_for_what_was_chosen(window_with_api: MainWindow, api: FakeApi, qtbot: QtBot) -> None:
-    panel = window_with_api.api_menu.panel
-    panel.show()
+    panel = shown_panel(window_with_api)
     on = next(button for button in panel.findChildren(QRadioButton) if button.text() == "On")
     on.click()
     assert api.is_on
@@ -115,7 +120,7 @@ def test_the_dialog_asks_for_what_was_chosen(window_with_api: MainWindow, api: F
 def test_the_dialog_shows_only_the_end_of_the_key_and_copies_all_of_it(
     window_with_api: MainWindow, api: FakeApi
 ) -> None:
-    panel = window_with_api.api_menu.panel
+    panel = shown_panel(window_with_api)
     api.switch(True)
     shown = "\n".join(label.text() for label in panel.findChildren(QLabel))
     assert KEY not in shown
@@ -175,7 +180,7 @@ def test_what_the_status_bar_says() -> None:
 def test_an_encrypted_api_shows_the_fingerprint_of_its_certificate(
     window_with_api: MainWindow, api: FakeApi
 ) -> None:
-    panel = window_with_api.api_menu.panel
+    panel = shown_panel(window_with_api)
     api.switch(True)
     assert panel.certificate.text() == "Not encrypted"
     assert not panel.copy_fingerprint.isEnabled()
