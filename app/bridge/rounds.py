@@ -9,6 +9,7 @@ from time import thread_time
 from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QObject, QTimer, Signal, Slot
 
 FULL_S = 0.008  # of computing: with the 12 ms of a slice it is about a frame
+OVERFULL_S = 0.016  # so that with what has begun before it could be seen
 MAX_FULL_ROUNDS = 2  # in a row that anything waits for: a busy window is drawn, too
 
 
@@ -17,6 +18,7 @@ class Rounds(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.number = 0
         self._began_s = thread_time()
         # On Linux each round says one of the two as it begins; elsewhere those that block.
         dispatcher = QAbstractEventDispatcher.instance()
@@ -25,17 +27,42 @@ class Rounds(QObject):
 
     @property
     def is_full(self) -> bool:
-        """Who waits because of that must not wait for ever: all rounds of a busy window may be full."""
-        return thread_time() - self._began_s > FULL_S
+        return self.computed_s > FULL_S
+
+    @property
+    def computed_s(self) -> float:
+        """In this one so far."""
+        return thread_time() - self._began_s
 
     @Slot()
     def _begin(self) -> None:
+        self.number += 1
         self._began_s = thread_time()
 
 
 @cache
 def rounds() -> Rounds:
     return Rounds(QCoreApplication.instance())
+
+
+class Patience:
+    """That of one who can wait for a round with room, but not for ever: all of a busy window may be full."""
+
+    def __init__(self, most_s: float = FULL_S, max_rounds: int = MAX_FULL_ROUNDS) -> None:
+        self._most_s = most_s  # of computing, in a round with room
+        self._max_rounds = max_rounds
+        self._since: int | None = None  # the round in which the waiting began
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is still to wait for another round. If not, its waiting has ended."""
+        if rounds().computed_s > self._most_s:
+            if self._since is None:
+                self._since = rounds().number
+            if rounds().number < self._since + self._max_rounds:
+                return True
+        self._since = None
+        return False
 
 
 class PatientTimer(QTimer):
@@ -45,14 +72,17 @@ class PatientTimer(QTimer):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent, singleShot=True, interval=0)
-        self._num_full_rounds = 0
+        self._patience = Patience()
         self.timeout.connect(self._on_timeout)
+
+    @property
+    def waits(self) -> bool:
+        """Whether what is due is still to wait for another round."""
+        return self._patience.waits
 
     @Slot()
     def _on_timeout(self) -> None:
-        if rounds().is_full and self._num_full_rounds < MAX_FULL_ROUNDS:
-            self._num_full_rounds += 1
+        if self.waits:
             self.start(0)
         else:
-            self._num_full_rounds = 0
             self.due.emit()

@@ -8,7 +8,9 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
 
 from app.bridge import tasks
 from app.bridge.qt_loop import QtLoop, _Timer
+from app.bridge.rounds import OVERFULL_S
 from app.bridge.tasks import spawn
+from tests.rounds import next_round
 
 
 def test_what_comes_between_two_runs_is_done(qloop: QtLoop, qapp: QCoreApplication) -> None:
@@ -105,6 +107,24 @@ def test_qt_has_its_turn_whatever_tasks_do(qloop: QtLoop, qapp: QCoreApplication
 
     qloop.run_until_complete(asyncio.wait_for(watch(), 20))
     assert len(set(ticks)) > 1, "and both went on"
+
+
+def test_callbacks_leave_a_round_that_has_computed_too_long_already_but_only_one(
+    qloop: QtLoop, qapp: QCoreApplication
+) -> None:
+    called: list[int] = []
+    qloop.run_until_complete(asyncio.sleep(0))
+    for number in range(2):
+        next_round(computes_s=2 * OVERFULL_S)
+        qloop.call_soon(called.append, number)
+        qloop._run_due()
+        assert called == []
+        next_round(computes_s=2 * OVERFULL_S)
+        qloop._run_due()
+        assert called.pop() == number
+    qloop.call_soon(called.append, 2)
+    qapp.processEvents()
+    assert called == [2]
 
 
 def test_a_loop_of_qt_inside_a_callback_holds_nobody(qloop: QtLoop) -> None:

@@ -3,7 +3,7 @@ from time import thread_time
 from PySide6.QtCore import QCoreApplication, QTimer
 from pytestqt.qtbot import QtBot
 
-from app.bridge.rounds import FULL_S, MAX_FULL_ROUNDS, PatientTimer, rounds
+from app.bridge.rounds import FULL_S, MAX_FULL_ROUNDS, Patience, PatientTimer, rounds
 from tests.rounds import next_round
 
 
@@ -44,3 +44,11 @@ def test_a_patient_timer_waits_for_a_round_with_room_but_not_for_long(qapp: QCor
     timer.timeout.emit()
     assert len(due) == 3
     timer.stop()
+
+
+def test_asking_twice_in_a_round_is_no_longer_wait(qapp: QCoreApplication) -> None:
+    patience = Patience(most_s=FULL_S, max_rounds=1)
+    next_round(computes_s=2 * FULL_S)
+    assert [patience.waits, patience.waits] == [True, True]
+    next_round(computes_s=2 * FULL_S)
+    assert [patience.waits, patience.waits] == [False, True]

@@ -1,9 +1,9 @@
-"""A window that is not painted in a round of Qt's loop that is full, but in the next. GUI thread."""
+"""A window that is not painted in a round of Qt's loop that is full, but in one of the next. GUI thread."""
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.bridge.rounds import rounds
+from app.bridge.rounds import PatientTimer
 
 
 class PacedPainting(QObject):
@@ -13,13 +13,13 @@ class PacedPainting(QObject):
         super().__init__(window)
         self._window = window
         self._is_due = False
-        self._timer = QTimer(self, singleShot=True, interval=0)
-        self._timer.timeout.connect(self._paint)
+        self._timer = PatientTimer(self)
+        self._timer.due.connect(self._paint)
         window.installEventFilter(self)
 
     def eventFilter(self, _window: QObject, event: QEvent) -> bool:
         """Qt asks for no other repainting until this one is done."""
-        if event.type() != QEvent.Type.UpdateRequest or self._is_due or not rounds().is_full:
+        if event.type() != QEvent.Type.UpdateRequest or self._is_due or not self._timer.waits:
             return False
         self._timer.start()
         return True

@@ -4,7 +4,7 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.bridge.rounds import FULL_S
+from app.bridge.rounds import FULL_S, Rounds
 from app.ui.base.paced_painting import PacedPainting
 from tests.rounds import next_round
 
@@ -48,7 +48,7 @@ def test_a_full_round_leaves_it_to_the_next(window: Painted, qtbot: QtBot) -> No
 def test_a_window_whose_rounds_are_all_full_is_painted(
     window: Painted, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.bridge.rounds.FULL_S", -1.0)
+    monkeypatch.setattr(Rounds, "computed_s", 1.0)
     ask_for(window)
     assert window.num_times == 0
     qtbot.waitUntil(lambda: window.num_times == 1)
