@@ -70,9 +70,9 @@ class PatientTimer(QTimer):
 
     due = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, patience: Patience | None = None) -> None:
         super().__init__(parent, singleShot=True, interval=0)
-        self._patience = Patience()
+        self._patience = patience or Patience()
         self.timeout.connect(self._on_timeout)
 
     @property

@@ -10,9 +10,10 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.rounds import PatientTimer
 from app.bridge.tasks import spawn
 from app.protocol.output import Output
 from app.protocol.report import StepReport
@@ -58,8 +59,8 @@ class LocalApi(QObject):
         self.fingerprint = ""  # of its certificate, if it has one
         self._turn = asyncio.Lock()
         self._is_closing = False
-        self._change_timer = QTimer(self, singleShot=True, interval=CHANGE_PERIOD_MS)
-        self._change_timer.timeout.connect(self._emit_changed)
+        self._change_timer = PatientTimer(self)
+        self._change_timer.due.connect(self._emit_changed)
         engine.reported.connect(self._on_reported)
         engine.ended.connect(self._on_ended)
 
@@ -181,7 +182,7 @@ class LocalApi(QObject):
 
     def _note_change(self) -> None:
         if not self._change_timer.isActive():
-            self._change_timer.start()
+            self._change_timer.start(CHANGE_PERIOD_MS)
 
     @Slot()
     def _emit_changed(self) -> None:
