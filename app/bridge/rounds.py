@@ -3,6 +3,8 @@
 Between two rounds the window takes keys and clicks.
 """
 
+from __future__ import annotations
+
 from functools import cache
 from time import thread_time
 
@@ -20,21 +22,45 @@ class Rounds(QObject):
         super().__init__(parent)
         self.number = 0
         self._began_s = thread_time()
-        # On Linux each round says one of the two as it begins; elsewhere those that block.
+        self._may_block = False
+        self._owed_to: Patience | None = None
+        self._owed_since = 0  # the round in which that was promised
+        # On Linux a round that may block says so, and then that it is awake; any other only that.
         dispatcher = QAbstractEventDispatcher.instance()
-        dispatcher.aboutToBlock.connect(self._begin)
-        dispatcher.awake.connect(self._begin)
+        dispatcher.aboutToBlock.connect(self._on_about_to_block)
+        dispatcher.awake.connect(self._on_awake)
 
     @property
     def is_full(self) -> bool:
-        return self.computed_s > FULL_S
+        return self.computed_s > FULL_S or self.owed_to is not None
 
     @property
     def computed_s(self) -> float:
         """In this one so far."""
         return thread_time() - self._began_s
 
+    @property
+    def owed_to(self) -> Patience | None:
+        """Who has this round for itself. It may have lost interest: it has two rounds to take it."""
+        is_now = self._owed_since < self.number <= self._owed_since + 2
+        return self._owed_to if is_now else None
+
+    def owe(self, one: Patience | None) -> None:
+        """The next round, unless somebody has it already; None: it has been taken."""
+        if one is None or self.number > self._owed_since + 2 or self._owed_to is None:
+            self._owed_to, self._owed_since = one, self.number
+
     @Slot()
+    def _on_about_to_block(self) -> None:
+        self._may_block = True
+        self._begin()
+
+    @Slot()
+    def _on_awake(self) -> None:
+        if not self._may_block:
+            self._begin()
+        self._may_block = False
+
     def _begin(self) -> None:
         self.number += 1
         self._began_s = thread_time()
@@ -46,7 +72,10 @@ def rounds() -> Rounds:
 
 
 class Patience:
-    """That of one who can wait for a round with room, but not for ever: all of a busy window may be full."""
+    """That of one who can wait for a round with room, but not for ever: all of a busy window may be full.
+
+    Once it has ended, one of the next rounds is its own. So not all whose patience ends meet in one round.
+    """
 
     def __init__(self, most_s: float = FULL_S, max_rounds: int = MAX_FULL_ROUNDS) -> None:
         self._most_s = most_s  # of computing, in a round with room
@@ -56,11 +85,15 @@ class Patience:
     @property
     def waits(self) -> bool:
         """Whether it is still to wait for another round. If not, its waiting has ended."""
-        if rounds().computed_s > self._most_s:
+        owed_to = rounds().owed_to
+        if owed_to is self:
+            rounds().owe(None)
+        elif owed_to or rounds().computed_s > self._most_s:
             if self._since is None:
                 self._since = rounds().number
-            if rounds().number < self._since + self._max_rounds:
-                return True
+            if rounds().number >= self._since + self._max_rounds - 1:
+                rounds().owe(self)
+            return True
         self._since = None
         return False
 

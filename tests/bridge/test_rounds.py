@@ -46,6 +46,28 @@ def test_a_patient_timer_waits_for_a_round_with_room_but_not_for_long(qapp: QCor
     timer.stop()
 
 
+def test_those_whose_patience_ends_in_one_round_have_one_each(qapp: QCoreApplication) -> None:
+    waiting = [Patience(), Patience(), Patience()]
+    begun = []
+    for _ in range(MAX_FULL_ROUNDS + len(waiting)):
+        next_round(computes_s=2 * FULL_S)
+        begun.append(sum(not one.waits for one in waiting))
+        waiting = waiting[begun[-1] :]
+    assert begun == [*[0] * MAX_FULL_ROUNDS, 1, 1, 1]
+
+
+def test_a_round_that_is_somebodys_has_no_room_for_others_unless_he_leaves_it(qapp: QCoreApplication) -> None:
+    gone, other = Patience(max_rounds=1), Patience()
+    next_round(computes_s=2 * FULL_S)
+    assert gone.waits
+    num_rounds = 0
+    while num_rounds < 10 and (not num_rounds or other.waits):
+        next_round()
+        assert rounds().is_full == (num_rounds < 2)
+        num_rounds += 1
+    assert num_rounds == 3
+
+
 def test_asking_twice_in_a_round_is_no_longer_wait(qapp: QCoreApplication) -> None:
     patience = Patience(most_s=FULL_S, max_rounds=1)
     next_round(computes_s=2 * FULL_S)

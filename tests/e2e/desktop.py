@@ -66,6 +66,9 @@ class Desktop:
     def type(self, text: str) -> None:
         self._xdotool("type", "--delay", "4", text)
 
+    def point_at(self, place: list[int]) -> None:
+        self._xdotool("mousemove", *map(str, place))
+
     def click(self, place: list[int], times: int = 1) -> None:
         self._xdotool("mousemove", *map(str, place), "click", "--repeat", str(times), "--delay", "20", "1")
 

@@ -125,7 +125,10 @@ class Skein:
         return text
 
     def click(self, name: str, times: int = 1) -> None:
-        """On one of the `places`, once it stays where it is: what is above it may be going just now."""
+        """On one of the `places`, once it stays where it is: what is above it may be going just now.
+
+        The mouse is there before, so that no tip of where it was covers it.
+        """
         seen: dict[int, list[int]] = {}  # by the number of the state, its place in it
 
         def settled() -> list[int]:
@@ -133,6 +136,8 @@ class Skein:
             place: list[int] = state["places"].get(name, [])
             if place not in seen.values():
                 seen.clear()
+                if place:
+                    self.desktop.point_at(place)
             seen[state["number"]] = place
             return place if len(seen) == NUM_STATES_TO_SETTLE else []
 
