@@ -132,7 +132,9 @@ class Workspace(QObject):
             if kept is None:
                 return None
             session = self.session_of(chat_id) or self._open(kept, len(self.sessions), is_loaded=False)
-        self.set_current(session)
+            await asyncio.sleep(0)  # making its page takes as long again: keys have their turn before
+        if self._is_open(session):
+            self.set_current(session)
         await self.load(session)
         return session
 

@@ -1,5 +1,6 @@
 """The window with a scripted workspace and engine."""
 
+import math
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -23,6 +24,12 @@ def widgets_go_with_their_test(qapp: QApplication) -> Iterator[None]:
     """What was told to delete itself later waits for a loop, and a theme dresses all windows there are."""
     yield
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+@pytest.fixture(autouse=True)
+def slices_are_those_of_a_fast_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that what is drawn at once does not depend on what else runs here."""
+    monkeypatch.setattr("app.ui.message.slices.PACE_WEIGHT", math.inf)
 
 
 @pytest.fixture

@@ -4,13 +4,18 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from time import thread_time
 
 from PySide6.QtCore import QCoreApplication, QObject, Slot
 from shiboken6 import isValid
 
 from app.bridge.rounds import PatientTimer
 
-SLICE = 5_000  # in weights, some 12 ms: so much is done at once, and a step that has begun is ended
+# In weights: so much is done at once, and a step that has begun is ended. Less on a slow machine.
+SLICE, MIN_SLICE = 5_000, 1_500
+SLICE_S = 0.012
+PACE_WEIGHT = 1_000  # less work says little of how long a weight takes
+PACE_SHARE = 0.2  # of the newest measurement in what is expected
 
 
 class Slices(QObject):
@@ -20,6 +25,7 @@ class Slices(QObject):
         super().__init__(parent)
         self.work = 0  # that all of them have done, in weights
         self._end: float | None = None  # of the slice that has begun
+        self._pace_s = SLICE_S / SLICE  # of computing that a weight takes here
         self._waiting: dict[QObject, Callable[[], None]] = {}
         self._doomed: deque[QObject] = deque()
         self._timer = PatientTimer(self)
@@ -32,16 +38,28 @@ class Slices(QObject):
     @property
     def end(self) -> float:
         """How much work there may be before one has to wait for its next turn."""
-        return self.work + SLICE if self._end is None else self._end
+        return self.work + self.size if self._end is None else self._end
+
+    @property
+    def size(self) -> float:
+        """Of a slice, in weights."""
+        return max(MIN_SLICE, min(SLICE, SLICE_S / self._pace_s))
 
     @contextmanager
     def shared(self) -> Iterator[None]:
         """All that is drawn in the block shares one slice: of a page, the rows and the parts of each."""
         before, self._end = self._end, self.end
+        began_s, work_before = thread_time(), self.work
         try:
             yield
         finally:
             self._end = before
+            if before is None:
+                self._note_pace(thread_time() - began_s, self.work - work_before)
+
+    def _note_pace(self, computed_s: float, work: float) -> None:
+        if work >= PACE_WEIGHT:
+            self._pace_s += PACE_SHARE * (computed_s / work - self._pace_s)
 
     def delete(self, one: QObject) -> None:
         """After all that were to be deleted before it, such as what it holds."""

@@ -18,7 +18,7 @@ from app.look.words import tr
 from app.protocol.request import Role
 from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.base.thumbnails import Thumbnails
-from app.ui.message.slices import SLICE, slices
+from app.ui.message.slices import slices
 from app.ui.message.text_part import SelectedText, TextPart
 from app.ui.message.tool_words import Naming
 from app.ui.transcript.answer_view import FOOTER, AnswerView
@@ -394,7 +394,7 @@ class Transcript(QAbstractScrollArea):
 
     def _has_room_for(self, row: int) -> bool:
         """Whether the slice has. A whole one has it for any row."""
-        weight = min(SLICE, VIEW_WEIGHT + len(self._page.rows[row].text))
+        weight = min(slices().size, VIEW_WEIGHT + len(self._page.rows[row].text))
         return slices().work + weight <= slices().end
 
     def _measure(self, row: int) -> bool:

@@ -1,10 +1,11 @@
+import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from app.bridge.rounds import FULL_S, MAX_FULL_ROUNDS
-from app.ui.message.slices import SLICE, Slices
+from app.ui.message.slices import MIN_SLICE, SLICE, SLICE_S, Slices
 from tests.rounds import next_round
 
 
@@ -58,6 +59,32 @@ def test_all_in_one_block_share_a_slice(qapp: QApplication) -> None:
     assert slices.end - slices.work == SLICE
     with slices.shared():
         assert slices.end - slices.work == SLICE
+
+
+def test_a_machine_that_takes_longer_does_less_at_once(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 0.0
+    monkeypatch.setattr("app.ui.message.slices.PACE_WEIGHT", 1_000)
+    monkeypatch.setattr("app.ui.message.slices.thread_time", lambda: now_s)
+    slices = Slices(qapp)
+
+    def work(times_slower: float, weight: float, times: int = 30) -> None:
+        nonlocal now_s
+        for _ in range(times):
+            with slices.shared():
+                slices.work += weight
+                now_s += times_slower * SLICE_S * weight / SLICE
+
+    work(2, SLICE)
+    assert slices.size == pytest.approx(SLICE / 2, rel=0.01)
+    assert slices.end - slices.work == pytest.approx(slices.size)
+    work(100, 10)
+    assert slices.size == pytest.approx(SLICE / 2, rel=0.01), "so little work says nothing"
+    work(100, SLICE)
+    assert slices.size == MIN_SLICE
+    work(0.5, SLICE)
+    assert slices.size == SLICE
 
 
 def test_who_is_gone_has_no_turn(qtbot: QtBot, qapp: QApplication) -> None:
