@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
-from app.bridge.rounds import OVERFULL_S, Patience, PatientTimer
+from app.bridge.rounds import PatientTimer
 from app.models.memory_fit import fitted
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, NoRoomYetError
@@ -65,7 +65,7 @@ class EngineThread(QThread):
         self._stop_requested = threading.Event()
         self._percent = 0  # of the load, as told last
         self._has_reports = False
-        self._rest = PatientTimer(self, Patience(OVERFULL_S, max_rounds=1))
+        self._rest = PatientTimer(self)
         self._rest.due.connect(self._emit_reported)
         self._published.connect(self._on_published)
         self.setObjectName(f"engine {params.path.name}")

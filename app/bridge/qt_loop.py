@@ -10,10 +10,9 @@ from typing import Any
 import qasync
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, QTimerEvent
 
-from app.bridge.rounds import OVERFULL_S, Patience
+from app.bridge.rounds import rounds
 
 TURN_S = 0.006  # of callbacks in a row, then Qt has its turn
-MAX_ROUNDS = 1  # that callbacks wait, one after the other, if too much else is done in them
 
 
 class QtLoop(qasync.QEventLoop):  # type: ignore[misc]
@@ -30,7 +29,6 @@ class QtLoop(qasync.QEventLoop):  # type: ignore[misc]
     def __init__(self, application: QCoreApplication) -> None:
         self._due: deque[asyncio.Handle] = deque()
         self._timers = _Timers(self._on_time)
-        self._patience = Patience(OVERFULL_S, MAX_ROUNDS)
         self._turn = QTimer(singleShot=True, interval=0)
         self._turn.timeout.connect(self._run_due)
         super().__init__(application)
@@ -70,7 +68,8 @@ class QtLoop(qasync.QEventLoop):  # type: ignore[misc]
         self._run_due()
 
     def _run_due(self) -> None:
-        if self._patience.waits:
+        if rounds().is_overfull and not rounds().take_reserved():
+            rounds().reserve_next()  # keys have their turn first, and nobody else
             self._turn.start()
             return
         end = time.monotonic() + TURN_S

@@ -3,16 +3,15 @@
 Between two rounds the window takes keys and clicks.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from time import thread_time
 
 from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QObject, QTimer, Signal, Slot
 
 FULL_S = 0.008  # of computing: with the 12 ms of a slice it is about a frame
-OVERFULL_S = 0.016  # so that with what has begun before it could be seen
+OVERFULL_S = 0.016  # with what may begin after that, somebody would see it
 MAX_FULL_ROUNDS = 2  # in a row that anything waits for: a busy window is drawn, too
+MAX_OVERFULL_ROUNDS = 3  # after those
 
 
 class Rounds(QObject):
@@ -20,19 +19,14 @@ class Rounds(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.number = 0
+        self.number = 1
         self._began_s = thread_time()
         self._may_block = False
-        self._owed_to: Patience | None = None
-        self._owed_since = 0  # the round in which that was promised
+        self._reserved = 0  # the number of one
         # On Linux a round that may block says so, and then that it is awake; any other only that.
         dispatcher = QAbstractEventDispatcher.instance()
         dispatcher.aboutToBlock.connect(self._on_about_to_block)
         dispatcher.awake.connect(self._on_awake)
-
-    @property
-    def is_full(self) -> bool:
-        return self.computed_s > FULL_S or self.owed_to is not None
 
     @property
     def computed_s(self) -> float:
@@ -40,15 +34,26 @@ class Rounds(QObject):
         return thread_time() - self._began_s
 
     @property
-    def owed_to(self) -> Patience | None:
-        """Who has this round for itself. It may have lost interest: it has two rounds to take it."""
-        is_now = self._owed_since < self.number <= self._owed_since + 2
-        return self._owed_to if is_now else None
+    def is_reserved(self) -> bool:
+        """For asyncio, which could not wait for it much longer."""
+        return self._reserved == self.number
 
-    def owe(self, one: Patience | None) -> None:
-        """The next round, unless somebody has it already; None: it has been taken."""
-        if one is None or self.number > self._owed_since + 2 or self._owed_to is None:
-            self._owed_to, self._owed_since = one, self.number
+    @property
+    def is_full(self) -> bool:
+        return self.is_reserved or self.computed_s > FULL_S
+
+    @property
+    def is_overfull(self) -> bool:
+        return self.is_reserved or self.computed_s > OVERFULL_S
+
+    def reserve_next(self) -> None:
+        self._reserved = self.number + 1
+
+    def take_reserved(self) -> bool:
+        """Whether it was. Once."""
+        was_reserved = self.is_reserved
+        self._reserved = 0
+        return was_reserved
 
     @Slot()
     def _on_about_to_block(self) -> None:
@@ -71,47 +76,30 @@ def rounds() -> Rounds:
     return Rounds(QCoreApplication.instance())
 
 
-class Patience:
-    """That of one who can wait for a round with room, but not for ever: all of a busy window may be full.
-
-    Once it has ended, one of the next rounds is its own. So not all whose patience ends meet in one round.
-    """
-
-    def __init__(self, most_s: float = FULL_S, max_rounds: int = MAX_FULL_ROUNDS) -> None:
-        self._most_s = most_s  # of computing, in a round with room
-        self._max_rounds = max_rounds
-        self._since: int | None = None  # the round in which the waiting began
-
-    @property
-    def waits(self) -> bool:
-        """Whether it is still to wait for another round. If not, its waiting has ended."""
-        owed_to = rounds().owed_to
-        if owed_to is self:
-            rounds().owe(None)
-        elif owed_to or rounds().computed_s > self._most_s:
-            if self._since is None:
-                self._since = rounds().number
-            if rounds().number >= self._since + self._max_rounds - 1:
-                rounds().owe(self)
-            return True
-        self._since = None
-        return False
-
-
 class PatientTimer(QTimer):
-    """Once its time has come, it is `due` in the next round with room for it, or after some that had none."""
+    """Once its time has come, it is `due` in the next round with room for it.
+
+    All rounds of a busy window may be full: after some it is due in one that is not overfull, then in any.
+    """
 
     due = Signal()
 
-    def __init__(self, parent: QObject | None = None, patience: Patience | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent, singleShot=True, interval=0)
-        self._patience = patience or Patience()
+        self._since: int | None = None  # the round in which the waiting began
         self.timeout.connect(self._on_timeout)
 
     @property
     def waits(self) -> bool:
-        """Whether what is due is still to wait for another round."""
-        return self._patience.waits
+        """Whether what is due is still to wait for another round. If not, its waiting has ended."""
+        if rounds().is_full:
+            self._since = self._since or rounds().number
+            num_rounds = rounds().number - self._since
+            max_rounds = MAX_FULL_ROUNDS + (MAX_OVERFULL_ROUNDS if rounds().is_overfull else 0)
+            if num_rounds < max_rounds:
+                return True
+        self._since = None
+        return False
 
     @Slot()
     def _on_timeout(self) -> None:

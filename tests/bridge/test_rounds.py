@@ -1,9 +1,10 @@
 from time import thread_time
 
+import pytest
 from PySide6.QtCore import QCoreApplication, QTimer
 from pytestqt.qtbot import QtBot
 
-from app.bridge.rounds import FULL_S, MAX_FULL_ROUNDS, Patience, PatientTimer, rounds
+from app.bridge.rounds import FULL_S, MAX_FULL_ROUNDS, MAX_OVERFULL_ROUNDS, OVERFULL_S, PatientTimer, rounds
 from tests.rounds import next_round
 
 
@@ -30,47 +31,59 @@ def test_so_does_one_that_does_not_block(qapp: QCoreApplication) -> None:
     assert not rounds().is_full
 
 
-def test_a_patient_timer_waits_for_a_round_with_room_but_not_for_long(qapp: QCoreApplication) -> None:
-    timer = PatientTimer()
+def is_due(timer: PatientTimer) -> bool:
+    """Whether it is, were this its time."""
     due: list[None] = []
-    timer.due.connect(lambda: due.append(None))
-    num_due = []
-    for _ in range(2 * MAX_FULL_ROUNDS + 2):
-        next_round(computes_s=2 * FULL_S)
-        timer.timeout.emit()
-        num_due.append(len(due))
-    assert num_due == [*[0] * MAX_FULL_ROUNDS, *[1] * (MAX_FULL_ROUNDS + 1), 2]
-    next_round()
+    connection = timer.due.connect(lambda: due.append(None))
     timer.timeout.emit()
-    assert len(due) == 3
+    timer.due.disconnect(connection)
     timer.stop()
+    return bool(due)
+
+
+@pytest.mark.parametrize(
+    ("computes_s", "num_rounds"),
+    [(1.5 * FULL_S, MAX_FULL_ROUNDS), (2 * OVERFULL_S, MAX_FULL_ROUNDS + MAX_OVERFULL_ROUNDS)],
+)
+def test_a_patient_timer_waits_for_a_round_with_room_but_not_for_long(
+    qapp: QCoreApplication, computes_s: float, num_rounds: int
+) -> None:
+    timer = PatientTimer()
+    for _ in range(2):
+        for number in range(num_rounds + 1):
+            next_round(computes_s=computes_s)
+            assert is_due(timer) == (number == num_rounds)
+    next_round()
+    assert is_due(timer)
+
+
+def test_it_makes_no_difference_how_often_it_asks_in_a_round(qapp: QCoreApplication) -> None:
+    timer = PatientTimer()
+    next_round(computes_s=2 * FULL_S)
+    assert not any(is_due(timer) for _ in range(9))
 
 
 def test_those_whose_patience_ends_in_one_round_have_one_each(qapp: QCoreApplication) -> None:
-    waiting = [Patience(), Patience(), Patience()]
-    begun = []
+    waiting = [PatientTimer(), PatientTimer(), PatientTimer()]
+    num_due = []
     for _ in range(MAX_FULL_ROUNDS + len(waiting)):
-        next_round(computes_s=2 * FULL_S)
-        begun.append(sum(not one.waits for one in waiting))
-        waiting = waiting[begun[-1] :]
-    assert begun == [*[0] * MAX_FULL_ROUNDS, 1, 1, 1]
+        next_round(computes_s=1.5 * FULL_S)
+        begun = []
+        for timer in waiting:
+            if is_due(timer):
+                begun.append(timer)
+                rounds()._began_s -= 2 * FULL_S
+        waiting = [timer for timer in waiting if timer not in begun]
+        num_due.append(len(begun))
+    assert num_due == [*[0] * MAX_FULL_ROUNDS, 1, 1, 1]
 
 
-def test_a_round_that_is_somebodys_has_no_room_for_others_unless_he_leaves_it(qapp: QCoreApplication) -> None:
-    gone, other = Patience(max_rounds=1), Patience()
-    next_round(computes_s=2 * FULL_S)
-    assert gone.waits
-    num_rounds = 0
-    while num_rounds < 10 and (not num_rounds or other.waits):
-        next_round()
-        assert rounds().is_full == (num_rounds < 2)
-        num_rounds += 1
-    assert num_rounds == 3
-
-
-def test_asking_twice_in_a_round_is_no_longer_wait(qapp: QCoreApplication) -> None:
-    patience = Patience(most_s=FULL_S, max_rounds=1)
-    next_round(computes_s=2 * FULL_S)
-    assert [patience.waits, patience.waits] == [True, True]
-    next_round(computes_s=2 * FULL_S)
-    assert [patience.waits, patience.waits] == [False, True]
+def test_a_round_that_is_reserved_is_full_until_it_is_taken(qapp: QCoreApplication) -> None:
+    next_round()
+    rounds().reserve_next()
+    assert not rounds().is_full
+    next_round()
+    assert rounds().is_overfull
+    assert rounds().take_reserved()
+    assert not rounds().is_full
+    assert not rounds().take_reserved()

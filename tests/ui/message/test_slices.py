@@ -38,11 +38,11 @@ def test_a_slice_waits_while_the_loop_has_enough_to_do_but_not_for_long(
     slices.wait(one, lambda: turns.append("one"))
     slices.wait(other, lambda: turns.append("other"))
     for _ in range(MAX_FULL_ROUNDS):
-        next_slice(slices, computes_s=2 * FULL_S)
+        next_slice(slices, computes_s=1.5 * FULL_S)
         assert not turns
-    next_slice(slices, computes_s=2 * FULL_S)
+    next_slice(slices, computes_s=1.5 * FULL_S)
     assert turns == ["one"]
-    next_slice(slices, computes_s=2 * FULL_S)
+    next_slice(slices, computes_s=1.5 * FULL_S)
     assert turns == ["one"]
     next_slice(slices)
     assert turns == ["one", "other"]
