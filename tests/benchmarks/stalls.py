@@ -55,6 +55,7 @@ STOP_S = 20.0
 PATIENCE_S = 120.0
 N_VOCAB = 4_000
 IDLE = "nothing"
+LOOP, LOOP_PERIOD_S = 50_000, 0.5
 
 Rows = NDArray[np.float64]  # when, in seconds of `time.perf_counter()`, and how many seconds
 
@@ -67,6 +68,7 @@ class Phase:
     begin: float
     end: float
     statuses: Counter[str]
+    loops: tuple[float, ...] = ()  # seconds of computing that a fixed loop took meanwhile, in this process
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,6 +89,10 @@ def run(options: argparse.Namespace, verdict: Verdict) -> None:
 
 def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict) -> None:
     _idle, ordinary, *hostile = phases
+    print(f"\n{name}: ms of computing that a fixed loop of Python takes meanwhile")
+    for phase in phases:
+        shares = np.percentile(phase.loops, (0, 50, 100)) * 1000
+        print("  {:<10} shortest {:4.1f}  median {:4.1f}  longest {:4.1f}".format(phase.kind, *shares))
     ticks = _rows(lateness.ticks, 3)
     late, computing = ticks[:, :2], ticks[:, ::2]
     _show(f"asyncio's loop of the {name}: ms late, ms of computing at one time", late, computing, phases)
@@ -217,17 +223,31 @@ async def _ask_all(address: str, options: argparse.Namespace, folder: Path) -> l
     async with aiohttp.ClientSession(address, headers={"X-Api-Key": KEY}, timeout=timeout) as http:
         await _ask(http, "answers", 0)  # what is imported then
         began = time.perf_counter()
+        loops: list[float] = []
+        watching = asyncio.create_task(_watch_machine(loops))
         await asyncio.sleep(IDLE_S)
-        phases = [Phase(IDLE, began, time.perf_counter(), Counter())]
+        phases = [Phase(IDLE, began, time.perf_counter(), Counter(), tuple(loops))]
         for kind in (ORDINARY, *KINDS):
             (folder / "next").write_text(kind)
             (folder / "next").replace(folder / BEGIN)
             num = options.ordinary if kind == ORDINARY else options.number
+            loops.clear()
             began = time.perf_counter()
             statuses = await _ask_for(http, kind, range(options.first, options.first + num))
-            phases.append(Phase(kind, began, time.perf_counter(), statuses))
+            phases.append(Phase(kind, began, time.perf_counter(), statuses, tuple(loops)))
+        watching.cancel()
         (folder / BEGIN).unlink()
     return phases
+
+
+async def _watch_machine(loops: list[float]) -> None:
+    """Others share its processors: what everything takes changes from one second to the next."""
+    while True:
+        began = time.thread_time()
+        for _ in range(LOOP):
+            pass
+        loops.append(time.thread_time() - began)
+        await asyncio.sleep(LOOP_PERIOD_S)
 
 
 async def _ask_for(http: aiohttp.ClientSession, kind: str, numbers: range) -> Counter[str]:
