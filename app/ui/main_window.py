@@ -30,7 +30,6 @@ from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped_model import drop_text, dropped_model
 from app.ui.base.help_commands import HelpCommands
 from app.ui.base.notices import Notices, UndoToast
-from app.ui.base.paced_painting import PacedPainting
 from app.ui.base.panes import Panes
 from app.ui.chats.navigation import Navigation, chat_titles
 from app.ui.commands.menus import Menus, Parts
@@ -89,7 +88,6 @@ class MainWindow(QObject):
         self.preferences = preferences = services.preferences
         workspace, engine, page = services.workspace, services.engine, frame.first_view.page
         frame.setWindowIcon(app_icon())
-        PacedPainting(frame)
 
         # 1. The places: chats, status bar, inspector.
         self.appearance = Appearance(preferences, frame)

@@ -190,7 +190,8 @@ def _of_window(folder: Path, options: argparse.Namespace) -> tuple[Lateness, lis
         assert skein.process
         skein.process.send_signal(signal.SIGTERM)
         code, _seconds = skein.wait_for_end(STOP_S)
-        assert code == 0, f"the window ended with code {code}:\n{skein.output_file.read_text()}"
+        said = "\n".join([skein.output_file.read_text(), *skein.crashes()])
+        assert code == 0, f"the window ended with code {code}:\n{said}"
         uncaught = skein.log().partition("Nobody caught this")[2]
         assert not uncaught, uncaught[:3000]
     return Lateness.load(folder / LATENESS), phases

@@ -124,6 +124,10 @@ class Skein:
                 text += file.read_text(encoding="utf-8", errors="replace")  # or being written
         return text
 
+    def crashes(self) -> list[str]:
+        """What Python's handler wrote as the process died: the stacks of all threads."""
+        return [file.read_text(errors="replace") for file in (self.home / "state").rglob("crash*.log")]
+
     def click(self, name: str, times: int = 1) -> None:
         """On one of the `places`, once it stays where it is: what is above it may be going just now.
 
