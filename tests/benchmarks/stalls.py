@@ -55,7 +55,7 @@ STOP_S = 20.0
 PATIENCE_S = 120.0
 N_VOCAB = 4_000
 IDLE = "nothing"
-LOOP, LOOP_PERIOD_S = 50_000, 0.5
+LOOP, LOOP_PERIOD_S = 50_000, 0.2
 
 Rows = NDArray[np.float64]  # when, in seconds of `time.perf_counter()`, and how many seconds
 
@@ -91,7 +91,7 @@ def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict)
     _idle, ordinary, *hostile = phases
     print(f"\n{name}: ms of computing that a fixed loop of Python takes meanwhile")
     for phase in phases:
-        shares = np.percentile(phase.loops, (0, 50, 100)) * 1000
+        shares = np.percentile(phase.loops or (np.nan,), (0, 50, 100)) * 1000  # none in a short one
         print("  {:<10} shortest {:4.1f}  median {:4.1f}  longest {:4.1f}".format(phase.kind, *shares))
     ticks = _rows(lateness.ticks, 3)
     late, computing = ticks[:, :2], ticks[:, ::2]
