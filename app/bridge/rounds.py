@@ -89,21 +89,13 @@ class PatientTimer(QTimer):
         self._since: int | None = None  # the round in which the waiting began
         self.timeout.connect(self._on_timeout)
 
-    @property
-    def waits(self) -> bool:
-        """Whether what is due is still to wait for another round. If not, its waiting has ended."""
-        if rounds().is_full:
-            self._since = self._since or rounds().number
-            num_rounds = rounds().number - self._since
-            max_rounds = MAX_FULL_ROUNDS + (MAX_OVERFULL_ROUNDS if rounds().is_overfull else 0)
-            if num_rounds < max_rounds:
-                return True
-        self._since = None
-        return False
-
     @Slot()
     def _on_timeout(self) -> None:
-        if self.waits:
-            self.start(0)
-        else:
-            self.due.emit()
+        if rounds().is_full:
+            self._since = self._since or rounds().number
+            max_rounds = MAX_FULL_ROUNDS + (MAX_OVERFULL_ROUNDS if rounds().is_overfull else 0)
+            if rounds().number - self._since < max_rounds:
+                self.start(0)
+                return
+        self._since = None
+        self.due.emit()

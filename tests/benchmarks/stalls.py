@@ -68,7 +68,7 @@ class Phase:
     begin: float
     end: float
     statuses: Counter[str]
-    loops: tuple[float, ...] = ()  # seconds of computing that a fixed loop took meanwhile, in this process
+    loops: tuple[float, ...]  # seconds of computing that a fixed loop took meanwhile, in this process
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -112,8 +112,8 @@ def _chat_places(view: ChatView) -> dict[str, list[int]]:
 
 
 def _dialog_places() -> dict[str, list[int]]:
-    dialog = QApplication.activeWindow()
-    buttons = dialog.findChildren(QPushButton) if isinstance(dialog, QDialog) else []
+    dialog = _active_dialog()
+    buttons = dialog.findChildren(QPushButton) if dialog else []
     return {f"dialog {button.text()}": middle(button) for button in buttons if button.isVisible()}
 
 
@@ -173,10 +173,15 @@ def _says(window: MainWindow) -> list[str]:
     return [part.text().replace("&", "") for part in parts if part.isVisible() and part.text()] + tabs
 
 
+def _active_dialog() -> QDialog | None:
+    window = QApplication.activeWindow()
+    return window if isinstance(window, QDialog) else None
+
+
 def _dialog() -> dict[str, Any] | None:
     """What stands in front of the window, if anything does."""
-    dialog = QApplication.activeWindow()
-    if not isinstance(dialog, QDialog):
+    dialog = _active_dialog()
+    if dialog is None:
         return None
     lists = dialog.findChildren(QListWidget)
     return {
