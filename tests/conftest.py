@@ -32,7 +32,7 @@ gc.disable()
 
 # How long an example takes says more about what else the machine does than about the code.
 settings.register_profile(
-    "patient", max_examples=60 * EFFORT, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "patient", max_examples=30 * EFFORT, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("patient")
 

@@ -18,10 +18,6 @@ BUSY_S = 0.004  # of computing in a moment
 MAX_MOMENTS = 25  # then it is collected in the next round of the loop that has room,
 MAX_FULL_ROUNDS = 5  # or after so many that have none
 QUIET_PERIODS = 5  # without a collection that was due; in the last two of them everything is tidied up
-# Chats that are closed before the next collection of everything, however busy the window is: each leaves a
-# quarter of a megabyte in cycles, and a hundred of them would raise for good what the heaps of malloc and
-# Python keep. To free those of ten takes 20 ms.
-MAX_CLOSED = 5
 
 
 class GarbageCollector(QObject):
@@ -34,7 +30,7 @@ class GarbageCollector(QObject):
         self._to_set_aside = {0, 2}
         self._is_untidy = True  # a chat was closed, or much was made and freed, since all was given back
         self._num_quiet = 0  # periods without a collection
-        self._num_closed = 0  # chats, since everything was collected
+        self._has_closed = False  # a chat, since everything was collected
         self._num_moments = 0  # that have been waited for since the period ended
         self._computed_s = 0.0  # until the moment began
         self._moment = QTimer(self, singleShot=True, interval=MOMENT_MS)
@@ -45,9 +41,13 @@ class GarbageCollector(QObject):
 
     @Slot()
     def note_closed(self) -> None:
-        """Something large is about to be freed."""
+        """A chat is about to be freed: everything is collected soon, however busy the window is.
+
+        Each leaves a quarter of a megabyte in cycles, and a hundred of them would raise for good what the
+        heaps of malloc and Python keep. To free five at one time took 60 ms on a slow machine.
+        """
         self._is_untidy, self._num_quiet = True, 0
-        self._num_closed += 1
+        self._has_closed = True
 
     @Slot()
     def wait_for_moment(self) -> None:
@@ -77,7 +77,7 @@ class GarbageCollector(QObject):
         In the first quiet moments after much was freed: everything, and the system gets the memory back.
         """
         is_due = [count > most for count, most in zip(gc.get_count(), gc.get_threshold(), strict=True)]
-        if is_due[2] or self._num_closed >= MAX_CLOSED:
+        if is_due[2] or self._has_closed:
             self._collect(2)
             self._is_untidy = True
             return
@@ -86,7 +86,6 @@ class GarbageCollector(QObject):
             return
         self._num_quiet += 1
         if self._is_untidy and self._num_quiet == QUIET_PERIODS - 1:
-            self._num_closed = 0
             gc.collect()  # a moment before the rest: together they would take 50 ms
         elif self._is_untidy and self._num_quiet == QUIET_PERIODS:
             self._is_untidy = False
@@ -95,7 +94,7 @@ class GarbageCollector(QObject):
     def _collect(self, generation: int) -> None:
         self._num_quiet = 0
         if generation == 2:
-            self._num_closed = 0
+            self._has_closed = False
         gc.collect(generation)
         if generation in self._to_set_aside:
             self._to_set_aside.remove(generation)

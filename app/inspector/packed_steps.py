@@ -18,7 +18,7 @@ from app.protocol.output import Output, Usage
 from app.protocol.report import CellUsage, SlotSnapshot, Span, StepReport
 
 PER_PACK = 32
-NUM_UNPACKED = 256  # of the newest, which panels draw repeatedly
+NUM_UNPACKED = 64  # of the newest, which panels ask for again and again
 
 T = TypeVar("T")
 Flat = tuple[Any, ...]

@@ -45,18 +45,19 @@ class RecentLines(logging.Handler):
     def __init__(self, max_lines: int = MAX_RECENT_LINES) -> None:
         super().__init__()
         self.setFormatter(PlainFormatter(FORMAT))
-        self._lines: deque[Line] = deque(maxlen=max_lines)
+        # Plain tuples of plain values: the garbage collector leaves them out, and there are thousands.
+        self._lines: deque[tuple[int, int, str]] = deque(maxlen=max_lines)
         self._num_lines = 0
 
     def emit(self, record: logging.LogRecord) -> None:
         """Handlers are called one at a time."""
         self._num_lines += 1
-        self._lines.append(Line(self._num_lines, record.levelno, self.format(record)))
+        self._lines.append((self._num_lines, record.levelno, self.format(record)))
 
     def since(self, number: int) -> list[Line]:
         """Those after line `number`, oldest first; 0: all that are kept."""
         with self.lock or contextlib.nullcontext():
-            return [line for line in self._lines if line.number > number]
+            return [Line(*line) for line in self._lines if line[0] > number]
 
 
 recent_lines = RecentLines()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QPoint, QRect
+from PySide6.QtCore import QAbstractItemModel, QPoint, QRect, Qt
 from PySide6.QtWidgets import QTabBar, QTableView, QToolButton, QWidget
 
 from app.inspector.probabilities import ProbabilitiesPanel
@@ -52,12 +52,11 @@ def _rows(table: QTableView) -> list[list[str]]:
 
 
 def _tabs(window: MainWindow) -> dict[str, list[int]]:
-    bars = [
-        bar for bar in window.frame.findChildren(QTabBar) if bar.parent() is window.frame and bar.isVisible()
-    ]
+    bars = window.frame.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
     return {
         f"tab {bar.tabText(index)}": middle(bar, bar.tabRect(index))
         for bar in bars
+        if bar.isVisible()
         for index in range(bar.count())
     }
 

@@ -5,6 +5,7 @@ Started by the tests as `python -m tests.e2e.observed STATE.json [arguments of s
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.e2e.conversed import conversed, conversed_places
 from tests.e2e.inspected import inspected, inspected_places, middle
 
 PERIOD_MS = 50
+MAX_SHARE = 0.2  # of the window's time, on a slow machine: a state may take 20 ms to put together
 _HORIZONTAL = Qt.Orientation.Horizontal
 
 
@@ -32,17 +34,21 @@ class ObservedWindow(MainWindow):
     def __init__(self, frame: Frame, services: Services) -> None:
         super().__init__(frame, services)
         self._num_states = 0
-        self._observer = QTimer(self)
+        self._observer = QTimer(self, singleShot=True)
         self._observer.timeout.connect(self._write_state)
         self._observer.start(PERIOD_MS)
 
     def _write_state(self) -> None:
+        began = time.monotonic()
         new = self.state_file.with_suffix(".new")
         new.write_text(json.dumps(self._state()), encoding="utf-8")
         new.replace(self.state_file)
+        took_ms = 1000 * (time.monotonic() - began)
+        self._observer.start(max(PERIOD_MS, round(took_ms / MAX_SHARE)))
 
     def _state(self) -> dict[str, Any]:
         bar = self.tabs.strip.bar
+        banners = self.frame.findChildren(Banner)
         self._num_states += 1
         return {
             "number": self._num_states,
@@ -62,14 +68,13 @@ class ObservedWindow(MainWindow):
             "find": self.tabs.current.find_bar.field.text() if self.tabs.current else "",
             "has_focus": bool(self.tabs.current and self.tabs.current.panes[-1].hasFocus()),
             "notices": [
-                " ".join(label.text() for label in banner.findChildren(QLabel))
-                for banner in self.frame.findChildren(Banner)
+                " ".join(label.text() for label in banner.findChildren(QLabel)) for banner in banners
             ],
             "setting": self._focused_setting(),
             "inspector": self._inspector_rows() if self.inspector.is_shown else None,
             **conversed(self),
             **inspected(self),
-            "places": conversed_places(self) | inspected_places(self) | self._offers(),
+            "places": conversed_places(self) | inspected_places(self) | _offers(banners),
         }
 
     def _list(self) -> list[str] | None:
@@ -82,12 +87,6 @@ class ObservedWindow(MainWindow):
         popup = self.navigation.popup
         model = popup.model if popup.isVisible() else None
         return [str(model.index(row).data()) for row in range(model.rowCount())] if model else None
-
-    def _offers(self) -> dict[str, list[int]]:
-        """Where to click, by what stands on the buttons of the notices."""
-        banners = self.frame.findChildren(Banner)
-        buttons = (button for banner in banners for button in banner.findChildren(QPushButton))
-        return {f"offer {button.text()}": middle(button) for button in buttons}
 
     def _focused_setting(self) -> str | None:
         """The one that has the keyboard in the window of settings."""
@@ -105,6 +104,12 @@ class ObservedWindow(MainWindow):
             {name: str(model.index(row, column).data() or "") for column, name in enumerate(names)}
             for row in range(model.rowCount())
         ]
+
+
+def _offers(banners: list[Banner]) -> dict[str, list[int]]:
+    """Where to click, by what stands on the buttons of the notices."""
+    buttons = (button for banner in banners for button in banner.findChildren(QPushButton))
+    return {f"offer {button.text()}": middle(button) for button in buttons}
 
 
 def main() -> int:

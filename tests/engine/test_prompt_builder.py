@@ -29,6 +29,7 @@ from app.protocol.request import Message, Overflow, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.system import paths
 from tests.driver import ask, request
+from tests.effort import EFFORT
 from tests.fakes import CONTROL, END, CountingBackend, endless_token
 from tests.native.tiny_ggufs import write_tiny_gguf
 
@@ -241,7 +242,7 @@ def test_the_prompt_can_end_with_the_last_message(with_tools):
     assert with_tools.render(request) == "<|im_start|>user\nHi<|im_end|>\n"
 
 
-@settings(max_examples=40)
+@settings(max_examples=15 * EFFORT)
 @given(name=contents, text=contents)
 def test_control_tokens_in_tools_and_calls_stay_text(with_tools, name, text):
     fields = json.dumps({"tool_calls": [{"arguments": {name: [text, 1, None]}}]})
@@ -429,7 +430,7 @@ def overflowing(draw: st.DrawFn, overflow: st.SearchStrategy[Overflow]) -> Reque
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=15 * EFFORT)
 @given(request=overflowing(st.sampled_from([ROLLING, MIDDLE])), num_generated=st.sampled_from([0, 0, 90]))
 def test_what_is_shown_is_the_prompt_of_a_new_chat_and_leaves_room(small, request, num_generated):
     limit = min(1600, request.max_context_tokens or 1600)

@@ -245,7 +245,7 @@ def test_any_schedule_gives_every_chat_the_answer_it_gets_alone(
             assert positions == list(range(positions[0], positions[0] + len(positions)))
 
 
-@settings(max_examples=20 * EFFORT)
+@settings(max_examples=10 * EFFORT)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["ask"] * 3 + ["step"] * 4 + ["fork", "front"]), st.sampled_from(CHATS)),
@@ -289,7 +289,7 @@ def starter_alone():
 # The same schedules every time: half an answer as history may leave the model unsure, and a tie that rounding
 # decides must fail for all or for none. 18 random seeds passed when this was written.
 @pytest.mark.native
-@settings(max_examples=25 * EFFORT, derandomize=True)
+@settings(max_examples=15 * EFFORT, derandomize=True)
 @given(
     events,
     st.lists(known, min_size=60, max_size=60),

@@ -20,11 +20,12 @@ from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, PrefixEnd
 from app.protocol.request import Overflow
 from tests.driver import Run, ask, next_turn, request, run
+from tests.effort import EFFORT
 from tests.native.tiny_ggufs import write_tiny_gguf
 
 pytestmark = pytest.mark.native
 
-PLAIN = ["llama", "qwen3", "qwen3moe"]
+PLAIN = ["llama", "qwen3", "qwen3moe"] if EFFORT > 1 else ["llama"]
 FAMILIES = [*PLAIN, "qwen2vl", "gemma3", "gpt-oss", "lfm2", "qwen35", "mamba"]
 TEXTS = ["first chat", "second chat, which is longer than the window of the sliding one", "third"]
 NOISE = 0.02  # what the place of cells and the company in a batch do to a logit, ten times over

@@ -1,4 +1,4 @@
-"""64 chats on 8 sequences: all ask at once, then each once more, and none is affected by the others.
+"""Many chats on 8 sequences: all ask at once, then each once more, and none is affected by the others.
 
 The starter model is sure of what it is asked here. Where an answer differs from the one given alone all the
 same, the two best candidates at that point are shown: a tie that rounding has decided can be told from a
@@ -28,10 +28,11 @@ from app.protocol.request import Message, Request
 from app.protocol.sampling import SamplingParams
 from app.system import paths
 from tests.driver import Answer, Run, ask, next_turn, request, run
+from tests.effort import EFFORT
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(600)]
 
-NUM_CHATS, NUM_SEQS = 64, 8
+NUM_CHATS, NUM_SEQS = 64 if EFFORT > 1 else 32, 8
 MAX_TOKENS = 200
 TERMS = ["a KV cache", "a token", "a prompt", "a slot"]
 SURE = 1.0  # logits between the two best candidates; rounding moves them by 0.01
@@ -127,7 +128,7 @@ def split(text: str, expected: str, choices: list[Choice]) -> str:
 
 
 @pytest.mark.parametrize(("n_ctx", "texts"), [(4096, everything), (512, long_answers)])
-def test_64_chats_on_8_sequences_answer_as_each_alone(alone, n_ctx, texts):
+def test_more_chats_than_sequences_answer_as_each_alone(alone, n_ctx, texts):
     chats = [texts(number) for number in range(NUM_CHATS)]
     params = LoadParams(paths.starter_model(), n_ctx=n_ctx, n_seq_max=NUM_SEQS)
     with open_llama_backend(params) as backend:

@@ -41,9 +41,9 @@ def assert_right(result: Run, asked) -> None:
         assert answer.finish_reason is FinishReason.STOP
 
 
-def test_the_third_request_works_and_the_two_hundredth_costs_no_more(engine):
+def test_the_third_request_works_and_the_hundredth_costs_no_more(engine):
     costs = set()
-    for _ in range(203):
+    for _ in range(103):
         one = request("What is 34 + 21?", max_tokens=40, keep_cells=False)
         result = run(engine, one)
         most_cells = max(report.cells.num_used for report in result.reports)
@@ -119,7 +119,7 @@ def test_max_tokens_is_exact(engine, max_tokens):
 def test_hundreds_of_requests_leave_the_native_objects_as_they_were(engine):
     run(engine, *sums(keep_cells=False))
     before = dict(native_objects)
-    for _ in range(60 * EFFORT):
+    for _ in range(25 * EFFORT):
         asked = sums(keep_cells=False)
         assert_right(run(engine, *asked), asked)
     assert dict(native_objects) == before
@@ -131,7 +131,7 @@ def test_nothing_of_a_chat_that_comes_and_goes_shows_in_another(engine, leave):
     """Their cells are used again at once, in the middle of the other's answer."""
     expected = ask(engine, request(COUNTING, max_tokens=64, keep_cells=False)).text
     number = 0
-    while number < 200:
+    while number < 60 * EFFORT:
         counting = request(COUNTING, max_tokens=64, keep_cells=False)
         engine.add_request(counting)
         result = Run()

@@ -275,7 +275,7 @@ def mutants(tmp_path) -> list[Path]:
         for name in ("qwen3", "lfm2", "mamba")
     ]
     written = []
-    for number in range(180):
+    for number in range(90):
         path = tmp_path / f"mutant-{number}.gguf"
         change = count_changed if number % 9 == 0 else bytes_changed
         path.write_bytes(change(rng.choice(sources).read_bytes(), rng))

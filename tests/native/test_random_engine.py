@@ -13,7 +13,7 @@ from tests.native.random_engine import Models, random_run
 
 pytestmark = pytest.mark.native
 
-NUM_RUNS, RUNS_A_TEST = 65 * EFFORT, 5  # each family five times
+NUM_RUNS, RUNS_A_TEST = 26 * EFFORT, 2  # each family twice
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from starter_model import evaluate, tools
 from starter_model.arithmetic import TOO_FAR, TOO_HARD, held_out_too_far
 from starter_model.corpus import final_questions, held_out_questions, held_out_sums
 from starter_model.small_talk import OFF_TOPIC
+from tests.effort import EFFORT
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(600)]
 
@@ -30,7 +31,7 @@ def skein_ask(prompts: list[str], *options: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def sums() -> list[tuple[str, str]]:
-    return held_out_sums(500)
+    return held_out_sums(200 * EFFORT)
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +55,14 @@ def test_it_adds_numbers_it_was_never_shown_together(sums, batched_sums):
 
 @pytest.mark.parametrize("questions", [held_out_questions(), final_questions()], ids=["held out", "final"])
 def test_it_knows_skein_in_words_it_was_never_asked_in(questions):
-    answers = skein_ask([wording for wording, _ in questions])
+    if EFFORT == 1:
+        questions = questions[::3]
+    answers = skein_ask([wording for wording, _ in questions], "--slots", "8")
     assert_right(answers, [expected for _, expected in questions], at_least=0.90)
 
 
 def test_it_says_that_it_cannot_count_so_far():
-    answers = skein_ask([wording for wording, _ in held_out_too_far()])
+    answers = skein_ask([wording for wording, _ in held_out_too_far()], "--slots", "8")
     assert_right(answers, [expected for _, expected in held_out_too_far()], at_least=0.95)
 
 
@@ -83,8 +86,8 @@ def test_what_it_says_of_itself_leads_to_other_models_not_to_a_file():
 
 
 def test_eight_at_once_answer_as_each_alone(sums, batched_sums):
-    alone = skein_ask([prompt for prompt, _ in sums[:100]], "--slots", "1")
-    assert batched_sums[:100] == alone
+    alone = skein_ask([prompt for prompt, _ in sums[:50]], "--slots", "1")
+    assert batched_sums[:50] == alone
 
 
 # Tools

@@ -7,6 +7,7 @@ import pytest
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import LoadParams
 from tests.driver import rows
+from tests.effort import EFFORT
 from tests.native.oracle import compare
 from tests.native.random_engine import WINDOW, Models
 
@@ -24,7 +25,7 @@ def models(tmp_path_factory):
 @pytest.mark.parametrize("family", ["gemma3", "gemma4", "gpt-oss", WINDOW])
 def test_rows_of_any_batch_see_all_of_their_window(models, family, is_isolated):
     """Cells that a chat leaves are holes, so the next rows do not lie in the order of their positions."""
-    wrong = [number for seed in range(3) for number in wrong_rows(seed, models, family, is_isolated)]
+    wrong = [number for seed in range(EFFORT) for number in wrong_rows(seed, models, family, is_isolated)]
     assert wrong == []
 
 

@@ -10,9 +10,12 @@ from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import LoadParams
 from app.selftest.report import Outcome, Report
 from app.selftest.run import run_checks, verifying_engine
+from tests.effort import EFFORT
 from tests.fakes import CountingBackend
 
-FAMILIES = ["llama", "qwen3moe", "qwen2vl", "gemma3", "lfm2", "mamba"]
+FAMILIES = ["qwen2vl", "gemma3", "lfm2"]
+if EFFORT > 1:
+    FAMILIES += ["llama", "qwen3moe", "mamba"]
 
 
 class Planted:

@@ -143,7 +143,7 @@ def test_a_hostile_message_does_no_harm_while_it_grows(page: QWidget, source: st
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_frame_is_long_whatever_the_text(page: QWidget, qapp: QApplication, kind: str) -> None:
-    """In pieces of 300, and the rest at once."""
+    """In pieces of 600, and the rest at once."""
     source = KINDS[kind](8_000)
     body = AnswerBody(page)
     body.height_changed.connect(lambda: body.arrange(580))
@@ -157,7 +157,7 @@ def test_no_frame_is_long_whatever_the_text(page: QWidget, qapp: QApplication, k
         cpu_s.append(time.thread_time() - begin)
         work.append(slices().work - begin_work)
 
-    for end in range(300, 3_000, 300):
+    for end in range(300, 3_000, 600):
         do(partial(body.show_growing, source[:end]))
     do(partial(body.show_whole, source))
     while slices().num_waiting:
