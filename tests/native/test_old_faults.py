@@ -119,7 +119,7 @@ def test_max_tokens_is_exact(engine, max_tokens):
 def test_hundreds_of_requests_leave_the_native_objects_as_they_were(engine):
     run(engine, *sums(keep_cells=False))
     before = dict(native_objects)
-    for _ in range(25 * EFFORT):
+    for _ in range(40 * EFFORT):
         asked = sums(keep_cells=False)
         assert_right(run(engine, *asked), asked)
     assert dict(native_objects) == before

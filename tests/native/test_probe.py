@@ -27,6 +27,7 @@ from app.engine.probe_child import EVERY_BYTE
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import LoadParams
 from tests.driver import ask, request
+from tests.effort import EFFORT
 from tests.native.tiny_ggufs import ARCHITECTURES, write_tiny_gguf
 
 pytestmark = pytest.mark.native
@@ -275,7 +276,7 @@ def mutants(tmp_path) -> list[Path]:
         for name in ("qwen3", "lfm2", "mamba")
     ]
     written = []
-    for number in range(90):
+    for number in range(90 * EFFORT):
         path = tmp_path / f"mutant-{number}.gguf"
         change = count_changed if number % 9 == 0 else bytes_changed
         path.write_bytes(change(rng.choice(sources).read_bytes(), rng))
