@@ -28,7 +28,7 @@ class GarbageCollector(QObject):
         gc.disable()
         # Generations: what is left of the first collection of each, mostly modules, is set aside for good.
         self._to_set_aside = {0, 2}
-        self._is_untidy = True  # a chat was closed, or much was made and freed, since all was given back
+        self._is_untidy = True  # much was freed, or made and freed, since all was given back
         self._num_quiet = 0  # periods without a collection
         self._has_closed = False  # a chat, since everything was collected
         self._num_moments = 0  # that have been waited for since the period ended
@@ -46,7 +46,6 @@ class GarbageCollector(QObject):
         Each leaves a quarter of a megabyte in cycles, and a hundred of them would raise for good what the
         heaps of malloc and Python keep. To free five at one time took 60 ms on a slow machine.
         """
-        self._is_untidy, self._num_quiet = True, 0
         self._has_closed = True
 
     @Slot()

@@ -157,8 +157,8 @@ def test_with_other_threads_and_another_cache(changes, tmp_path):
 
 
 def test_the_self_test_sees_it(tmp_path):
-    params = LoadParams(written(tmp_path, "gemma3", "Q4_K_M"), n_ctx=4096, n_threads=1)
-    with open_llama_backend(replace(params, n_seq_max=5)) as backend:
+    params = LoadParams(written(tmp_path, "gemma3", "Q4_K_M"), n_ctx=4096, n_seq_max=5, n_threads=1)
+    with open_llama_backend(params) as backend:
         (together,) = [line for line in run_checks(backend).lines if line.name == "b"]
     assert "to the last bit" in together.seen
 
