@@ -45,6 +45,7 @@ class ClosedChat:
 
 class Workspace(QObject):
     opened = Signal(object, int)  # ChatSession, index
+    coming = Signal(object)  # ChatSession: opened, and about to become the current one
     closed = Signal(object)  # ChatSession
     current_changed = Signal(object)  # ChatSession or None
     shown_changed = Signal()  # one chat is shown, or two others side by side
@@ -132,7 +133,10 @@ class Workspace(QObject):
             if kept is None:
                 return None
             session = self.session_of(chat_id) or self._open(kept, len(self.sessions), is_loaded=False)
-            await asyncio.sleep(0)  # making its page takes as long again: keys have their turn before
+            await asyncio.sleep(0)  # making its page takes as long again, and so does showing it:
+            if self._is_open(session):
+                self.coming.emit(session)
+            await asyncio.sleep(0)  # keys have their turn before and between
         if self._is_open(session):
             self.set_current(session)
         await self.load(session)

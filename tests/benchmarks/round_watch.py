@@ -24,8 +24,10 @@ class RoundWatch(QObject):
 
     _posted = Signal()
 
-    def __init__(self, lateness: Lateness, parent: QObject) -> None:
-        super().__init__(parent)
+    def __init__(self, lateness: Lateness) -> None:
+        program = QCoreApplication.instance()
+        assert program
+        super().__init__(program)  # not of the window, which may be gone when the program quits
         self._lateness = lateness
         self._due = self._due_cpu = 0.0
         self._is_handled = threading.Event()
@@ -35,8 +37,6 @@ class RoundWatch(QObject):
         QAbstractEventDispatcher.instance().aboutToBlock.connect(self._end_round)
         self._posted.connect(self._handle, Qt.ConnectionType.QueuedConnection)
         self._is_over = threading.Event()
-        program = QCoreApplication.instance()
-        assert program
         program.aboutToQuit.connect(self._stop)
         self._thread = threading.Thread(target=self._post_events, name="round watch")
         self._thread.start()

@@ -40,7 +40,7 @@ class StrangersWindow(MainWindow):
     def __init__(self, frame: Frame, services: Services) -> None:
         super().__init__(frame, services)
         self._its_services = services
-        self._watch = RoundWatch(self.lateness, self)
+        self._watch = RoundWatch(self.lateness)
         spawn(self._use())
 
     async def _use(self) -> None:

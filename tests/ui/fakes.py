@@ -374,6 +374,7 @@ class FakeWorkspace(QObject):
     """Keeps open and closed chats in memory."""
 
     opened = Signal(object, int)
+    coming = Signal(object)
     closed = Signal(object)
     current_changed = Signal(object)
     shown_changed = Signal()

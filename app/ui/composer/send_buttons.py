@@ -1,7 +1,9 @@
 """The buttons that send or queue a message, and stop the answer. GUI thread."""
 
+from functools import cached_property
+
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.look.buttons import IconButton
@@ -81,14 +83,20 @@ class SendMenuButton(IconButton):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("chevron-up", tr("More ways to send"), 24, parent, icon_side=14)
-        self.menu_ = Menu(self)
-        self.send = self.menu_.addAction(tr("&Send"))
-        self.add = self.menu_.addAction(tr("Add &without asking"))
+        self.send = QAction(tr("&Send"), self)
+        self.add = QAction(tr("Add &without asking"), self)
         self.add.setToolTip(tr("As your message, without an answer for now"))
-        self.add_answer = self.menu_.addAction(tr("Add as &answer"))
+        self.add_answer = QAction(tr("Add as &answer"), self)
         self.add_answer.setToolTip(tr("As if the model had written it"))
-        self.menu_.setToolTipsVisible(True)
         self.clicked.connect(self.open_menu)
+
+    @cached_property
+    def menu_(self) -> Menu:
+        """Made when it is first opened, which in most chats it never is."""
+        menu = Menu(self)
+        menu.setToolTipsVisible(True)
+        menu.addActions([self.send, self.add, self.add_answer])
+        return menu
 
     def show_state(self, *, is_busy: bool, can_send: bool, can_insert: bool) -> None:
         self.send.setText(tr("&Queue") if is_busy else tr("&Send"))

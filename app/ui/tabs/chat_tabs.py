@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QWidget
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.look.layouts import vbox
-from app.look.theme import polish
 from app.protocol.report import HibernatedChat, StepReport
 from app.ui.base.notices import Notices
 from app.ui.base.panes import has_focus
@@ -172,6 +171,7 @@ class ChatTabs(QWidget):
 
     def _connect(self) -> None:
         self._workspace.opened.connect(self._on_opened)
+        self._workspace.coming.connect(self._on_coming)
         self._workspace.closed.connect(self._on_closed)
         self._workspace.restoring.connect(self._on_restoring)
         self._workspace.shown_changed.connect(self._show_pages)
@@ -198,6 +198,10 @@ class ChatTabs(QWidget):
         self._show_mark(tab)
         self._titles_timer.start()
         self.marks_changed.emit()
+
+    @Slot(object)
+    def _on_coming(self, session: ChatSession) -> None:
+        self._view_of(self._by_chat_id[session.chat.id])
 
     @Slot(object)
     def _on_closed(self, session: ChatSession) -> None:
@@ -337,16 +341,11 @@ class ChatTabs(QWidget):
 
         if self._spare is None:
             self._spare = ChatView(self.pages.ground)
-            slices().wait(self._spare, self._complete_spare)
+            self._make_part_of_spare()
 
-    def _complete_spare(self) -> None:
-        if self._spare:
-            self._spare.complete()
-            slices().wait(self._spare, self._polish_spare)
-
-    def _polish_spare(self) -> None:
-        if self._spare:
-            polish(self._spare)
+    def _make_part_of_spare(self) -> None:
+        if self._spare and self._spare.make_part():
+            slices().wait(self._spare, self._make_part_of_spare)
 
     def _take_first_page(self, tab: Tab) -> FirstPage | None:
         """The first page, for the first current chat only."""

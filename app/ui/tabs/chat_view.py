@@ -1,5 +1,6 @@
 """One tab's page: its transcript, or the empty-chat page, and the composer. GUI thread."""
 
+from collections.abc import Generator
 from functools import cached_property
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -25,6 +26,7 @@ from app.chats.chat import Chat, Turn
 from app.chats.tool_use import Decision, ToolUse
 from app.look.fonts import reading_font, set_text_font
 from app.look.layouts import Stretch, hbox, vbox
+from app.look.theme import polish
 from app.look.tokens import current
 from app.look.words import tr
 from app.protocol.media import Encoding
@@ -41,6 +43,7 @@ from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, composer_wi
 from app.ui.base.thumbnails import Thumbnails
 from app.ui.composer.composer import Composer
 from app.ui.composer.message_draft import MessageDraft
+from app.ui.composer.message_editor import MessageEditor
 from app.ui.message.markdown_column import discard
 from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.model_line import ModelLine
@@ -66,7 +69,8 @@ class ChatView(QWidget):
     empty_made = Signal(object)  # its EmptyChat
     notebook_requested = Signal()
 
-    composer: Composer  # once it is complete
+    transcript: Transcript  # these and others once they are made
+    composer: Composer
     session: ChatSession  # once it is open
     turn_actions: TranscriptActions
     thumbnails: Thumbnails
@@ -74,7 +78,7 @@ class ChatView(QWidget):
     notebook: NotebookPage | None = None
 
     def __init__(self, parent: QWidget | None = None, first_page: FirstPage | None = None) -> None:
-        """The half of what does not depend on the chat. The first page's editor becomes the composer's."""
+        """What does not depend on the chat is made in parts. The composer has the first page's editor."""
         super().__init__(parent)
         self._first_page = first_page
         self.setAcceptDrops(True)
@@ -85,23 +89,32 @@ class ChatView(QWidget):
         self._n_ctx = 0
         self._is_hibernated = False
         self._encoding: Encoding | None = None  # of its pictures, which its answer waits for
+        self._parts = self._make_parts()
+
+    def make_part(self) -> bool:
+        """Makes the next part, for a slice of its own: False with the last one. `open` makes what is left."""
+        return next(self._parts, False)
+
+    def _make_parts(self) -> Generator[bool]:
         self.transcript = Transcript(Chat(), self)
         self._pages = QStackedLayout()
         self._pages.addWidget(self.transcript)
         self.model_line = ModelLine(self)
-
-    def complete(self) -> None:
-        """The other half, for a slice of its own. `open` does it, if nobody has."""
-        if "composer" in self.__dict__:
-            return
-        self.composer = Composer(self, self._first_page.hand_over() if self._first_page else None)
+        yield True
+        editor = self._first_page.hand_over() if self._first_page else MessageEditor(self)
+        yield True
+        self.composer = Composer(self, editor)
+        yield True
         self.overlay = DropOverlay(self)
         self._lay_out()
         self._bound_composer()
+        yield True
+        polish(self)
 
     def open(self, session: ChatSession, n_ctx: int = 0) -> None:
         """Once. From now on it shows this chat, which can have so much of the context."""
-        self.complete()
+        while self.make_part():
+            pass
         self.session = session
         self._n_ctx = n_ctx
         self.transcript.show_chat(session.chat)
