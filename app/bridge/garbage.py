@@ -27,10 +27,9 @@ class GarbageCollector(QObject):
         super().__init__(parent)
         gc.disable()
         # Generations: what is left of the first collection of each, mostly modules, is set aside for good.
-        self._to_set_aside = {0, 2}
+        self._to_set_aside = {0, 1, 2}
         self._is_untidy = True  # much was freed, or made and freed, since all was given back
         self._num_quiet = 0  # periods without a collection
-        self._has_closed = False  # a chat, since everything was collected
         self._num_moments = 0  # that have been waited for since the period ended
         self._computed_s = 0.0  # until the moment began
         self._moment = QTimer(self, singleShot=True, interval=MOMENT_MS)
@@ -41,12 +40,9 @@ class GarbageCollector(QObject):
 
     @Slot()
     def note_closed(self) -> None:
-        """A chat is about to be freed: everything is collected soon, however busy the window is.
-
-        Each leaves a quarter of a megabyte in cycles, and a hundred of them would raise for good what the
-        heaps of malloc and Python keep. To free five at one time took 60 ms on a slow machine.
-        """
-        self._has_closed = True
+        """A chat is about to be freed. That takes no collection; its memory is given back in a quiet time."""
+        self._is_untidy = True
+        self._num_quiet = 0
 
     @Slot()
     def wait_for_moment(self) -> None:
@@ -76,24 +72,19 @@ class GarbageCollector(QObject):
         In the first quiet moments after much was freed: everything, and the system gets the memory back.
         """
         is_due = [count > most for count, most in zip(gc.get_count(), gc.get_threshold(), strict=True)]
-        if is_due[2] or self._has_closed:
-            self._collect(2)
-            self._is_untidy = True
-            return
-        if is_due[0] or is_due[1]:
-            self._collect(int(is_due[1]))
+        if any(is_due):
+            self._num_quiet = 0
+            self._is_untidy |= is_due[2]
+            self._collect(max(generation for generation in range(3) if is_due[generation]))
             return
         self._num_quiet += 1
         if self._is_untidy and self._num_quiet == QUIET_PERIODS - 1:
-            gc.collect()  # a moment before the rest: together they would take 50 ms
+            self._collect(2)  # a moment before the rest: together they would take 50 ms
         elif self._is_untidy and self._num_quiet == QUIET_PERIODS:
             self._is_untidy = False
             give_back()
 
     def _collect(self, generation: int) -> None:
-        self._num_quiet = 0
-        if generation == 2:
-            self._has_closed = False
         gc.collect(generation)
         if generation in self._to_set_aside:
             self._to_set_aside.remove(generation)

@@ -19,11 +19,7 @@ ANSWER = "one **bold**\n\n```\ncode\n```\n$n$"
 
 
 async def test_nothing_is_left_of_chats_that_were_closed_and_deleted(qloop: object, tmp_path: Path) -> None:
-    use = ScriptedUse(0, tmp_path)
-    await use.store.open()
-    await use.workspace.restore()
-    await use.library.load()
-    use.load_model()
+    use = await _ready(tmp_path)
     for _ in range(NUM_ROUNDS):
         before = _held()
         await _use_chats(use)
@@ -32,6 +28,30 @@ async def test_nothing_is_left_of_chats_that_were_closed_and_deleted(qloop: obje
             break
     assert not more
     await use.close()
+
+
+async def test_a_closed_chat_is_freed_without_a_collection(qloop: object, tmp_path: Path) -> None:
+    use = await _ready(tmp_path)
+    for _ in range(2):  # with the first one things are made that stay
+        session = use.workspace.new_chat()
+        session.send("How?")
+        await _until_idle(use)
+        gc.collect()
+        use.workspace.close(session)
+        del session
+        await _until_idle(use)
+        left = _only_in_cycles()
+    assert not left
+    await use.close()
+
+
+async def _ready(folder: Path) -> ScriptedUse:
+    use = ScriptedUse(0, folder)
+    await use.store.open()
+    await use.workspace.restore()
+    await use.library.load()
+    use.load_model()
+    return use
 
 
 async def _use_chats(use: ScriptedUse) -> None:
@@ -86,3 +106,18 @@ def _held() -> Counter[str]:
     widgets = Counter(one.metaObject().className() for root in roots for one in root.findChildren(QObject))
     kinds = (f"{type(one).__module__}.{type(one).__qualname__}" for one in gc.get_objects())
     return widgets + Counter(kind for kind in kinds if kind.startswith("app."))
+
+
+def _only_in_cycles() -> list[str]:
+    """Objects of our classes, and Qt's, that a collection would free."""
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        gc.collect()
+        return [f"{type(one)}" for one in gc.garbage if _is_ours(one)]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+
+
+def _is_ours(one: object) -> bool:
+    return isinstance(one, QObject) or type(one).__module__.startswith("app.")

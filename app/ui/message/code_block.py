@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
+from shiboken6 import isValid
 
 from app.bridge.tasks import spawn
 from app.look.buttons import IconButton, quiet_button
@@ -140,10 +141,12 @@ class CodeBlock(QWidget):
         try:
             await asyncio.to_thread(write_text_file, path, code)
         except OSError as error:
-            reason = tr("{name} could not be written: {reason}.", name=path.name, reason=error.strerror)
-            self._show_note(one_line(reason), "danger")
+            said = tr("{name} could not be written: {reason}.", name=path.name, reason=error.strerror)
+            tone = "danger"
         else:
-            self._show_note(tr("Saved in {name}.", name=one_line(path.name)), "muted")
+            said, tone = tr("Saved in {name}.", name=one_line(path.name)), "muted"
+        if isValid(self):  # the chat may have been closed
+            self._show_note(one_line(said), tone)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

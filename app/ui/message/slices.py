@@ -7,7 +7,7 @@ from functools import cache
 from time import thread_time
 
 from PySide6.QtCore import QCoreApplication, QObject, Slot
-from shiboken6 import isValid
+from shiboken6 import delete, isValid
 
 from app.bridge.rounds import PatientTimer
 
@@ -67,9 +67,13 @@ class Slices(QObject):
         self.wait(self, self._delete_next)
 
     def _delete_next(self) -> None:
+        """With what its parts know of each other: cycles that only a collection would find otherwise."""
         one = self._doomed.popleft()
         if isValid(one):
-            one.deleteLater()
+            parts = (one, *one.findChildren(QObject))
+            delete(one)
+            for part in parts:
+                vars(part).clear()
         if self._doomed:
             self.wait(self, self._delete_next)
 

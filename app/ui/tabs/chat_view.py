@@ -229,7 +229,8 @@ class ChatView(QWidget):
     def give_up(self) -> None:
         """It is deleted, in slices; its session may be so before."""
         self.message_draft.stop()
-        discard(self)
+        self.hide()
+        self.transcript.selection.when_copied(lambda: discard(self))
 
     def show_words(self, turn: Turn, words: str) -> None:
         """Scrolls to a message and marks the searched words."""

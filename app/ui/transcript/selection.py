@@ -117,6 +117,13 @@ class PageSelection(QObject):
             self._copying.cancel()
         self._copying = spawn(self._copy(mode, is_markdown)) if self else None
 
+    def when_copied(self, then: Callable[[], object]) -> None:
+        """Calls it once nothing is being copied: until then the page has to be there."""
+        if self._copying and not self._copying.done():
+            self._copying.add_done_callback(lambda _copying: then())
+        else:
+            then()
+
     async def _copy(self, mode: QClipboard.Mode, is_markdown: bool) -> None:
         texts = [text async for text in self._copies()]
         if not any(passages for passages, _ in texts):

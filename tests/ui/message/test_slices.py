@@ -1,3 +1,5 @@
+import weakref
+
 import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
@@ -114,3 +116,22 @@ def test_what_is_deleted_goes_one_a_turn_and_in_order(qtbot: QtBot, qapp: QAppli
     qtbot.waitUntil(lambda: slices.num_waiting == 0)
     assert gone == ["first", "second", "third"]
     assert not isValid(parent)
+
+
+def test_what_is_deleted_is_freed_without_a_collection(qtbot: QtBot, qapp: QApplication) -> None:
+    slices = Slices(qapp)
+    whole = Part()
+    part = Part(whole)
+    whole.other, part.other = part, whole
+    left = [weakref.ref(whole), weakref.ref(part)]
+    slices.delete(whole)
+    del whole, part
+    assert all(one() for one in left)
+    qtbot.waitUntil(lambda: slices.num_waiting == 0)
+    assert not any(one() for one in left)
+
+
+class Part(QObject):
+    """Knows another one."""
+
+    other: "Part"

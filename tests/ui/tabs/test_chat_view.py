@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible
@@ -11,6 +13,7 @@ from app.protocol.request import Overflow, Role
 from app.ui.composer.recording_bar import LevelMeter
 from app.ui.message.safe_browser import SafeBrowser
 from app.ui.tabs.chat_view import ChatView
+from app.ui.transcript import selection
 from app.ui.transcript.empty_chat import EmptyChat
 from app.ui.transcript.find_bar import FindBar
 from app.ui.transcript.greeting import Greeting, Primary
@@ -254,6 +257,26 @@ def test_one_that_is_given_up_asks_nothing_of_a_session_that_is_gone(
     assert not view.isVisible()
     assert not view.message_draft._count_timer.isActive()
     qtbot.waitUntil(lambda: not isValid(view))
+
+
+async def test_what_is_being_copied_from_a_chat_that_is_closed_is_copied_whole(
+    qloop: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selection, "SLICE_S", 0)  # a slice for each message
+    session = FakeSession()
+    view = opened(session)
+    view.show()
+    for number in range(2_000):
+        session.chat.turns.append(Turn(Role.USER, f"Message {number}"))
+    session.changed.emit()
+    view.transcript.selection.select_all()
+    view.transcript.selection.copy()
+    view.give_up()
+    async with asyncio.timeout(20):
+        while isValid(view):
+            await asyncio.sleep(0.001)
+    copied = QApplication.clipboard().text()
+    assert copied.count("Message ") == 2_000
 
 
 def test_arabic_stands_at_the_right_in_the_question_and_in_the_answer(
