@@ -26,8 +26,8 @@ class GarbageCollector(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         gc.disable()
-        # Generations: what is left of the first collection of each, mostly modules, is set aside for good.
-        self._to_set_aside = {0, 1, 2}
+        # By generation: what is left of so many first collections, mostly modules, is set aside for good.
+        self._num_to_set_aside = [11, 1, 1]  # after 11 of the youngest the next one is due
         self._is_untidy = True  # much was freed, or made and freed, since all was given back
         self._num_quiet = 0  # periods without a collection
         self._num_moments = 0  # that have been waited for since the period ended
@@ -86,6 +86,6 @@ class GarbageCollector(QObject):
 
     def _collect(self, generation: int) -> None:
         gc.collect(generation)
-        if generation in self._to_set_aside:
-            self._to_set_aside.remove(generation)
+        if self._num_to_set_aside[generation]:
+            self._num_to_set_aside[generation] -= 1
             gc.freeze()

@@ -4,6 +4,7 @@ Knows no widget. The set in use is derived from the application's palette, so it
 GUI thread.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from PySide6.QtGui import QGuiApplication
@@ -128,5 +129,11 @@ _BY_SURFACE = {0xFF000000 | int(tokens.surface[1:], 16): tokens for tokens in AL
 
 def current() -> Tokens:
     """The set in use now. The palette was made from its surface."""
+    return _set_of(QGuiApplication.palette().cacheKey())
+
+
+@lru_cache(1)
+def _set_of(_palette_key: int) -> Tokens:
+    """Painting asks a hundred times."""
     surface = QGuiApplication.palette().window().color()
     return _BY_SURFACE.get(surface.rgb(), DARK if surface.lightness() < 128 else LIGHT)

@@ -104,7 +104,7 @@ def _judge(name: str, lateness: Lateness, phases: list[Phase], verdict: Verdict)
         _show(f"{name}: ms of computing in one round of Qt's loop", computing, computing[:0], phases)
         uses = Counter(name.partition(" ")[0] for _began, name in lateness.uses)
         print(f"  meanwhile: {', '.join(f'{count:,} x {kind}' for kind, count in uses.items())}")
-        _show_longest_rounds(lateness, hostile[0].begin)
+        _show_longest_rounds(lateness, hostile[0].begin, hostile[-1].end)
     late_ms, cpu_ms = (_ms(values, hostile[0].begin, hostile[-1].end) for values in (late, computing))
     ratio = cpu_ms.max() / _ms(computing, ordinary.begin, ordinary.end).max()
     print(f"  longest computing beside strangers / beside ordinary ones: {ratio:.2f}")
@@ -142,8 +142,8 @@ def _ms(rows: Rows, begin: float, end: float) -> NDArray[np.float64]:
     return seconds * 1000
 
 
-def _show_longest_rounds(lateness: Lateness, begin: float) -> None:
-    rounds = [(began, seconds) for began, seconds in _rows(lateness.rounds, 2).tolist() if began >= begin]
+def _show_longest_rounds(lateness: Lateness, begin: float, end: float) -> None:
+    rounds = [row for row in _rows(lateness.rounds, 2).tolist() if begin <= row[0] < end]
     for began, seconds in sorted(rounds, key=lambda one: -one[1])[:NUM_LONGEST]:
         before = [f"{name} {began - at:.2f} s before" for at, name in lateness.uses if 0 < began - at < 1.0]
         print(f"  a round of {seconds * 1000:.1f} ms of computing; {', '.join(before[-2:])}")

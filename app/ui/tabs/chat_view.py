@@ -45,6 +45,7 @@ from app.ui.composer.composer import Composer
 from app.ui.composer.message_draft import MessageDraft
 from app.ui.composer.message_editor import MessageEditor
 from app.ui.message.markdown_column import discard
+from app.ui.message.slices import slices
 from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.model_line import ModelLine
 from app.ui.tabs.notebook_page import NotebookPage
@@ -230,7 +231,7 @@ class ChatView(QWidget):
         """It is deleted, in slices; its session may be so before."""
         self.message_draft.stop()
         self.hide()
-        self.transcript.selection.when_copied(lambda: discard(self))
+        self.transcript.selection.when_copied(lambda: slices().wait(self, lambda: discard(self)))
 
     def show_words(self, turn: Turn, words: str) -> None:
         """Scrolls to a message and marks the searched words."""
