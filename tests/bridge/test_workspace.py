@@ -368,6 +368,18 @@ async def test_a_kept_chat_is_opened_once(qloop, workspace, store) -> None:
     assert workspace.sessions == (first,)
 
 
+async def test_a_saved_chat_is_coming_before_it_is_the_current_one(qloop, workspace, store) -> None:
+    store.saved = saved(Chat(id="a"))
+    said: list[tuple[str, str]] = []
+    workspace.opened.connect(lambda session, _index: said.append(("opened", session.chat.id)))
+    workspace.coming.connect(lambda session: said.append(("coming", session.chat.id)))
+    workspace.current_changed.connect(lambda session: said.append(("current", session.chat.id)))
+    await workspace.open_saved("a")
+    assert said == [("opened", "a"), ("coming", "a"), ("current", "a")]
+    await workspace.open_saved("a")  # it has its tab
+    assert len(said) == 3
+
+
 async def test_what_a_chat_was_when_it_was_closed_before_does_not_come_back(qloop, workspace, store) -> None:
     one, _two = workspace.new_chat(), workspace.new_chat()
     one.insert(Role.USER, "to be deleted")

@@ -43,6 +43,18 @@ class TestViews:
         workspace.set_current(workspace.sessions[2])
         assert [tab.view is not None for tab in tabs.tabs] == [True, False, True]
 
+    def test_the_page_of_a_chat_that_is_coming_is_made_before_it_is_shown(
+        self, tabs: ChatTabs, workspace: FakeWorkspace
+    ) -> None:
+        tabs.show()
+        workspace.coming.emit(workspace.sessions[2])
+        made = tabs.tabs[2].view
+        assert made
+        assert not made.isVisible()
+        workspace.set_current(workspace.sessions[2])
+        assert tabs.current is made
+        assert made.isVisible()
+
     def test_a_view_made_late_knows_what_the_others_know(
         self, tabs: ChatTabs, workspace: FakeWorkspace
     ) -> None:
