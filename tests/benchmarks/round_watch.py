@@ -1,12 +1,18 @@
-"""A window's thread, seen from another one: how long input waits for it, and what its longest rounds do."""
+"""A window's thread, seen from another one: how long input waits for it, and what its longest rounds do.
+
+That thread writes its stack itself, in a signal handler of `faulthandler`. Whoever asks Python for the frames
+of another thread keeps their variables, such as a QPainter, for longer than they may live: Qt then crashes.
+"""
 
 from __future__ import annotations
 
-import sys
+import faulthandler
+import os
+import re
+import signal
 import threading
 import time
-from collections import Counter, deque
-from types import CodeType, FrameType
+from collections import Counter
 
 from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QObject, Qt, Signal, Slot
 
@@ -16,7 +22,7 @@ PERIOD_S = 0.005
 SAMPLE_S = 0.004  # as long as an event waits
 LONG_S = 0.035  # of computing
 NUM_FRAMES = 12
-Frames = tuple[tuple[CodeType, int], ...]
+_FRAME = re.compile(r'File ".*?([^/"]+)", line (\d+) in (.+)')
 
 
 class RoundWatch(QObject):
@@ -31,9 +37,10 @@ class RoundWatch(QObject):
         self._lateness = lateness
         self._due = self._due_cpu = 0.0
         self._is_handled = threading.Event()
-        self._samples: deque[tuple[float, Frames]] = deque(maxlen=100)
         self._gui_thread = threading.get_ident()
-        self._began, self._cpu_began = time.perf_counter(), time.thread_time()
+        self._stacks = os.memfd_create("stacks")  # of this round
+        faulthandler.register(signal.SIGUSR1, self._stacks, all_threads=False)
+        self._begin_round()
         QAbstractEventDispatcher.instance().aboutToBlock.connect(self._end_round)
         self._posted.connect(self._handle, Qt.ConnectionType.QueuedConnection)
         self._is_over = threading.Event()
@@ -43,8 +50,14 @@ class RoundWatch(QObject):
 
     @Slot()
     def _stop(self) -> None:
+        """A program may be about to quit twice."""
+        if self._is_over.is_set():
+            return
         self._is_over.set()
         self._thread.join()
+        faulthandler.unregister(signal.SIGUSR1)
+        QAbstractEventDispatcher.instance().aboutToBlock.disconnect(self._end_round)
+        os.close(self._stacks)
 
     @Slot()
     def _handle(self) -> None:
@@ -57,9 +70,15 @@ class RoundWatch(QObject):
         computed_s = time.thread_time() - self._cpu_began
         self._lateness.rounds.extend((self._began, computed_s))
         if computed_s > LONG_S:
-            stacks = Counter(frames for at, frames in self._samples.copy() if at > self._began)
-            seen = [f"    seen {count} x: {_as_text(frames)}" for frames, count in stacks.most_common()]
+            written = os.pread(self._stacks, os.fstat(self._stacks).st_size, 0).decode()
+            stacks = Counter(_as_text(stack) for stack in written.split("Stack ")[1:])
+            seen = [f"    seen {count} x: {stack}" for stack, count in stacks.most_common()]
             self._lateness.stacks[str(self._began)] = "\n".join(seen)
+        self._begin_round()
+
+    def _begin_round(self) -> None:
+        os.ftruncate(self._stacks, 0)
+        os.lseek(self._stacks, 0, os.SEEK_SET)
         self._began, self._cpu_began = time.perf_counter(), time.thread_time()
 
     def _post_events(self) -> None:
@@ -73,17 +92,9 @@ class RoundWatch(QObject):
             self._is_handled.clear()
             self._posted.emit()
             while not (self._is_over.is_set() or self._is_handled.wait(SAMPLE_S)):
-                frames = _frames(sys._current_frames()[self._gui_thread])
-                self._samples.append((time.perf_counter(), frames))
+                signal.pthread_kill(self._gui_thread, signal.SIGUSR1)
 
 
-def _frames(frame: FrameType | None) -> Frames:
-    frames: list[tuple[CodeType, int]] = []
-    while frame and len(frames) < NUM_FRAMES:
-        frames.append((frame.f_code, frame.f_lineno))
-        frame = frame.f_back
-    return tuple(frames)
-
-
-def _as_text(frames: Frames) -> str:
-    return " < ".join(f"{code.co_qualname}:{line}" for code, line in frames)
+def _as_text(stack: str) -> str:
+    """As `faulthandler` writes it: the newest first."""
+    return " < ".join(f"{file}:{line} {name}" for file, line, name in _FRAME.findall(stack)[:NUM_FRAMES])
