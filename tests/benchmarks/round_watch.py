@@ -30,11 +30,12 @@ class RoundWatch(QObject):
 
     _posted = Signal()
 
-    def __init__(self, lateness: Lateness) -> None:
+    def __init__(self, lateness: Lateness, *, has_stacks: bool) -> None:
         program = QCoreApplication.instance()
         assert program
         super().__init__(program)  # not of the window, which may be gone when the program quits
         self._lateness = lateness
+        self._has_stacks = has_stacks
         self._due = self._due_cpu = 0.0
         self._is_handled = threading.Event()
         self._gui_thread = threading.get_ident()
@@ -69,7 +70,7 @@ class RoundWatch(QObject):
     def _end_round(self) -> None:
         computed_s = time.thread_time() - self._cpu_began
         self._lateness.rounds.extend((self._began, computed_s))
-        if computed_s > LONG_S:
+        if self._has_stacks and computed_s > LONG_S:
             written = os.pread(self._stacks, os.fstat(self._stacks).st_size, 0).decode()
             stacks = Counter(_as_text(stack) for stack in written.split("Stack ")[1:])
             seen = [f"    seen {count} x: {stack}" for stack, count in stacks.most_common()]
@@ -92,7 +93,8 @@ class RoundWatch(QObject):
             self._is_handled.clear()
             self._posted.emit()
             while not (self._is_over.is_set() or self._is_handled.wait(SAMPLE_S)):
-                signal.pthread_kill(self._gui_thread, signal.SIGUSR1)
+                if self._has_stacks:
+                    signal.pthread_kill(self._gui_thread, signal.SIGUSR1)
 
 
 def _as_text(stack: str) -> str:

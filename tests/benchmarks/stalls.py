@@ -39,7 +39,7 @@ from tests.benchmarks.strangers import (
     prepare,
     request,
 )
-from tests.benchmarks.strangers_window import BEGIN
+from tests.benchmarks.strangers_window import BEGIN, STACKS
 from tests.e2e.desktop import new_desktop
 from tests.e2e.skein import Skein
 from tests.native.tiny_ggufs import Shape, write_tiny_gguf
@@ -77,6 +77,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ordinary", type=int, default=1000, metavar="N", help="such requests first (default: 1000)"
     )
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first request")
+    stacks = "say what the longest rounds do: the window's thread writes its stack, and takes longer by that"
+    parser.add_argument("--stacks", action="store_true", help=stacks)
     parser.add_argument("--loops", nargs="+", choices=LOOPS, default=list(LOOPS), help="default: both")
 
 
@@ -185,7 +187,7 @@ def _of_server(folder: Path, options: argparse.Namespace) -> tuple[Lateness, lis
 
 
 def _of_window(folder: Path, options: argparse.Namespace) -> tuple[Lateness, list[Phase]]:
-    with new_desktop() as desktop, _window(folder, Skein(folder / "home", desktop)) as (skein, port):
+    with new_desktop() as desktop, _window(folder, Skein(folder / "home", desktop), options) as (skein, port):
         phases = asyncio.run(_ask_all(f"http://127.0.0.1:{port}", options, folder))
         assert skein.process
         skein.process.send_signal(signal.SIGTERM)
@@ -198,12 +200,14 @@ def _of_window(folder: Path, options: argparse.Namespace) -> tuple[Lateness, lis
 
 
 @contextmanager
-def _window(folder: Path, skein: Skein) -> Iterator[tuple[Skein, int]]:
+def _window(folder: Path, skein: Skein, options: argparse.Namespace) -> Iterator[tuple[Skein, int]]:
     from tests.benchmarks.api_window import _free_port
 
     port = _free_port()
     skein.configure(api_enabled=True, api_port=port, api_key=KEY, n_ctx=4096, n_threads=1)
     skein.desktop.environment |= prepare(folder, NUM_USES)
+    if options.stacks:
+        skein.desktop.environment[STACKS] = "1"
     try:
         program = ("-m", "tests.benchmarks.strangers_window")
         skein.start(str(_model(folder)), observed=False, program=program)

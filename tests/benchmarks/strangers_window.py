@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import sys
 import time
 from contextlib import suppress
@@ -28,6 +29,7 @@ from tests.benchmarks.round_watch import RoundWatch
 from tests.benchmarks.strangers import ORDINARY, USES, Lateness, file_name, hostile_process
 
 BEGIN = "begin"
+STACKS = "SKEIN_STACKS"  # a variable that asks for those of the longest rounds
 FORMS = {"grammar": Form.GRAMMAR, "schema": Form.JSON_SCHEMA}
 PAUSE_S = 0.05
 WAIT_S = 0.05  # for a file to be read, as somebody would before he goes on
@@ -40,7 +42,7 @@ class StrangersWindow(MainWindow):
     def __init__(self, frame: Frame, services: Services) -> None:
         super().__init__(frame, services)
         self._its_services = services
-        self._watch = RoundWatch(self.lateness)
+        self._watch = RoundWatch(self.lateness, has_stacks=STACKS in os.environ)
         spawn(self._use())
 
     async def _use(self) -> None:
