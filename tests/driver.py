@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -89,15 +88,8 @@ def ask(engine: Engine, one: Request) -> Answer:
 
 @contextmanager
 def all_guesses_checked() -> Iterator[None]:
-    """As many as fit into each step: in tests, step times are noise, and so is whether drafting pays.
-
-    So is how much a draft model reads in the time it has: for it, time stands still.
-    """
-    stopped = SimpleNamespace(perf_counter=lambda: 0.0)
-    with (
-        mock.patch.object(DraftPlanner, "_best_number", lambda _drafting, ranked, *_: (len(ranked),) * 2),
-        mock.patch("app.engine.draft_model.time", stopped),
-    ):
+    """As many as fit into each step: in tests, step times are noise, and so is whether drafting pays."""
+    with mock.patch.object(DraftPlanner, "_best_number", lambda _drafting, ranked, *_: (len(ranked),) * 2):
         yield
 
 

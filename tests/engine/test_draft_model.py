@@ -6,8 +6,10 @@ import pytest
 
 from app.engine.draft_model import FEW, FIRST_READ
 from app.engine.engine import Engine
+from app.protocol.commands import SetSpeed
 from app.protocol.errors import BadLogitsError, DecodeError, DecodeInterruptedError
 from app.protocol.events import EventKind
+from app.protocol.load import Speed
 from app.protocol.output import FinishReason
 from tests.driver import all_guesses_checked, ask, next_turn, request, run
 from tests.fakes import END, CountingBackend, pseudo_random_token
@@ -33,7 +35,9 @@ def pair(draft_token=any_letter, next_token=any_letter, *, num_drafted=4, draft=
     """An engine, its backend, and the draft model's."""
     backend = CountingBackend(next_token, num_drafted_tokens=num_drafted, **model)
     backend.draft = CountingBackend(draft_token, **({"n_ctx": 2048} | model | (draft or {})))
-    return Engine(backend, verify=True), backend, backend.draft
+    engine = Engine(backend, verify=True)
+    engine.obey(SetSpeed(Speed.THROUGHPUT))  # else measured times decide how long a prompt is read
+    return engine, backend, backend.draft
 
 
 def answers_of(engine, *requests):
