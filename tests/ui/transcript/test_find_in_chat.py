@@ -37,6 +37,10 @@ def view(qtbot: QtBot, chat: Chat) -> ChatView:
 def look_for(view: ChatView, qtbot: QtBot, words: str) -> None:
     view.finder.open()
     view.find_bar.field.setText(words)
+    look_again(view, qtbot)
+
+
+def look_again(view: ChatView, qtbot: QtBot) -> None:
     view.finder._begin()
     qtbot.waitUntil(lambda: view.finder._reading is None)
 
@@ -66,7 +70,7 @@ def test_it_tells_how_many_there_are_and_marks_those_that_are_drawn(view: ChatVi
     assert view.find_bar.count.text().endswith(" of 120")
     assert set(marked(view)) == {"Words", "words"}
     view.find_bar.case.setChecked(True)
-    view.finder._begin()
+    look_again(view, qtbot)
     assert view.find_bar.count.text().endswith(" of 60")
 
 
