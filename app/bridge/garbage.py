@@ -75,7 +75,7 @@ class GarbageCollector(QObject):
         if any(is_due):
             self._num_quiet = 0
             self._is_untidy |= is_due[2]
-            self._collect(max(generation for generation in range(3) if is_due[generation]))
+            self._collect(2 if is_due[2] else int(is_due[1]))
             return
         self._num_quiet += 1
         if self._is_untidy and self._num_quiet == QUIET_PERIODS - 1:

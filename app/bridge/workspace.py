@@ -133,10 +133,11 @@ class Workspace(QObject):
             if kept is None:
                 return None
             session = self.session_of(chat_id) or self._open(kept, len(self.sessions), is_loaded=False)
-            await asyncio.sleep(0)  # making its page takes as long again, and so does showing it:
+            # Making its page takes as long again, and so does showing it: keys have their turn between.
+            await asyncio.sleep(0)
             if self._is_open(session):
                 self.coming.emit(session)
-            await asyncio.sleep(0)  # keys have their turn before and between
+            await asyncio.sleep(0)
         if self._is_open(session):
             self.set_current(session)
         await self.load(session)

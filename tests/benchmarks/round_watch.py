@@ -78,8 +78,9 @@ class RoundWatch(QObject):
         self._begin_round()
 
     def _begin_round(self) -> None:
-        os.ftruncate(self._stacks, 0)
-        os.lseek(self._stacks, 0, os.SEEK_SET)
+        if self._has_stacks:
+            os.ftruncate(self._stacks, 0)
+            os.lseek(self._stacks, 0, os.SEEK_SET)
         self._began, self._cpu_began = time.perf_counter(), time.thread_time()
 
     def _post_events(self) -> None:

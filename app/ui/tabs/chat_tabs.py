@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.look.layouts import vbox
+from app.look.theme import polish
 from app.protocol.report import HibernatedChat, StepReport
 from app.ui.base.notices import Notices
 from app.ui.base.panes import has_focus
@@ -344,8 +345,13 @@ class ChatTabs(QWidget):
             self._make_part_of_spare()
 
     def _make_part_of_spare(self) -> None:
-        if self._spare and self._spare.make_part():
-            slices().wait(self._spare, self._make_part_of_spare)
+        if self._spare:
+            has_more = self._spare.make_part()
+            slices().wait(self._spare, self._make_part_of_spare if has_more else self._polish_spare)
+
+    def _polish_spare(self) -> None:
+        if self._spare:
+            polish(self._spare)
 
     def _take_first_page(self, tab: Tab) -> FirstPage | None:
         """The first page, for the first current chat only."""

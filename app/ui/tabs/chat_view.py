@@ -26,7 +26,6 @@ from app.chats.chat import Chat, Turn
 from app.chats.tool_use import Decision, ToolUse
 from app.look.fonts import reading_font, set_text_font
 from app.look.layouts import Stretch, hbox, vbox
-from app.look.theme import polish
 from app.look.tokens import current
 from app.look.words import tr
 from app.protocol.media import Encoding
@@ -109,8 +108,6 @@ class ChatView(QWidget):
         self.overlay = DropOverlay(self)
         self._lay_out()
         self._bound_composer()
-        yield True
-        polish(self)
 
     def open(self, session: ChatSession, n_ctx: int = 0) -> None:
         """Once. From now on it shows this chat, which can have so much of the context."""
