@@ -1,5 +1,7 @@
 """The parts of a very long text: where each begins, and the way from one to the next. GUI thread."""
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
@@ -15,8 +17,24 @@ SLOW_PART_BYTES = 2_000
 DIVERSE_PART = 1_000  # of letters that hardly repeat: one that is new to Qt takes it as long as ten others
 DIVERSE_SHARE = 0.85  # so many of the letters are different ones; in Chinese prose some half of
 SAMPLE_STEP = 8  # each eighth
+# For each line of a word that is longer than a line Qt goes through the rest of it, and each change of script
+# in it takes as long as many letters.
+MIXED_PART, MAX_CHANGES, LONG_WORD = 500, 300, 64
 MAX_PART_LINES = 600
 STEPPER = 28
+
+
+def _scripts() -> NDArray[np.uint8]:
+    """Of each letter, about: most scripts have a block of 128. 0: it has none, such as a digit."""
+    scripts = np.arange(0x10000) // 128
+    for begin, end in (0, 0x300), (0x370, 0x400), (0x400, 0x580), (0x2E80, 0x10000):  # Latin … Chinese
+        scripts[begin:end] = begin // 128 + 1
+    scripts[0x300:0x370] = scripts[0x2000:0x2E80] = 0  # accents, punctuation
+    scripts[[number for number in range(0x80) if not chr(number).isalpha()]] = 0
+    return scripts.astype(np.uint8)
+
+
+_SCRIPTS = _scripts()
 
 
 def part_starts(text: str) -> list[int]:
@@ -24,27 +42,44 @@ def part_starts(text: str) -> list[int]:
     num_lines = text.count("\n") + 1
     most = min(PART_BYTES, max(MAX_PART_LINES, MAX_PART_LINES * len(text) // num_lines))
     starts = [0]
-    while len(text) - starts[-1] > (size := _part_size(text, starts[-1], most)):
-        end = starts[-1] + size
+    size = known_end = 0
+    while True:
+        begin = starts[-1]
+        if begin + size >= known_end:
+            num_known, size = _part_size(text, begin, most)
+            known_end = begin + num_known
+        end = begin + size
+        if end >= len(text):
+            return starts
         line_end = text.rfind("\n", end - size // 2, end)
         starts.append(line_end + 1 if line_end >= 0 else end)
-    return starts
 
 
 def is_one_part(line: str) -> bool:
-    return len(line) <= PART_BYTES // 4 or len(line) <= _part_size(line, 0, PART_BYTES)
+    return len(line) <= PART_BYTES // 4 or len(line) <= _part_size(line, 0, PART_BYTES)[1]
 
 
-def _part_size(text: str, begin: int, most: int) -> int:
-    """How many of its letters a part has at most that begins there, one at least."""
+def _part_size(text: str, begin: int, most: int) -> tuple[int, int]:
+    """How many letters from there were looked at, and how many of them a part has at most: one at least."""
     data = text[begin : begin + most].encode("utf-8", "replace")[:PART_BYTES]
-    if len(data) - len(data.translate(None, SLOW)) > MAX_SLOW:
-        data = data[:SLOW_PART_BYTES]
     part = data.decode("utf-8", "ignore")
+    num = len(part)
+    if len(data) - len(data.translate(None, SLOW)) > MAX_SLOW:
+        num = len(data[:SLOW_PART_BYTES].decode("utf-8", "ignore"))
     sample = part[::SAMPLE_STEP]
     if len({*sample}) > DIVERSE_SHARE * len(sample):
-        part = part[:DIVERSE_PART]
-    return len(part) or 1
+        num = min(num, DIVERSE_PART)
+    if not part.isascii() and _num_changes(part) > MAX_CHANGES:
+        long_words = "".join(word for word in part.split() if len(word) > LONG_WORD)
+        num = min(num, MIXED_PART) if _num_changes(long_words) > MAX_CHANGES else num
+    return max(1, len(part)), max(1, num)
+
+
+def _num_changes(text: str) -> int:
+    """How often the script changes."""
+    scripts = _SCRIPTS[np.frombuffer(text.encode("utf-16-le"), np.uint16)]
+    scripts = scripts[scripts > 0]
+    return int(np.count_nonzero(scripts[1:] != scripts[:-1]))
 
 
 class Stepper(QWidget):
