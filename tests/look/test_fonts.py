@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QFont, QFontDatabase, QFontInfo
+from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QTextLayout
 from PySide6.QtWidgets import QApplication
 
 from app.look.fonts import (
@@ -47,6 +47,22 @@ def test_the_fonts_that_come_along_are_used_unless_the_system_s_are_wanted(shipp
 def test_messages_are_two_points_larger_than_the_interface(shipped: QApplication) -> None:
     choose_interface_family("")
     assert reading_font().pointSizeF() == shipped.font().pointSizeF() + 2
+
+
+@pytest.mark.parametrize("text", ["->", "<=>", "(A)", "12:30", "!=", "10x20"])
+def test_each_character_is_drawn_as_it_is_whatever_stands_beside_it(shipped: QApplication, text: str) -> None:
+    choose_interface_family("")
+    choose_families(shipped, "", "")
+    for font in (shipped.font(), reading_font(), code_font()):
+        assert glyphs(text, font) == [glyph for one in text for glyph in glyphs(one, font)]
+
+
+def glyphs(text: str, font: QFont) -> list[int]:
+    layout = QTextLayout(text, font)
+    layout.beginLayout()
+    layout.createLine()
+    layout.endLayout()
+    return [glyph for run in layout.glyphRuns() for glyph in run.glyphIndexes()]
 
 
 @pytest.mark.parametrize(

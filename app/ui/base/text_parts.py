@@ -11,9 +11,6 @@ from app.look.plain_text import PlainLabel
 from app.look.words import tr
 
 PART_BYTES = 6_000  # of UTF-8, which go with what a letter costs: laying out more takes longer than a frame
-# Inter draws these by what stands beside them, which takes ten times as long as another letter.
-SLOW, MAX_SLOW = b"[](){}<>-+=:@~", 1_500
-SLOW_PART_BYTES = 2_000
 DIVERSE_PART = 1_000  # of letters that hardly repeat: one that is new to Qt takes it as long as ten others
 DIVERSE_SHARE = 0.85  # so many of the letters are different ones; in Chinese prose some half of
 SAMPLE_STEP = 8  # each eighth
@@ -63,12 +60,8 @@ def _part_size(text: str, begin: int, most: int) -> tuple[int, int]:
     """How many letters from there were looked at, and how many of them a part has at most: one at least."""
     data = text[begin : begin + most].encode("utf-8", "replace")[:PART_BYTES]
     part = data.decode("utf-8", "ignore")
-    num = len(part)
-    if len(data) - len(data.translate(None, SLOW)) > MAX_SLOW:
-        num = len(data[:SLOW_PART_BYTES].decode("utf-8", "ignore"))
     sample = part[::SAMPLE_STEP]
-    if len({*sample}) > DIVERSE_SHARE * len(sample):
-        num = min(num, DIVERSE_PART)
+    num = min(len(part), DIVERSE_PART) if len({*sample}) > DIVERSE_SHARE * len(sample) else len(part)
     if not part.isascii() and _num_changes(part) > MAX_CHANGES:
         long_words = "".join(word for word in part.split() if len(word) > LONG_WORD)
         num = min(num, MIXED_PART) if _num_changes(long_words) > MAX_CHANGES else num
