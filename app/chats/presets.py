@@ -30,6 +30,8 @@ MAX_FILE_BYTES = 4 << 20
 MAX_PRESETS = 1_000
 MAX_TOKENS = 2**24
 
+_Stamp = tuple[int, ...]
+
 
 class PresetError(Exception):
     """A preset could not be read or kept; the message says why and what to do."""
@@ -52,17 +54,28 @@ class Preset:
 class PresetFolder:
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._read: dict[Path, tuple[_Stamp, Preset | str]] = {}  # what each file was, and held
 
     def load(self) -> tuple[dict[str, Preset], list[str]]:
-        """Presets by file name, and a sentence for each file that is not one. A missing folder has none."""
-        presets: dict[str, Preset] = {}
-        problems: list[str] = []
-        for path in sorted(self._path.glob("*.json"))[:MAX_PRESETS]:
-            try:
-                presets[path.name] = read_preset(path)
-            except PresetError as error:
-                problems.append(error.args[0])
-        return presets, problems
+        """Presets by file name, and a sentence for each file that is not one. A missing folder has none.
+
+        Reads what has changed since the last time.
+        """
+        paths = sorted(self._path.glob("*.json"))[:MAX_PRESETS]
+        self._read = {path: self._found(path) for path in paths}
+        found = {path.name: found for path, (_stamp, found) in self._read.items()}
+        presets = {name: one for name, one in found.items() if isinstance(one, Preset)}
+        return presets, [one for one in found.values() if isinstance(one, str)]
+
+    def _found(self, path: Path) -> tuple[_Stamp, Preset | str]:
+        stamp = _stamp(path)
+        known = self._read.get(path)
+        if stamp and known and known[0] == stamp:
+            return known
+        try:
+            return stamp, read_preset(path)
+        except PresetError as error:
+            return stamp, str(error.args[0])
 
     def save(self, preset: Preset, file: str = "") -> str:
         """Under `file`, or in a new file. Returns the file's name. Raises PresetError."""
@@ -77,6 +90,15 @@ class PresetFolder:
         """Raises PresetError."""
         with _explained(file):
             (self._path / file).unlink(missing_ok=True)
+
+
+def _stamp(path: Path) -> _Stamp:
+    """Another after each change. Empty: it cannot be asked."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return ()
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def read_preset(path: Path) -> Preset:

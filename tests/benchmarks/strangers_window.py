@@ -106,8 +106,11 @@ class StrangersWindow(MainWindow):
     async def _import_preset(self, file: Path) -> None:
         presets = self._its_services.presets
         before = presets.all.keys()
+        is_read = asyncio.Event()
+        presets.changed.connect(is_read.set)
         presets.import_file(file)
-        await asyncio.sleep(WAIT_S)
+        await is_read.wait()  # else it would stay, and with it thousands of others
+        presets.changed.disconnect(is_read.set)
         for new in presets.all.keys() - before:
             self.chat_options._on_preset_chosen(new)
             await asyncio.sleep(PAUSE_S)

@@ -1,5 +1,6 @@
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,31 @@ def test_saving_under_a_file_replaces_it_and_deleting_removes_it(tmp_path: Path)
     folder.delete(file)
     assert folder.load() == ({}, [])
     assert list((tmp_path / "presets").iterdir()) == []
+
+
+def test_only_what_has_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def noted(path: Path) -> Preset:
+        read.append(path.name)
+        return read_preset(path)
+
+    monkeypatch.setattr("app.chats.presets.read_preset", noted)
+    folder = PresetFolder(tmp_path)
+    for name in ("one", "other", "third"):
+        folder.save(replace(CAREFUL, name=name))
+    (tmp_path / "none.json").write_text("{}")
+    presets, problems = folder.load()
+    assert folder.load() == (presets, problems)
+    assert (len(presets), len(problems), len(read)) == (3, 1, 4)
+    read.clear()
+    folder.delete("third.json")
+    folder.save(replace(CAREFUL, name="another"), "one.json")
+    folder.save(CAREFUL, "none.json")
+    presets, problems = folder.load()
+    assert [preset.name for preset in presets.values()] == [CAREFUL.name, "another", "other"]
+    assert problems == []
+    assert read == ["none.json", "one.json"]
 
 
 def test_applying_one_leaves_the_cap_to_the_chat() -> None:
