@@ -77,6 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ordinary", type=int, default=1000, metavar="N", help="such requests first (default: 1000)"
     )
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first request")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="of requests (default: all)")
     stacks = "say what the longest rounds do: the window's thread writes its stack, and takes longer by that"
     parser.add_argument("--stacks", action="store_true", help=stacks)
     parser.add_argument("--loops", nargs="+", choices=LOOPS, default=list(LOOPS), help="default: both")
@@ -232,7 +233,7 @@ async def _ask_all(address: str, options: argparse.Namespace, folder: Path) -> l
         watching = asyncio.create_task(_watch_machine(loops))
         await asyncio.sleep(IDLE_S)
         phases = [Phase(IDLE, began, time.perf_counter(), Counter(), tuple(loops))]
-        for kind in (ORDINARY, *KINDS):
+        for kind in (ORDINARY, *options.kinds):
             (folder / "next").write_text(kind)
             (folder / "next").replace(folder / BEGIN)
             num = options.ordinary if kind == ORDINARY else options.number
