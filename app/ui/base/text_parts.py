@@ -1,7 +1,7 @@
 """The parts of a very long text: where each begins, and the way from one to the next. GUI thread."""
 
-import numpy as np
-from numpy.typing import NDArray
+from operator import ne
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
@@ -17,21 +17,10 @@ SAMPLE_STEP = 8  # each eighth
 # For each line of a word that is longer than a line Qt goes through the rest of it, and each change of script
 # in it takes as long as many letters.
 MIXED_PART, MAX_CHANGES, LONG_WORD = 500, 300, 64
+# By the high byte of UTF-16, about: Latin has the first three, Chinese and its like those from 0x20 on.
+_SCRIPTS = bytes.maketrans(bytes(range(1, 3)) + bytes(range(0x20, 0x100)), bytes(2) + b"\x20" * 0xE0)
 MAX_PART_LINES = 600
 STEPPER = 28
-
-
-def _scripts() -> NDArray[np.uint8]:
-    """Of each letter, about: most scripts have a block of 128. 0: it has none, such as a digit."""
-    scripts = np.arange(0x10000) // 128
-    for begin, end in (0, 0x300), (0x370, 0x400), (0x400, 0x580), (0x2E80, 0x10000):  # Latin … Chinese
-        scripts[begin:end] = begin // 128 + 1
-    scripts[0x300:0x370] = scripts[0x2000:0x2E80] = 0  # accents, punctuation
-    scripts[[number for number in range(0x80) if not chr(number).isalpha()]] = 0
-    return scripts.astype(np.uint8)
-
-
-_SCRIPTS = _scripts()
 
 
 def part_starts(text: str) -> list[int]:
@@ -62,17 +51,15 @@ def _part_size(text: str, begin: int, most: int) -> tuple[int, int]:
     part = data.decode("utf-8", "ignore")
     sample = part[::SAMPLE_STEP]
     num = min(len(part), DIVERSE_PART) if len({*sample}) > DIVERSE_SHARE * len(sample) else len(part)
-    if not part.isascii() and _num_changes(part) > MAX_CHANGES:
-        long_words = "".join(word for word in part.split() if len(word) > LONG_WORD)
-        num = min(num, MIXED_PART) if _num_changes(long_words) > MAX_CHANGES else num
+    if not part.isascii() and _is_mixed("".join(word for word in part.split() if len(word) > LONG_WORD)):
+        num = min(num, MIXED_PART)
     return max(1, len(part)), max(1, num)
 
 
-def _num_changes(text: str) -> int:
-    """How often the script changes."""
-    scripts = _SCRIPTS[np.frombuffer(text.encode("utf-16-le"), np.uint16)]
-    scripts = scripts[scripts > 0]
-    return int(np.count_nonzero(scripts[1:] != scripts[:-1]))
+def _is_mixed(letters: str) -> bool:
+    scripts = letters.encode("utf-16-be")[::2].translate(_SCRIPTS)
+    num_others = len(scripts) - scripts.count(scripts[:1])  # each of which makes two changes at most
+    return 2 * num_others > MAX_CHANGES and sum(map(ne, scripts, scripts[1:])) > MAX_CHANGES
 
 
 class Stepper(QWidget):
