@@ -64,6 +64,7 @@ def small_font() -> QFont:
 def code_font(zoom: int = 0) -> QFont:
     font = _resized(_chosen(QFontDatabase.SystemFont.FixedFont, _CODE), CODE_POINTS + zoom)
     font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setFeature(QFont.Tag("calt"), 0)  # no ligatures: code shows the characters that are in it
     return font
 
 
@@ -110,8 +111,9 @@ def _with_family(font: QFont, family: str) -> QFont:
         # "Sans Serif" would lose to those that are named.
         families[-1:] = [QFontInfo(font).family(), *_CHINESE]
     chosen.setFamilies(families)
-    # Contextual alternates take brackets and dashes ten times as long, and draw an arrow for "->".
-    chosen.setFeature(QFont.Tag("calt"), 0)
+    if family == INTERFACE_FAMILY:
+        # Its contextual alternates take brackets and dashes ten times as long, and draw an arrow for "->".
+        chosen.setFeature(QFont.Tag("calt"), 0)
     return chosen
 
 
