@@ -1,7 +1,5 @@
 """The parts of a very long text: where each begins, and the way from one to the next. GUI thread."""
 
-from operator import ne
-
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
@@ -58,8 +56,9 @@ def _part_size(text: str, begin: int, most: int) -> tuple[int, int]:
 
 def _is_mixed(letters: str) -> bool:
     scripts = letters.encode("utf-16-be")[::2].translate(_SCRIPTS)
-    num_others = len(scripts) - scripts.count(scripts[:1])  # each of which makes two changes at most
-    return 2 * num_others > MAX_CHANGES and sum(map(ne, scripts, scripts[1:])) > MAX_CHANGES
+    number = int.from_bytes(scripts)
+    others = (number ^ number >> 8).to_bytes(len(scripts))  # 0 where a letter is of the script before it
+    return len(others) - others.count(0) > MAX_CHANGES
 
 
 class Stepper(QWidget):

@@ -11,7 +11,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from app.ui.message.markdown import (
+    CHANGING,
+    CHANGING_WEIGHT,
     CHUNK_CHARS,
+    SHAPED,
+    SHAPED_WEIGHT,
     Block,
     BlockKind,
     footnote_labels,
@@ -22,14 +26,15 @@ from app.ui.message.markdown import (
 )
 
 WINDOW = 2_500  # in weights: reading and drawing so many plain letters takes some 5 ms
-# What costs more than a letter: marks, the ends of lines, scripts that are shaped, what is spelled out.
+# What costs more than a letter: marks, the ends of lines, what is spelled out, other scripts.
 _HEAVY = re.compile(
-    r"[\n\[!|\\$*_~`<>&\]()#+=:{}%@^\-\u0300-\u036f\u0590-\u0eff\ufb1d-\ufdff\ufe70-\ufefe"
+    r"[\n\[!|\\$*_~`<>&\]()#+=:{}%@^\-"
     r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
+    f"|{SHAPED.pattern}|{CHANGING.pattern}"
 )
 _WEIGHTS = {"\n": 36, "[": 30, "!": 10, "|": 10, "*": 13, "_": 10, "~": 10, "\\": 9, "$": 15, "<": 8}
-_WEIGHTS |= dict.fromkeys(">-", 8) | dict.fromkeys("`&", 7) | dict.fromkeys("]()#+=:{}%@^", 6)
-_SHAPED, _SPELLED_OUT = 3, 40
+_WEIGHTS |= {"-": 11, ">": 8, "`": 7} | dict.fromkeys("]{}#@%^&", 10) | dict.fromkeys("()+=:", 6)
+_SPELLED_OUT = 40
 MAX_LABELS = 100  # of footnotes
 # Endings that would render differently until the next character comes.
 _HALF_MARK = re.compile(
@@ -212,8 +217,9 @@ def _weight(text: str) -> int:
 
 
 def _weight_of(mark: str) -> int:
-    is_shaped = "\u0300" <= mark <= "\u0eff" or "\ufb1d" <= mark <= "\ufefe"
-    return _WEIGHTS.get(mark, _SHAPED if is_shaped else _SPELLED_OUT)
+    if SHAPED.match(mark):
+        return SHAPED_WEIGHT
+    return _WEIGHTS.get(mark, CHANGING_WEIGHT if mark.isalpha() else _SPELLED_OUT)
 
 
 def _without_half(source: str) -> str:

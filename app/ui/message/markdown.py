@@ -25,7 +25,15 @@ _FOOTNOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:", re.MULTILINE)
 # Inside a paragraph: after a sentence, and where no mark is open that could belong to what follows.
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？\n])[ \n]*(?=[^\W\d_])")
 _WORD = re.compile(r"(?<=\s)[^\W\d_]")
-_SHAPED = re.compile("[\u0300-\u036f\u0590-\u0eff]")  # marks, and letters that change with those beside them
+# Marks, letters that change with those beside them, and those that most fonts lack: Chinese, emoji.
+SHAPED = re.compile(
+    "[\u0300-\u036f\u0590-\u0eff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ufaff\ufb1d-\ufefe\uff00-\uffef"
+    "\U0001f000-\U0003ffff]"
+)
+_LATIN, _GREEK, _CYRILLIC = "A-Za-z\u00c0-\u02ff", "\u0370-\u03ff", "\u0400-\u058f"
+# A letter with one of another script after it: seldom in prose, but for each Qt looks for a font, and back.
+CHANGING = re.compile(f"[{_GREEK}](?=[{_LATIN}{_CYRILLIC}])|[{_CYRILLIC}](?=[{_LATIN}{_GREEK}])")
+SHAPED_WEIGHT, CHANGING_WEIGHT = 3, 12
 _PAIRED = re.compile(r"\\.|[`*_~$\[\]<>]")
 
 
@@ -94,7 +102,8 @@ def word_start(text: str) -> int:
 def _weight(block: Block) -> int:
     if block.kind is BlockKind.CODE:
         return CODE_WEIGHT
-    return len(block.html) + 3 * len(_SHAPED.findall(block.html))
+    num_shaped, num_changing = (len(each.findall(block.html)) for each in (SHAPED, CHANGING))
+    return len(block.html) + SHAPED_WEIGHT * num_shaped + CHANGING_WEIGHT * num_changing
 
 
 def footnote_labels(source: str) -> list[str]:

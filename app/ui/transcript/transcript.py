@@ -76,6 +76,7 @@ class Transcript(QAbstractScrollArea):
         self._is_dirty = True
         self._is_all_dirty = True  # not only the last answer
         self._is_placing = False
+        self._filled: Turn | None = None  # the last whose text was taken ahead
         self._next_frame_at = 0.0
         self._dress()
         self.queue = QueueView(self.viewport())
@@ -406,18 +407,20 @@ class Transcript(QAbstractScrollArea):
         return has_changed
 
     def _view_of(self, row: int) -> TurnView:
+        view = self._filled_view(row)
+        view.show()
+        return view
+
+    def _filled_view(self, row: int) -> TurnView:
         turn = self._page.rows[row]
         view = self._views.take(self._kind_of(turn), turn)
         if view.isHidden():
             self._apply(view, row)
-            view.show()
         return view
 
     def _texts_of(self, row: int) -> list[TextPart]:
         """All of them, in sight or not."""
-        view = self._views.take(self._kind_of(self._page.rows[row]), self._page.rows[row])
-        if view.isHidden():
-            self._apply(view, row)
+        view = self._filled_view(row)
         view.finish()
         return view.text_parts()
 
@@ -474,11 +477,17 @@ class Transcript(QAbstractScrollArea):
 
     @Slot()
     def _fill(self) -> None:
-        """One row in sight or around it, so that scrolling finds it ready, or a view for the next message."""
+        """One row in sight or around it, so that scrolling finds it ready, or a view for the next message.
+
+        A slice takes its text, the next one lays it out.
+        """
         if not self.isVisible():
             return
         row = next((row for row in self._around() if not self._is_ready(row)), None)
-        if row is not None:
+        if row is not None and self._page.rows[row] is not self._filled:
+            self._filled = self._filled_view(row).turn
+            slices().wait(self, self._fill)
+        elif row is not None:
             self._measure(row)
             self._place(is_growth=self._is_at_end)
         elif kind := self._next_ahead():
