@@ -15,7 +15,7 @@ from app.look.fonts import code_font, reading_font
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.message.code_block import CodeBlock
-from app.ui.message.growing_markdown import GrowingMarkdown
+from app.ui.message.growing_markdown import WINDOW, GrowingMarkdown
 from app.ui.message.long_text import LongText
 from app.ui.message.markdown import Block, BlockKind
 from app.ui.message.prose_pane import ProsePane
@@ -28,6 +28,7 @@ MAX_CHARS = 100_000
 MAX_PARTS = 200  # views of one text; each takes some 150 kB
 MAX_PANE_CHARS = 4_000  # of HTML: laying out a pane of this length takes a few milliseconds
 VIEW_WEIGHT = 500
+MAX_BEYOND = 0.5  # of a step, beyond the end of a slice: else it has to wait for the next
 LINE_CHARS = 10  # of the line that code ends in, for a weight: all of it is laid out again when it grows
 
 
@@ -159,23 +160,30 @@ class MarkdownColumn(QWidget):
 
     def _go_on(self) -> None:
         """Draws the next view or reads the next window, and so on until the slice is used up."""
-        end = slices().end
-        while self._has_more:
-            if slices().work >= end:
-                slices().wait(self, self._on_turn)
-                return
-            self._take_step()
+        with slices().shared():
+            while self._has_more:
+                if not slices().has_room(self._next_weight * (1 - MAX_BEYOND)):
+                    slices().wait(self, self._on_turn)
+                    return
+                self._take_step()
 
     @property
     def _has_more(self) -> bool:
-        return not (self._reader.is_read or self._is_full) or not all(part.is_current for part in self._parts)
+        return not (self._reader.is_read or self._is_full) or self._next_part is not None
 
     def _take_step(self) -> None:
-        part = next((part for part in self._parts if not part.is_current), None)
-        if part:
+        if part := self._next_part:
             self._draw(part)
         else:
             self._read_on()
+
+    @property
+    def _next_part(self) -> _Part | None:
+        return next((part for part in self._parts if not part.is_current), None)
+
+    @property
+    def _next_weight(self) -> int:
+        return part.weight if (part := self._next_part) else WINDOW
 
     @property
     def _is_full(self) -> bool:

@@ -45,6 +45,10 @@ class Slices(QObject):
         """Of a slice, in weights."""
         return max(MIN_SLICE, min(SLICE, SLICE_S / self._pace_s))
 
+    def has_room(self, weight: float) -> bool:
+        """Whether the slice that is shared has. A whole one has it for anything."""
+        return self.work + min(self.size, weight) <= self.end
+
     @contextmanager
     def shared(self) -> Iterator[None]:
         """All that is drawn in the block shares one slice: of a page, the rows and the parts of each."""
