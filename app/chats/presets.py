@@ -20,7 +20,7 @@ from app.chats.text import valid_unicode
 from app.chats.tool_json import tools_of
 from app.protocol.json_object import check_size
 from app.protocol.request import Overflow
-from app.system.files import replacing
+from app.system.files import Stamp, replacing, stamp_of
 from app.system.private_files import private_dir
 from app.system.said import said
 
@@ -29,8 +29,6 @@ VERSION = 1
 MAX_FILE_BYTES = 4 << 20
 MAX_PRESETS = 1_000
 MAX_TOKENS = 2**24
-
-_Stamp = tuple[int, ...]
 
 
 class PresetError(Exception):
@@ -54,7 +52,7 @@ class Preset:
 class PresetFolder:
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._read: dict[Path, tuple[_Stamp, Preset | str]] = {}  # what each file was, and held
+        self._read: dict[Path, tuple[Stamp | None, Preset | str]] = {}  # what each file was, and held
 
     def load(self) -> tuple[dict[str, Preset], list[str]]:
         """Presets by file name, and a sentence for each file that is not one. A missing folder has none.
@@ -67,8 +65,8 @@ class PresetFolder:
         presets = {name: one for name, one in found.items() if isinstance(one, Preset)}
         return presets, [one for one in found.values() if isinstance(one, str)]
 
-    def _found(self, path: Path) -> tuple[_Stamp, Preset | str]:
-        stamp = _stamp(path)
+    def _found(self, path: Path) -> tuple[Stamp | None, Preset | str]:
+        stamp = stamp_of(path)
         known = self._read.get(path)
         if stamp and known and known[0] == stamp:
             return known
@@ -90,15 +88,6 @@ class PresetFolder:
         """Raises PresetError."""
         with _explained(file):
             (self._path / file).unlink(missing_ok=True)
-
-
-def _stamp(path: Path) -> _Stamp:
-    """Another after each change. Empty: it cannot be asked."""
-    try:
-        stat = path.stat()
-    except OSError:
-        return ()
-    return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def read_preset(path: Path) -> Preset:

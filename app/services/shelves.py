@@ -30,8 +30,9 @@ from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
 from app.shelves.room import MAX_CHARS_PER_TOKEN, PIECE_CHARS, fits, num_passages
 from app.shelves.scan import Changes, Scan, changes, scan
-from app.shelves.shelf import FileState, Passage, Shelf, ShelfFile, Stamp, read_shelves, write_shelves
+from app.shelves.shelf import FileState, Passage, Shelf, ShelfFile, read_shelves, write_shelves
 from app.shelves.source import ListedShelf
+from app.system.files import Stamp, stamp_of
 from app.system.said import said
 
 if TYPE_CHECKING:
@@ -352,7 +353,7 @@ class ShelfService(QObject):
             result = Reason.NO_TEXT if refusal.reason is Reason.IMAGE else refusal.reason
         finally:
             self._readings.discard(reading)
-        if result is Reason.MISSING or await asyncio.to_thread(_stamp_of, file.path) != file.stamp:
+        if result is Reason.MISSING or await asyncio.to_thread(stamp_of, Path(file.path)) != file.stamp:
             return  # it was written to meanwhile: the next scan will tell
         if isinstance(result, Reason):
             await self._index.refuse(shelf, file.number, result)
@@ -447,11 +448,3 @@ def _compared(shelf: Shelf, known: Sequence[ShelfFile]) -> tuple[Scan, Changes]:
 def _may_be_readable_now(file: ShelfFile) -> bool:
     """Its owner may have changed who may read it, which leaves its stamp as it is."""
     return file.reason == Reason.FORBIDDEN and os.access(file.path, os.R_OK)
-
-
-def _stamp_of(path: str) -> Stamp | None:
-    try:
-        status = Path(path).stat()
-    except OSError:
-        return None
-    return Stamp(status.st_size, status.st_mtime_ns, status.st_ino)

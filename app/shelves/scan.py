@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.shelves.shelf import Shelf, ShelfFile, Stamp
+from app.shelves.shelf import Shelf, ShelfFile
+from app.system.files import Stamp
 
 MAX_FILES = 20_000
 SETTLED_S = 2.0  # a file that was written to later than that may be half-written
@@ -127,7 +128,7 @@ def _note_file(path: str, found: Scan) -> None:
         found.unknown.append(path)
         return
     if stat.S_ISREG(status.st_mode):
-        found.stamps[path] = Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
+        found.stamps[path] = Stamp.of(status)
 
 
 def _is_in(path: str, folder: str) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from app.protocol.request import SHELF
-from app.system.files import replacing, sync_dir
+from app.system.files import Stamp, replacing, sync_dir
 from app.system.private_files import private_dir, private_file
 
 log = logging.getLogger(__name__)
@@ -37,15 +37,6 @@ class FileState(StrEnum):
     WAITING = "waiting"  # it is read once nobody writes to it any more
     READ = "read"
     UNREADABLE = "unreadable"
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What changes with a file's content."""
-
-    num_bytes: int
-    mtime_ns: int
-    inode: int
 
 
 @dataclass(frozen=True, slots=True)

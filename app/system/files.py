@@ -1,4 +1,4 @@
-"""Atomic file writes: a reader finds the old file or the new one, never a part of it.
+"""Files that are written at once: a reader finds the old one or the new one. And what tells them apart.
 
 Any thread.
 """
@@ -7,8 +7,30 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Self, TextIO
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What changes with a file's content."""
+
+    num_bytes: int
+    mtime_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Self:
+        return cls(status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """None: the system does not say."""
+    try:
+        return Stamp.of(path.stat())
+    except OSError:
+        return None
 
 
 @contextmanager

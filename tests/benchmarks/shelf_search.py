@@ -32,7 +32,8 @@ from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
 from app.shelves.passages import passages
 from app.shelves.scan import Changes
-from app.shelves.shelf import Passage, Shelf, Stamp
+from app.shelves.shelf import Passage, Shelf
+from app.system.files import Stamp
 from tests.benchmarks.figures import Verdict
 
 DOCS = Path("/usr/share/doc")

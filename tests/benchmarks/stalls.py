@@ -150,8 +150,8 @@ def _show_longest_rounds(lateness: Lateness, begin: float, end: float) -> None:
     for began, seconds in sorted(rounds, key=lambda one: -one[1])[:NUM_LONGEST]:
         before = [f"{name} {began - at:.2f} s before" for at, name in lateness.uses if 0 < began - at < 1.0]
         print(f"  a round of {seconds * 1000:.1f} ms of computing; {', '.join(before[-2:])}")
-        if stacks := lateness.stacks.get(str(began)):
-            print(stacks)
+        if note := lateness.notes.get(str(began)):
+            print(note)
 
 
 # The two processes.

@@ -224,15 +224,15 @@ class Lateness:
     `ticks`: when it slept, how late it was, how much was computed in that time on the loop's thread, which
     others cannot slow. Of the window, too: `uses`: when each began, its kind and number. `inputs`: when an
     event was due that another thread posts, as the desktop posts a key, how late it was handled, how much was
-    computed in that time. `rounds` of Qt's loop: when each began, how much it computed. `stacks`: of long
-    rounds by their begin, each with how often it was seen.
+    computed in that time. `rounds` of Qt's loop: when each began, how much it computed. `notes`: of long
+    rounds by their begin, what that went to.
     """
 
     ticks: array[float] = field(default_factory=_numbers)
     uses: list[tuple[float, str]] = field(default_factory=list)
     inputs: array[float] = field(default_factory=_numbers)
     rounds: array[float] = field(default_factory=_numbers)
-    stacks: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: Path) -> Self:

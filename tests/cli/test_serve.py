@@ -21,8 +21,9 @@ import pytest
 from app.cli import serve
 from app.shelves.index import ShelfIndex
 from app.shelves.scan import Changes
-from app.shelves.shelf import Shelf, Stamp, write_shelves
+from app.shelves.shelf import Shelf, write_shelves
 from app.system import paths
+from app.system.files import Stamp
 
 pytestmark = pytest.mark.native
 

@@ -14,7 +14,8 @@ from app.services.shelves import ShelfState
 from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
 from app.shelves.scan import Changes
-from app.shelves.shelf import Shelf, Stamp
+from app.shelves.shelf import Shelf
+from app.system.files import Stamp
 from tests.native.tiny_ggufs import write_tiny_gguf
 from tests.shelves.text_engines import MeaningEngine
 

@@ -11,7 +11,8 @@ import pytest
 
 from app.shelves.index import ShelfIndex
 from app.shelves.scan import Changes
-from app.shelves.shelf import FileState, Shelf, Stamp
+from app.shelves.shelf import FileState, Shelf
+from app.system.files import Stamp
 from tests.read_only import foreign_folder, read_only
 
 SHELF = Shelf("Docs", "/docs", id="docs")

@@ -7,7 +7,8 @@ from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
 from app.shelves.kept_shelves import KeptShelves
 from app.shelves.scan import Changes
-from app.shelves.shelf import Shelf, Stamp, write_shelves
+from app.shelves.shelf import Shelf, write_shelves
+from app.system.files import Stamp
 from tests.shelves.text_engines import MeaningEngine
 
 SHELF = Shelf("Docs", "/docs", id="docs")

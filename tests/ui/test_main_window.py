@@ -19,8 +19,9 @@ from app.protocol.load import LoadParams, Speed
 from app.protocol.report import HibernatedChat
 from app.protocol.request import Overflow
 from app.settings.settings import Settings
-from app.shelves.shelf import Shelf, ShelfFile, Stamp
+from app.shelves.shelf import Shelf, ShelfFile
 from app.system import paths
+from app.system.files import Stamp
 from app.ui.base.notices import Banner
 from app.ui.main_window import MainWindow
 from app.ui.transcript.turn_actions import TurnAction

@@ -7,9 +7,9 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from app.ui.message.code_block import CodeBlock
-from app.ui.message.markdown_column import MarkdownColumn, discard
+from app.ui.message.markdown_column import MAX_BEYOND, MarkdownColumn, discard
 from app.ui.message.safe_browser import SafeBrowser
-from app.ui.message.slices import slices
+from app.ui.message.slices import SLICE, slices
 
 
 def test_a_long_line_of_code_that_grows_is_drawn_once_in_a_slice(
@@ -63,3 +63,42 @@ def test_a_text_that_is_still_being_read_is_not_read_on_once_it_is_discarded(
     work = slices().work
     qtbot.waitUntil(lambda: slices().num_waiting == 0)
     assert slices().work == work
+
+
+@pytest.mark.parametrize(
+    ("letters", "share"),
+    [("a\u0411", 0.3), ("\u0411\u03b1", 0.3), ("\u4eca\u5929", 0.6), ("\U0001f44d", 0.6), ("\ud55c", 0.6)],
+)
+def test_what_costs_more_to_draw_has_shorter_panes(qtbot: QtBot, letters: str, share: float) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    column = MarkdownColumn(page)
+
+    def longest(source: str) -> int:
+        column.show_whole(source)
+        column.finish()
+        return max(len(part.plain_text()) for part in column.parts)
+
+    assert longest(letters * (10_000 // len(letters))) < share * longest("words " * 1_666)
+    assert longest(("слово и дело " + letters + " ") * 600) > 1_200
+
+
+def test_a_step_that_does_not_half_fit_in_a_slice_waits_for_the_next(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    column = MarkdownColumn(page)
+    column.arrange(500)
+    begin = slices().work
+    column.show_whole("words, words " * 1_500)
+    work = [slices().work - begin]
+    while slices().num_waiting:
+        begin = slices().work
+        qapp.processEvents()
+        work.append(slices().work - begin)
+    heaviest = max(part.weight for part in column._parts)
+    assert (
+        max(work) <= SLICE + (1 + MAX_BEYOND) * heaviest
+    )  # drawing it, half of which fits, and laying it out
+    assert not column._has_more

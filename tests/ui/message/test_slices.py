@@ -100,6 +100,15 @@ def test_who_is_gone_has_no_turn(qtbot: QtBot, qapp: QApplication) -> None:
     assert turns == []
 
 
+def test_a_whole_slice_has_room_for_anything_and_a_part_of_one_for_what_fits(qapp: QApplication) -> None:
+    slices = Slices(qapp)
+    with slices.shared():
+        assert slices.has_room(10 * SLICE)
+        slices.work += SLICE - 100
+        assert slices.has_room(100)
+        assert not slices.has_room(101)
+
+
 def test_what_is_deleted_goes_one_a_turn_and_in_order(qtbot: QtBot, qapp: QApplication) -> None:
     slices = Slices(qapp)
     gone: list[str] = []

@@ -13,6 +13,7 @@ from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
 from app.protocol.request import Role
 from app.ui.base.proportions import column_width
+from app.ui.message.long_text import LongText
 from app.ui.message.slices import SLICE, slices
 from app.ui.transcript.answer_view import AnswerView
 from app.ui.transcript.compare_view import CompareView
@@ -118,6 +119,26 @@ def test_a_chat_of_many_short_turns_is_opened_in_pieces(
         at_once.append(made)
     assert sum(at_once) > 10
     assert max(at_once) <= 4
+
+
+def test_a_row_that_is_made_ready_is_laid_out_in_the_slice_after_the_one_that_took_its_text(
+    transcript: Transcript, chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat.turns[-1].state = TurnState.DONE
+    for n in range(NUM_AROUND):
+        chat.add(Turn(Role.USER, f"{n} words, words " * 400), Turn(Role.ASSISTANT, "words, words " * 100))
+    done: list[str] = []
+    show_text, arrange = LongText.show_text, LongText.arrange
+    monkeypatch.setattr(LongText, "show_text", lambda *given: (done.append("shown"), show_text(*given))[1])
+    monkeypatch.setattr(LongText, "arrange", lambda *given: (done.append("laid out"), arrange(*given))[1])
+    transcript.show()
+    in_each: list[list[str]] = []
+    while not all(transcript._is_ready(row) for row in transcript._around()):
+        done.clear()
+        transcript._fill()
+        in_each.append([*done])
+    assert [*filter(None, in_each)] == [["shown"], ["laid out"]] * (len([*filter(None, in_each)]) // 2)
+    assert len([*filter(None, in_each)]) >= 2
 
 
 def test_hidden_it_draws_nothing(transcript: Transcript, turns: list[Turn]) -> None:
