@@ -88,7 +88,8 @@ class RoundWatch(QObject):
         before, now = self._usage, resource.getrusage(resource.RUSAGE_THREAD)
         return (
             f"    user {(now.ru_utime - before.ru_utime) * 1000:.1f} ms, "
-            f"system {(now.ru_stime - before.ru_stime) * 1000:.1f}, collections {self._collected_s * 1000:.1f}; "
+            f"system {(now.ru_stime - before.ru_stime) * 1000:.1f}, "
+            f"collections {self._collected_s * 1000:.1f}; "
             f"by the clock {(time.perf_counter() - self._began) * 1000:.1f}, "
             f"of which the host took at most {_stolen_ms() - self._stolen_ms}; "
             f"{now.ru_minflt - before.ru_minflt} page faults, {now.ru_majflt - before.ru_majflt} from disk"
