@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import faulthandler
 import gc
-import itertools
 import os
 import re
 import resource
@@ -16,7 +15,6 @@ import signal
 import threading
 import time
 from collections import Counter
-from pathlib import Path
 
 from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QObject, Qt, Signal, Slot
 
@@ -26,7 +24,6 @@ PERIOD_S = 0.005
 SAMPLE_S = 0.004  # as long as an event waits
 LONG_S = 0.035  # of computing
 NUM_FRAMES = 12
-STOLEN_EACH = 20  # events it is asked what the host took
 JIFFY_MS = 1000 // os.sysconf("SC_CLK_TCK")
 _FRAME = re.compile(r'File ".*?([^/"]+)", line (\d+) in (.+)')
 
@@ -47,7 +44,7 @@ class RoundWatch(QObject):
         self._gui_thread = threading.get_ident()
         self._stacks = os.memfd_create("stacks")  # of this round
         self._collected_s = self._collection_began = 0.0  # in this round
-        self._stolen_ms = _stolen_ms()
+        self._times = os.open("/proc/stat", os.O_RDONLY)
         gc.callbacks.append(self._on_collection)
         faulthandler.register(signal.SIGUSR1, self._stacks, all_threads=False)
         self._begin_round()
@@ -69,6 +66,7 @@ class RoundWatch(QObject):
         gc.callbacks.remove(self._on_collection)
         QAbstractEventDispatcher.instance().aboutToBlock.disconnect(self._end_round)
         os.close(self._stacks)
+        os.close(self._times)
 
     @Slot()
     def _handle(self) -> None:
@@ -91,7 +89,7 @@ class RoundWatch(QObject):
             f"system {(now.ru_stime - before.ru_stime) * 1000:.1f}, "
             f"collections {self._collected_s * 1000:.1f}; "
             f"by the clock {(time.perf_counter() - self._began) * 1000:.1f}, "
-            f"of which the host took at most {_stolen_ms() - self._stolen_ms}; "
+            f"of which the host took at most {self._stolen() - self._stolen_ms}; "
             f"{now.ru_minflt - before.ru_minflt} page faults, {now.ru_majflt - before.ru_majflt} from disk"
         )
 
@@ -101,6 +99,10 @@ class RoundWatch(QObject):
         written = os.pread(self._stacks, os.fstat(self._stacks).st_size, 0).decode()
         stacks = Counter(_as_text(stack) for stack in written.split("Stack ")[1:])
         return [f"    seen {count} x: {stack}" for stack, count in stacks.most_common()]
+
+    def _stolen(self) -> int:
+        """Milliseconds of computing that the host has taken from all processors so far."""
+        return int(os.pread(self._times, 200, 0).split(maxsplit=9)[8]) * JIFFY_MS
 
     def _on_collection(self, phase: str, _info: dict[str, int]) -> None:
         if threading.get_ident() != self._gui_thread:
@@ -114,17 +116,14 @@ class RoundWatch(QObject):
         if self._has_stacks:
             os.ftruncate(self._stacks, 0)
             os.lseek(self._stacks, 0, os.SEEK_SET)
-        self._collected_s, self._usage = 0.0, resource.getrusage(resource.RUSAGE_THREAD)
+        self._collected_s = 0.0
+        self._usage, self._stolen_ms = resource.getrusage(resource.RUSAGE_THREAD), self._stolen()
         self._began, self._cpu_began = time.perf_counter(), time.thread_time()
 
     def _post_events(self) -> None:
         """On its own thread. Whoever holds the interpreter delays it, too: an event is due at a time."""
         cpu_clock = time.pthread_getcpuclockid(self._gui_thread)
-        for number in itertools.count():
-            if self._is_over.is_set():
-                return
-            if number % STOLEN_EACH == 0:
-                self._stolen_ms = _stolen_ms()
+        while not self._is_over.is_set():
             self._due = time.perf_counter() + PERIOD_S
             time.sleep(PERIOD_S)
             late_s = time.perf_counter() - self._due  # in which the other may have computed all the time
@@ -134,11 +133,6 @@ class RoundWatch(QObject):
             while not (self._is_over.is_set() or self._is_handled.wait(SAMPLE_S)):
                 if self._has_stacks:
                     signal.pthread_kill(self._gui_thread, signal.SIGUSR1)
-
-
-def _stolen_ms() -> int:
-    """Of computing that the host has taken from all processors."""
-    return int(Path("/proc/stat").read_text().split(maxsplit=9)[8]) * JIFFY_MS
 
 
 def _as_text(stack: str) -> str:
