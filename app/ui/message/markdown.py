@@ -31,7 +31,7 @@ SHAPED = re.compile(
     "\U0001f000-\U0003ffff]"
 )
 _LATIN, _GREEK, _CYRILLIC = "A-Za-z\u00c0-\u02ff", "\u0370-\u03ff", "\u0400-\u058f"
-# A letter with one of another script after it: seldom in prose, but for each Qt looks for a font, and back.
+# A letter that is followed by one of another script: rare in prose, and there Qt ends a run of text.
 CHANGING = re.compile(f"[{_GREEK}](?=[{_LATIN}{_CYRILLIC}])|[{_CYRILLIC}](?=[{_LATIN}{_GREEK}])")
 SHAPED_WEIGHT, CHANGING_WEIGHT = 3, 12
 _PAIRED = re.compile(r"\\.|[`*_~$\[\]<>]")

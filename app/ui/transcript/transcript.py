@@ -387,17 +387,15 @@ class Transcript(QAbstractScrollArea):
             self.rows_in_sight = self._page.rows_in_sight(value)
             held = self.rows_in_sight.stop - 1 if follows_end else self._page.anchor.row
             rows = sorted(self.rows_in_sight, key=lambda row: row != held)
-            due = (
-                row
-                for row in rows
-                if row == held
-                or self._is_ready(row)
-                or slices().has_room(VIEW_WEIGHT + len(self._page.rows[row].text))
-            )
+            due = (row for row in rows if row == held or self._is_ready(row) or self._has_room_for(row))
             num_changed = sum(self._measure(row) for row in due)
             if not num_changed:
                 break
         return self._page.max_value if follows_end else self._page.value
+
+    def _has_room_for(self, row: int) -> bool:
+        """Whether the slice has."""
+        return slices().has_room(VIEW_WEIGHT + len(self._page.rows[row].text))
 
     def _measure(self, row: int) -> bool:
         """Whether its height has changed."""
