@@ -2,6 +2,11 @@
 
 Python's own collector runs on whichever thread happens to allocate, and would destroy a Qt object that is
 part of a cycle on the engine's thread; Qt then crashes somewhere else, later.
+
+What is left of a collection of the oldest is set aside: each looks only through what was made since the one
+before. If all looked through everything they would hold the window longer and longer, since each message and
+each line of the log counts: 75 ms after 10,000 answers. What becomes garbage later is found once nobody has
+been there for a while.
 """
 
 import gc
@@ -18,6 +23,7 @@ BUSY_S = 0.004  # of computing in a moment
 MAX_MOMENTS = 25  # then it is collected in the next round of the loop that has room,
 MAX_FULL_ROUNDS = 5  # or after so many that have none
 QUIET_PERIODS = 5  # without a collection that was due; in the last two of them everything is tidied up
+REST_PERIODS = 60  # quiet ones, after which all is looked through that has been set aside: 0.2 s
 
 
 class GarbageCollector(QObject):
@@ -26,8 +32,9 @@ class GarbageCollector(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         gc.disable()
-        # By generation: what is left of so many first collections, mostly modules, is set aside for good.
+        # By generation: what is left of so many first collections is set aside, since it is mostly modules.
         self._num_to_set_aside = [11, 1, 1]  # after 11 of the youngest the next one is due
+        self._has_old = False  # there is more that has been set aside
         self._is_untidy = True  # much was freed, or made and freed, since all was given back
         self._num_quiet = 0  # periods without a collection
         self._num_moments = 0  # that have been waited for since the period ended
@@ -83,9 +90,17 @@ class GarbageCollector(QObject):
         elif self._is_untidy and self._num_quiet == QUIET_PERIODS:
             self._is_untidy = False
             give_back()
+        elif self._has_old and self._num_quiet == REST_PERIODS:
+            self._has_old = False
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
 
     def _collect(self, generation: int) -> None:
         gc.collect(generation)
         if self._num_to_set_aside[generation]:
             self._num_to_set_aside[generation] -= 1
+            gc.freeze()
+        elif generation == 2:
+            self._has_old = True
             gc.freeze()

@@ -55,6 +55,35 @@ def test_what_is_left_of_the_first_collection_is_never_looked_through_again(
     assert (old() is None, later() is None) == (False, True)
 
 
+def test_a_collection_of_the_oldest_looks_only_through_what_was_made_since_the_one_before(
+    collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(garbage.gc, "get_count", lambda: (0, 0, gc.get_threshold()[2] + 1))
+    kept = [Node() for _ in range(1_000)]
+    num_seen = []
+    for _ in range(3):
+        num_seen.append(sum(isinstance(each, Node) for each in gc.get_objects()))
+        collector.collect_if_due()
+        kept += [Node() for _ in range(10)]
+    assert num_seen == [1_000, 10, 10]
+
+
+def test_what_was_set_aside_is_looked_through_once_nobody_has_been_there_for_a_while(
+    collector, given_back: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rest(collector, garbage.QUIET_PERIODS)
+    old = weakref.ref(node := Node())
+    collector.note_closed()
+    rest(collector, garbage.QUIET_PERIODS)
+    del node
+    rest(collector, garbage.REST_PERIODS - garbage.QUIET_PERIODS - 1)
+    assert old() is not None
+    rest(collector, 1)
+    assert old() is None
+    monkeypatch.setattr(garbage.gc, "collect", lambda *_generation: pytest.fail("once"))
+    rest(collector, 2 * garbage.REST_PERIODS)
+
+
 @pytest.mark.parametrize("period_ms", [5])
 def test_cycles_made_on_another_thread_die_on_the_gui_thread(collector, qtbot: QtBot) -> None:
     died_on: list[threading.Thread] = []
