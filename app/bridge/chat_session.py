@@ -436,7 +436,7 @@ class ChatSession(QObject):
             self._emit_changed(question)
 
     def _question_of(self, answer: Turn) -> Turn | None:
-        return next((turn for turn in self.chat.turns if turn.id == answer.parent_id), None)
+        return next((turn for turn in reversed(self.chat.turns) if turn.id == answer.parent_id), None)
 
     # The engine
 

@@ -6,6 +6,8 @@ the page's width changes, the anchor stays in place. Knows no widgets. GUI threa
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from operator import is_, truth
 
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QFontMetrics
@@ -63,7 +65,9 @@ class Page:
             return [], []
         self.heights.replace(begin, end, new[begin:new_end])
         self.rows = new
-        self._row_of_id = {turn.id: row for row, turn in enumerate(new)}
+        for turn in old[begin:]:
+            self._row_of_id.pop(turn.id, None)
+        self._row_of_id |= {turn.id: row for row, turn in enumerate(new[begin:], begin)}
         row = self.anchor.row + (len(new) - len(old) if self.anchor.row >= end else 0)
         self.anchor = replace(self.anchor, row=max(0, min(row, len(new) - 1)))
         return old[begin:end], new[begin:new_end]
@@ -124,10 +128,5 @@ class Page:
 
 
 def _num_same(some: Iterable[Turn], others: Iterable[Turn]) -> int:
-    """How many they begin with that are the same."""
-    num_same = 0
-    for one, other in zip(some, others, strict=False):
-        if one is not other:
-            break
-        num_same += 1
-    return num_same
+    """How many they begin with that are the same: there may be thousands."""
+    return sum(takewhile(truth, map(is_, some, others)))

@@ -52,6 +52,17 @@ def test_another_version_takes_the_place_of_the_turns_after_it() -> None:
     assert page.take([*turns[:2], version]) == ([], [])
 
 
+@given(st.lists(st.lists(st.integers(0, 11), unique=True), min_size=1, max_size=6))
+def test_whatever_turns_come_and_go_each_is_found_in_its_row(shown) -> None:
+    turns = some_turns(12)
+    page = page_of(turns)
+    for numbers in shown:
+        page.take([turns[number] for number in numbers])
+        rows = {number: row for row, number in enumerate(numbers)}
+        assert [page.row_of(turn) for turn in turns] == [rows.get(number) for number in range(12)]
+        assert len(page.heights) == len(numbers)
+
+
 def test_half_a_turn_that_was_read_is_the_same_half_in_another_width() -> None:
     page = page_of(some_turns(100))
     page.anchor = Anchor(50, -page.heights.height(50) // 2)
