@@ -38,7 +38,7 @@ class Node:
 
 
 @pytest.mark.parametrize("generation", [0, 1, 2])
-def test_what_is_left_of_the_first_collection_is_never_looked_through_again(
+def test_what_is_left_of_the_first_collection_is_not_looked_through_by_the_next(
     collector, monkeypatch: pytest.MonkeyPatch, generation: int
 ) -> None:
     counts = [0, 0, 0]

@@ -159,13 +159,12 @@ class MarkdownColumn(QWidget):
         self.height_changed.emit()  # whoever arranges it anew has the rest laid out, too
 
     def _go_on(self) -> None:
-        """Draws the next view or reads the next window, and so on until the slice is used up."""
-        with slices().shared():
-            while self._has_more:
-                if not slices().has_room(self._next_weight * (1 - MAX_BEYOND)):
-                    slices().wait(self, self._on_turn)
-                    return
-                self._take_step()
+        """Draws the next view or reads the next window, and so on until the shared slice is used up."""
+        while self._has_more:
+            if not slices().has_room(self._next_weight * (1 - MAX_BEYOND)):
+                slices().wait(self, self._on_turn)
+                return
+            self._take_step()
 
     @property
     def _has_more(self) -> bool:

@@ -98,7 +98,6 @@ def test_a_step_that_does_not_half_fit_in_a_slice_waits_for_the_next(
         qapp.processEvents()
         work.append(slices().work - begin)
     heaviest = max(part.weight for part in column._parts)
-    assert (
-        max(work) <= SLICE + (1 + MAX_BEYOND) * heaviest
-    )  # drawing it, half of which fits, and laying it out
+    # Drawing it, half of which fits, and laying it out.
+    assert max(work) <= SLICE + (1 + MAX_BEYOND) * heaviest
     assert not column._has_more
