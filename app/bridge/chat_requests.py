@@ -36,7 +36,7 @@ class ChatRequests:
         def is_taken(media: Media) -> bool:
             return senses.takes(media.kind)
 
-        return tuple(in_words(one, is_taken) for one in messages)
+        return tuple([in_words(one, is_taken) if one.media else one for one in messages])
 
     def make(
         self,

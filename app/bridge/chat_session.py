@@ -240,21 +240,22 @@ class ChatSession(QObject):
         if not message.text.strip() and not message.attachments:
             return
         self.chat.queue.append(message)
-        self._emit_changed()
-        self.send_queued()
+        if not self.send_queued():
+            self._emit_changed()
 
-    def send_queued(self) -> None:
-        """Sends the next message of the queue, if there is one and the chat is free."""
+    def send_queued(self) -> bool:
+        """Sends the next message of the queue, if there is one and the chat is free: then it returns True."""
         if self.is_busy or not self.is_loaded or not self.chat.queue:
-            return
+            return False
         self.waits_for_model = not self._engine.takes_requests
         if self.waits_for_model:
             self._emit_changed()
-            return
+            return False
         message = self.chat.queue.pop(0)
         attachments = self.shelf.numbered_on(message.attachments)
         self._append(Turn(Role.USER, message.text, attachments=attachments))
         self._answer()
+        return True
 
     @Slot()
     def _on_model_loaded(self) -> None:

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import chain, pairwise, takewhile, tee, zip_longest
+from itertools import chain, pairwise, takewhile
 from typing import Any
 
 from app.chats.attachment import Attachment, placed_media, with_attachments
@@ -51,7 +51,7 @@ class Turn:
     attachments: tuple[Attachment, ...] = ()
     thinking_s: float = 0.0  # from its first token to the end of what it thought
     rounds: list[ToolRound] = field(default_factory=list)  # its parts before `text`, ending in calls
-    _message: Message | None = field(default=None, init=False, repr=False, compare=False)  # once it was read
+    _messages: tuple[Message, ...] = field(default=(), init=False, repr=False, compare=False)  # once read
 
     @property
     def message_text(self) -> str:
@@ -67,9 +67,11 @@ class Turn:
     def messages(self) -> tuple[Message, ...]:
         """As the model reads it: calls and their results stand before its text."""
         if not self.attachments and not self.rounds:  # most turns: a long chat has thousands of them
-            if self._message is None or self._message.content is not self.text:
-                self._message = Message(self.role, self.text)
-            return (self._message,) if self.text else ()
+            if not self.text:
+                return ()
+            if not self._messages or self._messages[0].content is not self.text:
+                self._messages = (Message(self.role, self.text),)
+            return self._messages
         calls = self.round_messages
         if not self.text and not self.attachments:
             return calls
@@ -174,7 +176,7 @@ class Chat:
     def has_messages_before(self, turn: Turn) -> bool:
         """Whether the model is shown anything when it is asked for `turn`."""
         before = takewhile(lambda known: known is not turn, self.turns)
-        return bool(self.system_prompt) or any(True for _ in self._read_turns(before))
+        return bool(self.system_prompt) or any(turn.messages for turn in self._read_turns(before))
 
     def index_of(self, turn: Turn) -> int:
         """Its index among the shown turns, by identity: another turn may be equal."""
@@ -301,11 +303,10 @@ class Chat:
     # The tree
 
     def _read_turns(self, turns: Iterable[Turn]) -> Iterator[Turn]:
-        turns, following = tee(turns)
-        next(following, None)
-        for turn, after in zip_longest(turns, following):
-            failed_at_once = after is not None and after.state is TurnState.FAILED and after.is_empty
-            if not turn.is_empty and not failed_at_once:
+        """All but questions that failed at once."""
+        failed = TurnState.FAILED  # looked up once, not for each of thousands of turns
+        for turn, after in pairwise(chain(turns, (None,))):
+            if turn and not (after and after.state is failed and after.is_empty):
                 yield turn
 
     def _shown_after(self, parent_id: str) -> Turn | None:
