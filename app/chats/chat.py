@@ -7,10 +7,10 @@ frozen `Message`s made from it.
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import chain, pairwise, takewhile
+from itertools import chain, dropwhile, pairwise, zip_longest
 from typing import Any
 
 from app.chats.attachment import Attachment, placed_media, with_attachments
@@ -62,6 +62,11 @@ class Turn:
     def is_empty(self) -> bool:
         """The model reads nothing of it."""
         return not (self.text or self.attachments or self.rounds)
+
+    @property
+    def failed_at_once(self) -> bool:
+        """An answer that never began."""
+        return self.state is TurnState.FAILED and self.is_empty
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -169,14 +174,19 @@ class Chat:
         A question that was too long for the context would make every later one too long as well.
         """
         messages = [Message(Role.SYSTEM, self.system_prompt)] if self.system_prompt else []
-        for turn in self._read_turns(self.turns[:num_turns]):
-            messages += turn.messages
+        turns = self.turns[:num_turns]
+        for turn, after in zip_longest(turns, turns[1:]):
+            if after is None or after.text or not after.failed_at_once:  # most have a text
+                messages += turn.messages
         return tuple(messages)
 
     def has_messages_before(self, turn: Turn) -> bool:
         """Whether the model is shown anything when it is asked for `turn`."""
-        before = takewhile(lambda known: known is not turn, self.turns)
-        return bool(self.system_prompt) or any(turn.messages for turn in self._read_turns(before))
+        back_from_it = dropwhile(lambda known: known is not turn, reversed(self.turns))
+        return bool(self.system_prompt) or any(
+            before.messages and (after is turn or not after.failed_at_once)
+            for after, before in pairwise(back_from_it)
+        )
 
     def index_of(self, turn: Turn) -> int:
         """Its index among the shown turns, by identity: another turn may be equal."""
@@ -301,13 +311,6 @@ class Chat:
         )
 
     # The tree
-
-    def _read_turns(self, turns: Iterable[Turn]) -> Iterator[Turn]:
-        """All but questions that failed at once."""
-        failed = TurnState.FAILED  # looked up once, not for each of thousands of turns
-        for turn, after in pairwise(chain(turns, (None,))):
-            if turn and not (after and after.state is failed and after.is_empty):
-                yield turn
 
     def _shown_after(self, parent_id: str) -> Turn | None:
         return next((turn for turn in self.turns if turn.parent_id == parent_id), None)

@@ -116,6 +116,16 @@ async def test_an_answer_that_ends_early_keeps_its_text_and_says_why(
     assert not session.is_busy
 
 
+async def test_a_message_that_is_sent_or_queued_is_shown_once(qloop, session) -> None:
+    shown: list[list[str]] = []
+    session.changed.connect(lambda: shown.append(texts(session)))
+    session.send("one")
+    assert shown == [["one", ""]]
+    session.send("two")
+    assert shown == [["one", ""], ["one", ""]]
+    assert [message.text for message in session.queue] == ["two"]
+
+
 async def test_the_next_turn_shows_the_model_the_whole_chat(qloop, session, thread) -> None:
     session.send("2+2=")
     thread.answer(thread.submitted[0], "4", FinishReason.STOP)

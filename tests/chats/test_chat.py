@@ -1,3 +1,6 @@
+from itertools import chain
+from unittest.mock import PropertyMock
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,6 +92,15 @@ def test_a_question_that_failed_at_once_is_nothing_to_answer() -> None:
     chat = Chat(turns=[Turn(Role.USER, "x" * 9), failed, later])
     assert not chat.has_messages_before(later)
     assert chat.has_messages_before(failed)  # it may find room by now
+
+
+def test_of_a_chat_of_failed_questions_only_the_last_is_read_to_know_that_there_is_one(monkeypatch) -> None:
+    failed = [(Turn(Role.USER, "x"), Turn(Role.ASSISTANT, "", TurnState.FAILED)) for _ in range(9)]
+    chat = Chat(turns=[*chain.from_iterable(failed)])
+    read = PropertyMock(side_effect=lambda: ("x",))
+    monkeypatch.setattr(Turn, "messages", read)
+    assert chat.has_messages_before(chat.turns[-1])
+    read.assert_called_once()
 
 
 def test_a_fork_is_another_chat_with_the_same_content() -> None:
