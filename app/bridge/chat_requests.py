@@ -36,6 +36,7 @@ class ChatRequests:
         def is_taken(media: Media) -> bool:
             return senses.takes(media.kind)
 
+        # A long chat has thousands of messages, and hardly any has media.
         return tuple([in_words(one, is_taken) if one.media else one for one in messages])
 
     def make(

@@ -244,13 +244,16 @@ class ChatSession(QObject):
             self._emit_changed()
 
     def send_queued(self) -> bool:
-        """Sends the next message of the queue, if there is one and the chat is free: then it returns True."""
+        """Sends the next message of the queue, if there is one and the chat is free, once there is a model.
+
+        False: it did nothing, and told nobody.
+        """
         if self.is_busy or not self.is_loaded or not self.chat.queue:
             return False
         self.waits_for_model = not self._engine.takes_requests
         if self.waits_for_model:
             self._emit_changed()
-            return False
+            return True
         message = self.chat.queue.pop(0)
         attachments = self.shelf.numbered_on(message.attachments)
         self._append(Turn(Role.USER, message.text, attachments=attachments))

@@ -58,7 +58,7 @@ def placed_media(attachments: Iterable[Attachment], num_chars: int) -> tuple[Med
 
 def in_words(message: Message, is_taken: Callable[[Media], bool]) -> Message:
     """With words in the place of media that the model is not shown: it is told that they are there."""
-    if not message.media or all(map(is_taken, message.media)):  # a long chat has thousands of messages
+    if all(map(is_taken, message.media)):
         return message
     content: list[str] = []
     kept: list[Media] = []

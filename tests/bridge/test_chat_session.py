@@ -233,8 +233,11 @@ async def test_an_answer_goes_on_by_itself_when_its_model_is_loaded_again(
 
 async def test_without_a_model_messages_wait_for_one(qloop, workspace, load) -> None:
     session = workspace.new_chat()
+    shown: list[list[str]] = []
+    session.changed.connect(lambda: shown.append([message.text for message in session.queue]))
     session.send("one")
     session.send("two")
+    assert shown == [["one"], ["one", "two"]]
     assert ([message.text for message in session.queue], session.chat.turns) == (["one", "two"], [])
     thread = load("starter.gguf")
     assert thread.submitted[0].messages == (Message(Role.USER, "one"),)

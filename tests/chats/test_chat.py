@@ -97,7 +97,7 @@ def test_a_question_that_failed_at_once_is_nothing_to_answer() -> None:
 def test_of_a_chat_of_failed_questions_only_the_last_is_read_to_know_that_there_is_one(monkeypatch) -> None:
     failed = [(Turn(Role.USER, "x"), Turn(Role.ASSISTANT, "", TurnState.FAILED)) for _ in range(9)]
     chat = Chat(turns=[*chain.from_iterable(failed)])
-    read = PropertyMock(side_effect=lambda: ("x",))
+    read = PropertyMock(return_value=("x",))
     monkeypatch.setattr(Turn, "messages", read)
     assert chat.has_messages_before(chat.turns[-1])
     read.assert_called_once()
