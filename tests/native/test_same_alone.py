@@ -19,7 +19,7 @@ from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import KvType, LoadParams
 from app.selftest.run import run_checks
 from tests.driver import rows
-from tests.native.ggml_ops import flash_attention
+from tests.native.ggml_ops import flash_attention, multiplied, quantized
 from tests.native.oracle import IS_SAME_ALONE
 from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 
@@ -31,6 +31,11 @@ pytestmark = [
 
 SHAPE = Shape(n_embd=256, n_ffn=512, n_head=4, n_head_kv=2, head_dim=64)
 NUM_TOKENS, NUM_OTHERS = 110, 15
+# Of weights; for Q2_K, Q3_K and the IQ types of 1 to 3 bits and IQ4_XS one row has sums of its own.
+SAME_ALONE = (
+    *(Type.Q4_0, Type.Q4_1, Type.Q5_0, Type.Q5_1, Type.Q8_0, Type.IQ4_NL, Type.MXFP4),
+    *(Type.Q4_K, Type.Q5_K, Type.Q6_K, Type.F16, Type.BF16, Type.F32),
+)
 
 
 def written(folder: Path, architecture: str, ftype: str) -> Path:
@@ -78,7 +83,7 @@ def architecture(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module", params=["Q4_K_M", "Q6_K", "Q8_0", "F16"])
+@pytest.fixture(scope="module", params=["Q4_K_M", "Q6_K", "Q8_0", "Q4_0", "F16"])
 def params(
     request: pytest.FixtureRequest, architecture: str, tmp_path_factory: pytest.TempPathFactory
 ) -> LoadParams:
@@ -173,3 +178,17 @@ def test_what_is_infinite_in_one_branch_does_not_reach_the_other():
     found = flash_attention(q.astype(np.float32), k, v, sees, Type.F16, 1)
     assert not np.isfinite(found[0]).any()
     np.testing.assert_array_equal(found[1], usual[1])
+
+
+@pytest.mark.parametrize(
+    "num_outputs", [256, 67]
+)  # interleaved where there is a kernel for that, and as they are
+@pytest.mark.parametrize("kind", SAME_ALONE, ids=lambda kind: kind.name)
+def test_a_row_times_weights_of_each_type(kind, num_outputs):
+    random = np.random.default_rng(0)
+    weights = quantized(random.standard_normal((num_outputs, 768), np.float32), kind)
+    x = random.standard_normal((70, 768), np.float32)
+    alone = np.concatenate([multiplied(weights, kind, row[None], 1) for row in x[:20]])
+    for num_rows in (2, 3, 4, 5, 8, 9, 17, 33, 70):
+        together = multiplied(weights, kind, x[:num_rows], 3)[:20]
+        np.testing.assert_array_equal(together, alone[:num_rows])
