@@ -17,6 +17,7 @@ import ctypes
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -122,7 +123,9 @@ def _compared(kind: str, options: argparse.Namespace, verdict: Verdict) -> str:
     for _ in range(1 + NUM_AGAIN):
         try:
             _measure_pairs(kind, options, cells, pairs)
-        except BrokenPipeError:
+        except subprocess.CalledProcessError as error:
+            if error.returncode != -signal.SIGILL:
+                raise
             return f"{kind}: this processor lacks what it is built for."
         cells = [cell for cell in cells if _ratio(pairs[cell]) < WANTED_RATIO]
     verdict.equal("cells that fall short", [f"{cell.name}{cell.rows}" for cell in cells], [])
@@ -209,7 +212,7 @@ def _measured(process: subprocess.Popen[str], cell: Cell) -> float:
     process.stdin.write(json.dumps(asdict(cell)) + "\n")
     if line := process.stdout.readline():
         return float(line)
-    raise BrokenPipeError
+    raise subprocess.CalledProcessError(process.wait(), process.args)
 
 
 # In the process that measures.
@@ -232,6 +235,7 @@ def _turns(cell: Cell, layers: _Layers, num_threads: int) -> Generator[float]:
     """Seconds of the operation: of each turn the least."""
     if cell.subject == MODEL:
         yield from _model_turns(cell, num_threads)
+        return
     is_attention = cell.subject.startswith("attention")
     with opened_context(memory_bytes=1 << 30) as context:
         results = [_attention(context, cell)] if is_attention else _products(context, cell, layers)

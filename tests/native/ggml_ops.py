@@ -140,9 +140,7 @@ class Context:
             tensor = _pointer("ggml_new_tensor_2d", context, ctypes.c_int(kind), *sizes)
             buffer = _pointer("ggml_backend_alloc_ctx_tensors_from_buft", context, kind_of_buffer)
             self._matrices.append((context, buffer))
-            x = self.call(
-                "ggml_new_tensor_2d", ctypes.c_int(Type.F32), ctypes.c_int64(width), ctypes.c_int64(1)
-            )
+            x = self.call("ggml_new_tensor_1d", ctypes.c_int(Type.F32), sizes[0])
             if _lib.ggml_backend_dev_supports_op(self._device, self.call("ggml_mul_mat", tensor, x)):
                 address, num_bytes = ctypes.c_void_p(weights.ctypes.data), ctypes.c_size_t(weights.nbytes)
                 _lib.ggml_backend_tensor_set(tensor, address, ctypes.c_size_t(0), num_bytes)
@@ -177,8 +175,10 @@ class Context:
         def compute() -> None:
             assert _lib.ggml_backend_graph_compute(backend, graph) == 0
 
-        yield compute
-        _lib.ggml_backend_free(backend)
+        try:
+            yield compute
+        finally:
+            _lib.ggml_backend_free(backend)
 
     def _proc(self, name: str, result: Any) -> Any:
         registry = _pointer("ggml_backend_dev_backend_reg", self._device)

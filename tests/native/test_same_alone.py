@@ -31,7 +31,7 @@ pytestmark = [
 
 SHAPE = Shape(n_embd=256, n_ffn=512, n_head=4, n_head_kv=2, head_dim=64)
 NUM_TOKENS, NUM_OTHERS = 110, 15
-# Of weights; for Q2_K, Q3_K and the IQ types of 1 to 3 bits and IQ4_XS one row has sums of its own.
+# Types of weights. One row has sums of its own in Q2_K, Q3_K, IQ4_XS and the IQ types of 1 to 3 bits.
 SAME_ALONE = (
     *(Type.Q4_0, Type.Q4_1, Type.Q5_0, Type.Q5_1, Type.Q8_0, Type.IQ4_NL, Type.MXFP4),
     *(Type.Q4_K, Type.Q5_K, Type.Q6_K, Type.F16, Type.BF16, Type.F32),
@@ -180,9 +180,8 @@ def test_what_is_infinite_in_one_branch_does_not_reach_the_other():
     np.testing.assert_array_equal(found[1], usual[1])
 
 
-@pytest.mark.parametrize(
-    "num_outputs", [256, 67]
-)  # interleaved where there is a kernel for that, and as they are
+# 256 outputs are interleaved where there is a kernel for that, 67 never are.
+@pytest.mark.parametrize("num_outputs", [256, 67])
 @pytest.mark.parametrize("kind", SAME_ALONE, ids=lambda kind: kind.name)
 def test_a_row_times_weights_of_each_type(kind, num_outputs):
     random = np.random.default_rng(0)
