@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -61,6 +62,14 @@ class ImportPlan:
     @cached_property
     def num_left_out(self) -> int:
         return sum(found.num_left_out for found in (*self.new, *self.known))
+
+    @cached_property
+    def unread(self) -> Counter[str]:
+        """What else is left out: its names in the files, and how often each is there."""
+        counts: Counter[str] = Counter()
+        for found in (*self.new, *self.known):
+            counts.update(found.unread)
+        return counts
 
 
 class ChatTransfer(QObject):
@@ -248,7 +257,12 @@ def _plan(findings: Findings, here: dict[str, int]) -> ImportPlan:
         num_changed += num_here >= 0 and num_here != found.num_messages
         here[found.chat.id] = found.num_messages
     plan = ImportPlan(tuple(new), tuple(known), tuple(findings.problems), num_changed)
-    _ = plan.sources, plan.num_messages, plan.num_left_out  # counted here, not when they are shown
+    _ = (
+        plan.sources,
+        plan.num_messages,
+        plan.num_left_out,
+        plan.unread,
+    )  # counted here, not when they are shown
     return plan
 
 

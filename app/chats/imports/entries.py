@@ -1,7 +1,8 @@
 """Splits a JSON file into its chats, one at a time, without parsing it as a whole.
 
-A file is one object or a list of objects. Their ends are found by counting brackets outside of strings, so a
-file of a gigabyte costs no more memory than its largest chat, and no depth makes Python recurse. Any thread.
+A file is one object or a list of objects, or has one on each line. Their ends are found by counting brackets
+outside of strings, so a file of a gigabyte costs no more memory than its largest chat, and no depth makes
+Python recurse. Any thread.
 """
 
 import json
@@ -34,6 +35,7 @@ _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _NEXT = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb')*+([\[\]{}"]|\Z)', re.DOTALL)
 _REST_OF_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
+_BETWEEN_LINES = re.compile(rb"[ \t\r]*\n\s*")
 _OPENING = b"[{"
 
 
@@ -48,23 +50,23 @@ class Entry:
 
 
 def entries(buffer: bytes | mmap, on_progress: Progress = lambda _fraction: None) -> Iterator[Entry]:
-    """The objects of a JSON document: itself, or those in its list. Raises BadChatError.
+    """The objects of JSON documents: themselves, or those in their lists. Raises BadChatError.
 
     What is between the brackets is not checked here, but by `parse`. Raises what `on_progress` raises.
     """
     if not _BEGINNING.match(buffer):
         raise no_chats()
     is_list: bool | None = None
-    depth, deepest, start, num_brackets, num_others = 0, 0, 0, 0, 0
+    depth, deepest, start, end, num_brackets, num_others = 0, 0, 0, 0, 0, 0
     for at in _brackets(buffer, on_progress):
         num_brackets += 1
         mark = buffer[at : at + 1]
         if mark in _OPENING:
-            if is_list is None:
+            if depth == 0:
+                if is_list is not None and not _BETWEEN_LINES.fullmatch(buffer, end, at):
+                    raise no_chats()
                 is_list = mark == b"["
-            elif depth == 0:
-                raise no_chats()  # a second document
-            if depth == int(is_list):
+            if depth == bool(is_list):
                 start, deepest, num_brackets = at, depth, 1
                 num_others += mark == b"["
             depth += 1
@@ -75,8 +77,9 @@ def entries(buffer: bytes | mmap, on_progress: Progress = lambda _fraction: None
                 raise no_chats()
             if num_brackets > MAX_VALUES:
                 raise _too_many_values()
-            if depth == int(bool(is_list)) and mark == b"}":
-                yield Entry(start, at + 1, deepest - depth, num_brackets)
+            end = at + 1
+            if depth == bool(is_list) and mark == b"}":
+                yield Entry(start, end, deepest - depth, num_brackets)
     if depth:
         raise BadChatError(said("The file is truncated. Download or export it again."))
 
@@ -85,8 +88,7 @@ def parse(
     buffer: bytes | mmap, entry: Entry, on_progress: Progress = lambda _fraction: None
 ) -> dict[str, Any]:
     """Raises BadChatError, and what `on_progress` raises."""
-    if entry.end - entry.start > MAX_ENTRY_BYTES:
-        raise too_large(MAX_ENTRY_BYTES >> 20)
+    check_size(entry.end - entry.start, entry.num_brackets)
     if entry.depth > MAX_DEPTH:
         raise BadChatError(
             said("It is nested more than {depth} levels deep, so it is not a chat export.", depth=MAX_DEPTH)
@@ -95,6 +97,14 @@ def parse(
     is_small = len(text) <= MAX_BYTES_AT_ONCE and entry.num_brackets <= MAX_BRACKETS_AT_ONCE
     fraction = entry.end / len(buffer)
     return parse_object(text, None if is_small else _PatientDecoder(lambda: on_progress(fraction)))
+
+
+def check_size(num_bytes: int, num_values: int) -> None:
+    """Of one chat. Raises BadChatError."""
+    if num_bytes > MAX_ENTRY_BYTES:
+        raise too_large(MAX_ENTRY_BYTES >> 20)
+    if num_values > MAX_VALUES:
+        raise _too_many_values()
 
 
 def parse_object(text: bytes, decoder: json.JSONDecoder | None = None) -> dict[str, Any]:

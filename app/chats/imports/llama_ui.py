@@ -1,29 +1,81 @@
 """llama.cpp's web page: `{"conv": …, "messages": [{"parent": …}]}`, or a list of them. Any thread.
 
-Its first versions wrote `{"id": …, "messages": [{"role": …, "content": …}]}`, in order and without a tree, as
-do many programs with an OpenAI-like history.
+Since June 2026 it writes a line `{"type": "session", …}`, which is the `conv`, and a line
+`{"type": "message", "message": …}` for each message: see `Session`. Its first versions wrote
+`{"id": …, "messages": [{"role": …, "content": …}]}`, in order and without a tree, as do many programs with an
+OpenAI-like history.
 """
 
 from typing import Any
 
 from app.chats.attachment import Attachment
+from app.chats.imports.entries import check_size
 from app.chats.imports.media import from_base64, from_parts, from_url
 from app.chats.imports.problems import bad_value
 from app.chats.imports.sketch import (
+    Kinds,
     Node,
+    Shape,
     Sketch,
     fields_of,
     id_of,
     in_a_row,
     items_of,
+    leaves,
     name_of,
+    says,
     seconds_of,
     text_of,
+    unread,
 )
 from app.chats.imports.tool_calls import join_results, take_calls
 from app.protocol.request import Role
 
 NAME = "llama.cpp"
+
+_THINKING = ("reasoningContent", "reasoning_content", "thinking")
+_MEDIA = ("image_url", "input_audio")
+_EXTRA: Shape = {
+    **leaves("type name size mimeType content base64Url base64Data images processedAsImages presentation"),
+    **leaves("artifactId serverName promptName arguments uri"),
+}
+_MESSAGE: Shape = {
+    **leaves("id convId type timestamp role parent children model timings name thinking reasoningContent"),
+    **leaves("reasoning_content toolCalls tool_calls toolCallId tool_call_id"),
+    "content": Kinds("type", {"text": leaves("type text"), **dict.fromkeys(_MEDIA)}),
+    "extra": _EXTRA,
+}
+_CONVERSATION: dict[str, Shape] = leaves(
+    "id name title pinned currNode lastModified mcpServerOverrides forkedFromConversationId harness type"
+)
+_SHAPE: Shape = {
+    **_CONVERSATION,
+    "conv": _CONVERSATION,
+    "messages": _MESSAGE,
+    "lines": Kinds("type", {}),
+}
+
+
+class Session:
+    """Lines that are one chat: as `entry`, in the older form. `lines` are those of no known type."""
+
+    def __init__(self, first: dict[str, Any]) -> None:
+        self.entry: dict[str, Any] = {"conv": first, "messages": [], "lines": []}
+        self._num_bytes = self._num_values = 0
+
+    def add(self, line: dict[str, Any], text: bytes) -> None:
+        """Raises BadChatError for what one chat may not have."""
+        self._num_bytes += len(text)
+        self._num_values += text.count(b",") + text.count(b"[") + text.count(b"{")
+        check_size(self._num_bytes, self._num_values)
+        if line.get("type") == "message":
+            self.entry["messages"].append(line.get("message"))
+        else:
+            self.entry["lines"].append(line)
+
+
+def begins_session(line: dict[str, Any]) -> bool:
+    return line.get("type") == "session"
 
 
 def is_mine(entry: dict[str, Any]) -> bool:
@@ -40,6 +92,7 @@ def sketch(entry: dict[str, Any]) -> Sketch:
         title=name_of(conversation.get("name")) or name_of(conversation.get("title")),
         is_pinned=conversation.get("pinned") is True,
         current=id_of(conversation.get("currNode")),
+        unread=unread(entry, _SHAPE),
     )
     stored = [fields_of(message) for message in items_of(entry.get("messages"))]
     result.nodes = [_node(index, message) for index, message in enumerate(stored, start=1)]
@@ -48,7 +101,9 @@ def sketch(entry: dict[str, Any]) -> Sketch:
         result.current = ""
     call_ids: dict[str, str] = {}
     for node, message in zip(result.nodes, stored, strict=True):
-        take_calls(node, message.get("toolCalls") or message.get("tool_calls"))
+        calls = message.get("toolCalls") or message.get("tool_calls")
+        take_calls(node, calls)
+        result.unread["tool_calls"] += says(calls) and calls != "[]" and not node.rounds
         if node.role == Role.TOOL:
             call_ids[node.id] = id_of(message.get("toolCallId") or message.get("tool_call_id"))
         told = (*items_of(message.get("extra")), *filter(_is_media, items_of(message.get("content"))))
@@ -75,7 +130,7 @@ def _node(index: int, message: dict[str, Any]) -> Node:
         id_of(message.get("parent")),
         text_of(message.get("role")),
         _joined(content) if isinstance(content, list) else text_of(content),
-        thinking=text_of(message.get("reasoningContent")) or text_of(message.get("thinking")),
+        thinking=next(filter(None, (text_of(message.get(key)) for key in _THINKING)), ""),
         model=name_of(message.get("model")),
         created_at=seconds_of(message.get("timestamp")),
         attachments=(*_attachments(items_of(message.get("extra"))), *from_parts(items_of(content))),
@@ -84,7 +139,7 @@ def _node(index: int, message: dict[str, Any]) -> Node:
 
 
 def _is_media(part: object) -> bool:
-    return fields_of(part).get("type") in ("image_url", "input_audio")
+    return fields_of(part).get("type") in _MEDIA
 
 
 def _joined(parts: list[Any]) -> str:

@@ -6,11 +6,53 @@ version.
 
 from typing import Any
 
-from app.chats.imports.sketch import Node, Sketch, fields_of, id_of, items_of, name_of, seconds_of, text_of
+from app.chats.imports.sketch import (
+    Kinds,
+    Node,
+    Shape,
+    Sketch,
+    fields_of,
+    id_of,
+    items_of,
+    leaves,
+    name_of,
+    seconds_of,
+    text_of,
+    unread,
+)
+from app.chats.imports.tool_calls import Pieces
 
 NAME = "LM Studio"
 
 _SYSTEM_PROMPT = "llm.prediction.systemPrompt"
+_FILES = ("file", "image")
+_CONTENT: Shape = Kinds(
+    "type",
+    {
+        "text": leaves("type text"),
+        **dict.fromkeys(_FILES, leaves("type name fileIdentifier fileType sizeBytes")),
+        "toolCallRequest": leaves("type callId toolCallRequestId name parameters arguments pluginIdentifier"),
+        "toolCallResult": leaves("type callId toolCallId toolCallRequestId name content"),
+    },
+)
+_STEP: Shape = Kinds(
+    "type",
+    {
+        "contentBlock": {**leaves("type stepIdentifier genInfo style prefix suffix"), "content": _CONTENT},
+        "toolStatus": leaves("type stepIdentifier callId statusState"),
+        "debugInfoBlock": leaves("type stepIdentifier debugInfo"),
+    },
+)
+_VERSION: Shape = {
+    **leaves("type role senderInfo preprocessed"),
+    "content": _CONTENT,
+    "steps": _STEP,
+}
+_SHAPE: Shape = {
+    "messages": {"versions": _VERSION, "currentlySelected": None},
+    **leaves("name createdAt preset systemPrompt perChatPredictionConfig lastUsedModel"),
+    **leaves("plugins pluginConfigs disabledPluginTools"),
+}
 
 
 def is_mine(entry: dict[str, Any]) -> bool:
@@ -25,6 +67,7 @@ def sketch(entry: dict[str, Any]) -> Sketch:
         system_prompt=_system_prompt(entry),
         created_at=seconds_of(entry.get("createdAt")),
         is_pinned=entry.get("pinned") is True,
+        unread=unread(entry, _SHAPE),
     )
     parent = ""
     for index, message in enumerate(map(fields_of, items_of(entry.get("messages")))):
@@ -50,30 +93,57 @@ def _system_prompt(entry: dict[str, Any]) -> str:
 
 
 def _node(node_id: str, parent: str, version: dict[str, Any]) -> Node:
-    node = Node(node_id, parent, text_of(version.get("role")), text=_joined(version.get("content")))
-    steps = [fields_of(step) for step in items_of(version.get("steps"))]
-    blocks = [step for step in steps if step.get("type") == "contentBlock"]
+    node = Node(node_id, parent, text_of(version.get("role")))
+    blocks = _blocks(version)
+    pieces = Pieces()
+    for block in blocks or [version]:
+        _take(block, pieces)
+    pieces.put_into(node)
     if blocks:
-        node.thinking = "\n\n".join(filter(None, (_text(step) for step in blocks if _is_thinking(step))))
-        node.text = "\n\n".join(filter(None, (_text(step) for step in blocks if not _is_thinking(step))))
-        made_by = fields_of(blocks[-1].get("genInfo"))
-        node.model = name_of(made_by.get("identifier")) or name_of(made_by.get("indexedModelIdentifier"))
+        made_by = [fields_of(block.get("genInfo")) for block in blocks]
+        names = [
+            name_of(one.get("identifier")) or name_of(one.get("indexedModelIdentifier")) for one in made_by
+        ]
+        node.model = next(filter(None, reversed(names)), "")
         node.created_at = seconds_of(_began(blocks[0]))
     node.model = node.model or name_of(fields_of(version.get("senderInfo")).get("senderName"))
     return node
 
 
-def _is_thinking(step: dict[str, Any]) -> bool:
-    return fields_of(step.get("style")).get("type") == "thinking"
+def _blocks(version: dict[str, Any]) -> list[dict[str, Any]]:
+    steps = map(fields_of, items_of(version.get("steps")))
+    return [step for step in steps if step.get("type") == "contentBlock"]
 
 
-def _text(step: dict[str, Any]) -> str:
-    return _joined(step.get("content"))
+def _take(block: dict[str, Any], pieces: Pieces) -> None:
+    is_thinking = fields_of(block.get("style")).get("type") == "thinking"
+    tell = pieces.think if is_thinking else pieces.say
+    text = text_of(block.get("content"))
+    for part in map(fields_of, items_of(block.get("content"))):
+        match part.get("type"):
+            case "text":
+                text += text_of(part.get("text"))
+            case "toolCallRequest":
+                tell(text)
+                text = ""
+                pieces.call(_call_id(part), part.get("name"), part.get("parameters") or part.get("arguments"))
+            case "toolCallResult":
+                pieces.result(_call_id(part), _joined(part.get("content")))
+    tell(text)
+
+
+def _call_id(part: dict[str, Any]) -> str:
+    return next(
+        filter(None, (id_of(part.get(key)) for key in ("toolCallRequestId", "toolCallId", "callId"))), ""
+    )
 
 
 def _joined(content: object) -> str:
+    """A result's: a text, or parts."""
     parts = [fields_of(part) for part in items_of(content)]
-    return "".join(text_of(part.get("text")) for part in parts if part.get("type") == "text")
+    return text_of(content) or "".join(
+        text_of(part.get("text")) for part in parts if part.get("type") == "text"
+    )
 
 
 def _began(step: dict[str, Any]) -> int:
@@ -83,4 +153,8 @@ def _began(step: dict[str, Any]) -> int:
 
 
 def _num_files(version: dict[str, Any]) -> int:
-    return sum(fields_of(part).get("type") in ("file", "image") for part in items_of(version.get("content")))
+    parts = [
+        *items_of(version.get("content")),
+        *(part for block in _blocks(version) for part in items_of(block.get("content"))),
+    ]
+    return sum(fields_of(part).get("type") in _FILES for part in parts)

@@ -2,28 +2,55 @@
 
 import html
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from app.chats.attachment import Attachment
-from app.chats.imports.media import from_url
+from app.chats.attachment import Attachment, fenced
+from app.chats.imports.media import from_parts, from_url
 from app.chats.imports.sketch import (
+    ANY,
+    Kinds,
     Node,
+    Shape,
     Sketch,
     duration_of,
     fields_of,
     id_of,
     in_a_row,
     items_of,
+    leaves,
     name_of,
     seconds_of,
     text_of,
+    unread,
 )
+from app.chats.imports.tool_calls import Pieces, read_json
+from app.protocol.request import Role
 
 NAME = "Open WebUI"
 
-_REASONING = re.compile(r'<details type="reasoning"[^>]*>(.*?)</details>\n?', re.DOTALL)
+# An answer has its thinking, its calls and the programs that it ran as HTML, with their values as attributes.
+_DETAILS = re.compile(r'<details type="(reasoning|tool_calls|code_interpreter)"([^>]*)>')
+_END_OF_DETAILS = "</details>"
+_ATTRIBUTE = re.compile(r'([a-z_]+)="([^"]*)"')
 _SUMMARY = re.compile(r"\s*<summary>.*?</summary>\s*", re.DOTALL)
-_DURATION = re.compile(r'<details type="reasoning"[^>]*\sduration="(\d{1,6})"')
+_DIGITS = re.compile("[0-9]{1,6}")
+_MEDIA = ("image_url", "input_audio")
+_CONTENT: Shape = Kinds("type", {"text": leaves("type text"), **dict.fromkeys(_MEDIA)})
+_MESSAGE: Shape = {
+    **leaves("id parentId childrenIds role timestamp model models modelName modelIdx selectedModelId user"),
+    **leaves("done completedAt usage info arena feedbackId lastSentence files output"),
+    "content": _CONTENT,
+}
+_CHAT: dict[str, Shape] = {
+    **leaves("id title models params system timestamp files messages"),
+    "history": {"messages": {ANY: _MESSAGE}, "currentId": None},
+}
+_SHAPE: Shape = {
+    **_CHAT,
+    **leaves("user_id created_at updated_at share_id folder_id meta"),
+    "chat": _CHAT,
+}
 
 
 def is_mine(entry: dict[str, Any]) -> bool:
@@ -42,15 +69,21 @@ def sketch(entry: dict[str, Any]) -> Sketch:
         created_at=seconds_of(entry.get("created_at")) or seconds_of(chat.get("timestamp")),
         is_pinned=entry.get("pinned") is True,
         current=id_of(history.get("currentId")),
+        unread=unread(entry, _SHAPE),
     )
     if stored:
-        result.nodes = [_node(id_of(key), fields_of(message)) for key, message in stored.items()]
+        rows = [fields_of(message) for message in stored.values()]
+        result.nodes = [_node(id_of(key), row) for key, row in zip(stored, rows, strict=True)]
     else:  # chats from before there were versions
         rows = [fields_of(message) for message in items_of(chat.get("messages"))]
         result.nodes = in_a_row([_node(str(index), row) for index, row in enumerate(rows, start=1)])
-    result.num_left_out = sum(
-        len(items_of(fields_of(message).get("files"))) for message in stored.values()
-    ) - sum(len(node.attachments) for node in result.nodes)
+        result.unread += unread(rows, _MESSAGE)
+    result.unread["output"] += sum(map(_has_other_output, rows))
+    files = [file for row in rows for file in _files(row)]
+    known = {_file_id(file) for file in files}
+    others = [file for file in items_of(chat.get("files")) if _file_id(file) not in known]
+    num_taken = sum(len(node.attachments) for node in result.nodes)
+    result.num_left_out = len(files) + len(others) - num_taken
     return result
 
 
@@ -60,26 +93,119 @@ def _chat(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _node(node_id: str, message: dict[str, Any]) -> Node:
-    content = text_of(message.get("content"))
-    thinking = "\n\n".join(_unquoted(found) for found in _REASONING.findall(content))
-    duration = _DURATION.search(content)
-    return Node(
+    node = Node(
         node_id,
         id_of(message.get("parentId")),
         text_of(message.get("role")),
-        _REASONING.sub("", content).strip() if thinking else content,
-        thinking=thinking,
         model=name_of(message.get("model")),
         created_at=seconds_of(message.get("timestamp")),
-        thinking_s=duration_of(int(duration[1])) if duration else 0.0,
-        attachments=tuple(_attachments(items_of(message.get("files")))),
+        attachments=(*_attachments(_files(message)), *from_parts(items_of(message.get("content")))),
     )
+    text = _joined(message.get("content"))
+    if node.role == Role.ASSISTANT and _DETAILS.search(text):
+        _take_details(text, node)
+    elif text:
+        node.text = text
+    else:
+        _take_output(items_of(message.get("output")), node)
+    return node
+
+
+def _has_other_output(message: dict[str, Any]) -> bool:
+    """Whether its text is not all of it, and nothing but its text is taken."""
+    text = _joined(message.get("content"))
+    items = map(fields_of, items_of(message.get("output")))
+    return bool(text) and not _DETAILS.search(text) and any(item.get("type") != "message" for item in items)
+
+
+def _take_details(text: str, node: Node) -> None:
+    pieces = Pieces()
+    end = 0
+    for start, kind, written, inside, behind in _details(text):
+        pieces.say(text[end:start].strip())
+        end = behind
+        values = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(written)}
+        if kind == "reasoning":
+            pieces.think(_unquoted(inside))
+            duration = values.get("duration", "")
+            node.thinking_s += duration_of(int(duration)) if _DIGITS.fullmatch(duration) else 0.0
+        elif kind == "tool_calls":
+            pieces.call(values.get("id", ""), values.get("name"), _unpacked(values.get("arguments", "")))
+            if result := _unpacked(values.get("result", "")) or html.unescape(inside):
+                pieces.result(values.get("id", ""), result)
+        else:
+            pieces.say(inside.strip())
+            pieces.say(_program_output(values.get("output", "")))
+    pieces.say(text[end:].strip())
+    pieces.put_into(node)
+
+
+def _details(text: str) -> Iterator[tuple[int, str, str, str, int]]:
+    """Where each begins, its kind, its attributes, what is in it, and where it ends."""
+    at = 0
+    while (found := _DETAILS.search(text, at)) and (end := text.find(_END_OF_DETAILS, found.end())) >= 0:
+        inside = _SUMMARY.sub("", text[found.end() : end], count=1).strip("\n")
+        at = end + len(_END_OF_DETAILS)
+        yield found.start(), found[1], found[2], inside, at
+
+
+def _take_output(items: list[Any], node: Node) -> None:
+    """The same as items, as newer versions have it."""
+    pieces = Pieces()
+    for item in map(fields_of, items):
+        match item.get("type"):
+            case "reasoning":
+                pieces.think(_joined(item.get("summary")) or _joined(item.get("content")))
+                node.thinking_s += duration_of(item.get("duration"))
+            case "function_call":
+                pieces.call(id_of(item.get("call_id")), item.get("name"), item.get("arguments"))
+            case "function_call_output":
+                pieces.result(id_of(item.get("call_id")), _joined(item.get("output")))
+            case "open_webui:code_interpreter":
+                pieces.say(fenced(text_of(item.get("code")), name_of(item.get("lang"))))
+                pieces.say(_program_output(item.get("output")))
+            case _:
+                pieces.say(_joined(item.get("content")))
+    pieces.put_into(node)
+
+
+def _joined(parts: object) -> str:
+    """A text, or the texts of parts."""
+    return text_of(parts) or "".join(text_of(fields_of(part).get("text")) for part in items_of(parts))
+
+
+def _unpacked(value: str) -> str:
+    """JSON of a text, or a text."""
+    read = read_json(value)
+    return text_of(read) if isinstance(read, str) else value
+
+
+def _program_output(output: object) -> str:
+    told = fields_of(read_json(output) if isinstance(output, str) else output)
+    printed = [text_of(told.get(name)).strip() for name in ("stdout", "result", "stderr")]
+    text = "\n".join(filter(None, printed)) or ("" if told else text_of(output).strip())
+    return fenced(text) if text else ""
 
 
 def _unquoted(details: str) -> str:
     """The thinking is stored there as an escaped quotation."""
-    lines = _SUMMARY.sub("", details, count=1).strip("\n").split("\n")
-    return "\n".join(html.unescape(re.sub(r"^(?:>|&gt;) ?", "", line)) for line in lines)
+    return "\n".join(html.unescape(re.sub(r"^(?:>|&gt;) ?", "", line)) for line in details.split("\n"))
+
+
+def _files(message: dict[str, Any]) -> list[Any]:
+    """Of the message, of its parts, and of its calls."""
+    content = message.get("content")
+    media = [part for part in items_of(content) if fields_of(part).get("type") in _MEDIA]
+    of_calls = (
+        dict(_ATTRIBUTE.findall(found[2])).get("files", "") for found in _DETAILS.finditer(_joined(content))
+    )
+    called = [file for written in of_calls for file in items_of(read_json(html.unescape(written)))]
+    return [*items_of(message.get("files")), *called, *media]
+
+
+def _file_id(file: object) -> str:
+    told = fields_of(file)
+    return id_of(told.get("id")) or id_of(fields_of(told.get("file")).get("id")) or id_of(told.get("url"))
 
 
 def _attachments(files: list[Any]) -> list[Attachment]:

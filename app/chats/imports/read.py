@@ -1,7 +1,7 @@
 """Reads files of chats. The program that wrote them is recognised by content, not by name. Any thread.
 
-Takes JSON files, .zip archives of them, and folders. Only archives are unpacked to disk, into a temporary
-folder and under names of our own.
+Takes files of JSON and JSON Lines, .zip archives of them, and folders. Only archives are unpacked to disk,
+into a temporary folder and under names of our own.
 """
 
 import lzma
@@ -12,6 +12,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -29,7 +30,7 @@ from app.chats.imports.problems import (
     not_readable,
     too_large,
 )
-from app.chats.imports.sketch import Sketch, name_of
+from app.chats.imports.sketch import Sketch, name_of, unread
 from app.chats.imports.tree import chat_of
 from app.system.said import said
 
@@ -60,6 +61,9 @@ class Found:
     chat: Chat
     source: str
     num_left_out: int = 0  # images and the like
+    unread: Counter[str] = field(
+        default_factory=Counter
+    )  # what else: names in the file, how often each is there
 
     @cached_property
     def num_messages(self) -> int:
@@ -257,10 +261,11 @@ def _read_file(path: Path, name: str, on_progress: Progress) -> Findings:
 def _read_entries(buffer: bytes | mmap.mmap, path: Path, name: str, on_progress: Progress) -> Findings:
     findings = Findings()
     num_others = 0
-    for number, entry in enumerate(entries(buffer, on_progress), start=1):
+    for number, (end, stored) in enumerate(_objects(buffer, on_progress), start=1):
         title = ""
         try:
-            stored = parse(buffer, entry, on_progress)
+            if isinstance(stored, BadChatError):
+                raise stored
             title = name_of(stored.get("title")) or name_of(stored.get("name"))
             if found := _found(stored, path):
                 findings.chats.append(found)
@@ -268,7 +273,7 @@ def _read_entries(buffer: bytes | mmap.mmap, path: Path, name: str, on_progress:
                 num_others += 1
         except BadChatError as error:
             findings.problems.append(Problem(name, number, title, error.reason))
-        is_of_no_program = num_others > 0 and not findings.chats and entry.end > MAX_ENTRY_BYTES
+        is_of_no_program = num_others > 0 and not findings.chats and end > MAX_ENTRY_BYTES
         if len(findings.problems) > MAX_PROBLEMS or num_others > MAX_OTHERS or is_of_no_program:
             raise no_chats()
         if len(findings.chats) > MAX_CHATS:
@@ -277,13 +282,37 @@ def _read_entries(buffer: bytes | mmap.mmap, path: Path, name: str, on_progress:
     return findings
 
 
+def _objects(
+    buffer: bytes | mmap.mmap, on_progress: Progress
+) -> Iterator[tuple[int, dict[str, Any] | BadChatError]]:
+    """Each object, or why it cannot be read, and where it ends. The lines of a session are one object."""
+    session: llama_ui.Session | None = None
+    for entry in entries(buffer, on_progress):
+        try:
+            stored = parse(buffer, entry, on_progress)
+        except BadChatError as error:
+            yield entry.end, error
+            continue
+        begins = llama_ui.begins_session(stored)
+        if session and "type" in stored and not begins:
+            session.add(stored, buffer[entry.start : entry.end])
+            continue
+        if session:
+            yield entry.start, session.entry
+        session = llama_ui.Session(stored) if begins else None
+        if not begins:
+            yield entry.end, stored
+    if session:
+        yield len(buffer), session.entry
+
+
 _READERS = (open_webui, lm_studio, llama_ui)
 
 
 def _found(stored: dict[str, Any], path: Path) -> Found | None:
     """None for an object that is no chat of any program."""
     if skein.is_mine(stored):
-        return Found(skein.chat_of(stored), skein.NAME)
+        return Found(skein.chat_of(stored), skein.NAME, unread=unread(stored, skein.SHAPE))
     if chatgpt.is_mine(stored):
         return _from_sketch(chatgpt.sketch(stored, partial(_asset, path.parent)), chatgpt.NAME)
     for reader in _READERS:
@@ -303,7 +332,7 @@ def _asset(folder: Path, file_id: str) -> Path | None:
 
 
 def _from_sketch(sketch: Sketch, source: str) -> Found:
-    return Found(chat_of(sketch, source), source, sketch.num_left_out)
+    return Found(chat_of(sketch, source), source, sketch.num_left_out, +sketch.unread)
 
 
 def _too_many_files() -> BadChatError:

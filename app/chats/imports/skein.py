@@ -13,10 +13,12 @@ from app.chats.imports.problems import BadChatError, bad_value, no_messages
 from app.chats.imports.sketch import (
     MAX_NAME_CHARS,
     Node,
+    Shape,
     duration_of,
     fields_of,
     id_of,
     items_of,
+    leaves,
     name_of,
     seconds_of,
     text_of,
@@ -34,6 +36,18 @@ NAME = "Skein"
 
 MAX_TOKENS = 2**24
 MAX_NOTICE_CHARS = 2_000
+SHAPE: Shape = {
+    **leaves("format version id title auto_title system_prompt created_at folder is_pinned is_notebook"),
+    **leaves("overflow max_context_tokens max_tokens sampling tools shown"),
+    "turns": {
+        **leaves("id parent_id role text state notice model created_at overflowed thinking_s usage"),
+        "attachments": {**leaves("name text kind"), "media": leaves("kind sha256 width height seconds file")},
+        "rounds": {
+            **leaves("text content reasoning is_whole thinking_s usage"),
+            "uses": leaves("id tool arguments state result seconds num_told"),
+        },
+    },
+}
 _OWN_ID = re.compile("[0-9a-f]{32}")
 _COUNTS = {field.name for field in fields(Usage) if field.type is int}
 _TIMES = {field.name for field in fields(Usage) if field.type is float}

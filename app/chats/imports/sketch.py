@@ -1,6 +1,7 @@
 """An imported chat before its validation: what all readers produce. Any thread."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -45,6 +46,68 @@ class Sketch:
     nodes: list[Node] = field(default_factory=list)
     current: str = ""
     num_left_out: int = 0  # images and other files, which are not part of the text
+    unread: Counter[str] = field(default_factory=Counter)  # what else has no place in a chat: see `unread`
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """An object whose keys depend on its kind, which is the value of `key`."""
+
+    key: str
+    shapes: Mapping[str, "Shape"]
+
+
+# The keys that a reader takes or that hold no words, with the shapes of their values. ANY stands for any key.
+# None: the value is not looked into.
+Shape = Mapping[str, "Shape"] | Kinds | None
+ANY = "*"
+
+
+def leaves(names: str) -> dict[str, Shape]:
+    return dict.fromkeys(names.split())
+
+
+def unread(value: object, shape: Shape) -> Counter[str]:
+    """The keys and kinds that `shape` does not know and that say something, and how often each is there."""
+    counts: Counter[str] = Counter()
+    waiting: list[tuple[str, object, Shape]] = [("", value, shape)]
+    while waiting:
+        name, value, shape = waiting.pop()
+        if shape is None:
+            continue
+        if isinstance(value, list):
+            waiting += [(name, item, shape) for item in value]
+        elif isinstance(value, dict) and isinstance(shape, Kinds):
+            kind = id_of(value.get(shape.key))
+            if kind in shape.shapes:
+                waiting.append((name, value, shape.shapes[kind]))
+            else:
+                counts[kind or name] += 1
+        elif isinstance(value, dict) and isinstance(shape, Mapping):
+            for key, inside in value.items():
+                if key in shape or ANY in shape:
+                    waiting.append((key, inside, shape.get(key, shape.get(ANY))))
+                elif says(inside):
+                    counts[name_of(key)] += 1
+    return counts
+
+
+def says(value: object) -> bool:
+    """Whether there are words in it: numbers and switches hold none."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str(text) if text.strip():
+                return True
+            case dict() as fields:
+                waiting += fields.values()
+            case list() as items:
+                waiting += items
+    return False
+
+
+def paragraphs(texts: Iterable[str]) -> str:
+    return "\n\n".join(filter(None, texts))
 
 
 def text_of(value: object) -> str:

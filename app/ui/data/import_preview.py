@@ -16,6 +16,7 @@ from app.ui.base.setting_controls import Switch
 SIZE = QSize(560, 480)
 MAX_LINES = 200  # of a list: to write a thousand takes longer than a frame
 SOURCES = ", "
+MAX_NAMES = 12  # of what is left out
 
 
 class ImportPreview(QDialog):
@@ -172,13 +173,17 @@ def changed_of(plan: ImportPlan) -> str:
 
 
 def left_out_of(plan: ImportPlan) -> str:
-    if not plan.num_left_out:
-        return ""
-    return tr_n(
+    files = tr_n(
         "{n} picture or other file without text is left out.",
         "{n} pictures and other files without text are left out.",
         plan.num_left_out,
     )
+    most = plan.unread.most_common(MAX_NAMES)
+    names = [tr("{name} ({count})", name=one_line(name), count=count) for name, count in most]
+    num_more = len(plan.unread) - len(most)
+    names += [tr_n("and {n} more", "and {n} more", num_more)] if num_more else []
+    others = tr("Also left out, by its names in the file: {names}.", names=SOURCES.join(names))
+    return sentences(files if plan.num_left_out else "", others if names else "")
 
 
 def chat_line(found: Found) -> str:

@@ -327,6 +327,30 @@ def test_a_chat_of_millions_of_values_is_none(tmp_path: Path, monkeypatch: pytes
         assert reason_of(findings) == "It has more than 50,000 values, so it is not a chat export."
 
 
+def session(*lines: object) -> str:
+    return "\n".join(map(json.dumps, [{"type": "session", "id": "x"}, *lines]))
+
+
+def test_a_session_may_have_no_more_than_one_chat_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [{"type": "message", "message": message(n, n - 1)} for n in range(1, 100)]
+    assert len(findings_of(tmp_path, session(*lines)).chats[0].chat.turns) == 99
+    monkeypatch.setattr(entries, "MAX_VALUES", 300)
+    assert "more than 300 values" in reason_of(findings_of(tmp_path, session(*lines)))
+    monkeypatch.setattr(entries, "MAX_ENTRY_BYTES", 3000)
+    assert "larger than" in reason_of(findings_of(tmp_path, session(*lines)))
+
+
+def test_lines_of_the_wrong_kind_are_no_crash(tmp_path: Path) -> None:
+    said = {"type": "message", "message": message(1)}
+    stray = [{"type": "message", "message": [1]}, {"type": "message"}, {"type": "conv"}, {"type": []}, []]
+    (found,) = findings_of(tmp_path, session(*stray, said)).chats
+    assert [turn.text for turn in found.chat.turns] == ["text 1"]
+    assert reason_of(findings_of(tmp_path, json.dumps(said))).startswith("No chats found")
+    assert reason_of(findings_of(tmp_path, session())) == "It contains no messages."
+
+
 @pytest.mark.parametrize("window", [1, 2, 3, 7])
 def test_brackets_are_found_wherever_a_window_ends(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "WINDOW_BYTES", window)

@@ -1,4 +1,6 @@
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from app.chats.imports.problems import Problem
 from app.chats.imports.read import Found
 from app.protocol.request import Role
 from app.services.chat_transfer import ImportPlan
-from app.ui.data.import_preview import MAX_LINES, ImportPreview
+from app.ui.data.import_preview import MAX_LINES, MAX_NAMES, ImportPreview
 
 
 def found(title: str, num_messages: int = 2, left_out: int = 0, source: str = "ChatGPT") -> Found:
@@ -111,3 +113,19 @@ def test_while_it_is_imported_nothing_can_be_clicked(preview: ImportPreview) -> 
     assert not preview.import_button.isEnabled()
     assert not preview.with_known.isEnabled()
     assert str(Path("a.json")) == BAD[0].file
+
+
+def test_what_else_is_left_out_is_named(preview: ImportPreview) -> None:
+    one = Found(
+        Chat(title="A", turns=[Turn(Role.USER, "x")]), "ChatGPT", 0, Counter({"tether_quote": 2, "poll": 1})
+    )
+    other = Found(Chat(title="B", turns=[Turn(Role.USER, "x")]), "ChatGPT", 1, Counter({"tether_quote": 1}))
+    preview.show_plan(ImportPlan((one,), (other,)))
+    assert preview.left_out.text() == (
+        "1 picture or other file without text is left out. "
+        "Also left out, by its names in the file: tether_quote (3), poll (1)."
+    )
+    many = Counter({f"kind {number}": 100 - number for number in range(MAX_NAMES + 2)})
+    preview.show_plan(ImportPlan((replace(one, unread=many),)))
+    assert preview.left_out.text().endswith(f"kind {MAX_NAMES - 1} ({101 - MAX_NAMES}), and 2 more.")
+    assert "picture" not in preview.left_out.text()
