@@ -18,6 +18,7 @@ from app.chats.chat import Chat
 from app.chats.exports.media import data_url
 from app.chats.exports.spoken import Spoken, call_title, date_of, outcome, spoken, title_of
 from app.chats.exports.words import Words
+from app.chats.markdown_rules import rules_plugin
 from app.chats.tool_use import ToolRound
 from app.protocol.media import MediaKind
 
@@ -94,6 +95,7 @@ def _rendered(text: str) -> str:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    rules_plugin(parser)
     parser.validateLink = lambda url: url.strip().lower().startswith(_SAFE_SCHEMES)  # type: ignore[method-assign]
     parser.add_render_rule("image", _picture_as_link)
     return parser

@@ -2,7 +2,7 @@
 
 Knows no widget and no colour. Raw HTML stays text, nothing is loaded, links lead only to http, https and
 mailto, invisible and direction-changing characters are spelled out. A block in which rendering would drop
-something (too many cells in a table row, say) is shown as it was written. For the view, formulas are left as
+something is shown as it was written. For the view, formulas are left as
 `<math open="$">x^2</math>`, and code in a list has a `<copy code="…">`. Pure functions, any thread.
 """
 
@@ -12,17 +12,18 @@ from collections.abc import Iterable, Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
-from markdown_it.rules_block import StateBlock, table
+from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore, block, normalize
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.footnote.index import footnote_def
 
+from app.chats.markdown_rules import rules_plugin, whole_table
+from app.chats.math_syntax import math_plugin
 from app.ui.base.hidden_characters import BADGE, mark_hidden
 from app.ui.message.code_colours import Run, coloured_lines, is_known
 from app.ui.message.folding import fold, without_reserved
-from app.ui.message.math_syntax import math_plugin
 
 SAFE_SCHEMES = ("http://", "https://", "mailto:")
 MAX_QUOTE_FRAMES = 3  # one within the other: the text needs room, too
@@ -308,12 +309,13 @@ def _narrow_table(state: StateBlock, start_line: int, end_line: int, silent: boo
     """What is wider is text, and what is longer, too: each row gets all its cells, however short it is."""
     num_columns = state.src.count("|", state.bMarks[start_line], state.eMarks[start_line]) + 1
     last = start_line + 2 + MAX_CELLS // num_columns
-    return num_columns <= MAX_COLUMNS and table(state, start_line, min(end_line, last), silent)
+    return num_columns <= MAX_COLUMNS and whole_table(state, start_line, min(end_line, last), silent)
 
 
 def _make_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_QtRenderer)
     parser.enable(["table", "strikethrough"])
+    rules_plugin(parser)
     parser.block.ruler.at("table", _narrow_table, {"alt": ["paragraph", "reference"]})
     # References would vanish from the text, and `text_join` would forget how an entity was written.
     parser.disable(["reference", "text_join"])

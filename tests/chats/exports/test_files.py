@@ -152,6 +152,15 @@ def test_a_page_needs_and_runs_nothing(tmp_path: Path) -> None:
     assert "prefers-color-scheme: dark" in page
 
 
+def test_a_page_has_all_cells_of_a_table_and_emphasis_beside_cjk_punctuation(tmp_path: Path) -> None:
+    chat = Chat(title="x")
+    chat.add(Turn(Role.ASSISTANT, "| a | b |\n|---|---|\n| `x|y` | 2 |\n| 3 | 4 | 5 |\n\n**注意：**这里"))
+    page = write(tmp_path / "chat.html", Form.HTML, chat)
+    assert "<td><code>x|y</code></td>\n<td>2</td>" in page
+    assert "<td>4 | 5</td>" in page
+    assert "<strong>注意：</strong>这里" in page
+
+
 def test_a_page_of_a_huge_message_shows_it_as_it_was_written(tmp_path: Path) -> None:
     chat = Chat(turns=[Turn(Role.USER, "**" * 300_000)])
     assert "*" * 600_000 in write(tmp_path / "chat.html", Form.HTML, chat)

@@ -1,5 +1,6 @@
 import html
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -207,6 +208,64 @@ def test_a_table_of_very_many_columns_is_text() -> None:
     (block,) = parse_blocks(wide)
     assert block.kind is BlockKind.PROSE
     assert letters(re.sub(r"<[^>]*>", "", block.html)) == "a" * 101 + "b"
+
+
+@pytest.mark.parametrize(
+    ("source", "bold"),
+    [
+        ("**注意：**这里", ["注意："]),
+        ("含**「重点」**内容", ["「重点」"]),
+        ("これは**私のやりたかったこと。**だからするの。", ["私のやりたかったこと。"]),
+        ("**テスト**。テスト、**テスト？**テスト", ["テスト", "テスト？"]),
+        ("패키지를 발행하려면 **`npm publish`**를 실행하십시오.", ["<code>npm publish</code>"]),
+        ("和**“引号”**后面", ["“引号”"]),
+        ("文档 **(说明)**在此，**A.**之后", ["(说明)", "A."]),
+        ("葛\U000e0100**(かつ)**と", ["(かつ)"]),
+        ("문서 **마크다운(Markdown)**을", ["마크다운(Markdown)"]),
+        ("a**(b)**c **d** **e😀**f", ["d"]),
+        ("** 注意：**这里", []),
+        ("含** 「重点」 **内容", []),
+        ("**注意：\\**这里", []),
+    ],
+)
+def test_emphasis_begins_and_ends_beside_cjk_punctuation(source: str, bold: list[str]) -> None:
+    assert re.findall("<strong>(.*?)</strong>", html_of(source)) == bold
+
+
+def test_other_marks_beside_cjk_punctuation() -> None:
+    assert html_of("*他說**“你好”**。*") == "<p><em>他說<strong>“你好”</strong>。</em></p>"
+    assert html_of("是~~「旧」~~新") == "<p>是<s>「旧」</s>新</p>"
+    assert html_of("变量 a_（b）_c") == "<p>变量 a_（b）_c</p>"
+
+
+def cells_of(*rows: str, head: str = "| a | b |\n|---|---|") -> list[list[str]]:
+    rendered = html_of("\n".join([head, *rows]))
+    assert rendered.count("<tr>") == 1 + len(rows)
+    return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rendered.split("<tr>")[2:]]
+
+
+def test_bars_in_code_and_formulas_do_not_divide_the_row_of_a_table() -> None:
+    assert cells_of("| `x|y` | 2 |", "| 3 | 4 |") == [["<code>x|y</code>", "2"], ["3", "4"]]
+    assert cells_of("| ``a`|`` | $|x|$ |") == [["<code>a`|</code>", '<math open="$">|x|</math>']]
+    assert cells_of(r"| \(|x|\) | `a|b\|c` |") == [['<math open="\\(">|x|</math>', "<code>a|b|c</code>"]]
+    assert cells_of("`x|y`|2") == [["<code>x|y</code>", "2"]]
+
+
+def test_cells_too_many_join_the_last_and_missing_ones_are_empty() -> None:
+    assert cells_of("| 1 | 2 | 3 |", "| 4 |") == [["1", "2 | 3"], ["4", ""]]
+    assert cells_of("| 1 | 2 || **3**") == [["1", "2 || <strong>3</strong>"]]
+    assert cells_of("| $5 | $6 | $7 |") == [["$5", "$6 | $7"]]
+    assert cells_of("| ` | ` | x |") == [["<code>|</code>", "x"]]
+    assert cells_of("| a ``` b | c | d |") == [["a ``` b", "c | d"]]
+    assert cells_of(r"| a \| b | c | d |") == [["a | b", "c | d"]]
+    assert cells_of("| `a | 1` |", head="| a |\n|---|") == [["<code>a | 1</code>"]]
+
+
+def test_a_long_row_with_too_many_cells_takes_no_time() -> None:
+    for inside in ("`" * 3_000, "`a``b" * 800, "$a|" * 1_300, "\\(" * 1_900, "|" * 3_900, "$x" * 50_000):
+        began = time.perf_counter()
+        html_of(f"| a | b |\n|---|---|\n| {inside} | b | c |")
+        assert time.perf_counter() - began < 1
 
 
 def test_short_rows_do_not_make_more_cells_than_there_is_room_for() -> None:

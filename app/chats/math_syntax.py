@@ -32,7 +32,7 @@ def math_plugin(parser: MarkdownIt) -> None:
 
 
 def _math_inline(state: StateInline, silent: bool) -> bool:
-    found = _formula_at(state.src, state.pos)
+    found = formula_at(state.src, state.pos)
     if found is None:
         return False
     markup, content, end = found
@@ -43,7 +43,7 @@ def _math_inline(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _formula_at(text: str, start: int) -> tuple[str, str, int] | None:
+def formula_at(text: str, start: int) -> tuple[str, str, int] | None:
     """Its opening mark, its content, its end."""
     mark = text[start : start + 2]
     if closes := _CLOSES.get(mark):

@@ -1,0 +1,134 @@
+"""Where we read Markdown otherwise than CommonMark and GitHub do: rules for markdown-it. Any thread.
+
+Emphasis may begin and end beside the punctuation of Chinese, Japanese and Korean, which have no spaces: as in
+https://github.com/tats-u/markdown-cjk-friendly, see https://github.com/commonmark/commonmark-spec/issues/650.
+A row of a table keeps all its cells.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import isMdAsciiPunct, isPunctChar, isWhiteSpace
+from markdown_it.parser_inline import ParserInline
+from markdown_it.rules_block import StateBlock, table
+from markdown_it.rules_block.table import escapedSplit
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Scanned
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+
+from app.chats.math_syntax import formula_at
+
+MAX_ROW_CHARS = 4_000  # of a table: a longer one is divided at each bar
+
+_CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
+_TICKS = re.compile("`*")
+
+
+def rules_plugin(parser: MarkdownIt) -> None:
+    """For a parser without other plugins yet."""
+    inline = _Inline()
+    inline.ruler, inline.ruler2 = parser.inline.ruler, parser.inline.ruler2
+    parser.inline = inline
+    parser.block.ruler.at("table", whole_table, {"alt": ["paragraph", "reference"]})
+
+
+def whole_table(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    first_token = len(state.tokens)
+    if not table(state, start_line, end_line, silent):
+        return False
+    row: list[Token] = []
+    for token in state.tokens[first_token:]:
+        if token.type == "inline":
+            row.append(token)
+        elif token.type == "tr_close":
+            _take_all_cells(state, row)
+            row = []
+    return True
+
+
+def _take_all_cells(state: StateBlock, row: Sequence[Token]) -> None:
+    """Of a row with too many: the rule of tables drops them."""
+    assert row[0].map
+    line = state.src[state.bMarks[row[0].map[0]] : state.eMarks[row[0].map[0]]].strip()
+    if line.count("|") < len(row) or len(_within_borders(escapedSplit(line))) <= len(row):
+        return
+    cells = _within_borders(_split_outside(line)) if len(line) <= MAX_ROW_CHARS else []
+    if len(cells) < len(row):
+        cells = _within_borders(escapedSplit(line))
+    cells[len(row) - 1 :] = ["|".join(cells[len(row) - 1 :])]
+    for token, cell in zip(row, cells, strict=True):
+        token.content = cell.strip()
+
+
+def _within_borders(cells: list[str]) -> list[str]:
+    return cells[cells[0] == "" : len(cells) - (cells[-1] == "")]
+
+
+def _split_outside(line: str) -> list[str]:
+    """At each bar that is neither escaped nor in code or a formula."""
+    bars = [-1]
+    at = 0
+    while at < len(line):
+        formula = formula_at(line, at)
+        code = _CODE.match(line, at)
+        if formula or code:
+            at = formula[2] if formula else code.end()  # type: ignore[union-attr]
+            continue
+        if line[at] == "|":
+            bars.append(at)
+        at += 2 if line[at] == "\\" else len(_TICKS.match(line, at)[0]) or 1  # type: ignore[index]
+    return [line[start + 1 : end].replace("\\|", "|") for start, end in pairwise([*bars, len(line)])]
+
+
+class _Inline(ParserInline):
+    def parse(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> list[Token]:
+        state = _State(src, md, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
+
+
+class _State(StateInline):
+    def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N802, N803 (markdown-it's names)
+        scanned = super().scanDelims(start, canSplitWord)
+        end = start + scanned.length
+        before = self.src[start - 1] if start else " "
+        after = self.src[end] if end < self.posMax else " "
+        if "\ufe00" <= before <= "\ufe0e" and start > 1:  # selects a form of the character before it
+            before = self.src[start - 2]
+        if not is_cjk(before) and not is_cjk(after):
+            return scanned
+        opens_before = isWhiteSpace(ord(before)) or _is_mark(before) or is_cjk(before)
+        closes_after = isWhiteSpace(ord(after)) or _is_mark(after) or is_cjk(after)
+        can_open = not isWhiteSpace(ord(after)) and (not _is_mark(after) or is_cjk(after) or opens_before)
+        can_close = not isWhiteSpace(ord(before)) and (not _is_mark(before) or is_cjk(before) or closes_after)
+        return Scanned(
+            can_open and (canSplitWord or not can_close or _is_mark(before)),
+            can_close and (canSplitWord or not can_open or _is_mark(after)),
+            scanned.length,
+        )
+
+
+def _is_mark(character: str) -> bool:
+    return isMdAsciiPunct(ord(character)) or isPunctChar(character)
+
+
+@lru_cache(maxsize=1024)
+def is_cjk(character: str) -> bool:
+    """Wide, of Hangul, or the selector of a form of such a character. Emoji are wide, too, but none."""
+    code = ord(character)
+    if (
+        0x1100 <= code < 0x1200
+        or 0xA960 <= code < 0xA980
+        or 0xD7B0 <= code < 0xD800
+        or 0xE0100 <= code < 0xE01F0
+    ):
+        return True
+    is_emoji = unicodedata.category(character) in ("So", "Sk") and not 0x2E80 <= code < 0x1F000
+    return unicodedata.east_asian_width(character) in "WFH" and not is_emoji
