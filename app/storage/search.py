@@ -10,7 +10,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, product
 
 from app.chats.markup import without_markup
 from app.chats.tool_json import rounds_of
@@ -36,6 +36,8 @@ SEARCHED = (
     "CASE turns.rounds WHEN '[]' THEN turns.text "
     "ELSE searched(CAST(turns.text AS BLOB), CAST(turns.rounds AS BLOB)) END"
 )
+
+_CONTAINS = f"instr(lower({SEARCHED}), lower(?)) > 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,8 @@ class Search:
         number = "turns_found.rowid" if self._indexed else "turns.number"
         conditions = ["chats.deleted_at IS NULL", "turns.state <> 'streaming'", f"{number} BETWEEN ? AND ?"]
         conditions += ["turns_found MATCH ?"] if self._indexed else []
-        conditions += [f"instr(lower({SEARCHED}), lower(?)) > 0"] * len(self._short)
+        forms = [_forms(word) for word in self._short]
+        conditions += [f"({' OR '.join([_CONTAINS] * len(each))})" for each in forms]
         add_function(connection)
         rows = connection.execute(
             f"SELECT {_COLUMNS} FROM {source} CROSS JOIN chats ON chats.id = turns.chat_id "
@@ -98,7 +101,7 @@ class Search:
             (
                 *(first, below - 1),
                 *([_match(self._indexed)] if self._indexed else []),
-                *self._short,
+                *(form for each in forms for form in each),
                 self._limit - len(self._hits),
             ),
         )
@@ -141,10 +144,11 @@ def searched(text: str, rounds: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Words, and phrases in double quotes."""
+    """Words, and phrases in double quotes. A quote is looked for where there is nothing else."""
     pairs = (found.groups("") for found in _PHRASE_OR_WORD.finditer(text))
     found = (phrase.strip() or word for phrase, word in pairs)
-    return [each[:MAX_WORD_CHARS] for each in islice(filter(None, found), MAX_WORDS)]
+    words = [each[:MAX_WORD_CHARS] for each in islice(filter(None, found), MAX_WORDS)]
+    return words or ['"'] * ('"' in text)
 
 
 def excerpt(text: str, words: Sequence[str], *, is_markdown: bool = False) -> str:
@@ -168,6 +172,12 @@ def excerpt(text: str, words: Sequence[str], *, is_markdown: bool = False) -> st
 def _lower(text: str) -> str:
     """As long as `text`: this is the only letter that becomes two."""
     return text.replace("İ", "i").lower()
+
+
+def _forms(word: str) -> list[str]:
+    """In small and capital letters: SQLite's `lower` knows those of ASCII alone."""
+    letters = [{letter, letter.lower(), letter.upper()} if letter > "\x7f" else {letter} for letter in word]
+    return ["".join(form) for form in product(*letters)]
 
 
 def _match(words: Sequence[str]) -> str:

@@ -37,7 +37,9 @@ async def found(store: ChatStore, words: str, limit: int = 100) -> list[str]:
         ("kv cache", ["kv", "cache"]),
         ('"KV cache" slots', ["KV cache", "slots"]),
         ('the "half written', ["the", "half written"]),
-        (' " " "" ', []),
+        (' " " "" ', ['"']),
+        ('5"', ["5"]),
+        (" ", []),
         ('a"b c"d', ["a", "b c", "d"]),
     ],
 )
@@ -64,6 +66,30 @@ async def test_words_are_found_from_their_beginning_on_and_the_newest_first(tmp_
 async def test_short_words_narrow_what_the_index_finds(tmp_path) -> None:
     async with store_of(tmp_path, "the KV cache", "the other cache") as store:
         assert await found(store, "cache kv") == ["the KV cache"]
+
+
+@pytest.mark.parametrize(
+    "words", ["ün", "ÜN", "Ün", "ß", "ωμ", "Ωμ", "жд", "ЖД", "重", "e\u0301", "%", "_", "\\", "K%", '"']
+)
+async def test_short_words_ignore_case_in_all_scripts(tmp_path, words: str) -> None:
+    texts = (
+        "Ünlü",
+        "straße",
+        "ΩΜΈΓΑ",
+        "Ждать",
+        "重要",
+        "CAFE\u0301",
+        "a_b",
+        "k%",
+        "\\",
+        'so "it" is',
+        "other",
+    )
+    async with store_of(tmp_path, *texts) as store:
+        assert await found(store, words) == [
+            text for text in texts[::-1] if words.casefold() in text.casefold()
+        ]
+        assert await found(store, f"{words} {words}") == await found(store, words)
 
 
 async def test_short_words_are_found_however_far_back_they_stand(tmp_path) -> None:
