@@ -74,7 +74,7 @@ def _read_package(file: BytesIO) -> tuple[str, str]:
     if "ppt/presentation.xml" in package:
         return office.pptx_text(package), "pptx"
     if "xl/workbook.xml" in package:
-        return spreadsheet.text_of(file), "xlsx"
+        return spreadsheet.text_of(package), "xlsx"
     if "content.xml" in package and (kind := office.odf_kind(package)):
         return office.odf_text(package), kind
     raise RefusedError(Reason.BINARY)

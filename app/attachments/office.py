@@ -7,7 +7,7 @@ import posixpath
 import re
 
 from app.attachments.collected import CollectedText
-from app.attachments.packed import Package
+from app.attachments.packed import ElementFinder, Package
 from app.attachments.refusal import Reason, RefusedError
 
 _ODF_KINDS = {
@@ -55,28 +55,13 @@ def odf_text(package: Package) -> str:
 
 def _slides(package: Package) -> list[str]:
     """In the order in which they are shown."""
-    order = _Found("sldId", "id")
+    order = ElementFinder("sldId", "id")
     package.read_xml("ppt/presentation.xml", order)
-    targets = _Found("Relationship", "Target", "Id")
+    targets = ElementFinder("Relationship", "Target", "Id")
     package.read_xml("ppt/_rels/presentation.xml.rels", targets)
     name_of = {identity: target for target, identity in targets.values}
     names = [posixpath.normpath(posixpath.join("ppt", name_of.get(key, ""))) for (key,) in order.values]
     return [name for name in names if name in package]
-
-
-class _Found:
-    """Collects these attributes of each such element. Of two with the same name the last counts."""
-
-    def __init__(self, element: str, *attributes: str) -> None:
-        self._element, self._attributes = element, attributes
-        self.values: list[tuple[str, ...]] = []
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == self._element:
-            self.values.append(tuple(attributes.get(key, "") for key in self._attributes))
-
-    def end(self, name: str) -> None: ...
-    def characters(self, text: str) -> None: ...
 
 
 class _Paragraphs:

@@ -58,6 +58,21 @@ class Package:
                 yield chunk
 
 
+class ElementFinder:
+    """Collects these attributes of each such element. Of two with the same name the last counts."""
+
+    def __init__(self, element: str, *attributes: str) -> None:
+        self._element, self._attributes = element, attributes
+        self.values: list[tuple[str, ...]] = []
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == self._element:
+            self.values.append(tuple(attributes.get(key, "") for key in self._attributes))
+
+    def end(self, name: str) -> None: ...
+    def characters(self, text: str) -> None: ...
+
+
 def _refuse_doctype(*_declaration: object) -> None:
     raise RefusedError(Reason.DAMAGED)
 

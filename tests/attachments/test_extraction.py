@@ -1,13 +1,15 @@
+import csv
 import io
 import json
+import re
 import zipfile
-from datetime import datetime
+from datetime import datetime, time, timedelta
 
 import pytest
 
 from app.attachments.extraction import text_of
 from app.attachments.refusal import Reason, RefusedError
-from tests.attachments.documents import docx, locked_pdf, odf, package, pdf, pptx, xlsx
+from tests.attachments.documents import docx, locked_pdf, odf, package, pdf, pptx, xlsx, zipped
 
 
 def read(data: bytes, name: str = "file") -> tuple[str, str]:
@@ -188,6 +190,125 @@ def test_a_workbook_is_read_sheet_by_sheet() -> None:
         'Sums\n\nname,when,share\n"a,b",2026-11-21,0.5\nx,2026-11-21 09:30:00,3\n\nEmpty\n\n\nMore\n\nTrue',
         "xlsx",
     )
+
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+STRICT = {
+    MAIN: "http://purl.oclc.org/ooxml/spreadsheetml/main",
+    "http://schemas.openxmlformats.org/officeDocument/2006/relationships": "http://purl.oclc.org/ooxml/officeDocument/relationships",
+}
+
+
+def workbook(rows: str, *changes: tuple[str, str], **sheets: list[list[object]]) -> bytes:
+    """One made by Excel's rules, in whose first sheet these rows stand. `changes` are made in all parts."""
+    with zipfile.ZipFile(io.BytesIO(xlsx(**(sheets or {"Sums": [["one", "two"]]})))) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    parts["xl/sharedStrings.xml"] = (
+        f'<sst xmlns="{MAIN}"><si><t>one</t></si><si><r><t>tw</t></r><r><t>o</t></r></si></sst>'
+    )
+    first = "xl/worksheets/sheet1.xml"
+    if rows:
+        parts[first] = re.sub("<sheetData>.*</sheetData>", f"<sheetData>{rows}</sheetData>", parts[first])
+    for before, after in changes:
+        parts = {name: text.replace(before, after) for name, text in parts.items()}
+    return zipped({name: text.encode() for name, text in parts.items()})
+
+
+def cells_of(cells: str, *changes: tuple[str, str], **sheets: list[list[object]]) -> list[str]:
+    """Of the first row."""
+    text, kind = read(workbook(f'<row r="1">{cells}</row>', *changes, **sheets))
+    assert kind == "xlsx"
+    head, _, row = text.partition("\n\n")
+    assert head == "Sums"
+    return next(csv.reader([row]))
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ('<c t="s"><v>1</v></c>', "two"),
+        ('<c t="s"><v>99</v></c>', "[unreadable cell: 99]"),
+        ('<c t="s"><v>-1</v></c>', "[unreadable cell: -1]"),
+        ("<c><v>abc</v></c>", "[unreadable cell: abc]"),
+        ("<c><v>1_000</v></c>", "[unreadable cell: 1_000]"),
+        ("<c><v>nan</v></c>", "[unreadable cell: nan]"),
+        ('<c t="b"><v>x</v></c>', "[unreadable cell: x]"),
+        ('<c t="d"><v>soon</v></c>', "[unreadable cell: soon]"),
+        ('<c t="d"><v>2026-11-21T09:30:00</v></c>', "2026-11-21 09:30:00"),
+        ('<c t="b"><v>0</v></c>', "False"),
+        ('<c t="e"><v>#DIV/0!</v></c>', "#DIV/0!"),
+        ('<c t="zz"><v>new</v></c>', "new"),
+        ("<c><v>1.50</v></c>", "1.5"),
+        ("<c><v>1E3</v></c>", "1000"),
+        ("<c><v>12345678901234567890</v></c>", "12345678901234567890"),
+        ('<c s="77"><v>4</v></c>', "4"),
+        ('<c s="x"><v>4</v></c>', "4"),
+        (
+            '<c t="inlineStr"><is><r><t>a</t></r><r><t>b</t></r><rPh sb="0" eb="1"><t>c</t></rPh></is></c>',
+            "ab",
+        ),
+        ("<c><f>SUM(A1:A2)</f><v>3</v></c>", "3"),
+        ("<c><f>SUM(A1:A2)</f></c>", "=SUM(A1:A2)"),
+        ("<c><f>SUM(A1:A2)</f><v></v></c>", "=SUM(A1:A2)"),
+        ('<c t="str"><f>T(A1)</f><v></v></c>', "…"),
+        ("<c><v> </v></c>", "…"),
+    ],
+)
+def test_what_a_cell_holds_is_decided_for_it_alone(cell: str, shown: str) -> None:
+    row = cells_of(f'<c t="s"><v>0</v></c>{cell}<c t="inlineStr"><is><t>after</t></is></c>')
+    assert row == ["one", shown.replace("…", ""), "after"]
+
+
+def test_formulas_that_cells_share_are_told_for_each() -> None:
+    first = '<c r="C1"><f t="shared" ref="C1:C2" si="0">A1+$B$1</f></c>'
+    other = '<row r="2"><c r="C2"><f t="shared" si="0"/></c><c r="D2"><f t="shared" si="7"/></c></row>'
+    text, _kind = read(workbook(f'<row r="1">{first}</row>{other}'))
+    assert text == "Sums\n\n,,=A1+$B$1\n,,=A2+$B$1,="
+
+
+def test_cells_stand_in_their_columns() -> None:
+    def cell(place: str, text: str) -> str:
+        return f'<c r="{place}" t="str"><v>{text}</v></c>'
+
+    assert cells_of(cell("B1", "b") + cell("AA1", "aa")) == ["", "b", *[""] * 24, "aa"]
+    assert cells_of(cell("A1", "a") + cell("ZZZ1", "b") + cell("x", "c") + cell("", "d")) == [
+        "a",
+        "b",
+        "c",
+        "d",
+    ]
+
+
+def test_dates_are_told_by_the_format_of_their_cells() -> None:
+    moments: list[object] = [
+        datetime.fromisoformat("2026-11-21 09:30"),
+        time(9, 30),
+        timedelta(hours=30),
+    ]
+    text, _kind = read(xlsx(Sums=[moments]))
+    assert text == 'Sums\n\n2026-11-21 09:30:00,09:30:00,"1 day, 6:00:00"'
+    with_1904 = workbook("", ("<workbookPr />", '<workbookPr date1904="1"/>'), Sums=[[moments[0]]])
+    assert read(with_1904)[0] == "Sums\n\n2030-11-22 09:30:00"
+    far = cells_of('<c s="1"><v>1e9</v></c>', Sums=[[moments[0]]])
+    assert far == ["[unreadable cell: 1e9]"]
+
+
+def test_a_workbook_in_strict_ooxml_is_read() -> None:
+    rows: list[list[object]] = [["name", datetime.fromisoformat("2026-11-21")]]
+    assert read(workbook("", *STRICT.items(), Sums=rows)) == ("Sums\n\nname,2026-11-21", "xlsx")
+
+
+def test_parts_that_hold_no_cells_do_not_spoil_a_workbook() -> None:
+    bad = ("<dc:creator>openpyxl</dc:creator>", "<dcterms:created>soon</dcterms:created>")
+    styles = (
+        "<fill><patternFill /></fill>",
+        '<fill><patternFill patternType="none"><bad/></patternFill><x/></fill>',
+    )
+    sheet = (
+        "</sheetData>",
+        '</sheetData><conditionalFormatting sqref="x"><cfRule type="y"/></conditionalFormatting>',
+    )
+    assert cells_of('<c t="s"><v>0</v></c>', bad, styles, sheet) == ["one"]
 
 
 def test_an_open_document_text_is_read() -> None:
