@@ -30,17 +30,54 @@ def test_text_is_read_in_the_encoding_it_declares(encoding: str) -> None:
     assert read("Größe 三\nzwei".encode(encoding), "notes.txt") == ("Größe 三\nzwei", "text")
 
 
+RIGHTS = {
+    "cs": "Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv.",
+    "sk": "Všetci ľudia sa rodia slobodní a sebe rovní, čo sa týka ich dôstojnosti a práv.",
+    "hr": "Sva ljudska bića rađaju se slobodna i jednaka u dostojanstvu, sa sviješću i željom.",
+    "ro": "Toate fiinţele umane se nasc libere şi egale în demnitate şi în drepturi, cu raţiune.",
+    "hu": "Minden emberi lény szabadon születik és egyenlő méltósága van, testvéri szellemben.",
+    "pl": "Wszyscy ludzie rodzą się wolni i równi pod względem swej godności i swych praw.",
+    "fr": "Tous les êtres humains naissent libres et égaux… Voilà où ça mène, à l’œuvre, 5 m².",
+    "es": "¿Todos los seres humanos nacen libres? ¡El 1º año, mañana! «La razón» y señores.",
+    "it": "Nascono eguali in dignità e diritti. È così: perché la città è più bella, però…",
+    "da": "Alle mennesker er født frie og lige i værdighed og rettigheder, i broderskabets ånd.",
+    "pt": "Dotados de razão e de consciência, em espírito de fraternidade. Não há opções.",
+    "de": "Alle Menschen sind frei und gleich an Würde. „Größe“ – 10 € für Öl, Straße, Äpfel.",
+    "en": "His naïve plan – a “résumé” at the café – cost £20. El Niño, façade, über, coördinate.",
+    "tr": "Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar. İstanbul güneşli.",
+    "lt": "Visi žmonės gimsta laisvi ir lygūs savo orumu ir teisėmis. Jiems suteiktas protas ir sąžinė.",
+    "ru": "Все люди рождаются свободными и равными в своем достоинстве и правах.",
+    "el": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.",
+    "ja": "これは日本語の文章です。文字コードを調べています。",
+    "zh": "这是一段中文文字，用来检测文件的编码。",
+    "ko": "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다.",
+    "code": "x = 1  # 你好，世界：这是注释\ndef function(argument): return argument * 2\n",
+}
+
+
 @pytest.mark.parametrize(
-    ("encoding", "text"),
+    ("language", "encoding"),
     [
-        ("cp1252", "Die Größe der Häuser wäre schön, wenn die Straße über die Brücke führte.\n" * 4),
-        ("cp1251", "Съешь же ещё этих мягких французских булок, да выпей чаю.\n" * 4),
-        ("shift_jis", "これは日本語の文章です。文字コードを調べています。\n" * 4),
-        ("gb18030", "这是一段中文文字，用来检测文件的编码。\n" * 4),
+        *((language, "cp1252") for language in ("fr", "es", "it", "da", "pt", "de", "en")),
+        *((language, "cp1250") for language in ("cs", "sk", "hr", "ro", "hu", "pl")),
+        *(("cs", "iso8859_2"), ("pl", "iso8859_2"), ("it", "iso8859_15"), ("tr", "cp1254"), ("lt", "cp1257")),
+        *(("ru", "cp1251"), ("ru", "koi8_r"), ("ru", "cp866"), ("el", "cp1253"), ("ja", "shift_jis")),
+        *(("ja", "euc_jp"), ("zh", "gb18030"), ("zh", "big5"), ("ko", "euc_kr"), ("code", "gb18030")),
     ],
 )
-def test_an_encoding_that_is_not_declared_is_found_out(encoding: str, text: str) -> None:
-    assert read(text.encode(encoding))[0] == text.strip("\n")
+def test_an_encoding_that_is_not_declared_is_found_out(language: str, encoding: str) -> None:
+    text = RIGHTS[language] if encoding != "big5" else "這是一段中文文字，用來檢測文件的編碼。"
+    assert read(text.encode(encoding, "replace" if encoding == "iso8859_15" else "strict"))[
+        0
+    ] == text.replace("…", "?" if encoding == "iso8859_15" else "…").strip("\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["naïve", "Größe", "señor", "déjà vu", "100 €", "“so”", "Ærø", "a ± 2 µm", "Ça, où?"]
+)
+def test_a_few_letters_are_taken_for_those_of_the_west(text: str) -> None:
+    assert read(text.encode("cp1252"))[0] == text
+    assert read((text + ", and 200 words in English. " * 40).encode("cp1252"))[0].startswith(text)
 
 
 def test_line_ends_become_one_kind_and_control_characters_go() -> None:
