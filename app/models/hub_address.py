@@ -3,12 +3,12 @@
 A hub on this machine may redirect to this machine, also over plain http. Pure functions. Any thread.
 """
 
-import ipaddress
 import os
 from collections.abc import Mapping
 from urllib.parse import SplitResult, quote, urlsplit
 
 from app.models.hub_errors import HubError
+from app.system.proxies import address_of, is_this_machine
 from app.system.said import said
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
@@ -66,26 +66,12 @@ def same_origin(one: str, other: str) -> bool:
     return _origin(_split(one)) == _origin(_split(other))
 
 
-def is_this_machine(host: str) -> bool:
-    address = _address(host)
-    return address.is_loopback if address else host == "localhost"
-
-
 def is_inside(host: str) -> bool:
     """Whether it is this machine or its network, by the name. The resolved address is checked later."""
-    address = _address(host)
+    address = address_of(host)
     return (
         not address.is_global if address else host == "localhost" or host.endswith((".localhost", ".local"))
     )
-
-
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return None
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return mapped or address
 
 
 def _origin(parts: SplitResult) -> tuple[str, str, int]:

@@ -14,6 +14,7 @@ from huggingface_hub import set_client_factory
 from app.models import hub_address
 from app.models.hub_trouble import no_hub, offline, refused, unreachable, wait_s
 from app.protocol.json_object import check_size
+from app.system.proxies import proxy_for
 from app.system.said import said
 
 TIMEOUT_S = 10.0  # of silence
@@ -36,8 +37,19 @@ def use_limits() -> None:
             follow_redirects=True,
             max_redirects=MAX_REDIRECTS,
             timeout=TIMEOUT_S,
+            transport=_Transport(),
         )
     )
+
+
+class _Transport(httpx2.BaseTransport):
+    """Through the proxy that each address takes. httpx itself fails where one is of a kind it does not know."""
+
+    def __init__(self) -> None:
+        self._through = cache(lambda proxy: httpx2.HTTPTransport(proxy=proxy))
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        return self._through(proxy_for(str(request.url))).handle_request(request)
 
 
 class _Client(httpx2.Client):

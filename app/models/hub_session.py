@@ -5,7 +5,6 @@ Knows nothing of what the files are. Any asyncio loop.
 
 import contextlib
 import socket
-import urllib.request
 from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -17,6 +16,7 @@ from app.models import hub_address
 from app.models.hub_address import is_inside, leads_astray
 from app.models.hub_errors import HubError
 from app.models.off_loop import off_loop
+from app.system.proxies import proxies, proxy_for
 from app.system.said import said
 
 CONNECT_S, SILENCE_S = 20.0, 30.0
@@ -55,7 +55,9 @@ class HubSession:
         checksum = ""
         for _ in range(MAX_REDIRECTS + 1):
             hub_address.check(url, self._endpoint)
-            headers, proxy = self._headers(url, span), await off_loop(_proxy_for, url)
+            # aiohttp could find the proxy, too, but would then also read passwords from ~/.netrc: those would
+            # replace the token, and be sent to every host listed there.
+            headers, proxy = self._headers(url, span), await off_loop(proxy_for, url)
             async with self._session.get(
                 url, headers=headers, proxy=proxy, allow_redirects=False
             ) as response:
@@ -78,30 +80,12 @@ class HubSession:
         return headers
 
 
-def _proxy_for(url: str) -> str | None:
-    """The system's proxy. aiohttp could find it, too, but would then also read passwords from ~/.netrc.
-
-    Those would replace the token, and be sent to every host listed there. May wait for the name server.
-    """
-    parts = urlsplit(url)
-    return None if urllib.request.proxy_bypass(parts.hostname or "") else _proxies().get(parts.scheme)
-
-
-def _proxies() -> dict[str, str]:
-    """Proxies by scheme: those reached over plain http, as nearly all are."""
-    found = {
-        scheme: url if "://" in url else f"http://{url}"
-        for scheme, url in urllib.request.getproxies().items()
-    }
-    return {scheme: url for scheme, url in found.items() if url.startswith("http://")}
-
-
 class _Resolver(AbstractResolver):
     """No name may resolve to the local network, except those that the user has chosen."""
 
     def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint
-        self._trusted = {urlsplit(url).hostname for url in (endpoint, *_proxies().values())}
+        self._trusted = {urlsplit(url).hostname for url in (endpoint, *proxies().values())}
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET

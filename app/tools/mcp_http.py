@@ -21,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import ValidationError
 
+from app.system.proxies import proxy_for
 from app.tools.mcp_stdio import MAX_LINE_BYTES
 
 CONNECT_S, SILENCE_S = 30.0, 300.0
@@ -51,6 +52,7 @@ async def http_transport(
                 auth=auth,
                 timeout=httpx2.Timeout(CONNECT_S, read=SILENCE_S),
                 event_hooks={"response": [_bound]},
+                transport=_Transport(),
             )
 
         if uses_sse:
@@ -62,6 +64,23 @@ async def http_transport(
                 streamable_http_client(url, http_client=http, max_sse_event_size=MAX_LINE_BYTES) as streams,
             ):
                 yield streams
+
+
+class _Transport(httpx2.AsyncBaseTransport):
+    """Through the proxy that each address takes."""
+
+    def __init__(self) -> None:
+        self._open: dict[str | None, httpx2.AsyncHTTPTransport] = {}
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        proxy = await asyncio.to_thread(proxy_for, str(request.url))
+        if proxy not in self._open:
+            self._open[proxy] = httpx2.AsyncHTTPTransport(proxy=proxy)
+        return await self._open[proxy].handle_async_request(request)
+
+    async def aclose(self) -> None:
+        for transport in self._open.values():
+            await transport.aclose()
 
 
 async def _bound(response: httpx2.Response) -> None:

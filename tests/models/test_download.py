@@ -16,6 +16,7 @@ from app.models.download import Fetch
 from app.models.hub_errors import DownloadError, GatedError, HubError
 from app.models.order import FileOrder, Order, OrderFolder, unfinished
 from app.models.part_file import Part
+from app.system import proxies
 from tests.models.lies import LIES, OTHER, SOURCE, cuts_each_tenth, flips_a_byte
 from tests.models.standin_hub import Answer, StandInHub, honest, standing
 
@@ -396,10 +397,11 @@ async def test_a_proxy_is_used_where_the_system_names_one(
         wanted = order_for(hub)
         proxy.repos = hub.repos
         monkeypatch.setenv("http_proxy", f"{scheme}me:pw@{proxy.endpoint.removeprefix('http://')}")
-        await Fetch(wanted, folder).run()
+        with monkeypatch.context() as patch:  # as if the hub were on another machine
+            patch.setattr(proxies, "is_this_machine", lambda _host: False)
+            await Fetch(wanted, folder).run()
         assert hub.requests == []
         assert proxy.requests[0][1]["Proxy-Authorization"].startswith("Basic ")
-        monkeypatch.setenv("no_proxy", "127.0.0.1")
         await Fetch(order_for(hub, other=OTHER), folder).run()
         assert len(proxy.requests) == 1
         assert len(hub.requests) == 1

@@ -15,6 +15,7 @@ from app.models.hub import Hub, HubFile, models_of, quantisation_of
 from app.models.hub_errors import DownloadError, GatedError, HubError
 from app.models.off_loop import off_loop
 from app.models.order import order_of
+from app.system import proxies
 from app.system.said import Said
 from tests.models.standin_hub import REVISION, StandInHub, standing
 
@@ -43,6 +44,18 @@ async def test_a_search_finds_repositories_with_what_is_said_of_them() -> None:
     assert (qwen.num_params, qwen.n_ctx_train, qwen.architecture) == (4_022_468_096, 40_960, "qwen3")
     assert (gemma.licence, gemma.is_gated) == ("gemma", True)
     assert "Authorization" not in asked[1]
+
+
+async def test_a_search_takes_the_proxy_that_the_system_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with standing(StandInHub()) as stand_in, standing(StandInHub()) as proxy:
+        stand_in.repos = proxy.repos = {"Qwen/Qwen3-4B-GGUF": {}}
+        monkeypatch.setenv("http_proxy", proxy.endpoint)
+        monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:1")
+        assert await off_loop(Hub(stand_in.endpoint).search, "4b")
+        assert (len(stand_in.requests), proxy.requests) == (1, []), "it is this machine"
+        monkeypatch.setattr(proxies, "is_this_machine", lambda _host: False)
+        assert await off_loop(Hub(stand_in.endpoint).search, "4b")
+        assert (len(stand_in.requests), len(proxy.requests)) == (1, 1)
 
 
 async def test_the_files_of_a_repository_come_with_size_and_checksum() -> None:

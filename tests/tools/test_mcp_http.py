@@ -157,6 +157,32 @@ async def test_one_that_misbehaves_costs_its_call(kind, monkeypatch):
         assert await one.call("echo", HELLO) == {"plain_text_response": "echo: hello"}
 
 
+async def test_one_on_this_machine_is_asked_without_the_proxy_and_others_through_it(monkeypatch):
+    asked = []
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        asked.append(request.headers.get("Proxy-Authorization"))
+        return honest(json.loads(await request.read()))
+
+    async def proxy(request: web.Request) -> web.StreamResponse:
+        assert str(request.url) == "http://mcp.test/mcp"
+        return await handler(request)
+
+    async with (
+        serving(("POST", "/mcp", handler)) as url,
+        serving(("POST", "/{any:.*}", proxy)) as through,
+        on_time(),
+    ):
+        monkeypatch.setenv("http_proxy", through.replace("//", "//me:pw@"))
+        monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:1")
+        for where, header in ((url, None), ("http://mcp.test", "Basic bWU6cHc=")):
+            asked.clear()
+            async with server(McpServer(ServerConfig("h", url=f"{where}/mcp"))) as one:
+                await one.start()
+                assert await one.call("echo", HELLO) == {"plain_text_response": "echo: hello"}
+            assert set(asked) == {header}
+
+
 class Provider:
     """Lets in who has signed in: a server and its authorization server in one."""
 
