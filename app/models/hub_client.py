@@ -43,7 +43,7 @@ def use_limits() -> None:
 
 
 class _Transport(httpx2.BaseTransport):
-    """Through the proxy that each address takes. httpx itself fails where one is of a kind it does not know."""
+    """Through the proxy that each address takes. httpx itself fails where one is a SOCKS proxy."""
 
     def __init__(self) -> None:
         self._through = cache(lambda proxy: httpx2.HTTPTransport(proxy=proxy))

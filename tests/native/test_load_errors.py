@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.llama.load_errors import AGAIN, NEWER, SMALLER, context_refusal
+from app.engine.llama.load_errors import (
+    AGAIN,
+    COMPLETE,
+    FIRST,
+    LANGUAGE,
+    NEWER,
+    RENAMED,
+    SMALLER,
+    context_refusal,
+)
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.errors import ModelLoadError
 from app.protocol.load import LoadParams
@@ -52,6 +61,66 @@ def test_a_broken_file_says_why_and_what_to_do(
         pass
     assert why in str(refused.value)
     assert str(refused.value).endswith(what_to_do)
+
+
+def with_values(data: bytes, added: bytes, num_added: int, num_tensors: int | None = None) -> bytes:
+    """With more metadata, and a text that keeps the weights where alignment wants them: see `aligned`."""
+    num_known, num_values = struct.unpack_from("<QQ", data, 8)
+    counts = struct.pack("<QQ", num_known if num_tensors is None else num_tensors, num_values + num_added + 1)
+    return data[:8] + counts + added + data[24:]
+
+
+def aligned(num_bytes: int) -> bytes:
+    """A text in the metadata that, after so many bytes, ends at a multiple of 32."""
+    key = struct.pack("<Q", 6) + b"filler" + struct.pack("<I", 8)
+    num_chars = -(num_bytes + len(key) + 8) % 32
+    return key + struct.pack("<Q", num_chars) + b"x" * num_chars
+
+
+def in_two_parts(path: Path, folder: Path) -> list[Path]:
+    """All tensors are in the first part."""
+    parts = [folder / f"x-0000{number}-of-00002.gguf" for number in (1, 2)]
+    data = path.read_bytes()
+    (num_tensors,) = struct.unpack_from("<Q", data, 8)
+    for number, part in enumerate(parts):
+        told = ((b"split.no", "<IH", 2, number), (b"split.count", "<IH", 2, 2))
+        values = [*told, (b"split.tensors.count", "<Ii", 5, num_tensors)]
+        added = b"".join(
+            struct.pack("<Q", len(key)) + key + struct.pack(form, kind, value)
+            for key, form, kind, value in values
+        )
+        part.write_bytes(
+            with_values(data, added + aligned(len(added)), len(values), num_tensors if number == 0 else 0)
+        )
+    return parts
+
+
+def test_a_part_of_a_model_says_which_file_to_open(tiny_gguf: Callable[[str], Path], tmp_path: Path) -> None:
+    first, second = in_two_parts(tiny_gguf("llama"), tmp_path)
+
+    def said_of(path: Path) -> str:
+        with pytest.raises(ModelLoadError) as refused, open_llama_backend(LoadParams(path)):
+            pass
+        return str(refused.value)
+
+    assert said_of(second) == f"{second.name} is part 2 of a model. {FIRST}"
+    renamed = first.rename(tmp_path / "renamed.gguf")
+    assert said_of(renamed) == f"renamed.gguf is part of a model whose parts have been renamed. {RENAMED}"
+    second.unlink()
+    assert said_of(renamed.rename(first)).endswith(COMPLETE)
+
+
+def test_a_projector_says_that_it_is_one(tiny_gguf: Callable[[str], Path], tmp_path: Path) -> None:
+    path = tmp_path / "mmproj.gguf"
+    data = tiny_gguf("llama").read_bytes()
+    name = struct.pack("<Q", 20) + b"general.architecture" + struct.pack("<IQ", 8, 5) + b"llama"
+    assert name in data
+    as_projector = data.replace(name, name[:-13] + struct.pack("<Q", 4) + b"clip")
+    path.write_bytes(with_values(as_projector, aligned(-1), 0))
+    with pytest.raises(ModelLoadError) as refused, open_llama_backend(LoadParams(path)):
+        pass
+    assert str(refused.value).startswith("mmproj.gguf is a projector")
+    assert str(refused.value).endswith(LANGUAGE)
 
 
 @pytest.mark.parametrize(

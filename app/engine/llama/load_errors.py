@@ -13,6 +13,9 @@ from app.system.said import Said, said, together
 NEWER = said("A newer Skein may open it: update Skein, or open another model.")
 AGAIN = said("Download it again, or open another one.")
 COMPLETE = said("Put all its parts into one folder, or download them again.")
+FIRST = said("Open its first part, the file with “-00001-of-” in its name.")
+RENAMED = said("Give its parts the names that they had, or download them again.")
+LANGUAGE = said("Open the model that it belongs to.")
 SMALLER = said(
     "Choose a smaller context in the model's settings, close other programs, or open a smaller model."
 )
@@ -62,6 +65,18 @@ def _missing_part(name: str, part: str) -> Said:
     )
 
 
+def _later_part(name: str, index: str) -> Said:
+    return said("{name} is part {number} of a model.", name=name, number=int(index) + 1)
+
+
+def _wrong_names(name: str, _found: str) -> Said:
+    return said("{name} is part of a model whose parts have been renamed.", name=name)
+
+
+def _projector(name: str, _found: str) -> Said:
+    return said("{name} is a projector: it lets a model see or hear, and answers nothing itself.", name=name)
+
+
 def _missing_weights(name: str, weights: str) -> Said:
     return said("{name} lacks the tensor “{weights}”.", name=name, weights=weights)
 
@@ -102,6 +117,9 @@ TABLE: tuple[tuple[str, Reason, Said], ...] = (
     (r"(?:failed|unable) to allocate()", _no_memory, SMALLER),
     (r"[Cc]annot allocate memory()", _no_memory, SMALLER),
     (r"data is not within the file bounds()", _incomplete, AGAIN),
+    (r"illegal split file idx: (\d+)", _later_part, FIRST),
+    (r"invalid split file (?:name|idx):()", _wrong_names, RENAMED),
+    (r"CLIP cannot be used as main model()", _projector, LANGUAGE),
     (r"failed to load GGUF split from (.+)", _missing_part, COMPLETE),
     (r"missing tensor '([^']*)'", _missing_weights, AGAIN),
     (r"tensor '([^']*)' not found", _missing_weights, AGAIN),
