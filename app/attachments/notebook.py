@@ -14,8 +14,18 @@ def text_of(text: str) -> str:
     notebook = json.loads(text)
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         raise RefusedError(Reason.DAMAGED)
-    language = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "python")
-    return "\n\n".join(part for cell in notebook["cells"] for part in _parts(cell, language))
+    try:
+        language = notebook["metadata"]["kernelspec"]["language"]
+    except (LookupError, TypeError):
+        language = "python"
+    return "\n\n".join(part for cell in notebook["cells"] for part in _cell(cell, language))
+
+
+def _cell(cell: Any, language: str) -> list[str]:
+    try:
+        return list(_parts(cell, language))
+    except (AttributeError, TypeError):  # its values are of other kinds than in any notebook
+        return ["[unreadable cell]"]
 
 
 def _parts(cell: dict[str, Any], language: str) -> Iterator[str]:

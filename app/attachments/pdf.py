@@ -17,8 +17,18 @@ def text_of(file: BytesIO) -> str:
     try:
         if reader.is_encrypted and not reader.decrypt(""):
             raise RefusedError(Reason.PASSWORD)
-        for page in reader.pages:
-            collected.add(page.extract_text().strip(), "\n\n")
+        failures: list[Exception] = []
+        for number, page in enumerate(reader.pages, 1):
+            try:
+                text = page.extract_text().strip()
+            except (DependencyError, MemoryError):
+                raise
+            except Exception as error:  # pypdf raises anything on a broken page
+                failures.append(error)
+                text = f"[unreadable page {number}]"
+            collected.add(text, "\n\n")
     except DependencyError as error:  # a cipher that pypdf alone cannot do
         raise RefusedError(Reason.PASSWORD) from error
+    if failures and len(failures) == len(reader.pages):
+        raise failures[0]
     return collected.text

@@ -161,6 +161,13 @@ def test_a_notebook_is_its_text_its_code_and_what_it_printed() -> None:
     assert text == "# Sums\nTwo of them.\n\n```python\nprint(1 + 1)\n```\n\nOutput:\n```\n2\n3\nError\n```"
 
 
+def test_a_cell_of_a_notebook_that_cannot_be_read_is_marked() -> None:
+    cells = [{"cell_type": "markdown", "source": "a"}, 3, {"cell_type": "code", "source": "b", "outputs": 5}]
+    notebook = {"cells": [*cells, {"cell_type": "code", "source": ["c"]}], "metadata": {"kernelspec": None}}
+    text = read(json.dumps(notebook).encode(), "a.ipynb")[0]
+    assert text == "a\n\n[unreadable cell]\n\n[unreadable cell]\n\n```python\nc\n```"
+
+
 def test_a_notebook_without_cells_is_damaged() -> None:
     assert reason_of(b"{}", "a.ipynb") is Reason.DAMAGED
 
@@ -170,6 +177,20 @@ def test_a_notebook_without_cells_is_damaged() -> None:
 
 def test_the_pages_of_a_pdf_are_read() -> None:
     assert read(pdf("Hello from a page")) == ("Hello from a page", "pdf")
+
+
+def test_a_page_that_cannot_be_read_is_marked_and_the_others_are_read() -> None:
+    from pypdf import PdfWriter
+
+    bad = pdf("second").replace(b"/FlateDecode", b"/OtherDecode")
+    writer = PdfWriter()
+    for page in (pdf("first"), bad, pdf("third")):
+        writer.append(io.BytesIO(page))
+    file = io.BytesIO()
+    writer.write(file)
+    assert read(file.getvalue()) == ("first\n\n[unreadable page 2]\n\nthird", "pdf")
+    with pytest.raises(NotImplementedError):
+        read(bad)
 
 
 def test_a_pdf_of_pictures_has_no_text() -> None:
