@@ -17,6 +17,7 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")  # not those that l
 _MAX_CONTROL_SHARE = 0.01
 _SAMPLE_BYTES = 256 << 10  # the encoding is guessed from these
 
+_HEAD_BYTES = 1024
 _MIN_SHARE = 0.9  # of words that are as a language has them
 _MAX_SHARE_OF_LETTERS = 0.7  # that are beyond ASCII, in Latin script
 _WESTERN = [
@@ -46,6 +47,16 @@ _OTHERS = (
     *("cp1251", "koi8_r", "cp866", "cp1253", "cp1255", "cp1256", "cp874"),
     *("cp932", "euc_jp", "iso2022_jp", "gb18030", "big5", "cp949"),
 )
+_DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?([\w.:-]{1,40})""")  # of HTML and XML
+_WIDER = {  # what is meant by the name of a smaller one
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
 # With the marks between its letters that a wrong code page makes, but not those that may join two words.
 _WORD = re.compile(r"[^\W\d_²³¹½¼¾µ]+(?:(?:[^\x00-\x7f\w\s‘’–—·…\xad]|[²³¹½¼¾µ])+[^\W\d_²³¹½¼¾µ]+)*")
 
@@ -61,7 +72,19 @@ def text_of(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        return data.decode(_guessed_encoding(data), "replace")
+        return data.decode(_declared_encoding(data) or _guessed_encoding(data), "replace")
+
+
+def _declared_encoding(data: bytes) -> str:
+    """That of a page which is as it says, else ""."""
+    found = _DECLARED.search(data, 0, _HEAD_BYTES) if data.lstrip()[:1] == b"<" else None
+    try:
+        name = codecs.lookup(found[1].decode("ascii", "replace")).name if found else ""
+        name = _WIDER.get(name, name)
+        data.decode(name or "ascii")
+    except (LookupError, UnicodeDecodeError):
+        return ""
+    return name
 
 
 def _guessed_encoding(data: bytes) -> str:

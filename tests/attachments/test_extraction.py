@@ -80,6 +80,23 @@ def test_a_few_letters_are_taken_for_those_of_the_west(text: str) -> None:
     assert read((text + ", and 200 words in English. " * 40).encode("cp1252"))[0].startswith(text)
 
 
+@pytest.mark.parametrize(
+    ("head", "encoding", "text"),
+    [
+        ('<meta charset="windows-1251">', "cp1251", "Привет"),
+        ("<meta charset=iso-8859-1>", "cp1252", "“naïve”"),
+        ('<meta http-equiv="Content-Type" content="text/html; charset=gb2312">', "gb18030", "你好"),
+        ('<?xml version="1.0" encoding="Shift_JIS"?>', "cp932", "日本語①"),
+        ('<meta charset="nonsense">', "cp1252", "naïve"),
+        ('<meta charset="utf-8">', "cp1252", "naïve"),
+        ('<meta charset="rot13">', "cp1252", "naïve"),
+    ],
+)
+def test_a_page_is_read_in_the_encoding_that_it_declares(head: str, encoding: str, text: str) -> None:
+    page = f"{head}<body><p>{text}".encode(encoding)
+    assert read(page, "page.html")[0] == text
+
+
 def test_line_ends_become_one_kind_and_control_characters_go() -> None:
     rest = "x" * 200
     log = b"\n\na\r\nb\rc\x0cd\x1b[31;1mred\x1b[0m\x07\n\n\n\n\n\n" + rest.encode() + b"\n"
