@@ -2,7 +2,7 @@
 
 Emphasis may begin and end beside the punctuation of Chinese, Japanese and Korean, which have no spaces: as in
 https://github.com/tats-u/markdown-cjk-friendly, see https://github.com/commonmark/commonmark-spec/issues/650.
-A row of a table keeps all its cells.
+A row of a table keeps all its cells. `<br>` breaks the line: cells have no other way. Other HTML stays text.
 """
 
 import re
@@ -26,6 +26,7 @@ from app.chats.math_syntax import formula_at
 MAX_ROW_CHARS = 4_000  # of a table: a longer one is divided at each bar
 
 _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
+_BREAK = re.compile(r"<(br) {0,8}/?>", re.IGNORECASE)
 _TICKS = re.compile("`*")
 
 
@@ -34,6 +35,7 @@ def rules_plugin(parser: MarkdownIt) -> None:
     inline = _Inline()
     inline.ruler, inline.ruler2 = parser.inline.ruler, parser.inline.ruler2
     parser.inline = inline
+    parser.inline.ruler.before("autolink", "line_break", _line_break)
     parser.block.ruler.at("table", whole_table, {"alt": ["paragraph", "reference"]})
 
 
@@ -83,6 +85,16 @@ def _split_outside(line: str) -> list[str]:
             bars.append(at)
         at += 2 if line[at] == "\\" else len(_TICKS.match(line, at)[0]) or 1  # type: ignore[index]
     return [line[start + 1 : end].replace("\\|", "|") for start, end in pairwise([*bars, len(line)])]
+
+
+def _line_break(state: StateInline, silent: bool) -> bool:
+    found = _BREAK.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        state.push("hardbreak", "br", 0).content = found[1]
+    state.pos = found.end()
+    return True
 
 
 class _Inline(ParserInline):

@@ -241,7 +241,7 @@ def test_other_marks_beside_cjk_punctuation() -> None:
 def cells_of(*rows: str, head: str = "| a | b |\n|---|---|") -> list[list[str]]:
     rendered = html_of("\n".join([head, *rows]))
     assert rendered.count("<tr>") == 1 + len(rows)
-    return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rendered.split("<tr>")[2:]]
+    return [re.findall(r"(?s)<td[^>]*>(.*?)</td>", row) for row in rendered.split("<tr>")[2:]]
 
 
 def test_bars_in_code_and_formulas_do_not_divide_the_row_of_a_table() -> None:
@@ -259,6 +259,12 @@ def test_cells_too_many_join_the_last_and_missing_ones_are_empty() -> None:
     assert cells_of("| a ``` b | c | d |") == [["a ``` b", "c | d"]]
     assert cells_of(r"| a \| b | c | d |") == [["a | b", "c | d"]]
     assert cells_of("| `a | 1` |", head="| a |\n|---|") == [["<code>a | 1</code>"]]
+
+
+def test_a_cell_has_several_lines() -> None:
+    (cells,) = cells_of("| - one<br>- two<BR />x | `<br>` <b>y</b> <br hidden> |")
+    assert cells[0] == "- one<br />\n- two<br />\nx"
+    assert cells[1] == "<code>&lt;br&gt;</code> &lt;b&gt;y&lt;/b&gt; &lt;br hidden&gt;"
 
 
 def test_a_long_row_with_too_many_cells_takes_no_time() -> None:
