@@ -81,7 +81,8 @@ def sketch(entry: dict[str, Any], find: FindFile) -> Sketch:
     for node_id, stored in _in_order(fields_of(entry.get("mapping"))):
         message = fields_of(stored.get("message"))
         node = _node(node_id, id_of(stored.get("parent")), message)
-        node.attachments = tuple(_pictures(message, find))
+        if node.is_message:
+            node.attachments = tuple(_pictures(message, find))
         result.nodes.append(node)
         result.num_left_out += _num_files(message) - len(node.attachments)
         result.unread += _left_out(node, message)
@@ -138,11 +139,11 @@ def _left_out(node: Node, message: dict[str, Any]) -> Counter[str]:
     """The kind of a message that says something of which nothing is taken; else what of it is not taken."""
     content = fields_of(message.get("content"))
     kind = name_of(content.get("content_type"))
-    is_taken = node.is_message and (node.text or node.thinking or node.attachments)
+    parts = [part for part in items_of(content.get("parts")) if not _pointer(part)]
+    is_taken = node.text or node.thinking or (node.attachments and not says(parts))
     if is_taken or kind == "reasoning_recap":
         return unread(content, _CONTENT) if kind in _SAID_KINDS else Counter()
     others = [value for key, value in content.items() if key not in ("content_type", "parts", "language")]
-    parts = [part for part in items_of(content.get("parts")) if not _pointer(part)]
     if not says([others, parts]):
         return Counter()
     tool = name_of(fields_of(message.get("author")).get("name")) if kind == "text" else ""

@@ -48,8 +48,9 @@ _CHAT: dict[str, Shape] = {
 }
 _SHAPE: Shape = {
     **_CHAT,
-    **leaves("user_id created_at updated_at share_id folder_id meta"),
+    **leaves("user_id created_at updated_at share_id folder_id"),
     "chat": _CHAT,
+    "meta": {},
 }
 
 

@@ -298,8 +298,9 @@ def test_open_webui_with_the_answer_as_items(tmp_path: Path) -> None:
     answer = only(read_json(tmp_path, [webui(content="", output=output)]), "Open WebUI").chat.turns[1]
     assert (answer.text, answer.thinking_s) == ("Sunny.", 3)
     assert calls_of(answer) == [[("look", '{"a": 1}', "done", "Sun")]]
-    changed = only(read_json(tmp_path, [webui(content="My words.", output=output)]), "Open WebUI")
-    assert (changed.chat.turns[1].text, changed.unread) == ("My words.", {"output": 1})
+    tagged = webui(content="My words.", output=output) | {"meta": {"tags": ["sun"]}}
+    changed = only(read_json(tmp_path, [tagged]), "Open WebUI")
+    assert (changed.chat.turns[1].text, changed.unread) == ("My words.", {"output": 1, "tags": 1})
 
 
 def test_lm_studio_with_calls_of_tools(tmp_path: Path) -> None:
@@ -461,7 +462,7 @@ def test_pictures_that_chatgpt_draws_come_in(tmp_path: Path) -> None:
         {"role": "user", "content": "draw"},
         {
             "author": {"role": "tool", "name": "t2uay3k"},
-            "content": {"content_type": "multimodal_text", "parts": [drawn]},
+            "content": {"content_type": "multimodal_text", "parts": ["Say nothing.", drawn]},
         },
         {
             "author": program,
@@ -475,7 +476,7 @@ def test_pictures_that_chatgpt_draws_come_in(tmp_path: Path) -> None:
     found = only(read_json(tmp_path, [conversation(*messages)]), "ChatGPT")
     assert found.chat.turns[1].text == "```\nplotted\n```\n\nThere."
     assert len(found.chat.turns[1].attachments) == 2
-    assert (found.num_left_out, found.unread) == (1, {})
+    assert (found.num_left_out, found.unread) == (1, {"multimodal_text": 1})
 
 
 SKEIN: dict[str, Any] = {
