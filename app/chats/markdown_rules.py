@@ -7,7 +7,7 @@ A row of a table keeps all its cells. `<br>` breaks the line: cells have no othe
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -27,6 +27,8 @@ MAX_ROW_CHARS = 4_000  # of a table: a longer one is divided at each bar
 
 _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
 _BREAK = re.compile(r"<(br) {0,8}/?>", re.IGNORECASE)
+_MAY_HIDE_BARS = re.compile(r"[`$]|\\[(\[]")
+_BELOW_HEAD = re.compile(r"(?=.*-)[\s|:-]+")
 _TICKS = re.compile("`*")
 
 
@@ -41,7 +43,9 @@ def rules_plugin(parser: MarkdownIt) -> None:
 
 def whole_table(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
     first_token = len(state.tokens)
-    if not table(state, start_line, end_line, silent):
+    if not (
+        table(state, start_line, end_line, silent) or _table_below_bars(state, start_line, end_line, silent)
+    ):
         return False
     row: list[Token] = []
     for token in state.tokens[first_token:]:
@@ -53,15 +57,35 @@ def whole_table(state: StateBlock, start_line: int, end_line: int, silent: bool)
     return True
 
 
+def _table_below_bars(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """A table in whose head a bar stands in code or a formula."""
+    start, end = state.bMarks[start_line], state.eMarks[start_line]
+    head = state.src[start:end]
+    if start_line + 2 > end_line or len(head) > MAX_ROW_CHARS or not _MAY_HIDE_BARS.search(head):
+        return False
+    if not _BELOW_HEAD.fullmatch(state.src, state.bMarks[start_line + 1], state.eMarks[start_line + 1]):
+        return False
+    source, bars = state.src, {start + bar for bar in _bars_outside(head)}
+    masked = "".join(
+        "|" if start + at in bars else "." if letter == "|" else letter for at, letter in enumerate(head)
+    )
+    state.src = source[:start] + masked + source[end:]
+    is_table = table(state, start_line, end_line, silent)
+    state.src = source
+    return is_table
+
+
 def _take_all_cells(state: StateBlock, row: Sequence[Token]) -> None:
     """Of a row with too many: the rule of tables drops them."""
     assert row[0].map
     line = state.src[state.bMarks[row[0].map[0]] : state.eMarks[row[0].map[0]]].strip()
-    if line.count("|") < len(row) or len(_within_borders(escapedSplit(line))) <= len(row):
+    if line.count("|") - line.startswith("|") - line.endswith("|") < len(row):
+        return
+    plain = _within_borders(escapedSplit(line))
+    if len(plain) <= len(row):
         return
     cells = _within_borders(_split_outside(line)) if len(line) <= MAX_ROW_CHARS else []
-    if len(cells) < len(row):
-        cells = _within_borders(escapedSplit(line))
+    cells = cells if len(cells) >= len(row) else plain
     cells[len(row) - 1 :] = ["|".join(cells[len(row) - 1 :])]
     for token, cell in zip(row, cells, strict=True):
         token.content = cell.strip()
@@ -72,8 +96,12 @@ def _within_borders(cells: list[str]) -> list[str]:
 
 
 def _split_outside(line: str) -> list[str]:
-    """At each bar that is neither escaped nor in code or a formula."""
-    bars = [-1]
+    bars = [-1, *_bars_outside(line), len(line)]
+    return [line[start + 1 : end].replace("\\|", "|") for start, end in pairwise(bars)]
+
+
+def _bars_outside(line: str) -> Iterator[int]:
+    """Those that are neither escaped nor in code or a formula."""
     at = 0
     while at < len(line):
         formula = formula_at(line, at)
@@ -82,9 +110,8 @@ def _split_outside(line: str) -> list[str]:
             at = formula[2] if formula else code.end()  # type: ignore[union-attr]
             continue
         if line[at] == "|":
-            bars.append(at)
+            yield at
         at += 2 if line[at] == "\\" else len(_TICKS.match(line, at)[0]) or 1  # type: ignore[index]
-    return [line[start + 1 : end].replace("\\|", "|") for start, end in pairwise([*bars, len(line)])]
 
 
 def _line_break(state: StateInline, silent: bool) -> bool:

@@ -261,6 +261,18 @@ def test_cells_too_many_join_the_last_and_missing_ones_are_empty() -> None:
     assert cells_of("| `a | 1` |", head="| a |\n|---|") == [["<code>a | 1</code>"]]
 
 
+def test_bars_in_code_and_formulas_do_not_divide_the_head_of_a_table() -> None:
+    rendered = html_of("> | `a|b` | $|x|$ |\n> |---|---|\n> | 1 | 2 |")
+    assert re.findall("<th[^>]*>(.*?)</th>", rendered) == ["<code>a|b</code>", '<math open="$">|x|</math>']
+    assert cells_of("| 1 | 2 | 3 |", head="`a|b`|c\n---|---") == [["1", "2 | 3"]]
+    for written in (
+        "| `a|b` | c |\n|---|---|---|---|",
+        "| `a|b | c |\n|---|---|",
+        "`a|b`\n---",
+    ):
+        assert "<td" not in html_of(f"{written}\n| 1 | 2 |")
+
+
 def test_a_cell_has_several_lines() -> None:
     (cells,) = cells_of("| - one<br>- two<BR />x | `<br>` <b>y</b> <br hidden> |")
     assert cells[0] == "- one<br />\n- two<br />\nx"
