@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import SplitResult, quote, urlsplit
 
 from app.models.hub_errors import HubError
-from app.system.proxies import address_of, is_this_machine
+from app.system.hosts import address_of, is_this_machine
 from app.system.said import said
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
