@@ -30,10 +30,9 @@ from app.protocol.request import Role
 NAME = "Open WebUI"
 
 # An answer has its thinking, its calls and the programs that it ran as HTML, with their values as attributes.
-_DETAILS = re.compile(r'<details type="(reasoning|tool_calls|code_interpreter)"([^>]*)>')
+_DETAILS = re.compile(r'<details type="(reasoning|tool_calls|code_interpreter)"([^<>]*)>')
 _END_OF_DETAILS = "</details>"
-_ATTRIBUTE = re.compile(r'([a-z_]+)="([^"]*)"')
-_SUMMARY = re.compile(r"\s*<summary>.*?</summary>\s*", re.DOTALL)
+_ATTRIBUTE = re.compile(r'(?<![a-z_])([a-z_]+)="([^"]*)"')
 _DIGITS = re.compile("[0-9]{1,6}")
 _MEDIA = ("image_url", "input_audio")
 _CONTENT: Shape = Kinds("type", {"text": leaves("type text"), **dict.fromkeys(_MEDIA)})
@@ -145,9 +144,11 @@ def _details(text: str) -> Iterator[tuple[int, str, str, str, int]]:
     """Where each begins, its kind, its attributes, what is in it, and where it ends."""
     at = 0
     while (found := _DETAILS.search(text, at)) and (end := text.find(_END_OF_DETAILS, found.end())) >= 0:
-        inside = _SUMMARY.sub("", text[found.end() : end], count=1).strip("\n")
+        inside = text[found.end() : end]
+        summary, mark, rest = inside.partition("</summary>")
+        inside = rest if mark and summary.lstrip().startswith("<summary>") else inside
         at = end + len(_END_OF_DETAILS)
-        yield found.start(), found[1], found[2], inside, at
+        yield found.start(), found[1], found[2], inside.strip(), at
 
 
 def _take_output(items: list[Any], node: Node) -> None:

@@ -88,6 +88,28 @@ def test_a_chat_of_thousands_of_messages_in_one_line_is_read_but_not_of_any_numb
     assert "more than 100,000 messages" in reason_of(findings_of(tmp_path, conversation(*too_many)))
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        '<details type="tool_calls" ' * 40_000,
+        '<details type="tool_calls">' * 40_000,
+        '<details type="tool_calls" ' + "a" * 1_000_000 + "></details>",
+        '<details type="reasoning">' + " " * 1_000_000 + "</details>",
+        '<details type="reasoning"><summary>' + " <summary>" * 100_000 + "</details>",
+        '<details type="tool_calls" result="' + "[" * 100_000 + '"></details>',
+        '<details type="tool_calls"></details>' * 20_000,
+    ],
+    ids=("open tags", "open details", "attribute", "space", "summaries", "depth", "calls"),
+)
+def test_details_of_an_answer_take_no_time(tmp_path: Path, content: str) -> None:
+    answer = {"role": "assistant", "content": content + "The end."}
+    entry = {"chat": {"history": {"messages": {"a": answer}, "currentId": "a"}}}
+    began = time.perf_counter()
+    (found,) = findings_of(tmp_path, json.dumps(entry)).chats
+    assert time.perf_counter() - began < 5
+    assert found.chat.turns[0].text.endswith("The end.")
+
+
 def test_two_messages_with_one_id(tmp_path: Path) -> None:
     reason = reason_of(findings_of(tmp_path, conversation(message(7), message(7, 7))))
     assert reason == "Two messages have the same id, “7”."
