@@ -143,7 +143,7 @@ def _is_media(part: object) -> bool:
 
 
 def _joined(parts: list[Any]) -> str:
-    return "".join(text_of(fields_of(part).get("text")) for part in parts)
+    return "".join(text_of(part) or text_of(fields_of(part).get("text")) for part in parts)
 
 
 def _attachments(extras: list[Any]) -> list[Attachment]:

@@ -173,7 +173,8 @@ def _take_output(items: list[Any], node: Node) -> None:
 
 def _joined(parts: object) -> str:
     """A text, or the texts of parts."""
-    return text_of(parts) or "".join(text_of(fields_of(part).get("text")) for part in items_of(parts))
+    texts = (text_of(part) or text_of(fields_of(part).get("text")) for part in items_of(parts))
+    return text_of(parts) or "".join(texts)
 
 
 def _unpacked(value: str) -> str:

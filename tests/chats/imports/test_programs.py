@@ -102,7 +102,7 @@ def test_the_first_llama_ui_and_lists_of_messages(tmp_path: Path) -> None:
     chat = only(read_json(tmp_path, shapes.FIRST_LLAMA_UI), "llama.cpp").chat
     assert said(chat.turns) == [("user", "hello"), ("assistant", "hi")]
     assert chat.display_title == "hello"
-    parts = [{"type": "text", "text": "hello"}, {"type": "image_url", "image_url": {"url": "x"}}]
+    parts = [{"type": "text", "text": "he"}, "llo", {"type": "image_url", "image_url": {"url": "x"}}]
     chat = only(read_json(tmp_path, {"messages": [{"role": "user", "content": parts}]}), "llama.cpp").chat
     assert said(chat.turns) == [("user", "hello")]
 
