@@ -17,6 +17,7 @@ from app.attachments.packed import ElementFinder, Package
 MAX_COLUMNS = 16_384  # as Excel has them
 _WORKBOOK = "xl/workbook.xml"
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")  # a character that XML cannot hold
 _PLACE = re.compile("([A-Z]{1,3})[0-9]+")
 
 
@@ -68,7 +69,7 @@ class _Texts:
         self._is_text = False
         self._num_spoken -= name == "rPh"
         if name == "si":
-            self.values.append("".join(self._pieces))
+            self.values.append(_unescaped("".join(self._pieces)))
             self._pieces = []
 
     def characters(self, text: str) -> None:
@@ -188,7 +189,7 @@ class _Sheet:
                     return _moment(datetime.datetime.fromisoformat(value))
         except (ValueError, LookupError, OverflowError):
             return f"[unreadable cell: {value}]"
-        return value
+        return _unescaped(value)
 
     def _formula(self, place: str) -> str:
         """One that many cells share stands in the first of them."""
@@ -204,6 +205,11 @@ class _Sheet:
             return str(Translator(first, origin).translate_formula(place))
         except (TranslatorError, ValueError, LookupError):
             return first
+
+
+def _unescaped(text: str) -> str:
+    written = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    return written.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _index(text: str) -> int:

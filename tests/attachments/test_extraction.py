@@ -313,6 +313,7 @@ def cells_of(cells: str, *changes: tuple[str, str], **sheets: list[list[object]]
         ('<c t="b"><v>0</v></c>', "False"),
         ('<c t="e"><v>#DIV/0!</v></c>', "#DIV/0!"),
         ('<c t="zz"><v>new</v></c>', "new"),
+        ('<c t="str"><v>a_x000D_b_x005F_x0041_</v></c>', "a\nb_x0041_"),
         ("<c><v>1.50</v></c>", "1.5"),
         ("<c><v>1E3</v></c>", "1000"),
         ("<c><v>12345678901234567890</v></c>", "12345678901234567890"),

@@ -300,6 +300,19 @@ async def test_pictures_go_out_and_into_another_skein(
     assert await other.store.thumbnail(picture.media.sha256)
 
 
+async def test_what_a_file_has_beyond_a_chat_is_named_for_all_its_chats(
+    qloop: asyncio.AbstractEventLoop, make_kit: Make, tmp_path: Path
+) -> None:
+    kit = await make_kit()
+    said = {"role": "user", "content": "Hello", "annotations": ["a", "b"], "name": "me"}
+    chats = [{"id": str(number), "messages": [said | {"id": "1"}], "settings": "x"} for number in range(2)]
+    path = write(tmp_path / "chats.json", *chats)
+    plan = await kit.transfer.read([path])
+    assert plan.unread == {"annotations": 2, "settings": 2}
+    await kit.transfer.import_chats(plan)
+    assert (await kit.transfer.read([path])).unread == plan.unread, "they are here already"
+
+
 async def test_pictures_of_other_programs_come_in_and_bad_ones_are_counted(
     qloop: asyncio.AbstractEventLoop, make_kit: Make, tmp_path: Path
 ) -> None:
