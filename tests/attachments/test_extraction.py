@@ -268,6 +268,8 @@ def test_a_workbook_is_read_sheet_by_sheet() -> None:
 
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+TEXTS = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings"
 STRICT = {
     MAIN: "http://purl.oclc.org/ooxml/spreadsheetml/main",
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships": "http://purl.oclc.org/ooxml/officeDocument/relationships",
@@ -281,6 +283,19 @@ def workbook(rows: str, *changes: tuple[str, str], **sheets: list[list[object]])
     parts["xl/sharedStrings.xml"] = (
         f'<sst xmlns="{MAIN}"><si><t>one</t></si><si><r><t>tw</t></r><r><t>o</t></r></si></sst>'
     )
+    for name, end, added in (
+        (
+            "[Content_Types].xml",
+            "</Types>",
+            f'<Override PartName="/xl/sharedStrings.xml" ContentType="{TEXTS}"/>',
+        ),
+        (
+            "xl/_rels/workbook.xml.rels",
+            "</Rel",
+            f'<Relationship Id="t" Type="{RELATION}" Target="sharedStrings.xml"/>',
+        ),
+    ):
+        parts[name] = parts[name].replace(end, added + end, 1)
     first = "xl/worksheets/sheet1.xml"
     if rows:
         parts[first] = re.sub("<sheetData>.*</sheetData>", f"<sheetData>{rows}</sheetData>", parts[first])
