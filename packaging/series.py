@@ -4,7 +4,7 @@
     python packaging/series.py write FOLDER    the commits since `pinned` become the patches
 
 A commit's subject is `name: what it does`; its patch is NN-name.patch, in their order. What stands above
-a diff is kept.
+a diff is kept. `write` fails with DoesNotFitError for a patch that the build would leave out.
 """
 
 import re
@@ -16,6 +16,8 @@ from pathlib import Path
 from apply_patch import SERIES, DoesNotFitError, apply
 from llama_cpp_sources import downloaded, unpacked
 
+# A machine that never used git has none.
+IDENTITY = ("-c", "user.name=Skein", "-c", "user.email=skein@localhost")
 LEFT_OUT = {".git", "models", "docs", "media", "benches"}  # a submodule's, and most of its size
 
 
@@ -52,11 +54,18 @@ def write(folder: Path) -> None:
         patch.unlink()
     for patch, text in written.items():
         patch.write_text(text, encoding="utf-8")
+    with tempfile.TemporaryDirectory() as work:
+        git(folder, "worktree", "add", "--detach", work, "pinned")
+        try:
+            for patch in written:
+                apply(patch, Path(work))
+        finally:
+            git(folder, "worktree", "remove", "--force", work)
 
 
 def commit(folder: Path, subject: str) -> None:
     git(folder, "add", "--all", "--force")
-    git(folder, "commit", "--quiet", "--message", subject)
+    git(folder, *IDENTITY, "commit", "--quiet", "--message", subject)
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -1,5 +1,6 @@
 """packaging/apply_patch.py, which runs where there is neither `patch` nor git, and what it applies."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -131,6 +132,18 @@ def test_a_patch_says_what_it_is_for(patch) -> None:
         assert re.search(rf"^{heading} \S", head, re.MULTILINE)
 
 
+@pytest.fixture(autouse=True)
+def unconfigured_git(tmp_path, monkeypatch) -> None:
+    """A new machine's, which knows no author."""
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "empty"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for name in os.environ.keys() & {
+        f"GIT_{role}_{part}" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")
+    }:
+        monkeypatch.delenv(name)
+
+
 def test_sources_of_a_submodule_become_a_repository(tmp_path, monkeypatch) -> None:
     """Its .git is a file that leads to nowhere."""
     archive = tmp_path / "sources.tar.gz"
@@ -150,9 +163,6 @@ def test_commits_become_patches_whose_heads_are_kept(folder, tmp_path, monkeypat
     (tmp_path / "series" / "07-other.patch").write_text(
         "Ones count.\n\nMeasured: much.\n\n--- a/gone\n+++ b/gone\n"
     )
-    for key, value in {"user.name": "Kim", "user.email": "kim@example.org"}.items():
-        for role in ("AUTHOR", "COMMITTER"):
-            monkeypatch.setenv(f"GIT_{role}_{key.removeprefix('user.').upper()}", value)
     series.git(folder, "init", "--quiet")
     series.commit(folder, "llama.cpp")
     series.git(folder, "tag", "pinned")
@@ -166,3 +176,19 @@ def test_commits_become_patches_whose_heads_are_kept(folder, tmp_path, monkeypat
         "01-new.patch": f"A file comes along\n\n{NEW}",
         "02-other.patch": f"Ones count.\n\nMeasured: much.\n\n{changed}",
     }
+
+
+def test_a_patch_that_a_build_would_leave_out_is_told(folder, tmp_path, monkeypatch) -> None:
+    """git finds the second of two equal places by its line, the build does not."""
+    monkeypatch.setattr(series, "SERIES", tmp_path / "series")
+    (tmp_path / "series").mkdir()
+    lines = BEFORE + "seven\n"
+    (folder / "other.txt").write_text(lines * 3)
+    series.git(folder, "init", "--quiet")
+    series.commit(folder, "llama.cpp")
+    series.git(folder, "tag", "pinned")
+    (folder / "other.txt").write_text(lines + lines.replace("four", "4") + lines)
+    series.commit(folder, "other: Fours count")
+    with pytest.raises(DoesNotFitError, match=r"other\.txt lacks, or repeats"):
+        series.write(folder)
+    assert series.git(folder, "worktree", "list").count("\n") == 1
