@@ -89,7 +89,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        return f"{self.subject:<16}{self.shape:<20}"
+        return f"{self.subject} {self.shape}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,8 +99,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--state", default=PATCHED, help="<kind>-STATE is compared with <kind>-plain")
     parser.add_argument("--kinds", nargs="*", help="of processors (default: all that are in the folder)")
     parser.add_argument("--models", type=Path, nargs="*", default=[], help="GGUFs: whole steps of these")
-    parser.add_argument("--only", nargs="*", help="words of which a line's name has one")
+    parser.add_argument("--only", nargs="*", help='beginnings of lines, such as Q8_0 or "Q4_K 1.5B"')
     parser.add_argument("--rows", type=int, nargs="*", default=ROWS)
+    parser.add_argument("--wanted", type=float, default=WANTED_RATIO, help="plain / patched, at least")
+    parser.add_argument("--cpu-time", action="store_true", help="of the processes: others disturb it less")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)  # in this very process
 
 
@@ -127,8 +129,8 @@ def _compared(kind: str, options: argparse.Namespace, verdict: Verdict) -> str:
             if error.returncode != -signal.SIGILL:
                 raise
             return f"{kind}: this processor lacks what it is built for."
-        cells = [cell for cell in cells if _ratio(pairs[cell]) < WANTED_RATIO]
-    verdict.equal("cells that fall short", [f"{cell.name}{cell.rows}" for cell in cells], [])
+        cells = [cell for cell in cells if _ratio(pairs[cell]) < options.wanted]
+    verdict.equal("cells that fall short", [f"{cell.name}, {cell.rows} rows" for cell in cells], [])
     lines = [f"\n{kind}: {PLAIN} / {options.state}", f"{'rows':<36}{_columns(options.rows)}"]
     for name in dict.fromkeys(cell.name for cell in pairs):
         ratios = {cell.rows: f"{_ratio(found):.2f}" for cell, found in pairs.items() if cell.name == name}
@@ -145,7 +147,7 @@ def _measure_pairs(
             found = pairs.setdefault(cell, [])
             found += [(_measured(plain, cell), _measured(patched, cell)) for _ in range(options.repeats)]
             raw = "  ".join(f"{before * 1000:.3f}:{after * 1000:.3f}" for before, after in found)
-            print(f"{cell.name}{cell.rows:>4} rows {_ratio(found):6.2f}   {raw}", flush=True)
+            print(f"{cell.name:<36}{cell.rows:>4} rows {_ratio(found):6.2f}   {raw}", flush=True)
 
 
 def _ratio(pairs: list[Pair]) -> float:
@@ -173,7 +175,7 @@ def _cells(options: argparse.Namespace) -> Iterator[Cell]:
     for subject, shape in shapes:
         for rows in options.rows:
             cell = Cell(subject, shape, rows)
-            if _is_measured(cell) and (not options.only or any(word in cell.name for word in options.only)):
+            if _is_measured(cell) and cell.name.startswith(tuple(options.only or [""])):
                 yield cell
 
 
@@ -197,7 +199,7 @@ def _is_measured(cell: Cell) -> bool:
 @contextmanager
 def _measuring(library: Path, options: argparse.Namespace) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "tests.benchmarks", "kernels", str(library), "--measure"]
-    command += ["--threads", str(options.threads)]
+    command += ["--threads", str(options.threads), *(["--cpu-time"] if options.cpu_time else [])]
     environment = os.environ | {"PYTHONPATH": str(library)}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True, bufsize=1) as process:
@@ -227,26 +229,27 @@ def _answer_requests(options: argparse.Namespace) -> None:
         cell = Cell(**json.loads(line))
         if cell != last:
             turns.close()
-            last, next_turn = cell, turns.enter_context(closing(_turns(cell, layers, options.threads)))
+            last, next_turn = cell, turns.enter_context(closing(_turns(cell, layers, options)))
         print(next(next_turn), flush=True)
 
 
-def _turns(cell: Cell, layers: _Layers, num_threads: int) -> Generator[float]:
+def _turns(cell: Cell, layers: _Layers, options: argparse.Namespace) -> Generator[float]:
     """Seconds of the operation: of each turn the least."""
     if cell.subject == MODEL:
-        yield from _model_turns(cell, num_threads)
+        yield from _model_turns(cell, options.threads)
         return
+    clock = time.process_time if options.cpu_time else time.perf_counter
     is_attention = cell.subject.startswith("attention")
     with opened_context(memory_bytes=1 << 30) as context:
         results = [_attention(context, cell)] if is_attention else _products(context, cell, layers)
-        with context.computation(results, num_threads) as compute:
+        with context.computation(results, options.threads) as compute:
             compute()
             while True:
                 took: list[float] = []
                 while sum(took) < MIN_SECONDS or len(took) < 3:
-                    began = time.perf_counter()
+                    began = clock()
                     compute()
-                    took.append(time.perf_counter() - began)
+                    took.append(clock() - began)
                 yield min(took)
 
 
