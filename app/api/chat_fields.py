@@ -18,7 +18,7 @@ from app.protocol.media import Media, MediaKind
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
 
-MAX_TOOLS = 128
+MAX_TOOLS = 400  # OpenAI takes 128, others more; the grammar of their calls has this many ways to begin
 MAX_MESSAGES = 10_000
 MAX_PARTS = 1_000  # of one message
 ROLES = {"developer": Role.SYSTEM, "function": Role.TOOL}  # OpenAI's newest and oldest words

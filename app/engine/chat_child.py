@@ -10,7 +10,7 @@ import contextlib
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -26,11 +26,11 @@ from app.engine.chat_template import (
 )
 from app.engine.grammar_choice import either
 from app.engine.limited_child import Reply, serve
-from app.engine.schema_limits import simplified, unenforced
+from app.engine.schema_limits import MAX_BOUND, simplified, unenforced, without_bounds
 from app.engine.tool_text import IN_ITS_FORMAT, IN_OUR_FORMAT, Turn, as_text, described
 from app.protocol.answer_format import AnswerFormat, AnswerWishes, ToolChoice, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
-from app.protocol.grammar import check_grammar, fault_of
+from app.protocol.grammar import check_grammar, fault_of, is_costly, note_fault
 from app.protocol.json_object import read_object
 from app.protocol.request import Message, Role
 from app.system.said import packed, said
@@ -47,6 +47,7 @@ CALLS = '"tool-name"'  # in a parser that finds calls of tools
 BLANKS_BETWEEN_CALLS = re.compile(r"\(([\w-]+)\? space\)\+")
 # Rules of llama.cpp itself, for text up to a mark and JSON. Those of a caller's schema have longer names.
 OWN_RULES = re.compile(r"until-[0-9]+(-[0-9]+)*|json-[a-z]+|string")
+STEPS_OF_TOOLS = 500_000  # of looking at the grammar of their calls, in a third of a second
 SPECIAL = ("add_generation_prompt", "enable_thinking")  # variables that llama.cpp has its own way for
 DEFAULTS = {"preserve_reasoning": True}  # as llama-server has it: what was thought in earlier turns stays
 # A chat that shows what a template does with tools.
@@ -169,8 +170,12 @@ class _Template:
             request["continue_final_message"] = wishes.goes_on
         if not tools:
             return self._library("apply", **request)
-        made = self._library("apply", tools=called, tool_choice=wishes.tool_choice, **request)
-        if shown != called and not left.how:
+        for note, held in _ways_to_hold(called):
+            made = self._library("apply", tools=held, tool_choice=wishes.tool_choice, **request)
+            made["notes"] += [note] if note else []
+            if _is_bearable(_unambiguous(made["grammar"])):
+                break
+        if shown != held and not left.how:
             request |= {"tools": shown, "tool_choice": wishes.tool_choice}
             made["prompt"] = self._library("apply", **request)["prompt"]
         return made
@@ -289,9 +294,29 @@ def _grammar_of_schema(library: ChatLibrary | None, text: str) -> dict[str, Any]
     return {"grammar": grammar, "warnings": [packed(one) for one in _warnings([schema], made["notes"])]}
 
 
+def _ways_to_hold(tools: list[Any]) -> Iterator[tuple[str, list[Any]]]:
+    """Tools as a grammar may hold calls of them, and what is given up for it: all of them may be too much."""
+    yield "", tools
+    yield said("lengths above {number} in tools", number=MAX_BOUND), without_bounds(tools)
+    bare = [tool | {"function": tool["function"] | {"parameters": {"type": "object"}}} for tool in tools]
+    yield said("the parameters of tools"), bare
+
+
+def _is_bearable(grammar: str) -> bool:
+    if not grammar:
+        return True
+    if is_costly(grammar, OWN_RULES, max_steps=STEPS_OF_TOOLS):
+        note_fault(grammar, said("it takes too long to look at"), OWN_RULES)
+    return not fault_of(grammar, OWN_RULES)
+
+
+def _unambiguous(grammar: str) -> str:
+    return BLANKS_BETWEEN_CALLS.sub(r"space (\1 space)*", grammar)
+
+
 @lru_cache(maxsize=64)  # the tools of a conversation stay the same, and checks take up to half a second
 def _checked(grammar: str, known: re.Pattern[str] | None = None) -> str:
-    simpler = BLANKS_BETWEEN_CALLS.sub(r"space (\1 space)*", grammar)
+    simpler = _unambiguous(grammar)
     check_grammar(simpler, said("JSON schema"), known)
     return simpler
 
@@ -352,6 +377,11 @@ def _begin(arguments: list[str] | None) -> Callable[[Any], Reply]:
     return answer_or_refuse
 
 
+def _cpu_s(question: dict[str, Any]) -> int:
+    tools = question["wishes"]["tools"] if "wishes" in question else ""
+    return cpu_s(len(question.get("messages", ())), len(tools))
+
+
 def _bytes(text: str) -> bytes:
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > MAX_PROMPT_BYTES:
@@ -365,4 +395,4 @@ def _bytes(text: str) -> bytes:
 
 
 if __name__ == "__main__":
-    serve(_begin, lambda question: cpu_s(len(question.get("messages", ()))))
+    serve(_begin, _cpu_s)

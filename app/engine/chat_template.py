@@ -30,6 +30,7 @@ CHATML = (
 MAX_SOURCE_CHARS = 1 << 20  # the longest take some 20,000
 MAX_REASON_CHARS = 500
 MESSAGES_PER_S, MAX_MORE_S = 50, 10  # Gemma 4's 400 messages take 3.7 s
+TOOL_CHARS_PER_S = 64 << 10
 NO_CHAT_LAYER = said(
     "This build of llama-cpp-python does not support tools and JSON schemas. Set Skein up again with "
     "packaging/run."
@@ -162,7 +163,7 @@ class LimitedChatTemplate:
                 else said(
                     "The model's chat template took more than {seconds} seconds or {size} MiB. Try "
                     "another GGUF of this model.",
-                    seconds=cpu_s(len(turns)),
+                    seconds=cpu_s(len(turns), len(wishes.tools)),
                     size=MAX_MEMORY_BYTES >> 20,
                 )
             ) from None
@@ -242,9 +243,10 @@ class SchemaConverter:
         self._child.close()
 
 
-def cpu_s(num_messages: int) -> int:
+def cpu_s(num_messages: int, num_tool_chars: int) -> int:
     """How long a template may compute: some look at every message once more with each message."""
-    return MAX_CPU_S + min(num_messages // MESSAGES_PER_S, MAX_MORE_S)
+    more_s = num_messages // MESSAGES_PER_S + num_tool_chars // TOOL_CHARS_PER_S
+    return MAX_CPU_S + min(more_s, MAX_MORE_S)
 
 
 def raise_refusal(reply: dict[str, Any]) -> None:

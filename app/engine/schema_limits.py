@@ -26,6 +26,8 @@ OF_OBJECTS = {"properties", "required", "additionalProperties", "patternProperti
 }
 COMBINED = {"allOf", "anyOf", "oneOf", "enum", "const"}
 ALL = ANYWHERE | OF_NUMBERS | OF_STRINGS | OF_ARRAYS | OF_OBJECTS | COMBINED | {"type"}
+# A grammar writes an element for each repetition.
+BOUNDS, MAX_BOUND = {"minLength", "maxLength", "minItems", "maxItems"}, 100
 # A part of a pattern: an escape, a class, or one of the characters that a text in JSON has otherwise.
 PART = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|[.\"]", re.DOTALL)
 IN_CLASS = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
@@ -72,6 +74,19 @@ def simplified(value: Any) -> Any:
     elif value.get("format") in ("date", "date-time"):
         simpler["pattern"] = PATTERNS[simpler.pop("format")]
     return simpler
+
+
+def without_bounds(value: Any) -> Any:
+    """The same schema, but lengths of texts and arrays above MAX_BOUND count as none."""
+    if isinstance(value, list):
+        return [without_bounds(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: without_bounds(one) for name, one in value.items() if not _is_large_bound(name, one)}
+
+
+def _is_large_bound(name: str, value: object) -> bool:
+    return name in BOUNDS and isinstance(value, int) and value > MAX_BOUND
 
 
 def _anchored(pattern: str) -> str:

@@ -20,6 +20,7 @@ from app.system.said import said
 
 ROOT = "root"
 MAX_GRAMMAR_BYTES = 64 << 10
+MAX_OWN_BYTES = 4 << 20  # of a grammar made here, as of all of an agent's tools
 MAX_RULES_DEEP = 1000  # entered one in the other before the first character
 MAX_WAYS = 500  # to go on, and spans of characters; llama.cpp compares each with 152,000 tokens, in 0.4 s
 MAX_READINGS = 1000  # of one token
@@ -49,13 +50,13 @@ def check_grammar(text: str, what: str = said("grammar"), known: re.Pattern[str]
         )
 
 
-def is_costly(text: str) -> bool:
+def is_costly(text: str, known: re.Pattern[str] | None = None, *, max_steps: int = STEPS_AT_ONCE) -> bool:
     """Whether `check_grammar` would compute for over some 20 ms: better in a process that can be killed."""
-    if (text, None) not in _faults:
-        fault = _found(text, STEPS_AT_ONCE)
+    if (text, known) not in _faults:
+        fault = _found(text, max_steps, known)
         if fault is None:
             return True
-        note_fault(text, fault)
+        note_fault(text, fault, known)
     return False
 
 
@@ -82,7 +83,7 @@ _faults: dict[tuple[str, re.Pattern[str] | None], str] = {}
 def _found(text: str, max_steps: int, known: re.Pattern[str] | None = None) -> str | None:
     """The fault, if so many steps are enough to tell."""
     try:
-        _check_text(text)
+        _check_text(text, MAX_OWN_BYTES if known else MAX_GRAMMAR_BYTES)
         rules = read_gbnf(text)
         _check_names(rules)
         _check_ends(rules)
@@ -99,13 +100,13 @@ class _UndecidedError(Exception):
     """It takes more steps."""
 
 
-def _check_text(text: str) -> None:
+def _check_text(text: str, max_bytes: int) -> None:
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
         raise GbnfError("it contains a lone surrogate") from error
-    if len(data) > MAX_GRAMMAR_BYTES:
-        raise GbnfError(f"it has more than {MAX_GRAMMAR_BYTES:,} bytes")
+    if len(data) > max_bytes:
+        raise GbnfError(f"it has more than {max_bytes:,} bytes")
     if b"\0" in data:
         raise GbnfError("it contains a NUL character")
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from app.engine import chat_child
-from app.engine.chat_template import cpu_s
 from app.engine.limited_child import Reply, serve
 
 
@@ -15,4 +14,4 @@ def _begin(_arguments: object) -> Callable[[Any], Reply]:
 
 
 if __name__ == "__main__":
-    serve(_begin, lambda question: cpu_s(len(question["messages"])))
+    serve(_begin, chat_child._cpu_s)

@@ -11,7 +11,7 @@ import pytest
 
 from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
 from app.engine.limited_child import LimitedChild, LimitReachedError
-from app.protocol.answer_format import AnswerWishes
+from app.protocol.answer_format import AnswerWishes, ToolChoice
 from app.protocol.errors import ChatTemplateError
 from app.protocol.request import Message, Role
 from app.system import child_process
@@ -253,3 +253,42 @@ def test_calls_and_results_of_a_chat_are_shown_also_when_no_tools_are_offered_an
     assert '<|im_start|>assistant\n<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>' in text
     assert "<|im_start|>user\n<tool_response>\n2\n</tool_response>" in text
     assert "# Tools" not in text
+
+
+def tools_with(num_tools: int, num_parameters: int, **of_each: object) -> str:
+    names = [f"parameter_{number}" for number in range(num_parameters)]
+    properties = {
+        name: {"type": "string", "description": "What it is about. " * 4} | of_each for name in names
+    }
+    parameters = {"type": "object", "properties": properties, "required": names[:2]}
+    functions = [
+        {"name": f"tool_{number}", "description": "", "parameters": parameters} for number in range(num_tools)
+    ]
+    return json.dumps([{"type": "function", "function": function} for function in functions])
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("num_tools", "num_parameters", "of_each", "given_up"),
+    [
+        (45, 7, {}, ""),
+        (128, 6, {}, ""),
+        (10, 12, {"maxLength": 10_000}, "lengths above 100 in tools"),
+        (
+            5,
+            30,
+            {"type": "array", "items": {"type": "string"}, "maxItems": 2000},
+            "lengths above 100 in tools",
+        ),
+        (2, 1, {"enum": [f"zone {number}" for number in range(600)]}, "the parameters of tools"),
+    ],
+)
+@pytest.mark.parametrize("tool_choice", [ToolChoice.AUTO, ToolChoice.REQUIRED])
+def test_however_much_tools_ask_for_a_chat_with_them_is_answered(
+    limited, tool_choice, num_tools, num_parameters, of_each, given_up
+):
+    tools = tools_with(num_tools, num_parameters, **of_each)
+    text, found = limited(CHATML).write(ASKED, wishes=AnswerWishes(tools=tools, tool_choice=tool_choice))
+    assert f"tool_{num_tools - 1}" in found.grammar
+    assert all(name in text for name in of_each)  # the model reads what the grammar gave up
+    assert [warning.rpartition(": ")[2] for warning in found.warnings] == [given_up + "."] * bool(given_up)
