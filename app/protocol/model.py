@@ -125,6 +125,7 @@ class ModelInfo:
     has_template: bool = True  # False: a base model, which only continues text
     takes_tools: bool = False  # its chat template has a place for them
     thinks: bool = False  # its chat template knows of thinking
+    is_same_alone: bool = False  # a row's logits are the same, to the last bit, alone and among others
     fim: FimTokens = FimTokens()
     adapters: tuple[LoraAdapter, ...] = ()
     pooling: Pooling | None = None  # of a model that was opened for vectors of texts; None: for chats

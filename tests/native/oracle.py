@@ -19,12 +19,11 @@ from app.engine.batch import Batch, BatchSpan
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
+from app.engine.llama.same_alone import has_patches
 from app.engine.llama.sampler import LlamaSampler
 from app.protocol.load import KvType, LoadParams
-from app.system.llama_patches import llama_patches
 
-SAME_ALONE_PATCHES = {"attention", "q4-k", "k-quants", "one-row", "positions"}
-IS_SAME_ALONE = SAME_ALONE_PATCHES.issubset(llama_patches())  # a row's numbers, alone and among others
+IS_SAME_ALONE = has_patches()  # a row's numbers, alone and among others
 # Of a standard deviation of the row's logits: what the place of cells and the company in a batch may change.
 # A key that is rounded to few bits may be rounded the other way. Without the patches attention sums in half
 # precision, in the order of the cells; a token that is missing changes most rows by 0.1 to 1.3.

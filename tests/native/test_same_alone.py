@@ -16,7 +16,8 @@ from gguf import GGMLQuantizationType as Type
 
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.protocol.load import KvType, LoadParams
+from app.engine.llama.same_alone import WEIGHTS
+from app.protocol.load import FlashAttention, KvType, LoadParams
 from app.selftest.run import run_checks
 from tests.driver import rows
 from tests.native.ggml_ops import flash_attention, multiplied, quantized
@@ -31,8 +32,7 @@ pytestmark = [
 
 SHAPE = Shape(n_embd=256, n_ffn=512, n_head=4, n_head_kv=2, head_dim=64)
 NUM_TOKENS, NUM_OTHERS = 110, 15
-# Types of weights. One row has sums of its own in Q2_K, Q3_K, IQ4_XS and the IQ types of 1 to 3 bits.
-SAME_ALONE = (
+TYPES = (
     *(Type.Q4_0, Type.Q4_1, Type.Q5_0, Type.Q5_1, Type.Q8_0, Type.IQ4_NL, Type.MXFP4),
     *(Type.Q4_K, Type.Q5_K, Type.Q6_K, Type.F16, Type.BF16, Type.F32),
 )
@@ -182,7 +182,7 @@ def test_what_is_infinite_in_one_branch_does_not_reach_the_other():
 
 # 256 outputs are interleaved where there is a kernel for that, 67 never are.
 @pytest.mark.parametrize("num_outputs", [256, 67])
-@pytest.mark.parametrize("kind", SAME_ALONE, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.name)
 def test_a_row_times_weights_of_each_type(kind, num_outputs):
     random = np.random.default_rng(0)
     weights = quantized(random.standard_normal((num_outputs, 768), np.float32), kind)
@@ -191,3 +191,32 @@ def test_a_row_times_weights_of_each_type(kind, num_outputs):
     for num_rows in (2, 3, 4, 5, 8, 9, 17, 33, 70):
         together = multiplied(weights, kind, x[:num_rows], 3)[:20]
         np.testing.assert_array_equal(together, alone[:num_rows])
+
+
+def test_a_model_says_whether_it_is_so(backend, tmp_path):
+    assert backend.model.is_same_alone
+    assert {kind.name.lower() for kind in TYPES} == {kind.lower() for kind in WEIGHTS}
+    path = written(tmp_path, "llama", "Q4_0")
+    others = [
+        LoadParams(written(tmp_path, "llama", "Q3_K_M"), n_ctx=512),
+        LoadParams(path, n_ctx=512, isolated=True),
+        LoadParams(path, n_ctx=512, flash_attention=FlashAttention.OFF),
+    ]
+    for params in others:
+        with open_llama_backend(params) as other:
+            assert not other.model.is_same_alone
+
+
+@pytest.mark.parametrize("ftype", ["Q8_0", "Q4_K_M"])
+@pytest.mark.parametrize(
+    "kind", ["gemma2", "gemma4", "qwen3moe", "gpt-oss", "lfm2", "falcon-h1", "qwen35", "mamba", "qwen3vl"]
+)
+def test_other_kinds_of_memory_and_experts(kind, ftype, tmp_path):
+    path = written(tmp_path, kind, ftype)
+    params = LoadParams(path, n_ctx=4096, n_seq_max=NUM_OTHERS + 1, n_batch=512, n_ubatch=512, n_threads=1)
+    with open_llama_backend(params) as backend:
+        assert backend.model.is_same_alone
+        alone = computed(backend, 0, 0, NUM_TOKENS, 1)
+        for num_rows in (7, 64):
+            test_in_chunks(backend, alone, num_rows)
+        test_among_others(backend, alone, NUM_OTHERS)

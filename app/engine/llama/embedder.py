@@ -248,7 +248,7 @@ def _model_info(model: Native, context: Native, params: LoadParams, pooling: Poo
         n_ubatch=lib.llama_n_ubatch(context.pointer),
         can_shift=False,
         library=library_info(),
-        memory=total(memory_taken(library().buffers.copy(), size_bytes)),
+        memory=total(memory_taken(library().loaded.copy(), size_bytes)),
         n_gpu_layers=params.n_gpu_layers,
         has_template=False,
         pooling=pooling,

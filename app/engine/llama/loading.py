@@ -41,6 +41,7 @@ from app.engine.llama.native_library import (
     library_info,
     printable,
 )
+from app.engine.llama.same_alone import is_same_alone
 from app.engine.llama.spread import worker_bytes, worker_devices
 from app.engine.llama.vocabulary import chat_template
 from app.engine.media_encoder import MediaEncoder
@@ -167,7 +168,7 @@ def loaded_model(
     """
     native_log = library()
     native_log.recent.clear()
-    native_log.buffers.clear()
+    native_log.loaded.clear()
     for path in (params.path, *(adapter.path for adapter in params.adapters)):
         check_file(path)
     if params.use_mmap and has_long_tail(params.path):
@@ -518,7 +519,8 @@ def _model_info(
     num_streams = 1 if native.kv_unified else native.n_seq_max
     is_plain = has_one_kind_of_cells(context, num_streams)
     template = (chat_template(model) or "") + (chat_template(model, "tool_use") or "")
-    taken = memory_taken(library().buffers.copy(), lib.llama_model_size(pointer))
+    lines, native_library = library().loaded.copy(), library_info()
+    taken = memory_taken(lines, lib.llama_model_size(pointer))
     info = ModelInfo(
         path=path,
         name=printable(metadata(model, "general.name")) or path.stem,
@@ -545,7 +547,7 @@ def _model_info(
         and can_rotate_again(params.type_k, _head_lengths(model)[0])
         and lib.llama_memory_can_shift(lib.llama_get_memory(context.pointer)),
         cell_bytes=_cell_bytes(model, context) if is_plain else 0,
-        library=library_info(),
+        library=native_library,
         sampling=_recommended_sampling(model),
         n_ctx_scaled=_n_ctx_scaled(model, params, n_ctx_train),
         memory=total(taken) + MemoryNeed(weights_bytes=senses.size_bytes),
@@ -554,6 +556,7 @@ def _model_info(
         has_template=bool(template),
         takes_tools=TOOLS in template,
         thinks=any(sign in template for sign in THINKING),
+        is_same_alone=is_same_alone(lines, native_library, params),
         fim=_fim_tokens(model),
         adapters=params.adapters,
         senses=senses,

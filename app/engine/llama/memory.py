@@ -102,16 +102,16 @@ def context_need(
     real load reports the error.
     """
     log = library()
-    before = log.buffers.copy()
-    log.buffers.clear()
+    before = log.loaded.copy()
+    log.loaded.clear()
     model_params.no_alloc, model_params.load_mode = True, lib.LLAMA_LOAD_MODE_NONE
     with contextlib.suppress(EngineError):
         model_pointer = lib.llama_model_load_from_file(os.fsencode(path), model_params)
         with Native("model", model_pointer, lib.llama_model_free) as model:
             context = lib.llama_init_from_model(model.pointer, context_params)
             Native("context", context, lib.llama_free).close()
-    need = memory_taken(log.buffers.copy(), 0)
-    log.buffers.clear()
-    log.buffers.extend(before)
+    need = memory_taken(log.loaded.copy(), 0)
+    log.loaded.clear()
+    log.loaded.extend(before)
     log.recent.clear()
     return need

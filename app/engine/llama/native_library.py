@@ -32,7 +32,7 @@ END_OF_HEAD = "error saving state: unexpectedly reached end of buffer"
 ADAPTER_AS_IT_IS = "cannot use buft 'CPU_REPACK', fallback to CPU"
 
 MAX_UNTAKEN_LINES = 100
-MAX_BUFFER_LINES = 500
+MAX_LOAD_LINES = 500
 MAX_LINE_BYTES = 2000  # names from model files are in them
 MAX_DEBUG_LINE_BYTES = 16_000  # some show every cell
 DEBUG = 1  # ggml's level
@@ -108,7 +108,9 @@ class NativeLog:
     def __init__(self) -> None:
         self.recent: deque[str] = deque(maxlen=50)  # warnings and errors, for messages to the user
         self._untaken: deque[str] = deque(maxlen=MAX_UNTAKEN_LINES)  # warnings and errors, for the inspector
-        self.buffers: deque[str] = deque(maxlen=MAX_BUFFER_LINES)  # lines with buffer sizes of the last loads
+        self.loaded: deque[str] = deque(
+            maxlen=MAX_LOAD_LINES
+        )  # sizes of buffers, types of weights: of the last loads
         self.callback = lib.llama_log_callback(self._on_log)  # a collected callback would crash the process
         lib.llama_log_set(self.callback, ctypes.c_void_p(0))
 
@@ -120,8 +122,8 @@ class NativeLog:
         if level >= 3 and level != 5:
             self.recent.append(line)
             self._untaken.append(line)
-        elif "MiB" in line:
-            self.buffers.append(line)
+        elif "MiB" in line or ": - type " in line:
+            self.loaded.append(line)
         log.debug("%s", line)
 
     def take_lines(self) -> list[str]:

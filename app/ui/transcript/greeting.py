@@ -79,6 +79,7 @@ def fact_texts(model: ModelInfo) -> tuple[str, ...]:
         senses_text(model.senses),
         tr("thinks before it answers") if model.thinks else "",
         tr("can call tools") if model.takes_tools else tr("not made to call tools"),
+        tr("answers the same alone and among others") if model.is_same_alone else "",
     )
     return tuple(fact for fact in facts if fact)
 

@@ -41,6 +41,7 @@ def test_a_real_model_names_what_it_can_and_offers_what_it_can_answer() -> None:
     )
     assert shown.prompts == PROMPTS
     assert shown.primary is Primary.NOTHING
+    assert fact_texts(model_info(is_same_alone=True))[-1] == "answers the same alone and among others"
     assert fact_texts(model_info(n_ctx=2048)) == (
         "2,048 tokens of context", "text only, no pictures or sound", "not made to call tools",
     )  # fmt: skip
