@@ -23,7 +23,7 @@ STARTER = mark(
     "A small demonstration. It adds and subtracts, counts up to 100, knows Skein and can call tools; it "
     "cannot write, translate or reason."
 )
-BETWEEN = " · "
+BETWEEN, NO_BREAK_SPACE = " · ", "\xa0"  # lines are broken between facts alone
 
 
 class Primary(StrEnum):
@@ -50,7 +50,7 @@ def greeting(state: ModelState, free_bytes: int = 0) -> Greeting:
     model = state.model
     if model is None:
         return _without_model(state, free_bytes)
-    facts = BETWEEN.join(fact_texts(model))
+    facts = BETWEEN.join(fact.replace(" ", NO_BREAK_SPACE) for fact in fact_texts(model))
     if model.path == paths.starter_model():
         return Greeting(
             model.name, facts, tr(STARTER), Primary.GET_MODEL, tr("Get a real model"),
@@ -79,7 +79,7 @@ def fact_texts(model: ModelInfo) -> tuple[str, ...]:
         senses_text(model.senses),
         tr("thinks before it answers") if model.thinks else "",
         tr("can call tools") if model.takes_tools else tr("not made to call tools"),
-        tr("answers the same alone and among others") if model.is_same_alone else "",
+        tr("same answers beside other chats") if model.is_same_alone else "",
     )
     return tuple(fact for fact in facts if fact)
 

@@ -3,7 +3,15 @@ from pathlib import Path
 from app.models.recommended import RECOMMENDED, largest_that_fits, need_bytes
 from app.services.model_state import ModelState
 from app.system import paths
-from app.ui.transcript.greeting import PROMPTS, STARTER_PROMPTS, Primary, fact_texts, greeting, sizes_text
+from app.ui.transcript.greeting import (
+    NO_BREAK_SPACE,
+    PROMPTS,
+    STARTER_PROMPTS,
+    Primary,
+    fact_texts,
+    greeting,
+    sizes_text,
+)
 from tests.fakes import model_info
 
 GIB = 2**30
@@ -35,13 +43,13 @@ def test_the_sizes_named_are_those_that_fit_this_machine() -> None:
 def test_a_real_model_names_what_it_can_and_offers_what_it_can_answer() -> None:
     model = model_info(n_params=4_022_468_096, n_ctx=8192, n_ctx_train=32_768, takes_tools=True, thinks=True)
     shown = greeting(ModelState(model))
-    assert shown.facts == (
+    assert shown.facts.replace(NO_BREAK_SPACE, " ") == (
         "4.0B parameters · 8,192 tokens of context · text only, no pictures or sound · "
         "thinks before it answers · can call tools"
     )
     assert shown.prompts == PROMPTS
     assert shown.primary is Primary.NOTHING
-    assert fact_texts(model_info(is_same_alone=True))[-1] == "answers the same alone and among others"
+    assert fact_texts(model_info(is_same_alone=True))[-1] == "same answers beside other chats"
     assert fact_texts(model_info(n_ctx=2048)) == (
         "2,048 tokens of context", "text only, no pictures or sound", "not made to call tools",
     )  # fmt: skip
