@@ -27,8 +27,8 @@ from app.engine.chat_template import (
 from app.engine.grammar_choice import either
 from app.engine.limited_child import Reply, serve
 from app.engine.schema_limits import simplified, unenforced
-from app.engine.tool_text import IN_ITS_FORMAT, IN_OUR_FORMAT, Turn, as_text, described
-from app.protocol.answer_format import AnswerFormat, AnswerWishes, ToolChoice, Trigger
+from app.engine.tool_text import IN_ITS_FORMAT, IN_OUR_FORMAT, Turn, as_text, described, with_short_ids
+from app.protocol.answer_format import AnswerFormat, AnswerWishes, ReasoningFormat, ToolChoice, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
 from app.protocol.grammar import check_grammar, fault_of
 from app.protocol.json_object import read_object
@@ -37,9 +37,8 @@ from app.system.said import packed, said
 
 MAX_PROMPT_BYTES = 32 << 20  # far above what any context holds
 WORD = 1  # the kind of a trigger that is no pattern
-# In the grammar of a call that is required: the rule where it begins, and what may be said before the call.
-BEGINNING = re.compile("^root ::= .*$", re.MULTILINE)
-TEXT_BEFORE = re.compile(r"\buntil-[0-9]+(?:-[0-9]+)*\?? (?=(?:space )?(?:[\w-]+-)?tool-calls?\b)")
+CONTENT, REASONING = "content", "reasoning"  # what a parser calls them
+UNTIL = re.compile(r"^(until-[0-9]+) ::= .*$", re.MULTILINE)  # text up to a mark, by the number of its parser
 # A mark of calls that an answer in JSON may begin with, too.
 LIKE_JSON = re.compile(r'[\[{]\s*(["\[{]|$)')
 CALLS = '"tool-name"'  # in a parser that finds calls of tools
@@ -60,6 +59,7 @@ CALLING: Turn = {
     "tool_calls": [{"id": "call00000", "type": "function", "function": CALLED}],
 }
 CALL_PARTS = ("call00000", "<function-name>")
+LONG_ID = "call_000000000000000000000000"  # as OpenAI's are
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,14 @@ class _Tools:
     """What a template does not do with tools, so that we do it.
 
     It does not show them: `how` tells the model to call them. It has no calls that llama.cpp can read: ours
-    are used with tools. It does not even write those of earlier turns: they become text always.
+    are used with tools. It does not even write those of earlier turns: they become text always. It takes
+    no id of a call but its model's, of nine letters.
     """
 
     how: str = ""
     has_calls: bool = True
     writes_calls: bool = True
+    takes_any_id: bool = True
 
 
 class _Template:
@@ -114,25 +116,32 @@ class _Template:
 
         It follows the schema alone where llama.cpp's grammars for the two cannot be told apart.
         """
+        if wishes.offers_tools and wishes.tool_choice is ToolChoice.REQUIRED and not wishes.goes_on:
+            return self._forced(messages, variables, wishes)
         if not (json_schema and wishes.offers_tools):
             schema = json.dumps(simplified(json.loads(json_schema))) if json_schema else ""
             return self._applied(messages, variables, wishes, json_schema=schema)
         calls = self._applied(messages, variables, wishes)
-        if wishes.tool_choice is ToolChoice.REQUIRED:
-            return calls
         text = self._made(messages, variables, replace(wishes, tool_choice=ToolChoice.NONE), json_schema)
         marks = [one["value"] for one in calls["triggers"]]
         are_apart = marks and not any(map(LIKE_JSON.match, marks))
-        forced = self._applied(messages, variables, replace(wishes, tool_choice=ToolChoice.REQUIRED))
-        only_calls = _without_text(forced["grammar"])
-        if not (are_apart and text["grammar"] and only_calls):
+        forced = self._forced(messages, variables, replace(wishes, tool_choice=ToolChoice.REQUIRED))
+        if not (are_apart and text["grammar"] and forced["grammar"]):
             return text
         return text | {
-            "grammar": either(text["grammar"], only_calls),
+            "grammar": either(text["grammar"], forced["grammar"]),
             "preserved_tokens": list({*text["preserved_tokens"], *forced["preserved_tokens"]}),
             "notes": text["notes"] + forced["notes"],
             "format": text["format"] | {"calls": forced["format"]},
         }
+
+    def _forced(self, messages: Sequence[Message], variables: str, wishes: AnswerWishes) -> dict[str, Any]:
+        """Calls alone, and what the model thinks before them: with text it could talk without an end."""
+        made = thinking = self._applied(messages, variables, wishes)
+        if wishes.reasoning_format == ReasoningFormat.NONE:  # what is thought is read as text
+            wishes = replace(wishes, reasoning_format=ReasoningFormat.AUTO)
+            thinking = self._applied(messages, variables, wishes)
+        return made | {"grammar": _without_text(thinking)}
 
     def _applied(
         self, messages: Sequence[Message], variables: str, wishes: AnswerWishes, **more: Any
@@ -144,7 +153,10 @@ class _Template:
         self._open()
         given = read_object(variables, "template_variables")
         tools = json.loads(wishes.tools) if wishes.tools else []
-        shown, called = given.pop("tools", tools) if tools else [], simplified(tools)
+        shown, called = (
+            given.pop("tools", tools) if tools else [],
+            [_readable(tool) for tool in _callable(wishes)],
+        )
         known = names_of_families(shown or given.get("tools"))
         turns = [_turn(message) for message in messages]
         left = _Tools()
@@ -169,9 +181,12 @@ class _Template:
             request["continue_final_message"] = wishes.goes_on
         if not tools:
             return self._library("apply", **request)
+        shows_others = shown != called and not left.how
+        if shows_others and more.get("is_prompt_only"):
+            called = shown
         made = self._library("apply", tools=called, tool_choice=wishes.tool_choice, **request)
-        if shown != called and not left.how:
-            request |= {"tools": shown, "tool_choice": wishes.tool_choice}
+        if shows_others and called != shown:
+            request |= {"tools": shown, "is_prompt_only": True}
             made["prompt"] = self._library("apply", **request)["prompt"]
         return made
 
@@ -194,10 +209,25 @@ class _Template:
     def _left_to_us(self) -> _Tools:
         if self._found is None:
             try:
-                self._found = self._look_for_tools()
+                found = self._look_for_tools()
             except ChatLibraryError:  # it refuses such a chat, and says why when it is given a real one
-                self._found = _Tools()
+                found = _Tools()
+            needs_short = self._takes(CALL_PARTS[0]) and not self._takes(LONG_ID)
+            self._found = replace(found, takes_any_id=not needs_short)
         return self._found
+
+    def _takes(self, call_id: str) -> bool:
+        """Such an id of a call and its result."""
+        assert self._library
+        calling = {**CALLING, "tool_calls": [{**CALLING["tool_calls"][0], "id": call_id}]}
+        result = {"role": "tool", "content": "", "tool_call_id": call_id}
+        variables = DEFAULTS | names_of_families(TOOLS)
+        chat = {"messages": [ASKED, calling, result], "tools": TOOLS, "variables": variables}
+        try:
+            self._library("apply", is_prompt_only=True, **chat)
+        except ChatLibraryError:
+            return False
+        return True
 
     def _look_for_tools(self) -> _Tools:
         assert self._library
@@ -229,15 +259,39 @@ def _turn(message: Message) -> Turn:
     return {"role": message.role.value, "content": message.content, **fields}
 
 
-def _without_text(grammar: str) -> str:
-    """A grammar of calls with no other text before them; empty where that cannot be told from reasoning."""
-    beginning = BEGINNING.search(grammar)
-    if beginning is None:
-        return ""
-    calls = TEXT_BEFORE.sub("", beginning[0])
-    if calls == beginning[0] and "until-" in calls:
-        return ""
-    return grammar.replace(beginning[0], calls, 1)
+def _without_text(made: dict[str, Any]) -> str:
+    """The grammar, in which all that its parser reads as text is empty."""
+    parsers = json.loads(made["format"]["parser"])["parsers"]
+    texts = _below(parsers, CONTENT) - _below(parsers, REASONING)
+    names = {f"until-{number}" for number in texts if parsers[number]["type"] == "until"}
+    return UNTIL.sub(lambda rule: f'{rule[1]} ::= ""' if rule[1] in names else rule[0], made["grammar"])
+
+
+def _below(parsers: list[dict[str, Any]], tag: str) -> set[int]:
+    """The numbers of the parsers that make up what is read as `tag`."""
+    todo = [one["child"] for one in parsers if one.get("tag") == tag]
+    found: set[int] = set()
+    while todo:
+        number = todo.pop()
+        if number not in found:
+            found.add(number)
+            one = parsers[number]
+            todo += one.get("children") or ([one["child"]] if "child" in one else [])
+    return found
+
+
+def _callable(wishes: AnswerWishes) -> list[Any]:
+    """Those of the tools that the answer may call."""
+    tools = json.loads(wishes.tools) if wishes.tools else []
+    return [one for one in tools if not wishes.may_call or one["function"]["name"] in wishes.may_call]
+
+
+def _readable(tool: Any) -> Any:
+    """As llama.cpp reads more of its parameters."""
+    function = tool["function"]
+    if "parameters" not in function:
+        return tool
+    return {**tool, "function": {**function, "parameters": simplified(function["parameters"])}}
 
 
 def _is_about_tools(turn: Turn) -> bool:
@@ -248,6 +302,8 @@ def _with_tools(turns: list[Turn], tools: list[Any], left: _Tools) -> list[Turn]
     if not left.writes_calls or (tools and not left.has_calls):
         with contextlib.suppress(KeyError, TypeError):  # not calls as OpenAI has them: llama.cpp says so
             turns = as_text(turns)
+    if not left.takes_any_id:
+        turns = with_short_ids(turns)
     return described(turns, tools, left.how) if tools and left.how else turns
 
 
@@ -256,7 +312,7 @@ def _format_of(made: dict[str, Any], wishes: AnswerWishes, json_schema: str) -> 
     is_lazy = made["is_lazy"] and made["triggers"]
     schemas = [json.loads(json_schema)] if json_schema else []
     if made["grammar"] and wishes.offers_tools:
-        schemas += [one["function"].get("parameters") or {} for one in json.loads(wishes.tools)]
+        schemas += [one["function"].get("parameters") or {} for one in _callable(wishes)]
     return AnswerFormat(
         parser=json.dumps(made_format, ensure_ascii=False),
         opening=made["generation_prompt"],

@@ -6,11 +6,14 @@ as JSON between tags, results as a user's message. Pure functions on messages as
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from typing import Any
 
 Turn = dict[str, Any]
 
+SHORT_ID = re.compile("[a-zA-Z0-9]{9}")
 CALL = '<tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>'
 IN_OUR_FORMAT = (
     "For each function call, return a json object with function name and arguments within "
@@ -50,6 +53,25 @@ def as_text(turns: list[Turn]) -> list[Turn]:
         written.append(turn)
         holds_results = is_result
     return written
+
+
+def with_short_ids(turns: list[Turn]) -> list[Turn]:
+    """The chat with ids of nine letters and digits, which are all that Mistral's templates take."""
+    return [_with_short_ids(turn) for turn in turns]
+
+
+def _with_short_ids(turn: Turn) -> Turn:
+    if turn["role"] == "tool":
+        return {**turn, "tool_call_id": _short(turn.get("tool_call_id"))}
+    if calls := turn.get("tool_calls"):
+        return {**turn, "tool_calls": [{**call, "id": _short(call.get("id"))} for call in calls]}
+    return turn
+
+
+def _short(call_id: str | None) -> str:
+    if call_id and SHORT_ID.fullmatch(call_id):
+        return call_id
+    return hashlib.sha256((call_id or "").encode("utf-8", "replace")).hexdigest()[:9]
 
 
 def _call(call: dict[str, Any]) -> str:
