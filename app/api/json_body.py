@@ -12,12 +12,13 @@ from pydantic_core import from_json
 
 from app.api.errors import ApiError, from_validation, invalid
 from app.api.limits import LIMITS, Limits
-from app.protocol.json_object import MAX_COMMAS, check_size
+from app.protocol.json_object import MAX_COMMAS, MAX_DEPTH, check_depth, check_size
 
 Fields = TypeVar("Fields", bound="Body")
 T = TypeVar("T")
 
 MAX_BYTES_AT_ONCE = 32 << 10  # takes a few milliseconds
+MAX_ARGUMENTS_DEPTH = MAX_DEPTH - 10  # they are part of a message
 MAX_EXACT = 2**53  # above it a number with a point need not be the one that was meant
 
 
@@ -100,6 +101,28 @@ def parse(text: bytes) -> Any:
     """A JSON value of any size, in a time that others can wait. Raises ValueError."""
     check_size(text)
     return from_json(text, allow_inf_nan=False, cache_strings="none")
+
+
+def begun_object(text: str, *, keeps_last: bool = False) -> dict[str, Any]:
+    """The arguments of a call, also of one that was cut: the values that are whole.
+
+    With `keeps_last` a text that was cut is there as far as it goes. What cannot be an object is in one.
+    """
+    cut: Any = "trailing-strings" if keeps_last else True
+    try:
+        check_size(text.encode())
+        found = from_json(text or "{}", allow_inf_nan=False, cache_strings="none", allow_partial=cut)
+        check_depth(found, MAX_ARGUMENTS_DEPTH)
+    except ValueError:
+        found = text
+    return found if isinstance(found, dict) else {"arguments": text}
+
+
+def is_whole_object(text: str) -> bool:
+    try:
+        return isinstance(parse(text.encode()), dict)
+    except ValueError:
+        return False
 
 
 def json_response(body: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
