@@ -72,7 +72,8 @@ class TemplateLimits:
         return self._from_question(turns, has_begun=has_begun)
 
     def _tried(self, trial: str) -> bool:
-        return all(map(self._shows, TRIALS[trial]))
+        """Where not even a plain chat is shown, nothing can be told."""
+        return all(map(self._shows, TRIALS[trial])) or not self._shows([ASKED, TOLD, ASKED_2])
 
     def _shows(self, chat: list[Turn]) -> bool:
         try:

@@ -148,6 +148,12 @@ def test_what_a_template_refuses_in_any_form_it_refuses_in_its_own_words():
         shown(refuses, user("A"))
 
 
+def test_for_a_template_that_shows_no_chat_as_it_is_nothing_is_changed():
+    shouts = "{% for m in messages %}{{ m.role }}: {{ m.content | upper }}|{% endfor %}"
+    chat = system("s"), assistant("a"), assistant(""), system("t"), user("b"), user("c")
+    assert shown(shouts, *chat) == "system: S|assistant: A|assistant: |system: T|user: B|user: C|"
+
+
 def test_each_call_comes_before_its_result_where_a_template_takes_one_at_a_time():
     one_call = (
         "{% for m in messages %}{% if m.tool_calls and m.tool_calls | length > 1 %}"
