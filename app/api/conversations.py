@@ -2,7 +2,8 @@
 
 A request that begins like an earlier one continues its chat, so that its cells are reused, even after
 hibernation: there may be more chats than slots. Beyond a limit the least recently used is forgotten, or a new
-one is not kept if all are being answered.
+one is not kept if all are being answered. Prompts of tokens, such as those of gaps, seldom go on: no more of
+them than slots are kept, so that they push nothing out of memory.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ Beginning = tuple[str | int, ...]  # pieces of a prompt, or messages by their ha
 class _Conversation:
     chat_id: str
     asked: Beginning = ()
+    is_of_tokens: bool = False
     title: str = ""
     is_busy: bool = True
     was_answered: bool = False
@@ -46,11 +48,14 @@ class Conversations:
         every = (*self._kept.values(), *self._passing.values())
         return {one.chat_id: one.title for one in every}
 
-    def begin(self, request: Request) -> Request:
+    def begin(self, request: Request, num_slots: int) -> Request:
         """`request` with the id of the chat that it continues, or of a new one."""
         asked: Beginning = tuple(map(hash, request.messages)) or request.prompt
         earlier = self._earlier(asked) if request.keep_cells else None
-        conversation = earlier or _Conversation(f"api-{next(_numbers)}")
+        is_of_tokens = not request.messages and isinstance(request.prompt[0], int)
+        if is_of_tokens and not earlier:
+            self._leave_of_tokens(num_slots - 1)
+        conversation = earlier or _Conversation(f"api-{next(_numbers)}", is_of_tokens=is_of_tokens)
         conversation.asked, conversation.is_busy = asked, True
         conversation.title = _title(request)
         is_kept = request.keep_cells and (earlier is not None or self._has_room(_length(asked)))
@@ -83,6 +88,11 @@ class Conversations:
             length -= _length(oldest.asked)
             self._drop(oldest)
         return len(self._kept) < MAX_KEPT
+
+    def _leave_of_tokens(self, number: int) -> None:
+        idle = [one for one in self._idle if one.is_of_tokens]
+        for oldest in idle[: max(len(idle) - number, 0)]:
+            self._drop(oldest)
 
     def _drop(self, conversation: _Conversation) -> None:
         del self._kept[conversation.chat_id]

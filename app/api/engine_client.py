@@ -245,13 +245,13 @@ class EngineClient:
 
         Raises ApiError (503) while no model is loaded, and when too many requests are open.
         """
-        self.require_model()
+        num_slots = self._num_slots(self.model)
         if self._is_closed:
             raise unavailable(SERVER_STOPPED)
         self._check_room(len(requests))
         caller = CALLER.get(UNKNOWN)
         complete = [self.defaults.applied_to(one, caller=caller) for one in requests]
-        named = [one if one.chat_id else self._conversations.begin(one) for one in complete]
+        named = [one if one.chat_id else self._conversations.begin(one, num_slots) for one in complete]
         answers = Answers(self, named, reports_progress)
         for request in named:
             self._open[request.request_id] = answers

@@ -31,6 +31,9 @@ class Known(Conversations):
         self.forgotten: list[str] = []
         super().__init__(self.forgotten.append)
 
+    def begin(self, request: Request, num_slots: int = 4) -> Request:
+        return super().begin(request, num_slots)
+
 
 @pytest.fixture
 def two_places(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,6 +105,15 @@ def test_when_all_places_are_taken_the_one_unused_for_longest_is_forgotten():
     three = answered(conversations, said("three"))
     assert conversations.forgotten == [two]
     assert set(conversations.titles) == {one, three}
+
+
+def test_of_prompts_of_tokens_no_more_are_kept_than_slots():
+    conversations = Known()
+    chat = answered(conversations, said("one"))
+    gaps = [answered(conversations, written(number, 1, 2)) for number in range(6)]
+    assert conversations.forgotten == gaps[:2]
+    assert answered(conversations, written(5, 1, 2, 3)) == gaps[5]
+    assert answered(conversations, said("one", "1", "two")) == chat
 
 
 def test_long_prompts_take_the_place_of_many():
