@@ -3,6 +3,7 @@
 import asyncio
 import codecs
 import json
+import re
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
@@ -18,6 +19,9 @@ Fields = TypeVar("Fields", bound="Body")
 T = TypeVar("T")
 
 MAX_BYTES_AT_ONCE = 32 << 10  # takes a few milliseconds
+# Half of a character that was written as two halves, whole ones, and a backslash that is none.
+LONE_HALF = re.compile(rb"(\\\\|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w)|\\u[dD][89a-fA-F]\w\w")
+REPLACEMENT = b"\\ufffd"
 MAX_EXACT = 2**53  # above it a number with a point need not be the one that was meant
 
 
@@ -99,7 +103,13 @@ def parse_object(body: bytes) -> dict[str, Any]:
 def parse(text: bytes) -> Any:
     """A JSON value of any size, in a time that others can wait. Raises ValueError."""
     check_size(text)
-    return from_json(text, allow_inf_nan=False, cache_strings="none")
+    try:
+        return from_json(text, allow_inf_nan=False, cache_strings="none")
+    except ValueError:
+        mended = LONE_HALF.sub(lambda found: found[1] or REPLACEMENT, text)
+        if mended == text:
+            raise
+    return from_json(mended, allow_inf_nan=False, cache_strings="none")
 
 
 def json_response(body: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
