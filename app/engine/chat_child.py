@@ -173,6 +173,8 @@ class _Template:
             request["parallel_tool_calls"] = wishes.parallel_tool_calls
         if wishes.goes_on:
             request["continue_final_message"] = wishes.goes_on
+        if isinstance(wishes.goes_on, str):  # llama.cpp goes on with an empty message only if it has a name
+            turns[-1] = {"name": Role.ASSISTANT} | turns[-1]
         if not tools:
             return self._library("apply", **request)
         made = self._library("apply", tools=called, tool_choice=wishes.tool_choice, **request)
