@@ -14,9 +14,8 @@ from itertools import takewhile
 from typing import Any
 
 from app.engine.chat_library import ChatLibraryError
+from app.engine.tool_text import Turn
 from app.protocol.errors import ChatTemplateError
-
-Turn = dict[str, Any]
 
 BETWEEN = "\n\n"  # two messages that become one
 ID_CHARS = 9  # letters and digits: Mistral's templates take no other ids of calls

@@ -84,11 +84,11 @@ class LlamaSampler:
             lib.llama_sampler_accept(chain, token_id)
         start = list(prompt_token_ids[-num_start_tokens:]) if num_start_tokens else []
         self._follow([*guide.opening, *start] if guide.is_in_grammar else start)
-        num_noted = min(len(guide.opening), MAX_BEGUN) if guide.is_begun else 0
-        unnoted = len(guide.opening) - num_noted
-        for token_id in guide.opening[:unnoted] if self._reasoning else ():
-            self._reasoning.accept(token_id)
-        for token_id in (*guide.opening[unnoted:], *start):
+        begun = guide.opening[-MAX_BEGUN:] if guide.is_begun else ()
+        if self._reasoning:
+            for token_id in guide.opening[: len(guide.opening) - len(begun)]:
+                self._reasoning.accept(token_id)
+        for token_id in (*begun, *start):
             self._note_begun(token_id)
 
     @property
