@@ -14,10 +14,12 @@ from pydantic import Field
 from app.api.answer_parts import all_warnings, logprobs_json, timings_json, usage_json
 from app.api.answering import FINISH_REASONS, Whole, stream_answers, whole_answers
 from app.api.errors import invalid
+from app.api.infilling import gap_tokens
 from app.api.json_body import beside, json_response
 from app.api.openai import MAX_COPIES, ChoiceChunks, Frame, OpenAiFields, limit
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
+from app.engine.infill import Gap
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.output import Output, SampledToken
 from app.protocol.request import Request
@@ -27,6 +29,7 @@ MAX_LOGPROBS = 5  # OpenAI's limit, here
 
 Text = Annotated[str, Field(min_length=1)]
 Tokens = Annotated[list[int], Field(min_length=1, fail_fast=True)]
+Prompts = list[tuple[str | int, ...]]
 
 
 class CompletionFields(OpenAiFields):
@@ -41,11 +44,11 @@ class CompletionFields(OpenAiFields):
     best_of: int | None = None
 
     @property
-    def prompts(self) -> list[tuple[str | int, ...]]:
+    def prompts(self) -> Prompts:
         prompts: list[Any] = [self.prompt] if _is_one(self.prompt) else list(self.prompt)
         return [(prompt,) if isinstance(prompt, str) else tuple(prompt) for prompt in prompts]
 
-    def requests(self, recommended: SamplingParams) -> list[Request]:
+    def requests(self, recommended: SamplingParams, prompts: Prompts) -> list[Request]:
         """All copies of the first prompt, then those of the second."""
         samplings = [self.sampling(recommended, copy) for copy in range(self.num_copies)]
         return [
@@ -59,7 +62,7 @@ class CompletionFields(OpenAiFields):
                 keep_cells=copy == 0,
                 num_logprobs=0 if self.logprobs is None else max(self.logprobs, 1),
             )
-            for prompt, copy in itertools.product(self.prompts, range(self.num_copies))
+            for prompt, copy in itertools.product(prompts, range(self.num_copies))
         ]
 
 
@@ -73,7 +76,8 @@ async def completions(request: web.Request) -> web.StreamResponse:
     client = request.app[CLIENT]
     frame = Frame.of(request, "text_completion", "cmpl")
     sampling = client.sampling
-    requests = await beside(request, lambda: fields.requests(sampling))
+    prompts = await _with_gaps(request, fields) if fields.suffix else fields.prompts
+    requests = await beside(request, lambda: fields.requests(sampling, prompts))
     echoes = await _echoes(request, fields)
     with client.answer(*requests, reports_progress=fields.reports_progress) as answers:
         if fields.stream:
@@ -88,12 +92,21 @@ async def completions(request: web.Request) -> web.StreamResponse:
 
 def _refuse_unknown(fields: CompletionFields) -> None:
     """An unsupported field is refused, not silently ignored."""
-    if fields.suffix:
-        raise invalid("suffix is not supported.", "suffix")
     if fields.echo and fields.logprobs is not None:
         raise invalid("echo: there are no logprobs of a prompt. Ask for one of them.", "echo")
     if fields.best_of is not None and fields.best_of != fields.num_copies:
         raise invalid("best_of is not supported: it must be the same as n.", "best_of")
+
+
+async def _with_gaps(request: web.Request, fields: CompletionFields) -> Prompts:
+    """What is asked for is what stands between each prompt and `suffix`."""
+    prompts: Prompts = []
+    for prompt in fields.prompts:
+        if not isinstance(prompt[0], str):
+            raise invalid("suffix: the prompt before it must be a text, not tokens.", "suffix")
+        gap = Gap(prompt[0], "", fields.suffix or "")
+        prompts.append(await gap_tokens(request.app[CLIENT], gap, limit(fields.max_tokens)))
+    return prompts
 
 
 async def _echoes(request: web.Request, fields: CompletionFields) -> list[str]:

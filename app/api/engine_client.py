@@ -183,7 +183,7 @@ class EngineClient:
         self._open: dict[str, Answers] = {}  # by request id
         self._queue = FairQueue()
         self._queries: dict[str, asyncio.Future[SlotAnswer]] = {}  # about slots, by their ids
-        self._conversations = Conversations()
+        self._conversations = Conversations(lambda chat_id: engine.post(Forget(chat_id)))
         self._is_letting_in = False
         self._is_closed = False
         self._facts: tuple[ModelInfo, TemplateFacts] | None = None
@@ -245,13 +245,13 @@ class EngineClient:
 
         Raises ApiError (503) while no model is loaded, and when too many requests are open.
         """
-        max_kept = self._num_slots(self.model)
+        num_slots = self._num_slots(self.model)
         if self._is_closed:
             raise unavailable(SERVER_STOPPED)
         self._check_room(len(requests))
         caller = CALLER.get(UNKNOWN)
         complete = [self.defaults.applied_to(one, caller=caller) for one in requests]
-        named = [one if one.chat_id else self._conversations.begin(one, max_kept) for one in complete]
+        named = [one if one.chat_id else self._conversations.begin(one, num_slots) for one in complete]
         answers = Answers(self, named, reports_progress)
         for request in named:
             self._open[request.request_id] = answers
@@ -332,8 +332,7 @@ class EngineClient:
                 asked.set_exception(unavailable(reason))
 
     def _end(self, chat_id: str, *, was_answered: bool) -> None:
-        if not self._conversations.end(chat_id, was_answered=was_answered):
-            self._engine.post(Forget(chat_id))
+        self._conversations.end(chat_id, was_answered=was_answered)
         self._let_in()
         self.on_changed()
 

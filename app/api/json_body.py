@@ -3,6 +3,7 @@
 import asyncio
 import codecs
 import json
+import re
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
@@ -19,6 +20,9 @@ T = TypeVar("T")
 
 MAX_BYTES_AT_ONCE = 32 << 10  # takes a few milliseconds
 MAX_ARGUMENTS_DEPTH = MAX_DEPTH - 10  # they are part of a message
+# Half of a character that was written as two halves, whole ones, and a backslash that is none.
+LONE_HALF = re.compile(rb"(\\\\|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w)|\\u[dD][89a-fA-F]\w\w")
+REPLACEMENT = b"\\ufffd"
 MAX_EXACT = 2**53  # above it a number with a point need not be the one that was meant
 
 
@@ -100,7 +104,17 @@ def parse_object(body: bytes) -> dict[str, Any]:
 def parse(text: bytes) -> Any:
     """A JSON value of any size, in a time that others can wait. Raises ValueError."""
     check_size(text)
-    return from_json(text, allow_inf_nan=False, cache_strings="none")
+    try:
+        return from_json(text, allow_inf_nan=False, cache_strings="none")
+    except ValueError:
+        mended = _mended(text)
+        if mended == text:
+            raise
+    return from_json(mended, allow_inf_nan=False, cache_strings="none")
+
+
+def _mended(text: bytes) -> bytes:
+    return LONE_HALF.sub(lambda found: found[1] or REPLACEMENT, text)
 
 
 def begun_object(text: str, *, keeps_last: bool = False) -> dict[str, Any]:
@@ -111,7 +125,8 @@ def begun_object(text: str, *, keeps_last: bool = False) -> dict[str, Any]:
     cut: Any = "trailing-strings" if keeps_last else True
     try:
         check_size(text.encode())
-        found = from_json(text or "{}", allow_inf_nan=False, cache_strings="none", allow_partial=cut)
+        data = _mended(text.encode() or b"{}")
+        found = from_json(data, allow_inf_nan=False, cache_strings="none", allow_partial=cut)
         check_depth(found, MAX_ARGUMENTS_DEPTH)
     except ValueError:
         found = text

@@ -19,7 +19,6 @@ from app.system.said import said
 
 MODEL_CHANGED = said("Another model was loaded before this answer finished.")
 NO_USAGE = Usage()
-HALF_A_CHARACTER = "\ufffd"  # the last output for a character whose other bytes have not come
 
 
 @dataclass(slots=True, eq=False)
@@ -171,4 +170,4 @@ def is_same_model(one: ModelInfo, other: ModelInfo) -> bool:
 
 def _broken_off(last: Output) -> Output:
     """The last output of an answer that continues elsewhere, without its finish reason."""
-    return replace(last, text=last.text.removesuffix(HALF_A_CHARACTER), finish_reason=None, notice="")
+    return replace(last, finish_reason=None, notice="")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from app.engine import opening
 from app.engine.embedding import open_embedding_engine
+from app.engine.hibernation import HibernatedChats
 from app.engine.opening import OnProgress
 from app.engine.running import RunningEngine
 from app.engine.workers import TRUSTED_ONLY, checked_address
@@ -200,7 +201,8 @@ def open_engine(
     """Raises EngineError on entering."""
     if params.embeds:
         return open_embedding_engine(params, on_progress, on_reports_ready)
-    return opening.open_engine(params, on_progress, on_reports_ready, fitted)
+    hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
+    return opening.open_engine(params, on_progress, on_reports_ready, fitted, hibernated)
 
 
 def warning_of(params: LoadParams) -> str:

@@ -32,7 +32,14 @@ def guide_of(
     triggers = tuple(map(_compiled, format_.triggers))
     has_budget = wishes.reasoning_budget != UNLIMITED
     reasoning = _reasoning(format_, wishes, tokenize) if triggers or has_budget else None
-    return Guide(format_.grammar, triggers, tuple(opening), is_in_grammar and not triggers, reasoning)
+    return Guide(
+        format_.grammar,
+        triggers,
+        tuple(opening),
+        is_begun=bool(wishes.goes_on),
+        is_in_grammar=is_in_grammar and not triggers,
+        reasoning=reasoning,
+    )
 
 
 def shown_tokens(format_: AnswerFormat, backend: Backend) -> frozenset[int]:

@@ -47,6 +47,7 @@ class AnswerReader:
         self.seconds = 0.0  # of computing, for what was read last
         self._content = self._reasoning = ""  # that was told
         self._calls: set[int] = set()
+        self._begun_calls: list[dict[str, Any]] = []  # in the prompt, and not told yet
 
     def read(self, text: str, is_last: bool) -> MessageDelta:
         """What the new `text` adds. Raises RequestError for an answer that cannot be read within limits."""
@@ -68,7 +69,8 @@ class AnswerReader:
         if "error" in reply:  # nothing, where the text cannot be read so far
             return MessageDelta()
         found, self.seconds = reply["delta"], reply["seconds"]
-        delta = self._told(found)
+        begun, self._begun_calls = self._begun_calls, []
+        delta = self._told(found | {"tool_calls": [*begun, *found["tool_calls"]]})
         return replace(delta, content=delta.content + self._rest()) if found["is_broken"] else delta
 
     def close(self) -> None:
@@ -82,8 +84,14 @@ class AnswerReader:
         self._child.start()
         if self._begun_in == self._child.num_starts:
             return
-        self._ask("begin", format=json.loads(self._parser))
+        format_ = json.loads(self._parser)
+        self._ask("begin", format=format_ | {"is_continuation": False})
         self._begun_in = self._child.num_starts
+        if format_[
+            "is_continuation"
+        ]:  # the caller knows what was said in the prompt; a call comes as a whole
+            begun = self._ask("read", text="", is_last=False)
+            self._begun_calls = begun["delta"]["tool_calls"] if "delta" in begun and not before else []
         if before:
             self._ask("read", text=before, is_last=False)
 

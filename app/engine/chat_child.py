@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from app.engine.chat_library import ChatLibrary, ChatLibraryError, library_path
@@ -23,10 +23,12 @@ from app.engine.chat_template import (
     names_of_families,
     refusal,
     shortened,
+    turn_of,
 )
 from app.engine.grammar_choice import either
 from app.engine.limited_child import Reply, serve
 from app.engine.schema_limits import simplified, unenforced
+from app.engine.template_limits import TemplateLimits
 from app.engine.tool_text import IN_ITS_FORMAT, IN_OUR_FORMAT, Turn, as_text, described, with_short_ids
 from app.protocol.answer_format import AnswerFormat, AnswerWishes, ReasoningFormat, ToolChoice, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
@@ -90,6 +92,9 @@ class _Template:
         self._jinja: ChatTemplate | None = None
         self._refusal = ""  # why the chat layer cannot read it
         self._found: _Tools | None = None  # None: not looked for yet
+        self._limits = TemplateLimits(partial(self._tried, {}))
+        self._limits_with_tools = TemplateLimits(partial(self._tried, {"tools": TOOLS}))
+        self._limits_of_jinja = TemplateLimits(lambda chat: self._opened_jinja().of_turns(chat))
 
     def render(self, messages: Sequence[Message], variables: str, wishes: AnswerWishes) -> str:
         try:
@@ -158,11 +163,12 @@ class _Template:
             [_readable(tool) for tool in _callable(wishes)],
         )
         known = names_of_families(shown or given.get("tools"))
-        turns = [_turn(message) for message in messages]
+        turns = list(map(turn_of, messages))
         left = _Tools()
         if tools or (not self._tool_source and any(_is_about_tools(turn) for turn in turns)):
             left = self._left_to_us()
             turns = _with_tools(turns, shown, left)
+        turns = _fitted(turns, self._limits_with_tools if tools else self._limits, wishes)
         request: dict[str, Any] = {
             "messages": turns,
             "variables": DEFAULTS
@@ -179,6 +185,8 @@ class _Template:
             request["parallel_tool_calls"] = wishes.parallel_tool_calls
         if wishes.goes_on:
             request["continue_final_message"] = wishes.goes_on
+        if isinstance(wishes.goes_on, str):  # llama.cpp goes on with an empty message only if it has a name
+            turns[-1] = {"name": Role.ASSISTANT} | turns[-1]
         if not tools:
             return self._library("apply", **request)
         shows_others = shown != called and not left.how
@@ -249,14 +257,26 @@ class _Template:
         _bos, eos_text = self._edges
         return _Tools(IN_ITS_FORMAT.format(example=written[at:].rstrip().removesuffix(eos_text)))
 
+    def _tried(self, asked: dict[str, Any], chat: list[Turn]) -> str:
+        assert self._library
+        variables = DEFAULTS | names_of_families(asked.get("tools"))
+        made = self._library("apply", messages=chat, variables=variables, is_prompt_only=True, **asked)
+        return str(made["prompt"])
+
     def _by_jinja(self, messages: Sequence[Message], variables: str, wishes: AnswerWishes) -> str:
+        turns = _fitted(list(map(turn_of, messages)), self._limits_of_jinja, wishes)
+        begun = turns.pop()["content"] if wishes.goes_on else ""
+        return self._opened_jinja().of_turns(turns, variables) + begun
+
+    def _opened_jinja(self) -> ChatTemplate:
         self._jinja = self._jinja or ChatTemplate(self._source, *self._edges)
-        return self._jinja.render(messages, variables, wishes)
+        return self._jinja
 
 
-def _turn(message: Message) -> Turn:
-    fields = read_object(message.fields, "The fields of a message")
-    return {"role": message.role.value, "content": message.content, **fields}
+def _fitted(turns: list[Turn], limits: TemplateLimits, wishes: AnswerWishes) -> list[Turn]:
+    if not wishes.goes_on:
+        return limits.fitted(turns)
+    return [*limits.fitted(turns[:-1], has_begun=True), turns[-1]]
 
 
 def _without_text(made: dict[str, Any]) -> str:

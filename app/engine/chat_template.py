@@ -72,13 +72,17 @@ class ChatTemplate:
     def render(
         self, messages: Sequence[Message], variables: str = "", wishes: AnswerWishes = NO_WISHES
     ) -> str:
-        given = read_object(variables, "template_variables")
         if wishes.goes_on:
             *messages, last = messages
             return self.render(messages, variables) + last.content
+        return self.of_turns(list(map(turn_of, messages)), variables)
+
+    def of_turns(self, turns: list[dict[str, Any]], variables: str = "") -> str:
+        """As `render`, of messages as a template takes them."""
+        given = read_object(variables, "template_variables")
         try:
             known = self._variables | names_of_families(given.get("tools"))
-            return self._template.render(known | given, messages=[_turn(message) for message in messages])
+            return self._template.render(known | given, messages=turns)
         except Exception as error:  # untrusted code may raise anything
             raise ChatTemplateError(
                 said("The model's chat template failed: {reason}", reason=shortened(str(error)))
@@ -303,7 +307,8 @@ def names_of_families(tools: Any) -> dict[str, str]:
     }
 
 
-def _turn(message: Message) -> dict[str, Any]:
+def turn_of(message: Message) -> dict[str, Any]:
+    """As a template takes it."""
     fields = read_object(message.fields, "The fields of a message")
     return {"role": message.role.value, "content": message.content, **fields}
 

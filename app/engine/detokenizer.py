@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 
 class Detokenizer:
-    """One answer's text. A character split across tokens is held back until its last byte, and a tail that
-    may become a stop string until that is decided. `stopping_word` is the stop string found.
+    """One answer's text. A character split across tokens is held back until its last byte, and left out where
+    that never comes; a tail that may become a stop string is held back until that is decided.
+    `stopping_word` is the stop string found.
     """
 
     def __init__(self, token_piece: Callable[[int], bytes], stop: tuple[str, ...] = ()) -> None:
@@ -31,10 +32,7 @@ class Detokenizer:
 
     def flush(self) -> str:
         """What was still held back when the answer ended for another reason."""
-        if self.stopped:
-            return ""
-        text = self._release(self._decoder.decode(b"", final=True))
-        text, self._held = text + self._held, ""
+        text, self._held = self._held, ""
         return text
 
     def _release(self, new_text: str) -> str:

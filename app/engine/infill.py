@@ -52,7 +52,12 @@ def infill_tokens(prompts: PromptBuilder, fim: FimTokens, gap: Gap, room: int) -
 def _other_files(
     tokenize: Tokenize, fim: FimTokens, files: Sequence[tuple[str, str]], room: int
 ) -> list[int]:
-    """Those that fit, from the last one on, and a part of the next."""
+    """Those that fit, from the last one on, and a part of the next.
+
+    Without any there are no names either: a lone file begins better without one.
+    """
+    if not files:
+        return []
     others = [fim.file, *tokenize(FILE)] if fim.file >= 0 else []
     for name, text in reversed(files):
         if len(others) >= room:

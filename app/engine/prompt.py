@@ -31,7 +31,8 @@ class Reasoning:
 class Guide:
     """What the tokens of an answer must follow.
 
-    `opening` are the tokens at the end of the prompt that begin the answer. `grammar` is GBNF that was
+    `opening` are the tokens at the end of the prompt that begin the answer; with `is_begun` the caller's own
+    beginning is among them. `grammar` is GBNF that was
     checked; it holds for what comes after them, and with `is_in_grammar` for them, too. With `triggers`,
     patterns of a text, it holds only from where the answer has one of them outside its reasoning: from its
     first group, or else its beginning.
@@ -40,6 +41,7 @@ class Guide:
     grammar: str = ""
     triggers: tuple[re.Pattern[bytes], ...] = ()
     opening: tuple[int, ...] = ()
+    is_begun: bool = False
     is_in_grammar: bool = False
     reasoning: Reasoning | None = None
 

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,7 @@ from app.engine.written_answers import (
 from app.protocol.answer_format import UNLIMITED, AnswerFormat, AnswerWishes
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, PromptTooLongError, RequestError
 from app.protocol.json_object import map_strings, read_object
-from app.protocol.request import Overflow
+from app.protocol.request import Message, Overflow, Role
 from app.protocol.sampling import shown
 from app.system.said import said
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from app.engine.backend import Backend
     from app.engine.media_rows import Part
     from app.protocol.media import Media
-    from app.protocol.request import Message, Request
+    from app.protocol.request import Request
     from app.protocol.sampling import SamplingParams
 
 # Two code points that Unicode reserves for a program's own use and that no text may contain.
@@ -67,6 +67,7 @@ LINE_END = "\n"
 # How a message may go on. What its tokens are up to there depends on that for some characters.
 ENDINGS = "", "x", " x", "\nx"
 BEHIND_DOCUMENTS = "", "\n\nx", "\n\n1"  # what a system prompt may add
+BROKEN_END = re.compile("[\ud800-\udfff\ufffd]+$")  # of a text that was cut within a character
 MAX_SHORT_CHARS = 1000  # tokenised within a step
 
 
@@ -118,6 +119,7 @@ class PromptBuilder:
             self._backend.check_sampling(request.sampling)  # too slow for the engine thread
         if request.is_repeatable and any(message.media for message in request.messages):
             raise InvalidRequestError(NOT_REPEATABLE)
+        request = self._with_begun(request)
         start = self._answer_start(request)
         limit = overflow.context_limit(request, self._backend.model)
         room = limit - num_generated_tokens - len(start)
@@ -151,6 +153,7 @@ class PromptBuilder:
         """The whole prompt of `request` as text, without a length limit. Raises RequestError."""
         if request.prompt:
             raise InvalidRequestError("A raw prompt has no messages that a chat template could write.")
+        request = self._with_begun(request)
         if refusal := self._refusal(request.messages, request):
             raise refusal
         marked, rendered, _format = self._text_and_format(request.messages, request)
@@ -189,6 +192,33 @@ class PromptBuilder:
         self._schemas.close()
 
     # The prompt of a chat.
+
+    def _with_begun(self, request: Request) -> Request:
+        """Of an answer that the caller has begun, what is thought is told from what is said."""
+        wishes = request.wishes
+        if not wishes.goes_on:
+            return request
+        *before, last = request.messages
+        last = replace(last, content=BROKEN_END.sub("", last.content))
+        fields = read_object(last.fields, "The fields of a message")
+        if wishes.goes_on is True and not fields.get("reasoning_content") and not last.media:
+            if not last.content:
+                return replace(request, messages=tuple(before), wishes=replace(wishes, goes_on=False))
+            thought, said = _divided(last.content, *self._thinking_marks)
+            if thought is not None:
+                written = json.dumps(fields | {"reasoning_content": thought}, ensure_ascii=False)
+                last = replace(last, content=said or "", fields=written)
+                wishes = replace(wishes, goes_on="reasoning_content" if said is None else "content")
+        return replace(request, messages=(*before, last), wishes=wishes)
+
+    @cached_property
+    def _thinking_marks(self) -> tuple[str, str]:
+        """Around what the model thinks; empty where the template knows none."""
+        try:
+            _text, found = self._template.write((Message(Role.USER, "?"),))
+        except RequestError:
+            return "", ""
+        return found.thinking_start.strip(), next(iter(found.thinking_ends), "").strip()
 
     def _of_messages(self, request: Request, max_tokens: int, *, has_answer: bool) -> Prompt:
         limit = overflow.context_limit(request, self._backend.model)
@@ -632,6 +662,18 @@ def _template_of(backend: Backend) -> Template:
     )
     template.start()
     return template
+
+
+def _divided(begun: str, start: str, end: str) -> tuple[str | None, str | None]:
+    """What is thought in the beginning of an answer, and what is said. None: that has not begun.
+
+    Some templates write `start` themselves, so that their models' answers come without it.
+    """
+    text = begun.lstrip()
+    if not start or not (text.startswith(start) or (end in text and start not in text)):
+        return None, begun
+    thought, mark, said = text.removeprefix(start).partition(end)
+    return (thought.strip(LINE_END), said.lstrip(LINE_END)) if mark else (thought.lstrip(LINE_END), None)
 
 
 def _without_marks(parser: str, spelled_out: list[str]) -> str:

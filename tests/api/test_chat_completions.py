@@ -393,6 +393,44 @@ async def test_reasoning_is_told_apart_whole_and_streamed():
         assert body["choices"][0]["message"]["content"].startswith("<think>")
 
 
+@pytest.mark.parametrize("at", [7, 9, 16, 22, 27, 29])
+async def test_an_answer_goes_on_from_within_its_reasoning(at):
+    whole = f"{THOUGHT}Hi."
+    messages = [*ASKED["messages"], turn("assistant", whole[:at])]
+    asked = ASKED | {"messages": messages, "max_tokens": None}
+    async with serving(with_tools(whole[at:].lstrip("\n"), QWEN3)) as served:
+        _, body = await served.post(PATH, asked)
+        message = body["choices"][0]["message"]
+        assert message["content"] == "Hi."
+        assert (message.get("reasoning_content") or "").strip() in "Let me see."
+        *chunks, _done = await served.events(PATH, asked)
+        assert joined(chunks, "content") == message["content"]
+
+
+async def test_a_call_that_was_begun_is_told_as_a_whole():
+    at = CALL.index('"arguments"')
+    asked = ADDING | {"messages": [*ASKED["messages"], turn("assistant", CALL[:at])]}
+    async with serving(with_tools(CALL[at:])) as served:
+        _, body = await served.post(PATH, asked)
+        (call,) = body["choices"][0]["message"]["tool_calls"]
+        assert call["function"] == {"name": "add", "arguments": '{"a": 1}'}
+        assert body["choices"][0]["finish_reason"] == "tool_calls"
+
+
+async def test_half_a_character_at_the_end_of_a_begun_answer_is_left_out():
+    """A program that counts as JavaScript does cuts an emoji in two."""
+    counts = []
+    async with serving(endless()) as served:
+        for begun in ("I am \ud83d", "I am \ufffd", "I am "):
+            messages = [turn("user", "Cut \ude42"), turn("assistant", begun)]
+            data = json.dumps({"messages": messages, "max_tokens": 2}).encode()
+            async with served.http.post(served.server.address + PATH, data=data) as response:
+                body = await response.json()
+            assert response.status == 200, body
+            counts.append(body["usage"]["prompt_tokens"])
+        assert len(set(counts)) == 1
+
+
 async def test_the_template_gets_tools_calls_results_and_reasoning():
     async with serving(with_tools("ok", QWEN3)) as served:
         call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}

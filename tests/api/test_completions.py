@@ -4,6 +4,7 @@ import pytest
 
 from app.api.state import Presentation
 from tests.api.conftest import endless, serving
+from tests.api.parrot import Parrot
 from tests.conftest import TINY_CONTEXT
 from tests.driver import all_guesses_checked
 from tests.fakes import CountingBackend
@@ -135,6 +136,17 @@ async def test_what_cannot_be_done_is_said_not_left_out(extra):
     async with serving(endless()) as served:
         status, _ = await served.post(PATH, GREEDY | extra)
         assert status == 400
+
+
+@pytest.mark.parametrize("stop", [None, ["never"]])
+async def test_an_answer_that_is_cut_within_a_character_ends_before_it(stop):
+    asked = GREEDY | {"prompt": "x", "max_tokens": 4, "stop": stop}  # a token is a byte
+    async with serving(Parrot("ok 🙂")) as served:
+        _, body = await served.post(PATH, asked)
+        assert (body["choices"][0]["text"], body["choices"][0]["finish_reason"]) == ("ok ", "length")
+        assert body["usage"]["completion_tokens"] == 4
+        events = (await served.events(PATH, asked))[:-1]
+        assert "".join(choice["text"] for event in events for choice in event["choices"]) == "ok "
 
 
 async def test_with_echo_each_answer_begins_with_its_prompt():

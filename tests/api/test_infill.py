@@ -54,11 +54,40 @@ async def test_other_files_come_first():
     assert body["prompt"].startswith(f"{snip}int n_threads();\n{snip}x<|endoftext|>int main")
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/completions", {"max_tokens": 9}),
+        ("/v1/completions", {"max_tokens": 9, "echo": True}),
+        ("/api/generate", {"options": {"num_predict": 9, "temperature": 0}, "stream": False}),
+        ("/api/generate", {"options": {"num_predict": 9, "temperature": 0}, "stream": False, "raw": True}),
+    ],
+)
+async def test_a_suffix_asks_for_a_gap_in_other_protocols_too(path: str, body: dict[str, Any]):
+    async with serving(CountingBackend(fim=FIM, **TINY_CONTEXT)) as served:
+        gap = {"input_prefix": "def f(", "input_suffix": "return 1", "n_predict": 9, "temperature": 0}
+        _, whole = await served.post("/infill", gap)
+        asked = {"prompt": "def f(", "suffix": "return 1", "temperature": 0}
+        status, answer = await served.post(path, asked | body)
+        assert status == 200, answer
+    text = answer["choices"][0]["text"] if "choices" in answer else answer["response"]
+    assert text == ("def f(" if body.get("echo") else "") + whole["content"]
+
+
+async def test_a_suffix_behind_tokens_or_pictures_is_refused():
+    async with serving(CountingBackend(fim=FIM, **TINY_CONTEXT)) as served:
+        status, answer = await served.post("/v1/completions", {"prompt": [1, 2], "suffix": "x"})
+        assert (status, answer["error"]["param"]) == (400, "suffix")
+        asked = {"prompt": "x", "suffix": "x", "images": ["aGk="]}
+        assert (await served.post("/api/generate", asked))[0] == 400
+
+
 async def test_a_model_without_the_tokens_says_what_would_help():
     async with serving() as served:
-        status, body = await served.post("/infill", GAP)
-    assert status == 400
-    assert "Load a code model" in body["error"]["message"]
+        for path, asked in (("/infill", GAP), ("/v1/completions", {"prompt": "x", "suffix": "x"})):
+            status, body = await served.post(path, asked)
+            assert status == 400
+            assert "Load a code model" in body["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -93,3 +122,10 @@ def test_files_are_told_apart_by_the_vocabulary_where_it_can():
     tokens = infill_tokens(prompts, fim, Gap("b", "", "a", (("f.py", "x"),)), 100)
     others = [repository, *b"myproject\n", file, *b"f.py\nx", file, *b"filename\n"]
     assert list(tokens) == [*others, 256, *b"b", 257, *b"a", 258]
+
+
+def test_without_other_files_nothing_stands_before_the_text():
+    """With a made-up repository and file name, Qwen2.5-Coder fills no gap cleanly."""
+    prompts = PromptBuilder(CountingBackend(**TINY_CONTEXT))
+    fim = FimTokens(256, 257, 258, 1, 2)
+    assert infill_tokens(prompts, fim, Gap("b", "", "a"), 100) == (256, *b"b", 257, *b"a", 258)

@@ -28,6 +28,21 @@ async def test_a_large_body_is_read_beside_the_loop(monkeypatch, size, is_beside
     assert [thread is not threading.main_thread() for thread in threads] == [is_beside]
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (r"x\ud83d", "x\ufffd"),
+        (r"x\ude42y", "x\ufffdy"),
+        (r"\ud83d\ud83d\uDE42", "\ufffd🙂"),
+        (r"\\ud83d \ud83d", "\\ud83d \ufffd"),
+        (r"\\\ud83d\u00e4", "\\\ufffdä"),
+    ],
+)
+def test_half_a_character_spoils_itself_alone(text, value):
+    """Programs that cut a text as JavaScript counts write such."""
+    assert json_body.parse_object(f'{{"a": "{text}"}}'.encode()) == {"a": value}
+
+
 async def test_a_body_of_too_many_values_is_refused(monkeypatch):
     monkeypatch.setattr(json_body, "MAX_COMMAS", 1_000, raising=False)
     async with serving() as served:
@@ -46,7 +61,7 @@ def nested(text: str) -> bytes:
         ("[" + "[]," * 20_000 + "[]]", "20,000 objects and lists"),
         ("{" + ",".join(f'"k{number}":1' for number in range(50_001)) + "}", "50,000 fields"),
         ("[" + '"a:",' * 150_001 + '"a"]', "150,000 texts"),
-        ('"\\ud800"', "hex escape"),
+        ('"\\ud8"', "invalid escape"),
         ("[" * 10_000 + "]" * 10_000, "recursion limit"),
         ("NaN", "expected value"),
         ("1,", "column"),
@@ -85,5 +100,5 @@ def test_copies_and_prompts_do_not_multiply_the_parameters(monkeypatch):
     check = SamplingParams.__post_init__
     monkeypatch.setattr(SamplingParams, "__post_init__", lambda params: made.append(params) or check(params))
     fields = CompletionFields.model_validate({"prompt": ["x"] * 32, "n": 32})
-    assert len(fields.requests(SamplingParams())) == 32 * 32
+    assert len(fields.requests(SamplingParams(), fields.prompts)) == 32 * 32
     assert len(made) == 1 + 32

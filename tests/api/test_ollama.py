@@ -246,7 +246,7 @@ async def test_who_waits_for_a_stream_gets_lines_that_can_be_read(monkeypatch):
         (CHAT, ASKED | {"tools": [{"type": "function"}]}, "tools"),
         (GENERATE, PROMPT | {"images": ["aGk="]}, "cannot see"),
         ("/api/embed", {"input": "x"}, "no embeddings"),
-        (GENERATE, PROMPT | {"suffix": "x"}, "suffix"),
+        (GENERATE, PROMPT | {"suffix": "x"}, "to fill gaps"),
         (GENERATE, PROMPT | {"raw": True, "options": {"temperature": "hot"}}, "temperature"),
     ],
 )

@@ -241,14 +241,6 @@ async def test_what_was_thought_is_sent_back():
         assert body["usage"]["input_tokens"] == len("user=|a;assistant=short|b;user=|c;")
 
 
-async def test_instructions_and_a_system_message_become_one():
-    template = "{% for m in messages %}{{ m.role }}={{ m.content }};{% endfor %}"
-    async with serving(Parrot("ok", template)) as served:
-        items = [{"role": "developer", "content": "b"}, {"role": "user", "content": "c"}]
-        _, body = await served.post(PATH, {"input": items, "instructions": "a"})
-        assert body["usage"]["input_tokens"] == len("system=a\nb;user=c;")
-
-
 async def test_a_response_can_be_gone_on_with_by_its_id():
     template = "{% for m in messages %}{{ m.role }}={{ m.content }};{% endfor %}"
     async with serving(Parrot("Hi.", template)) as served:

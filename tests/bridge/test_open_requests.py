@@ -54,7 +54,7 @@ def test_answers_go_on_where_they_stood_when_the_same_model_is_loaded_again(
     new = load("a.gguf")
     assert (old.stopped, new.submitted) == (True, []), "what it still has to tell is not known yet"
     old.report(
-        Output("r1", "c1", "tw\ufffd", FinishReason.ABORT, token_ids=(3,)),
+        Output("r1", "c1", "tw", FinishReason.ABORT, token_ids=(3,)),
         Output("r2", "c2", "", FinishReason.ABORT),
     )
 

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,36 @@ def test_an_answer_is_read_whole_and_character_by_character(readers, name, answe
     wanted = content, reasoning, [json.loads(call) for call in calls], ["weather"] * len(calls)
     assert read(readers.open(found.parser), answer) == wanted
     assert read(readers.open(found.parser), *answer) == wanted
+
+
+@pytest.mark.parametrize("name", ["Qwen-Qwen2.5-7B-Instruct", "Qwen-Qwen3-0.6B"])
+def test_of_an_answer_that_was_begun_the_rest_is_told_but_a_call_as_a_whole(readers, name):
+    answer = f"Let me look. {QWEN_CALL.format(CITY)}"
+    template = LimitedChatTemplate((TEMPLATES / f"{name}.jinja").read_text())
+    for length in range(1, len(answer), 3):
+        begun, rest = answer[:length], answer[length:]
+        chat = (*CHAT, Message(Role.ASSISTANT, begun))
+        parser = template.write(chat, wishes=replace(WISHES, goes_on=True))[1].parser
+        for pieces in ((rest,), (rest[:1], rest[1:])):
+            content, _reasoning, arguments, names = told(readers.open(parser), *pieces)
+            assert content.strip() == "Let me look."[length:].strip()
+            assert ([json.loads(text) for text in arguments], names) == ([json.loads(CITY)], ["weather"])
+    template.close()
+
+
+def test_a_begun_call_is_told_once_though_the_child_dies(readers):
+    template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())
+    begun, rest = '<tool_call>\n{"name": "weather", "arguments": {"ci', 'ty": "Kraków"}}\n</tool_call>'
+    chat = (*CHAT, Message(Role.ASSISTANT, begun))
+    parser = template.write(chat, wishes=replace(WISHES, goes_on=True))[1].parser
+    template.close()
+    reader = readers.open(parser)
+    first = reader.read(rest[:5], is_last=False)
+    reader._child.end()
+    second = reader.read(rest[5:], is_last=True)
+    calls = [*first.tool_calls, *second.tool_calls]
+    assert [call.name for call in calls if call.name] == ["weather"]
+    assert "".join(call.arguments for call in calls) == CITY
 
 
 SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}'

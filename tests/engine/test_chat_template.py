@@ -67,8 +67,8 @@ def test_templates_know_the_words_that_hugging_face_gives_them(limited):
 
 
 def test_templates_get_what_the_caller_gives_them(limited):
-    source = "{{ messages[0].tool_calls[0].name }} {{ tools | tojson }} {{ add_generation_prompt }}"
-    chat = (Message(Role.ASSISTANT, "", '{"tool_calls": [{"name": "sum"}]}'),)
+    source = "{{ messages[1].tool_calls[0].name }} {{ tools | tojson }} {{ add_generation_prompt }}"
+    chat = (Message(Role.USER, "Hi"), Message(Role.ASSISTANT, "", '{"tool_calls": [{"name": "sum"}]}'))
     variables = '{"tools": ["\\ud800ä"], "add_generation_prompt": false}'
     for template in (limited(source), ChatTemplate(source)):
         assert template.render(chat, variables) == 'sum ["\ud800ä"] False'

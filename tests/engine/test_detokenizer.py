@@ -28,9 +28,15 @@ def test_a_character_split_across_tokens_appears_once_and_whole():
     assert [detokenizer.add(0), detokenizer.add(1), detokenizer.add(2)] == ["", "ä", "🙂"]
 
 
-def test_an_unfinished_character_at_the_end_is_shown_as_damaged():
-    detokenizer = Detokenizer(pieces(b"ok \xf0\x9f"))
-    assert detokenizer.add(0) + detokenizer.flush() == "ok �"
+def test_of_an_unfinished_character_at_the_end_nothing_is_shown():
+    for end in (b"\xf0", b"\xf0\x9f", b"\xf0\x9f\x99", b"\xc3"):
+        detokenizer = Detokenizer(pieces(b"ok " + end), ("never",))
+        assert detokenizer.add(0) + detokenizer.flush() == "ok "
+
+
+def test_bytes_that_no_character_has_are_shown_as_damaged():
+    detokenizer = Detokenizer(pieces(b"ok \xff", b"\xf0\x9f", b"!"))
+    assert "".join(map(detokenizer.add, range(3))) == "ok \ufffd\ufffd!"
 
 
 def test_nothing_of_a_stop_string_is_shown():

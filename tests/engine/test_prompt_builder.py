@@ -381,6 +381,48 @@ def test_a_beginning_counts_when_a_chat_is_shortened(small):
         small.build(replace(chat, answer_start="s" * 400))
 
 
+JINJA = Path(__file__).parents[1] / "templates"
+QWEN3, MINISTRAL = "Qwen-Qwen3-0.6B", "mistralai-Ministral-3-14B-Reasoning-2512"
+ASSISTANT = "<|im_start|>assistant\n"
+BEGUN = [
+    # Template, what the caller has begun, and how the prompt ends.
+    (QWEN3, "Paris is", f"{ASSISTANT}<think>\n\n</think>\n\nParis is"),
+    (QWEN3, "<think>", f"{ASSISTANT}<think>\n"),
+    (QWEN3, "<think>\nAbc de", f"{ASSISTANT}<think>\nAbc de"),
+    (QWEN3, "\n<think>\nAbc\n</thi", f"{ASSISTANT}<think>\nAbc\n</thi"),
+    (QWEN3, "<think>\nAbc\n</think>", f"{ASSISTANT}<think>\nAbc\n</think>\n\n"),
+    (QWEN3, "<think>\nAbc\n</think>\n\nParis", f"{ASSISTANT}<think>\nAbc\n</think>\n\nParis"),
+    (QWEN3, "Abc\n</think>\n\nParis", f"{ASSISTANT}<think>\nAbc\n</think>\n\nParis"),
+    (QWEN3, "<think>\n\n</think>\n\n", f"{ASSISTANT}<think>\n\n</think>\n\n"),
+    (QWEN3, "Say <think> and", f"{ASSISTANT}<think>\n\n</think>\n\nSay <think> and"),
+    (QWEN3, "Paris \ud83d", f"{ASSISTANT}<think>\n\n</think>\n\nParis "),
+    (QWEN3, "Paris \ufffd", f"{ASSISTANT}<think>\n\n</think>\n\nParis "),
+    (QWEN3, "", ASSISTANT),
+    (MINISTRAL, "[THINK]Abc", "[INST]Hi[/INST][THINK]Abc"),
+    (MINISTRAL, "[THINK]Abc[/THINK]Paris", "[INST]Hi[/INST][THINK]Abc[/THINK]Paris"),
+    (
+        "openai-gpt-oss-120b",
+        "<|channel|>analysis<|message|>Abc",
+        "assistant<|channel|>analysis<|message|>Abc",
+    ),
+    ("Qwen-Qwen2.5-7B-Instruct", "<think>Abc", f"{ASSISTANT}<think>Abc"),
+]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(("template", "begun", "end"), BEGUN)
+def test_an_answer_may_be_begun_up_to_anywhere(template, begun, end):
+    backend = CountingBackend(n_ctx=8192)
+    backend.chat_template = (JINJA / f"{template}.jinja").read_text()
+    builder = PromptBuilder(backend)
+    asked = Request("r", "c", (user("Hi"), assistant(begun)), wishes=AnswerWishes(goes_on=True))
+    assert builder.render(asked).endswith(end)
+    prompt = builder.build(asked)
+    assert decode(prompt.token_ids).endswith(end)
+    assert prompt.guide.is_begun == bool(begun)
+    builder.close()
+
+
 # Chats that outgrew their context.
 
 
@@ -505,11 +547,14 @@ def test_the_newest_text_is_refused_in_its_own_words(small):
 
 def test_a_template_that_refuses_a_chat_is_not_asked_for_less_of_it():
     backend = CountingBackend(n_ctx=400)
-    backend.chat_template = TEMPLATES["roles must alternate"]
+    backend.chat_template = (
+        "{% for m in messages %}{% if m.content == 'a' %}{{ raise_exception('Not a') }}{% endif %}"
+        "{{ m.content }}{% endfor %}"
+    )
     builder = PromptBuilder(backend)
-    twice = (user("a"), user("b"), assistant("c"), user("d"))
-    with pytest.raises(ChatTemplateError, match="must alternate"):
-        builder.build(Request("r", "c", twice, overflow=ROLLING))
+    refused = (user("a"), assistant("b"), user("c"))
+    with pytest.raises(ChatTemplateError, match="Not a"):
+        builder.build(Request("r", "c", refused, overflow=ROLLING))
     builder.close()
 
 

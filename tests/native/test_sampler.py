@@ -448,6 +448,26 @@ def test_a_trigger_does_not_count_in_the_reasoning_but_its_end_may_be_one(backen
     assert b"z" not in spoken(backend, guide, written("x)<a>"))
 
 
+@pytest.mark.parametrize("begun", ["so <", "so <a>", "so <a>1", "(<a>) <a>12"])
+def test_a_grammar_holds_from_a_trigger_in_what_the_caller_has_begun(backend, logits, begun):
+    def written(text):
+        return tuple(backend.tokenize(text, parse_special=False))
+
+    marks = Reasoning(written("("), (written(")"),))
+    guide = Guide(CALL_GRAMMAR, (re.compile(b"<a>"),), opening=written(begun), is_begun=True, reasoning=marks)
+    said = spoken(backend, guide, written("a>" if begun.endswith("<") else "7"))
+    assert b"z" not in said
+    whole = (begun + said.decode()).rpartition("<a>")[2]
+    assert re.fullmatch(r"[0-9]+(!(<\|\w+\|>)*)?", whole)
+
+
+def test_what_the_caller_has_begun_may_go_against_the_grammar_of_a_trigger_in_it(backend, logits):
+    opening = tuple(backend.tokenize("<a> is a link, ", parse_special=False))
+    guide = Guide(CALL_GRAMMAR, (re.compile(b"<a>"),), opening=opening, is_begun=True)
+    assert spoken(backend, guide, ()) == b"zzz"
+    assert b"z" not in spoken(backend, guide, backend.tokenize("<a>", parse_special=False))[3:]
+
+
 def test_what_goes_on_against_the_grammar_is_no_trigger(backend, logits):
     """In llama.cpp itself that would end the process."""
     guide = Guide('root ::= "<b>" [0-9]+', (re.compile(b"<a>"),))

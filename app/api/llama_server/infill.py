@@ -7,18 +7,14 @@ from typing import Annotated
 from aiohttp import web
 from pydantic import Field, PrivateAttr
 
-from app.api.errors import invalid
+from app.api.infilling import gap_tokens
 from app.api.json_body import Body
 from app.api.llama_server.completion import CompletionFields, Piece, complete
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
-from app.engine.infill import Gap, infill_tokens
+from app.engine.infill import Gap
 
 MAX_FILES = 1000
-NO_FIM_TOKENS = (
-    "Infill is not supported by this model: its vocabulary has no tokens for a gap and the text around it. "
-    "Load a code model that was trained to fill gaps."
-)
 
 
 class OtherFile(Body):
@@ -44,16 +40,7 @@ class InfillFields(CompletionFields):
 
     async def build_prompt(self, request: web.Request) -> None:
         """Raises ApiError and InvalidRequestError."""
-        client = request.app[CLIENT]
-        model = client.model
-        if not model.fim.can_fill:
-            raise invalid(NO_FIM_TOKENS)
-        longest = model.max_sequence_tokens
-        wanted = client.defaults.max_tokens if self.num_wanted is None else self.num_wanted
-        room = longest - min(longest if wanted is None else wanted, longest // 4) - 1
-        self._tokens = await client.use_prompts(
-            lambda prompts: infill_tokens(prompts, model.fim, self.gap, room)
-        )
+        self._tokens = await gap_tokens(request.app[CLIENT], self.gap, self.num_wanted)
 
 
 def add_routes(router: web.UrlDispatcher) -> None:

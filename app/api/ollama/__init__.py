@@ -14,12 +14,14 @@ from app.api.answering import stream_answers
 from app.api.as_chat import as_chat, given
 from app.api.chat_answer import ChatAnswers, answer_chat
 from app.api.errors import ApiError
+from app.api.infilling import gap_tokens
 from app.api.json_body import beside, json_response, read_fields, validated
 from app.api.ollama import embed, models
 from app.api.ollama.answer import Lines, line
 from app.api.ollama.fields import ChatFields, GenerateFields, OllamaFields
 from app.api.parameters import SamplingFields
 from app.api.state import CLIENT, model_name
+from app.engine.infill import Gap
 from app.protocol.request import Request
 
 PREFIX = "/api/"
@@ -48,9 +50,9 @@ async def chat(request: web.Request) -> web.StreamResponse:
 async def generate(request: web.Request) -> web.StreamResponse:
     fields = await read_fields(request, GenerateFields)
     fields.check()
-    if not fields.prompt:
+    if not (fields.prompt or fields.suffix):
         return _loaded(request, is_chat=False)
-    if fields.raw:
+    if fields.raw or fields.suffix:
         answers = await _answer_raw(request, fields)
     else:
         answers = await answer_chat(request, await as_chat(request, fields.chat_body))
@@ -68,15 +70,21 @@ def _loaded(request: web.Request, is_chat: bool) -> web.Response:
 
 
 async def _answer_raw(request: web.Request, fields: GenerateFields) -> ChatAnswers:
-    """To a prompt in which control tokens count, without a chat template. Raises ApiError."""
+    """To a prompt in which control tokens count, without a chat template; or what stands before `suffix`.
+
+    Raises ApiError and InvalidRequestError.
+    """
     client = request.app[CLIENT]
     recommended = client.sampling
+    prompt: tuple[str | int, ...] = (fields.prompt,)
+    if fields.suffix:
+        prompt = await gap_tokens(client, Gap(fields.prompt, "", fields.suffix), fields.max_tokens)
     sampling = validated(fields.sampling_options | given(json_schema=fields.json_schema), SamplingFields)
     await sampling.tokenize_biases(request)
     asked = Request(
         request_id=uuid.uuid4().hex,
         chat_id="",
-        prompt=(fields.prompt,),
+        prompt=prompt,
         sampling=await beside(request, lambda: sampling.sampling(recommended)),
         max_tokens=fields.max_tokens,
         stop=sampling.stops,

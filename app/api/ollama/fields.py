@@ -150,10 +150,10 @@ class GenerateFields(OllamaFields):
 
     def check(self) -> None:
         """Raises ApiError."""
-        if self.images and self.raw:
+        if self.images and (self.raw or self.suffix):
             raise invalid("images cannot be part of a raw prompt: use /api/chat.")
-        if self.suffix or self.template or self.context:
-            raise invalid("suffix, template and context are not supported: use raw, or /api/chat.")
+        if self.template or self.context:
+            raise invalid("template and context are not supported: use raw, or /api/chat.")
 
     def chat_body(self) -> AnyObject:
         system = [{"role": "system", "content": self.system}] if self.system else []

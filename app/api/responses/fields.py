@@ -185,9 +185,10 @@ class ResponseFields(SamplingFields):
         if self.background or self.conversation or self.prompt:
             raise invalid("background, conversation and prompt are not supported.")
         format_ = self.text.format if self.text else None
+        instructions = [{"role": "system", "content": self.instructions}] if self.instructions else []
         return given(
             **self.model_dump(include=set(SamplingFields.model_fields), exclude_none=True),
-            messages=self._with_instructions(messages),
+            messages=[*instructions, *messages],
             max_tokens=self.max_output_tokens,
             tools=[function_tool(one.full_name, one.description, one.parameters) for one in self._functions()]
             or None,
@@ -230,17 +231,6 @@ class ResponseFields(SamplingFields):
                 referred.add(item_id)
                 _add(messages, item_called(item_id))
         return messages
-
-    def _with_instructions(self, messages: list[AnyObject]) -> list[AnyObject]:
-        """One system message at the beginning: many templates take no other."""
-        if not self.instructions:
-            return messages
-        parts = [text_part(self.instructions)]
-        if messages and messages[0]["role"] in ("system", "developer"):
-            content = messages[0]["content"]
-            parts += [text_part(content)] if isinstance(content, str) else content
-            messages = messages[1:]
-        return [{"role": "system", "content": parts}, *messages]
 
     def _functions(self) -> list[ToolFields]:
         return [function for tool in self.tools or () for function in tool.functions()]

@@ -39,6 +39,7 @@ MAX_GRAMMAR_S = 0.5  # of computing for one token, which takes 0.06 s in a vocab
 # And for all tokens of an answer: of most, a grammar only looks at the one that was drawn.
 GRAMMAR_START_S, GRAMMAR_S_PER_TOKEN = 5.0, 0.1
 TRIGGERED = "triggered"  # where a grammar begins whose first token has more before it
+MAX_BEGUN = 2000  # tokens of a begun answer that are looked through for a trigger, the last ones
 TOKENS_AT_ONCE = 256  # that a grammar is asked about: nothing can interrupt it meanwhile
 
 
@@ -83,11 +84,12 @@ class LlamaSampler:
             lib.llama_sampler_accept(chain, token_id)
         start = list(prompt_token_ids[-num_start_tokens:]) if num_start_tokens else []
         self._follow([*guide.opening, *start] if guide.is_in_grammar else start)
+        begun = guide.opening[-MAX_BEGUN:] if guide.is_begun else ()
         if self._reasoning:
-            for token_id in guide.opening:
+            for token_id in guide.opening[: len(guide.opening) - len(begun)]:
                 self._reasoning.accept(token_id)
-        for token_id in start:
-            self._note(token_id)
+        for token_id in (*begun, *start):
+            self._note_begun(token_id)
 
     @property
     def waits_for_trigger(self) -> bool:
@@ -179,6 +181,16 @@ class LlamaSampler:
                 if found := self._triggers.add(seen, self._vocabulary.written_piece(seen)):
                     self._grammar = self._triggered(found)
                     return
+
+    def _note_begun(self, token_id: int) -> None:
+        """As `_note`, of a token that the caller wrote: behind a trigger it need not follow the grammar."""
+        if self._triggers and self._grammar:
+            if self._fits(token_id):
+                lib.llama_sampler_accept(self._grammar.pointer, token_id)
+            else:
+                self._grammar.close()
+                self._grammar = None
+        self._note(token_id)
 
     def _triggered(self, found: Found) -> Native | None:
         """The grammar behind the trigger. None: what was found goes on against it, so it is no trigger."""
