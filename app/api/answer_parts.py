@@ -97,9 +97,11 @@ def _token_json(token: TokenLogprob) -> dict[str, Any]:
     }
 
 
-def all_warnings(own: dict[str, list[str]], format_: AnswerFormat | None) -> dict[str, list[str]]:
-    """What goes beside the answer: warnings about the request, and about what was asked of the answer."""
-    told = [*own.get("warnings", ()), *(map(str, format_.warnings) if format_ else ())]
+def all_warnings(
+    own: dict[str, list[str]], format_: AnswerFormat | None, at_end: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """What goes beside the answer: warnings about the request, what was asked of the answer, and its end."""
+    told = [*own.get("warnings", ()), *(map(str, format_.warnings) if format_ else ()), *at_end]
     return {"warnings": told} if told else {}
 
 

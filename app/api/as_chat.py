@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from aiohttp import web
 
 from app.api.chat_fields import ChatFields
-from app.api.errors import ApiError, invalid
 from app.api.json_body import beside, validated
 
 AnyObject = dict[str, Any]
@@ -28,6 +27,10 @@ def function_tool(name: str | None, description: str | None, parameters: AnyObje
 
 def named_choice(name: str | None) -> AnyObject:
     return {"type": "function", "function": {"name": name}}
+
+
+def allowed_choice(mode: str, choices: list[AnyObject]) -> AnyObject:
+    return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": choices}}
 
 
 def schema_format(schema: AnyObject) -> AnyObject:
@@ -50,7 +53,3 @@ def thinking(thinks: bool | None) -> AnyObject:
 def given(**fields: object) -> AnyObject:
     """Those that have a value."""
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def no_such_parts(where: str, kind: str, known: Iterable[str]) -> ApiError:
-    return invalid(f"{where}: {kind!r} is not supported, only {', '.join(known)}.")

@@ -15,13 +15,14 @@ from app.api.answering import Whole, whole_answers
 from app.api.chat_fields import ChatFields
 from app.api.engine_client import Answers
 from app.api.errors import ApiError
-from app.api.json_body import beside
+from app.api.json_body import beside, is_whole_object
 from app.api.media import with_read_media
 from app.api.shelves import with_shelf
 from app.api.state import CLIENT
-from app.protocol.answer_message import AnswerMessage, MessageDelta
+from app.protocol.answer_message import AnswerMessage, MessageDelta, ToolCall
 from app.protocol.errors import RequestError
 from app.protocol.output import Output
+from app.protocol.sampling import shown
 
 
 @dataclass(slots=True)
@@ -34,8 +35,24 @@ class ChatAnswer:
     @property
     def finish_reason(self) -> str | None:
         """OpenAI's word: "stop", "length" or "tool_calls". None before its end."""
-        stopped = self.whole.finish_reason == "stop"
-        return "tool_calls" if stopped and self.message.tool_calls else self.whole.finish_reason
+        has_calls = self.whole.finish_reason == "stop" and self.message.tool_calls and not self.cut_call
+        return "tool_calls" if has_calls else self.whole.finish_reason
+
+    @property
+    def cut_call(self) -> ToolCall | None:
+        """The call that the answer was cut in: by a limit, or by a stop string."""
+        last = self.message.tool_calls[-1:]
+        return next((call for call in last if not is_whole_object(call.arguments)), None)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Known at the end: no program should run a call that was cut."""
+        cut = self.cut_call
+        if cut is None:
+            return []
+        return [
+            f"The call of {shown(cut.name)} was cut before its end: allow more tokens, or fewer stop strings."
+        ]
 
     def add(self, delta: MessageDelta) -> None:
         self.message = self.message.grown(delta)
@@ -78,6 +95,10 @@ class ChatAnswers:
             self._readers[index].note_format(whole.format)
             await self._add(index, whole.text, is_last=True)
         return self.answers
+
+    @property
+    def warnings(self) -> list[str]:
+        return list(dict.fromkeys(one for answer in self.answers for one in answer.warnings))
 
     async def _add(self, index: int, text: str, *, is_last: bool) -> MessageDelta:
         try:

@@ -41,7 +41,7 @@ async def whole_answer(request: web.Request, fields: ChatFields) -> dict[str, An
     choices = [_choice(index, answer, fields) for index, answer in enumerate(answers)]
     usages = [answer.whole.usage for answer in answers]
     usage = usage_json(usages, fields.num_copies)
-    warnings = all_warnings(fields.warnings, answers[0].whole.format)
+    warnings = all_warnings(fields.warnings, answers[0].whole.format, chat.warnings)
     body = frame.around(choices, usage=usage, timings=timings_json(usages[0]), **warnings)
     if request.app[CLIENT].defaults.is_verbose if fields.verbose is None else fields.verbose:
         body["__verbose"] = await answer_json(request, chat.outputs, 0, answers[0].whole)
@@ -101,6 +101,7 @@ class _Chunks(ChoiceChunks):
             choices.append(self._text_chunk(index, delta.content, output))
         choices += [_chunk(index, {"tool_calls": [_call_delta_json(call)]}) for call in delta.tool_calls]
         if output.finish_reason:
+            self._warnings = all_warnings(self._warnings, None, self._chat.answers[index].warnings)
             choices.append(_chunk(index, {}, self._chat.answers[index].finish_reason))
         return choices
 

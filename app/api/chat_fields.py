@@ -5,18 +5,18 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from app.api.errors import invalid
-from app.api.json_body import Body, as_json, parse
+from app.api.errors import ApiError, invalid
+from app.api.json_body import Body, as_json, begun_object
 from app.api.media import base64_of, unread
 from app.api.openai import MAX_TOKENS, MAX_TOP_LOGPROBS, MaxTokens, OpenAiFields, limit
 from app.protocol.answer_format import UNLIMITED, AnswerWishes, ReasoningFormat, ToolChoice
 from app.protocol.media import Media, MediaKind
 from app.protocol.request import Message, Request, Role
-from app.protocol.sampling import SamplingParams
+from app.protocol.sampling import SamplingParams, shown
 
 MAX_TOOLS = 400  # OpenAI takes 128, others more; the grammar of their calls has this many ways to begin
 MAX_MESSAGES = 10_000
@@ -27,8 +27,6 @@ AnyObject = dict[str, Any]
 Budget = Annotated[int, Field(ge=UNLIMITED, le=MAX_TOKENS)]  # -1: as much as the answer may have
 
 
-# Parts of a message that OpenAI's models take.
-MEDIA = {"file": "files", "video_url": "videos"}
 PART_FIELDS = ("text", "image_url", "input_audio")
 REPLACED = {"functions": "tools", "function_call": "tool_choice"}  # OpenAI's oldest fields, by the newer ones
 
@@ -42,45 +40,45 @@ class InputAudio(Body):
 
 
 class Part(Body):
-    """A picture or a sound is in the body itself, in base64."""
+    """A picture or a sound is in the body itself, in base64. A refusal has its text in `refusal`."""
 
-    type: Literal["text", "image_url", "input_audio"]
+    type: str
     text: str | None = None
+    refusal: str | None = None
     image_url: ImageUrl | str | None = None
     input_audio: InputAudio | None = None
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_others(cls, part: Any) -> Any:
+    def _refuse_empty(cls, part: Any) -> Any:
         """Raises ApiError: what pydantic would say, which tries all types of a content, misleads."""
         kind = part.get("type") if isinstance(part, dict) else None
-        if isinstance(kind, str) and kind in MEDIA:
-            raise invalid(
-                f"messages: {MEDIA[kind]} ({kind}) are not supported, only text, pictures and sounds.",
-                "messages",
-            )
         if isinstance(kind, str) and kind in PART_FIELDS and part.get(kind) is None:
             raise invalid(f"messages: a part of the type {kind} needs its {kind}.", "messages")
         return part
+
+    @property
+    def is_left_out(self) -> bool:
+        return self.type not in PART_FIELDS and self.text is None and self.refusal is None
 
     def media(self, at: int) -> Media | None:
         """What it has besides text. Raises ApiError."""
         if self.type == "image_url":
             url = self.image_url.url if isinstance(self.image_url, ImageUrl) else self.image_url or ""
             return unread(MediaKind.PICTURE, base64_of(url), "image_url", at)
-        if self.input_audio:
+        if self.type == "input_audio" and self.input_audio:
             return unread(MediaKind.SOUND, self.input_audio.data, "input_audio.data", at)
         return None
 
 
 class CalledFunction(Body):
     name: str
-    arguments: str | AnyObject = "{}"
+    arguments: str | AnyObject | None = None
 
 
 class Call(Body):
     id: str | None = None
-    type: Literal["function"] = "function"
+    type: Literal["function"] | None = None
     function: CalledFunction
 
 
@@ -89,7 +87,7 @@ class MessageFields(Body):
     content: str | Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
     name: str | None = None
     reasoning_content: str | None = None
-    tool_calls: Annotated[list[Call], Field(max_length=MAX_TOOLS, fail_fast=True)] | None = None
+    tool_calls: Annotated[list[Call], Field(max_length=MAX_MESSAGES, fail_fast=True)] | None = None
     tool_call_id: str | None = None
 
     def _content(self, between_parts: str) -> tuple[str, tuple[Media, ...]]:
@@ -102,13 +100,14 @@ class MessageFields(Body):
             if one := part.media(len(text)):
                 media.append(one)
                 joins = False
-            else:
-                text += (between_parts if joins else "") + (part.text or "")
+            elif not (part.is_left_out and self.role == "assistant"):  # it did not write this
+                said = note_of(part.type) if part.is_left_out else part.text or part.refusal or ""
+                text += (between_parts if joins else "") + said
                 joins = True
         return text, tuple(media)
 
     def message(self, is_last: bool) -> Message:
-        if self.content is None and not self.tool_calls and not self.reasoning_content:
+        if self.content is None and self.role not in ("assistant", "tool", "function"):
             raise invalid(f"messages: the {self.role} message has no content.")
         fields: AnyObject = {
             "name": self.name,
@@ -131,8 +130,20 @@ class Function(Body):
 
 
 class Tool(Body):
-    type: Literal["function"]
-    function: Function
+    """One that is no function is left out."""
+
+    type: str | None = None
+    function: Function | None = None
+
+    @property
+    def is_function(self) -> bool:
+        return self.type in (None, "function")
+
+    @model_validator(mode="after")
+    def _has_function(self) -> Self:
+        if self.is_function and self.function is None:
+            raise invalid("tools: a function needs its name.", "tools")
+        return self
 
 
 class NamedFunction(Body):
@@ -144,24 +155,35 @@ class NamedTool(Body):
     function: NamedFunction
 
 
+class AllowedTools(Body):
+    mode: Literal["auto", "required"] = "auto"
+    tools: Annotated[list[NamedTool], Field(max_length=MAX_TOOLS)]
+
+
+class ToolsChoice(Body):
+    type: Literal["allowed_tools"]
+    allowed_tools: AllowedTools
+
+
 class SchemaFormat(Body):
     schema_: Annotated[AnyObject, Field(alias="schema")]
 
 
 class ResponseFormat(Body):
-    type: Literal["text", "json_object", "json_schema"]
+    type: Literal["text", "json_object", "json_schema"] | None = None
     json_schema: SchemaFormat | None = None
     schema_: Annotated[AnyObject | None, Field(alias="schema")] = None
 
     def json_schema_for_answer(self) -> AnyObject | None:
         match self.type:
-            case "text":
+            case "text" | None:
                 return None
             case "json_object":
                 return self.schema_ if self.schema_ is not None else {"type": "object"}
-        if self.json_schema is None:
+        schema = self.json_schema.schema_ if self.json_schema else self.schema_  # llama-server's form
+        if schema is None:
             raise invalid("response_format: a json_schema needs its schema.")
-        return self.json_schema.schema_
+        return schema
 
 
 class ChatFields(OpenAiFields):
@@ -171,7 +193,7 @@ class ChatFields(OpenAiFields):
     top_logprobs: Annotated[int, Field(ge=0, le=MAX_TOP_LOGPROBS)] | None = None
     response_format: ResponseFormat | None = None
     tools: Annotated[list[Tool], Field(max_length=MAX_TOOLS)] | None = None
-    tool_choice: Literal["auto", "none", "required"] | NamedTool | None = None
+    tool_choice: Literal["auto", "none", "required"] | NamedTool | ToolsChoice | None = None
     parallel_tool_calls: bool | None = None
     chat_template_kwargs: AnyObject | None = None
     add_generation_prompt: bool | None = None
@@ -185,9 +207,27 @@ class ChatFields(OpenAiFields):
     shelf: str | None = None  # ours: the name or the id of a shelf that the model reads
     verbose: bool | None = None  # llama-server's: return the whole prompt, and more, with the answer
 
+    @model_validator(mode="after")
+    def _give_ids(self) -> Self:
+        """To calls that have none, the same with each request; their results belong to them in order."""
+        waiting: list[str] = []
+        number = 0
+        for message in self.messages:
+            for call in message.tool_calls or ():
+                call.id = call.id or f"call{number:05}"
+                waiting.append(call.id)
+                number += 1
+            if message.role in ("tool", "function") and waiting:
+                message.tool_call_id = message.tool_call_id or waiting[0]
+                waiting = [one for one in waiting if one != message.tool_call_id]
+        return self
+
     def note_unknown(self, body: AnyObject) -> None:
         """Raises ApiError for those without which the answer would be another one than was asked for."""
         super().note_unknown(body)
+        parts = (part for one in self.messages if isinstance(one.content, list) for part in one.content)
+        self.leave_out("messages", (part.type for part in parts if part.is_left_out))
+        self.leave_out("tools", (tool.type or "" for tool in self.tools or () if not tool.is_function))
         for name in self._unknown:
             if name in REPLACED:
                 raise invalid(f"{name} is not supported: use {REPLACED[name]}.", name)
@@ -230,6 +270,7 @@ class ChatFields(OpenAiFields):
         return AnswerWishes(
             tools=self._offered_tools(),
             tool_choice=self._tool_choice(),
+            may_call=self._may_call(),
             parallel_tool_calls=self.parallel_tool_calls,
             reasoning_format=ReasoningFormat(self.reasoning_format or "auto"),
             goes_on=self._goes_on(),
@@ -238,18 +279,35 @@ class ChatFields(OpenAiFields):
         )
 
     def _offered_tools(self) -> str:
-        """A named tool is the only one that the model is shown."""
-        tools = self.tools or []
-        if isinstance(self.tool_choice, NamedTool):
-            tools = [tool for tool in tools if tool.function.name == self.tool_choice.function.name]
-        if not tools and self.tool_choice not in (None, "auto", "none"):
-            raise invalid("tool_choice: there is no such tool among tools.")
-        return as_json([tool.model_dump(exclude_none=True) for tool in tools]) if tools else ""
+        functions = [
+            tool.function.model_dump(exclude_none=True) for tool in self.tools or () if tool.function
+        ]
+        if not functions and self.tool_choice not in (None, "auto", "none"):
+            raise _no_such_tool()
+        return as_json([{"type": "function", "function": one} for one in functions]) if functions else ""
 
     def _tool_choice(self) -> ToolChoice:
-        if isinstance(self.tool_choice, NamedTool):
-            return ToolChoice.REQUIRED
+        match self.tool_choice:
+            case NamedTool():
+                return ToolChoice.REQUIRED
+            case ToolsChoice():
+                return ToolChoice(self.tool_choice.allowed_tools.mode)
         return ToolChoice(self.tool_choice or "auto")
+
+    def _may_call(self) -> tuple[str, ...]:
+        """The model is shown the others, too: other tools would be another prompt, to be computed anew."""
+        match self.tool_choice:
+            case NamedTool():
+                allowed = {self.tool_choice.function.name}
+            case ToolsChoice():
+                allowed = {tool.function.name for tool in self.tool_choice.allowed_tools.tools}
+            case _:
+                return ()
+        names = (tool.function.name for tool in self.tools or () if tool.function)
+        found = tuple(name for name in names if name in allowed)
+        if not found:
+            raise _no_such_tool()
+        return found
 
     def _goes_on(self) -> bool | str:
         """As in llama-server, an assistant message at the end is the beginning of the answer."""
@@ -266,7 +324,7 @@ class ChatFields(OpenAiFields):
 
     def _template_variables(self) -> str:
         variables = dict(self.chat_template_kwargs or {})
-        if not isinstance(variables.get("enable_thinking", True), bool):
+        if not isinstance(variables.get("enable_thinking"), bool | None):
             raise invalid("chat_template_kwargs: enable_thinking must be true or false.")
         if self.reasoning_effort == "none":
             variables["enable_thinking"] = False
@@ -291,15 +349,18 @@ class ChatFields(OpenAiFields):
         return replace(sampling, json_schema=as_json(schema or {"type": "object"}))
 
 
+def note_of(kind: str) -> str:
+    """What the model reads in the place of a part that was left out."""
+    return f"[{shown(kind)} was left out: this server cannot read it]"
+
+
+def _no_such_tool() -> ApiError:
+    return invalid("tool_choice: there is no such tool among tools.", "tool_choice")
+
+
 def _call_for_template(call: Call) -> AnyObject:
     """Templates take the arguments as an object, OpenAI sends them as text."""
-    arguments: object = call.function.arguments
-    if isinstance(arguments, str):
-        try:
-            arguments = parse(arguments.encode() or b"{}")
-        except ValueError:
-            raise invalid("messages: the arguments of a tool call are no JSON object.") from None
-    if not isinstance(arguments, dict):
-        raise invalid("messages: the arguments of a tool call are no JSON object.")
-    function = {"name": call.function.name, "arguments": arguments}
-    return {"id": call.id or "", "type": "function", "function": function}
+    arguments = call.function.arguments or {}
+    text = arguments if isinstance(arguments, str) else as_json(arguments)
+    function = {"name": call.function.name, "arguments": begun_object(text, keeps_last=True)}
+    return {"id": call.id, "type": "function", "function": function}

@@ -94,7 +94,7 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def openai_embeddings(request: web.Request) -> web.Response:
-    fields, client = await read_fields(request, EmbeddingFields), _embedder(request)
+    fields, client = await read_fields(request, EmbeddingFields), embedder_of(request)
     if fields.input is None and client.model.pooling is not Pooling.NONE:
         return await _in_llama_servers_form(fields, client)
     items: list[str] = []
@@ -107,17 +107,22 @@ async def openai_embeddings(request: web.Request) -> web.Response:
     return _joined(f'{head[:-1]},"data":[', items, "]}")
 
 
-async def one_of_each(request: web.Request, fields: EmbeddingFields) -> AsyncIterator[tuple[Vectors, int]]:
-    """The vector of each text and the number of its tokens, in order. Raises ApiError and RequestError."""
-    client = _embedder(request)
+async def one_of_each(
+    request: web.Request, fields: EmbeddingFields, *, cuts: bool = False
+) -> AsyncIterator[tuple[Vectors, int]]:
+    """The vector of each text and the number of its tokens, in order. Raises ApiError and RequestError.
+
+    With `cuts`, of a text that is too long the vector of its beginning.
+    """
+    client = embedder_of(request)
     if client.model.pooling is Pooling.NONE:
         raise invalid("With --pooling none there is a vector for each token: ask /embeddings for them.")
-    async for vectors, num_tokens in embedded(client, _tokenizers(fields, client)):
+    async for vectors, num_tokens in embedded(client, _tokenizers(fields, client, cuts=cuts)):
         yield fields.finished(vectors, client.model.pooling)[0], num_tokens
 
 
 async def embeddings(request: web.Request) -> web.Response:
-    return await _in_llama_servers_form(await read_fields(request, EmbeddingFields), _embedder(request))
+    return await _in_llama_servers_form(await read_fields(request, EmbeddingFields), embedder_of(request))
 
 
 async def _in_llama_servers_form(fields: EmbeddingFields, client: EngineClient) -> web.Response:
@@ -131,7 +136,8 @@ async def _in_llama_servers_form(fields: EmbeddingFields, client: EngineClient) 
     return _joined("[", items, "]")
 
 
-def _embedder(request: web.Request) -> EngineClient:
+def embedder_of(request: web.Request) -> EngineClient:
+    """Raises ApiError."""
     embedder = request.app[TEXT_ENGINES].embedder
     if embedder is None:
         raise invalid(NO_EMBEDDINGS)
@@ -140,7 +146,7 @@ def _embedder(request: web.Request) -> EngineClient:
     return embedder
 
 
-def _tokenizers(fields: EmbeddingFields, client: EngineClient) -> list[Tokenize]:
+def _tokenizers(fields: EmbeddingFields, client: EngineClient, *, cuts: bool = False) -> list[Tokenize]:
     """Raises ApiError for an answer that would be too large."""
     texts, model = fields.texts, client.model
     if fields.dimensions and fields.dimensions > model.n_embd:
@@ -150,7 +156,8 @@ def _tokenizers(fields: EmbeddingFields, client: EngineClient) -> list[Tokenize]
         raise invalid(
             f"input: {len(texts)} texts are too many at once for vectors of {model.n_embd} numbers."
         )
-    return [partial(TextTokenizer.whole, pieces=pieces) for pieces in texts]
+    tokenize = TextTokenizer.beginning if cuts else TextTokenizer.whole
+    return [partial(tokenize, pieces=pieces) for pieces in texts]
 
 
 def _pieces(text: object) -> Sequence[Piece]:

@@ -13,12 +13,13 @@ from pydantic_core import from_json
 
 from app.api.errors import ApiError, from_validation, invalid
 from app.api.limits import LIMITS, Limits
-from app.protocol.json_object import MAX_COMMAS, check_size
+from app.protocol.json_object import MAX_COMMAS, MAX_DEPTH, check_depth, check_size
 
 Fields = TypeVar("Fields", bound="Body")
 T = TypeVar("T")
 
 MAX_BYTES_AT_ONCE = 32 << 10  # takes a few milliseconds
+MAX_ARGUMENTS_DEPTH = MAX_DEPTH - 10  # they are part of a message
 # Half of a character that was written as two halves, whole ones, and a backslash that is none.
 LONE_HALF = re.compile(rb"(\\\\|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w)|\\u[dD][89a-fA-F]\w\w")
 REPLACEMENT = b"\\ufffd"
@@ -106,10 +107,37 @@ def parse(text: bytes) -> Any:
     try:
         return from_json(text, allow_inf_nan=False, cache_strings="none")
     except ValueError:
-        mended = LONE_HALF.sub(lambda found: found[1] or REPLACEMENT, text)
+        mended = _mended(text)
         if mended == text:
             raise
     return from_json(mended, allow_inf_nan=False, cache_strings="none")
+
+
+def _mended(text: bytes) -> bytes:
+    return LONE_HALF.sub(lambda found: found[1] or REPLACEMENT, text)
+
+
+def begun_object(text: str, *, keeps_last: bool = False) -> dict[str, Any]:
+    """The arguments of a call, also of one that was cut: the values that are whole.
+
+    With `keeps_last` a text that was cut is there as far as it goes. What cannot be an object is in one.
+    """
+    cut: Any = "trailing-strings" if keeps_last else True
+    try:
+        check_size(text.encode())
+        data = _mended(text.encode() or b"{}")
+        found = from_json(data, allow_inf_nan=False, cache_strings="none", allow_partial=cut)
+        check_depth(found, MAX_ARGUMENTS_DEPTH)
+    except ValueError:
+        found = text
+    return found if isinstance(found, dict) else {"arguments": text}
+
+
+def is_whole_object(text: str) -> bool:
+    try:
+        return isinstance(parse(text.encode()), dict)
+    except ValueError:
+        return False
 
 
 def json_response(body: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:

@@ -27,7 +27,7 @@ ONLY_DATA = "image_url must be a data: URL with base64: this server fetches noth
 def unread(kind: MediaKind, base64_text: str, where: str, at: int) -> Media:
     """What a body has; its size is not known yet. Raises ApiError."""
     try:
-        file = base64.b64decode(base64_text, validate=True)
+        file = base64.b64decode("".join(base64_text.split()), validate=True)  # many tools break its lines
     except (binascii.Error, ValueError) as error:
         raise invalid(f"messages: {where} is not valid base64.", "messages") from error
     return Media(kind, sha256(file).hexdigest(), file, at=at)

@@ -6,7 +6,7 @@ computed in the same steps. A missing or null field means what the model's maker
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Annotated, Any, TypeVar
@@ -56,7 +56,7 @@ SAME_NAMES = (
 
 Bias = float | bool
 BiasPair = Annotated[list[int | str | float | bool], Field(min_length=2, max_length=2)]
-Stop = Annotated[str, Field(min_length=1, max_length=MAX_STOP_CHARS)]
+Stop = Annotated[str, Field(max_length=MAX_STOP_CHARS)]
 
 
 class SamplingFields(Body):
@@ -98,6 +98,7 @@ class SamplingFields(Body):
     stop: Stop | Annotated[list[Stop], Field(max_length=MAX_STOPS, fail_fast=True)] | None = None
     _tokens_of: dict[str, list[int]] = PrivateAttr(default_factory=dict)  # of texts in `logit_bias`
     _unknown: list[str] = PrivateAttr(default_factory=list)
+    _left_out: list[str] = PrivateAttr(default_factory=list)  # a sentence for each kind of it
 
     def note_unknown(self, body: dict[str, Any]) -> None:
         """To send null is to leave a field out. All clients send `model`, which may be anything."""
@@ -108,14 +109,24 @@ class SamplingFields(Body):
     @property
     def warnings(self) -> dict[str, list[str]]:
         """What goes beside the answer: a sentence for each field that had no effect on it."""
-        if not self._unknown:
-            return {}
-        return {"warnings": [f"The field {shown(name)} has no effect here." for name in self._unknown]}
+        told = [f"The field {shown(name)} has no effect here." for name in self._unknown] + self._left_out
+        return {"warnings": told} if told else {}
+
+    def leave_out(self, where: str, kinds: Iterable[str]) -> None:
+        """Says so with the answer. To refuse them would refuse each later request of the chat, too."""
+        told = (
+            f"{where}: {shown(kind)} was left out, which this server does not have."
+            for kind in sorted(set(kinds))
+        )
+        self._left_out += islice(told, MAX_WARNINGS)
 
     @property
     def stops(self) -> tuple[str, ...]:
-        """Raises ApiError. The end of a text is compared with the beginning of each, at every token."""
-        stops = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+        """Raises ApiError. The end of a text is compared with the beginning of each, at every token.
+
+        An empty one stops nothing.
+        """
+        stops = tuple(filter(None, [self.stop] if isinstance(self.stop, str) else self.stop or ()))
         if sum(map(len, stops)) > MAX_STOPS_CHARS:
             raise invalid(f"stop: the texts may have {MAX_STOPS_CHARS:,} characters together.")
         return stops

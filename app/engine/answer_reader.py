@@ -9,13 +9,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import uuid
 from dataclasses import replace
 from typing import Any
 
 from app.engine.chat_library import library_path
 from app.engine.limited_child import MAX_CPU_S, LimitedChild, LimitReachedError
-from app.protocol.answer_message import MessageDelta, ToolCallDelta
+from app.protocol.answer_message import MessageDelta, ToolCallDelta, new_call_id
 from app.protocol.errors import RequestError
 from app.system.said import said
 
@@ -118,4 +117,4 @@ class AnswerReader:
         if index in self._calls:
             return ToolCallDelta(index, arguments=arguments)
         self._calls.add(index)
-        return ToolCallDelta(index, id or f"call_{uuid.uuid4().hex[:24]}", name, arguments)
+        return ToolCallDelta(index, id or new_call_id(), name, arguments)

@@ -30,7 +30,7 @@ from app.engine.limited_child import Reply, serve
 from app.engine.schema_limits import MAX_BOUND, simplified, unenforced, without_bounds
 from app.engine.template_limits import TemplateLimits
 from app.engine.tool_text import IN_ITS_FORMAT, IN_OUR_FORMAT, Turn, as_text, described
-from app.protocol.answer_format import AnswerFormat, AnswerWishes, ToolChoice, Trigger
+from app.protocol.answer_format import AnswerFormat, AnswerWishes, ReasoningFormat, ToolChoice, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
 from app.protocol.grammar import check_grammar, fault_of, is_costly, note_fault
 from app.protocol.json_object import read_object
@@ -39,9 +39,8 @@ from app.system.said import packed, said
 
 MAX_PROMPT_BYTES = 32 << 20  # far above what any context holds
 WORD = 1  # the kind of a trigger that is no pattern
-# In the grammar of a call that is required: the rule where it begins, and what may be said before the call.
-BEGINNING = re.compile("^root ::= .*$", re.MULTILINE)
-TEXT_BEFORE = re.compile(r"\buntil-[0-9]+(?:-[0-9]+)*\?? (?=(?:space )?(?:[\w-]+-)?tool-calls?\b)")
+CONTENT, REASONING = "content", "reasoning"  # what a parser calls them
+UNTIL = re.compile(r"^(until-[0-9]+) ::= .*$", re.MULTILINE)  # text up to a mark, by the number of its parser
 # A mark of calls that an answer in JSON may begin with, too.
 LIKE_JSON = re.compile(r'[\[{]\s*(["\[{]|$)')
 CALLS = '"tool-name"'  # in a parser that finds calls of tools
@@ -70,7 +69,8 @@ class _Tools:
     """What a template does not do with tools, so that we do it.
 
     It does not show them: `how` tells the model to call them. It has no calls that llama.cpp can read: ours
-    are used with tools. It does not even write those of earlier turns: they become text always.
+    are used with tools. It does not even write those of earlier turns: they become text always. It takes
+    no id of a call but its model's, of nine letters.
     """
 
     how: str = ""
@@ -120,25 +120,32 @@ class _Template:
 
         It follows the schema alone where llama.cpp's grammars for the two cannot be told apart.
         """
+        if wishes.offers_tools and wishes.tool_choice is ToolChoice.REQUIRED and not wishes.goes_on:
+            return self._forced(messages, variables, wishes)
         if not (json_schema and wishes.offers_tools):
             schema = json.dumps(simplified(json.loads(json_schema))) if json_schema else ""
             return self._applied(messages, variables, wishes, json_schema=schema)
         calls = self._applied(messages, variables, wishes)
-        if wishes.tool_choice is ToolChoice.REQUIRED:
-            return calls
         text = self._made(messages, variables, replace(wishes, tool_choice=ToolChoice.NONE), json_schema)
         marks = [one["value"] for one in calls["triggers"]]
         are_apart = marks and not any(map(LIKE_JSON.match, marks))
-        forced = self._applied(messages, variables, replace(wishes, tool_choice=ToolChoice.REQUIRED))
-        only_calls = _without_text(forced["grammar"])
-        if not (are_apart and text["grammar"] and only_calls):
+        forced = self._forced(messages, variables, replace(wishes, tool_choice=ToolChoice.REQUIRED))
+        if not (are_apart and text["grammar"] and forced["grammar"]):
             return text
         return text | {
-            "grammar": either(text["grammar"], only_calls),
+            "grammar": either(text["grammar"], forced["grammar"]),
             "preserved_tokens": list({*text["preserved_tokens"], *forced["preserved_tokens"]}),
             "notes": text["notes"] + forced["notes"],
             "format": text["format"] | {"calls": forced["format"]},
         }
+
+    def _forced(self, messages: Sequence[Message], variables: str, wishes: AnswerWishes) -> dict[str, Any]:
+        """Calls alone, and what the model thinks before them: with text it could talk without an end."""
+        made = thinking = self._applied(messages, variables, wishes)
+        if wishes.reasoning_format == ReasoningFormat.NONE:  # what is thought is read as text
+            wishes = replace(wishes, reasoning_format=ReasoningFormat.AUTO)
+            thinking = self._applied(messages, variables, wishes)
+        return made | {"grammar": _without_text(thinking)}
 
     def _applied(
         self, messages: Sequence[Message], variables: str, wishes: AnswerWishes, **more: Any
@@ -150,7 +157,10 @@ class _Template:
         self._open()
         given = read_object(variables, "template_variables")
         tools = json.loads(wishes.tools) if wishes.tools else []
-        shown, called = given.pop("tools", tools) if tools else [], simplified(tools)
+        shown, called = (
+            given.pop("tools", tools) if tools else [],
+            [_readable(tool) for tool in _callable(wishes)],
+        )
         known = names_of_families(shown or given.get("tools"))
         turns = list(map(turn_of, messages))
         left = _Tools()
@@ -178,13 +188,16 @@ class _Template:
             turns[-1] = {"name": Role.ASSISTANT} | turns[-1]
         if not tools:
             return self._library("apply", **request)
+        if more.get("is_prompt_only"):
+            told = called if left.how else shown
+            return self._library("apply", tools=told, tool_choice=wishes.tool_choice, **request)
         for note, held in _ways_to_hold(called):
             made = self._library("apply", tools=held, tool_choice=wishes.tool_choice, **request)
             made["notes"] += [note] if note else []
             if _is_bearable(_unambiguous(made["grammar"])):
                 break
-        if shown != held and not left.how:
-            request |= {"tools": shown, "tool_choice": wishes.tool_choice}
+        if held != shown and not left.how:
+            request |= {"tools": shown, "is_prompt_only": True}
             made["prompt"] = self._library("apply", **request)["prompt"]
         return made
 
@@ -254,15 +267,39 @@ def _fitted(turns: list[Turn], limits: TemplateLimits, wishes: AnswerWishes) -> 
     return [*limits.fitted(turns[:-1], has_begun=True), turns[-1]]
 
 
-def _without_text(grammar: str) -> str:
-    """A grammar of calls with no other text before them; empty where that cannot be told from reasoning."""
-    beginning = BEGINNING.search(grammar)
-    if beginning is None:
-        return ""
-    calls = TEXT_BEFORE.sub("", beginning[0])
-    if calls == beginning[0] and "until-" in calls:
-        return ""
-    return grammar.replace(beginning[0], calls, 1)
+def _without_text(made: dict[str, Any]) -> str:
+    """The grammar, in which all that its parser reads as text is empty."""
+    parsers = json.loads(made["format"]["parser"])["parsers"]
+    texts = _below(parsers, CONTENT) - _below(parsers, REASONING)
+    names = {f"until-{number}" for number in texts if parsers[number]["type"] == "until"}
+    return UNTIL.sub(lambda rule: f'{rule[1]} ::= ""' if rule[1] in names else rule[0], made["grammar"])
+
+
+def _below(parsers: list[dict[str, Any]], tag: str) -> set[int]:
+    """The numbers of the parsers that make up what is read as `tag`."""
+    todo = [one["child"] for one in parsers if one.get("tag") == tag]
+    found: set[int] = set()
+    while todo:
+        number = todo.pop()
+        if number not in found:
+            found.add(number)
+            one = parsers[number]
+            todo += one.get("children") or ([one["child"]] if "child" in one else [])
+    return found
+
+
+def _callable(wishes: AnswerWishes) -> list[Any]:
+    """Those of the tools that the answer may call."""
+    tools = json.loads(wishes.tools) if wishes.tools else []
+    return [one for one in tools if not wishes.may_call or one["function"]["name"] in wishes.may_call]
+
+
+def _readable(tool: Any) -> Any:
+    """As llama.cpp reads more of its parameters."""
+    function = tool["function"]
+    if "parameters" not in function:
+        return tool
+    return {**tool, "function": {**function, "parameters": simplified(function["parameters"])}}
 
 
 def _is_about_tools(turn: Turn) -> bool:
@@ -281,7 +318,7 @@ def _format_of(made: dict[str, Any], wishes: AnswerWishes, json_schema: str) -> 
     is_lazy = made["is_lazy"] and made["triggers"]
     schemas = [json.loads(json_schema)] if json_schema else []
     if made["grammar"] and wishes.offers_tools:
-        schemas += [one["function"].get("parameters") or {} for one in json.loads(wishes.tools)]
+        schemas += [one["function"].get("parameters") or {} for one in _callable(wishes)]
     return AnswerFormat(
         parser=json.dumps(made_format, ensure_ascii=False),
         opening=made["generation_prompt"],

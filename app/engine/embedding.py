@@ -21,7 +21,7 @@ import numpy as np
 from app.engine.command_loop import CommandLoop
 from app.engine.loop import PromptThread
 from app.engine.probe import open_probed_embedder
-from app.engine.prompt_builder import MAX_CHARS_PER_TOKEN, PromptBuilder
+from app.engine.prompt_builder import MAX_CHARS, MAX_CHARS_PER_TOKEN, PromptBuilder
 from app.protocol.commands import AbortAll, Command, Submit, ends
 from app.protocol.errors import DecodeInterruptedError, PromptTooLongError
 from app.protocol.load import LoadParams
@@ -74,6 +74,17 @@ class TextTokenizer(PromptBuilder):
         if isinstance(pieces[0], str):
             tokens = [*self._embedder.tokenize_whole(pieces[0]), *self.tokenize(*pieces[1:])]
         return self._fitting(tokens)
+
+    def beginning(self, pieces: Sequence[str | int]) -> list[int]:
+        """Of a text as far as it fits, with what ends one. Raises InvalidRequestError."""
+        text, most = str(pieces[0]), self._embedder.model.n_batch
+        text = text[: min(most * MAX_CHARS_PER_TOKEN, MAX_CHARS)]
+        self.tokenize(text)
+        tokens = self._embedder.tokenize_whole(text)
+        ends = self._embedder.tokenize_whole("")[-1:]
+        if len(tokens) <= most or tokens[-1:] != ends:
+            return tokens[:most]
+        return [*tokens[: most - 1], *ends]
 
     def pair(self, query: str, document: str) -> list[int]:
         """Of a query and a document. Raises InvalidRequestError."""

@@ -28,6 +28,8 @@ COMBINED = {"allOf", "anyOf", "oneOf", "enum", "const"}
 ALL = ANYWHERE | OF_NUMBERS | OF_STRINGS | OF_ARRAYS | OF_OBJECTS | COMBINED | {"type"}
 # A grammar writes an element for each repetition.
 BOUNDS, MAX_BOUND = {"minLength", "maxLength", "minItems", "maxItems"}, 100
+BY_NAME = {"properties", "$defs", "definitions"}  # schemas
+IN_LISTS = {"anyOf", "oneOf", "allOf", "prefixItems", "items"}
 # A part of a pattern: an escape, a class, or one of the characters that a text in JSON has otherwise.
 PART = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|[.\"]", re.DOTALL)
 IN_CLASS = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)|.", re.DOTALL)
@@ -50,15 +52,47 @@ FORMATS = {"date", "time", "date-time", "uuid", *(f"uuid{number}" for number in 
 
 def unenforced(schema: object) -> list[str]:
     """Each as a path and a keyword, such as `#/properties/age: multipleOf`."""
+    schema = _without_booleans(schema)
     return list(dict.fromkeys(_Reader(schema).visit(schema, "#")))
 
 
-def simplified(value: Any) -> Any:
-    """The same schema, as llama.cpp reads more of it: an `allOf` of one schema is that schema, dates are
-    those of a calendar, and a pattern says that it may stand anywhere in a text, and how JSON writes it.
+def simplified(schema: Any) -> Any:
+    """The same schema, as llama.cpp reads more of it: none in it is true or false, an `allOf` of one schema
+    is that schema, dates are those of a calendar, and a pattern says that it may stand anywhere in a text,
+    and how JSON writes it.
     """
+    return _simplified(_without_booleans(schema))
+
+
+def _without_booleans(schema: Any) -> Any:
+    """What fits nothing is left out where that is the same, and else told as something not enforced."""
+    if isinstance(schema, bool):
+        return {} if schema else {"not": {}}
+    if not isinstance(schema, dict):
+        return schema
+    same = dict(schema)
+    if same.get("items") is False:
+        del same["items"]
+        same.setdefault("prefixItems", [])
+    for name in same.keys() & BY_NAME:
+        if isinstance(same[name], dict):
+            never = [key for key, one in same[name].items() if one is False and name == "properties"]
+            same[name] = {key: _without_booleans(one) for key, one in same[name].items() if key not in never}
+    for name in same.keys() & IN_LISTS:
+        if isinstance(same[name], list):
+            says_nothing = {"anyOf": False, "oneOf": False, "allOf": True}.get(name)
+            same[name] = [_without_booleans(one) for one in same[name] if one is not says_nothing]
+    for name in same.keys() & {"items", "additionalProperties"}:
+        if isinstance(same[name], dict) or (name == "items" and same[name] is True):
+            same[name] = _without_booleans(same[name])
+    if same.get("allOf") == []:
+        del same["allOf"]
+    return same
+
+
+def _simplified(value: Any) -> Any:
     if isinstance(value, list):
-        return [simplified(one) for one in value]
+        return [_simplified(one) for one in value]
     if not isinstance(value, dict):
         return value
     alone = value.get("allOf")
@@ -66,7 +100,7 @@ def simplified(value: Any) -> Any:
         rest = {name: one for name, one in value.items() if name != "allOf"}
         if not rest.keys() & (ALL - {"type"}) and rest.get("type") in (None, alone[0].get("type")):
             value = rest | alone[0]
-    simpler = {name: simplified(one) for name, one in value.items()}
+    simpler = {name: _simplified(one) for name, one in value.items()}
     if value.get("type", "string") != "string":
         return simpler
     if isinstance(pattern := value.get("pattern"), str):

@@ -26,6 +26,7 @@ class ReasoningFormat(StrEnum):
 class AnswerWishes:
     """`tools` is a JSON list as OpenAI has it, or empty. `parallel_tool_calls` None: as the template allows.
 
+    The model is shown all tools, and may call those of the names `may_call` if there are any.
     With `goes_on` the last message is the beginning of the answer, or of its "content" or
     "reasoning_content". The model may reason for
     `reasoning_budget` tokens, and then reads `reasoning_end` before the mark that ends it.
@@ -33,6 +34,7 @@ class AnswerWishes:
 
     tools: str = ""
     tool_choice: ToolChoice = ToolChoice.AUTO
+    may_call: tuple[str, ...] = ()
     parallel_tool_calls: bool | None = None
     reasoning_format: ReasoningFormat = ReasoningFormat.AUTO
     goes_on: bool | str = False

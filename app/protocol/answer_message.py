@@ -1,6 +1,12 @@
 """An answer as its model means it: text, reasoning and calls of tools, whole and in pieces."""
 
+import uuid
 from dataclasses import dataclass
+
+
+def new_call_id() -> str:
+    """Nine letters and digits: there are templates that take no other."""
+    return uuid.uuid4().hex[:9]
 
 
 @dataclass(frozen=True, slots=True)

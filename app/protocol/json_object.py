@@ -24,7 +24,7 @@ def read_object(text: str, name: str) -> dict[str, Any]:
     try:
         check_size(text.encode("utf-8", "replace"))
         value = json.loads(text, parse_constant=_refuse_constant)
-        _check_depth(value, MAX_DEPTH)
+        check_depth(value, MAX_DEPTH)
     except (ValueError, RecursionError) as error:  # numbers of too many digits are a ValueError, too
         raise InvalidRequestError(f"{name} cannot be read as JSON: {error}.") from error
     if not isinstance(value, dict):
@@ -67,9 +67,10 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-def _check_depth(value: Any, depth: int) -> None:
+def check_depth(value: Any, depth: int) -> None:
+    """Raises ValueError."""
     if depth == 0:
         raise ValueError(f"it is nested more than {MAX_DEPTH} deep")
     if isinstance(value, dict | list):
         for one in value.values() if isinstance(value, dict) else value:
-            _check_depth(one, depth - 1)
+            check_depth(one, depth - 1)

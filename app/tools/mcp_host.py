@@ -241,8 +241,9 @@ class Host:
 
         result = await self._client.call_tool(name, arguments, progress_callback=on_progress)
         parts = [_part_text(one) for one in result.content]
-        if not parts and result.structured_content is not None:
-            parts = [json.dumps(result.structured_content, ensure_ascii=False)]
+        structured = result.structured_content
+        if structured is not None and not _is_told(structured, parts):
+            parts.append(json.dumps(structured, ensure_ascii=False))
         return {"text": _cut("\n".join(parts)), "is_error": bool(result.is_error)}
 
     async def _resources(self) -> list[dict[str, Any]]:
@@ -469,6 +470,22 @@ def _part_text(part: Any) -> str:
     if isinstance(part, types.ResourceLink):
         return f"[resource {plain_line(str(part.uri), MAX_URI_CHARS)}]"
     return f"[{plain_line(getattr(part, 'type', ''), 50) or 'something'}]"
+
+
+def _is_told(structured: dict[str, Any], parts: list[str]) -> bool:
+    """Most servers write it as text, too: FastMCP the value alone, and each of a list."""
+    if not parts:
+        return False
+    value = structured["result"] if structured.keys() == {"result"} else structured
+    read = [_value(part) for part in parts]
+    return value in (read, parts, *read, *parts)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _resource_text(content: Any) -> str:

@@ -38,7 +38,7 @@ class Parrot(CountingBackend):
     def _next(self, token_ids):
         self.num_prompt_tokens = self.num_prompt_tokens or len(token_ids)
         written = len(token_ids) - self.num_prompt_tokens
-        return self._text[written] if written < len(self._text) else END
+        return self._text[written] if 0 <= written < len(self._text) else END
 
 
 def with_tools(text: str, template: str = QWEN) -> Parrot:

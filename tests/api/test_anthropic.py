@@ -119,6 +119,93 @@ async def test_uses_and_their_results_are_shown_to_the_model_as_in_a_chat_comple
         assert body["input_tokens"] == same["input_tokens"]
 
 
+TEXT = {"type": "text", "text": "a"}
+NOTE = "['document' was left out: this server cannot read it]"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "shown", "left_out"),
+    [
+        (
+            [{"type": "document", "source": {"type": "base64", "data": "aGk="}}, TEXT],
+            f"{NOTE}\na",
+            "document",
+        ),
+        ([{"type": "document", "source": {"type": "text", "data": "b"}, "title": None}, TEXT], "b\na", None),
+        ([{"type": "document", "source": {"type": "content", "content": [TEXT]}}], "a", None),
+        ([{"type": "search_result", "source": "http://x", "title": "t", "content": [TEXT]}], "a", None),
+        ([{"type": "tool_reference", "tool_name": "b"}, TEXT], "b\na", None),
+    ],
+)
+async def test_blocks_that_cannot_be_read_are_left_out_and_both_are_told(blocks, shown, left_out):
+    told = [f"messages: {left_out!r} was left out, which this server does not have."] if left_out else []
+    result = {"type": "tool_result", "tool_use_id": "t", "content": blocks}
+    async with serving(Parrot("ok", TURNS)) as served:
+        for content, written in ((blocks, shown), ([result], f"<tool_response>\n{shown}\n</tool_response>")):
+            messages = [{"role": "user", "content": content}]
+            _, body = await served.post(PATH, ASKED | {"messages": messages})
+            usage = body["usage"]
+            assert usage["input_tokens"] + usage["cache_read_input_tokens"] == len(f"user=|{written};")
+            assert body.get("warnings", []) == told
+
+
+async def test_what_anthropic_runs_itself_is_left_out():
+    ran = [
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
+        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"type": "web_search_result"}]},
+        TEXT,
+    ]
+    messages = [*ASKED["messages"], {"role": "assistant", "content": ran}, *ASKED["messages"]]
+    tools = [{"type": "web_search_20250305", "name": "web_search", "max_uses": 5}]
+    async with serving(Parrot("ok", TURNS)) as served:
+        status, body = await served.post(PATH, ASKED | {"messages": messages, "tools": tools})
+        assert status == 200
+        assert body["usage"]["input_tokens"] == len("user=|Hello;assistant=|a;user=|Hello;")
+        assert [warning.split("'")[1] for warning in body["warnings"]] == [
+            "server_tool_use",
+            "web_search_tool_result",
+            "web_search_20250305",
+        ]
+        _name, begun = (await served.named_events(PATH, ASKED | {"messages": messages, "tools": tools}))[0]
+        assert begun["message"]["warnings"] == body["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("content", "extra"),
+    [
+        (None, {}),
+        ([], {}),
+        ([{"type": "text", "text": None, "citations": None}], {}),
+        ([{"type": "tool_use", "id": "t", "name": "add", "input": None}], {}),
+        ([{"type": "tool_use", "id": "t", "name": "add", "input": '{"a'}], {}),
+        ([{"type": "redacted_thinking", "data": "x"}], {}),
+        ([TEXT], {"system": None, "tools": None, "tool_choice": None, "thinking": None, "metadata": None}),
+        ([TEXT], {"tools": [{"name": "add", "type": None, "description": None, "input_schema": None}]}),
+        ([TEXT], {"stop_sequences": [], "output_config": {"format": None, "effort": None}}),
+        ([TEXT], {"mcp_servers": [], "container": None}),
+    ],
+    ids=str,
+)
+async def test_what_clients_leave_out_or_send_as_null_is_taken(content, extra):
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": None}]}
+    messages = [*ASKED["messages"], {"role": "assistant", "content": content}, result]
+    async with serving(Parrot("ok", TURNS)) as served:
+        status, body = await served.post(PATH, ASKED | {"messages": messages} | extra)
+        assert status == 200, body
+
+
+async def test_a_use_that_was_cut_has_what_is_whole_of_it_and_a_warning():
+    call = 'So: <tool_call>\n{"name": "add", "arguments": {"a": 1, "b": "abc"}}\n</tool_call>'
+    asked = ASKED | {"tools": [TOOL], "max_tokens": call.index('c"')}
+    async with serving(with_tools(call)) as served:
+        _, body = await served.post(PATH, asked)
+        assert body["content"][1]["input"] == {"a": 1}
+        assert body["stop_reason"] == "max_tokens"
+        (warning,) = body["warnings"]
+        assert "The call of 'add' was cut" in warning
+        assert (await served.named_events(PATH, asked))[-2][1]["warnings"] == [warning]
+
+
 async def test_what_was_thought_is_sent_back():
     async with serving(Parrot("ok", TURNS)) as served:
         thought = {"type": "thinking", "thinking": "Hm", "signature": ""}
@@ -190,8 +277,6 @@ async def test_who_waits_for_a_stream_is_pinged(monkeypatch):
             {"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "url"}}]}]},
             "data: URL",
         ),
-        ({"messages": [{"role": "user", "content": [{"type": "document"}]}]}, "document"),
-        ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "web_search_20250305"),
         ({"mcp_servers": [{"url": "x"}]}, "mcp_servers"),
         ({"tool_choice": {"type": "any"}}, "tool_choice"),
         ({"temperature": -1}, "temperature"),

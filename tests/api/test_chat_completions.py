@@ -153,7 +153,6 @@ async def test_the_next_turn_computes_only_what_is_new():
         [turn("system"), {}],
         [turn("user"), turn("assistant"), turn("assistant")],
         [turn("user", [{"type": "image_url", "image_url": {"url": "http://127.0.0.1/x.png"}}])],
-        [turn("user"), turn("assistant", None, tool_calls=[{"function": {"name": "f", "arguments": "[1]"}}])],
         [turn("user"), turn("assistant", None, tool_calls=[{"function": {"arguments": "{}"}}])],
     ],
 )
@@ -208,6 +207,60 @@ async def test_prompt_tokens_are_counted_without_an_answer():
         assert (await served.post(f"{PATH}/input_tokens", {"messages": [turn("user", "x" * 600)]}))[0] == 400
 
 
+ANSWERED = [turn("user", "Hello"), turn("assistant"), turn("user", "And?")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "extra"),
+    [
+        ({"content": None}, {}),
+        ({"content": None, "tool_calls": []}, {}),
+        ({"content": []}, {}),
+        ({"content": [{"type": "refusal", "refusal": "no"}], "refusal": None}, {}),
+        ({"content": "x", "name": None, "tool_calls": None, "reasoning_content": None, "audio": None}, {}),
+        ({"content": None, "tool_calls": [{"id": None, "type": None, "function": {"name": "f"}}]}, {}),
+        ({"content": "", "tool_calls": [{"id": "", "function": {"name": "f", "arguments": None}}]}, {}),
+        ({"content": None, "tool_calls": [{"function": {"name": "f", "arguments": "[1]"}}]}, {}),
+        ({}, {"stop": ""}),
+        ({}, {"stop": ["", "x"]}),
+        ({}, {"stop": []}),
+        ({}, {"response_format": {}}),
+        ({}, {"response_format": {"type": None}}),
+        ({}, {"response_format": {"type": "json_schema", "schema": {"type": "object"}}}),
+        ({}, {"response_format": {"type": "json_schema", "json_schema": {"schema": {}}}}),
+        ({}, {"tools": [], "tool_choice": None, "parallel_tool_calls": None}),
+        ({}, {"tools": [{"function": {"name": "f", "description": None, "parameters": None}}]}),
+        ({}, {"chat_template_kwargs": {"enable_thinking": None}}),
+        ({}, {"logit_bias": {}, "stream_options": None, "n": None, "seed": None, "logprobs": None}),
+    ],
+    ids=str,
+)
+async def test_what_clients_leave_out_or_send_as_null_is_taken(fields, extra):
+    question, answer, following = ANSWERED
+    asked = ASKED | {"messages": [question, answer | fields, following]} | extra
+    async with serving(Parrot("Hi.")) as served:
+        status, body = await served.post(PATH, asked)
+        assert status == 200, body
+
+
+async def test_calls_without_ids_have_the_same_in_each_request_and_their_results_in_order():
+    template = (
+        "{% for m in messages %}{% for c in m.tool_calls or [] %}<{{ c.id }}>{% endfor %}"
+        "{{ '[' + m.tool_call_id + ']' if m.tool_call_id }}{% endfor %}"
+    )
+    calls = [
+        {"function": {"name": "f"}},
+        {"id": "mine", "function": {"name": "f"}},
+        {"function": {"name": "f"}},
+    ]
+    results = [turn("tool", tool_call_id="mine"), turn("tool"), turn("tool", None, tool_call_id="")]
+    messages = [*ASKED["messages"], turn("assistant", None, tool_calls=calls), *results]
+    async with serving(Parrot("Hi.", template)) as served:
+        for _ in range(2):
+            _, body = await served.post("/apply-template", {"messages": messages})
+            assert body["prompt"] == "<call00000><mine><call00002>[mine][call00000][call00002]"
+
+
 ADDING = {"messages": ASKED["messages"], "tools": [TOOL]}
 
 
@@ -251,6 +304,65 @@ async def test_a_call_cut_short_has_what_was_written_of_it():
         (call,) = body["choices"][0]["message"]["tool_calls"]
         assert call["function"]["name"] == "add"
         assert '{"a": 1'.startswith(call["function"]["arguments"])
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"type": "function", "function": {"name": "add"}},
+        {"type": "allowed_tools", "allowed_tools": {"tools": [{"function": {"name": "add"}}]}},
+    ],
+    ids=["named", "allowed"],
+)
+async def test_a_choice_of_tools_changes_no_prompt(choice):
+    other = {"type": "function", "function": {"name": "other"}}
+    for template in (QWEN3, STRICT):
+        async with serving(with_tools(CALL, template)) as served:
+            asked = ADDING | {"tools": [TOOL, other]}
+            _, usual = await served.post("/apply-template", asked)
+            _, chosen = await served.post("/apply-template", asked | {"tool_choice": choice})
+            assert '"other"' in chosen["prompt"]
+            assert chosen == usual
+            _, body = await served.post(PATH, asked | {"tool_choice": choice})
+            assert body["choices"][0]["finish_reason"] == "tool_calls"
+            missing = json.loads(json.dumps(choice).replace("add", "missing"))
+            status, body = await served.post(PATH, asked | {"tool_choice": missing})
+            assert (status, body["error"]["param"]) == (400, "tool_choice")
+
+
+@pytest.mark.parametrize("limit", [{"max_tokens": CALL.index("}") - 1}, {"stop": [": 1"]}], ids=str)
+async def test_a_call_that_was_cut_is_said_to_be_so(limit):
+    reason = "stop" if "stop" in limit else "length"
+    async with serving(with_tools(CALL)) as served:
+        _, body = await served.post(PATH, ADDING | limit)
+        (choice,) = body["choices"]
+        assert choice["finish_reason"] == reason
+        assert choice["message"]["tool_calls"][0]["function"]["arguments"].startswith('{"a"')
+        (warning,) = body["warnings"]
+        assert "The call of 'add' was cut" in warning
+        *chunks, _done = await served.events(PATH, ADDING | limit)
+        assert [chunk["warnings"] for chunk in chunks if "warnings" in chunk] == [[warning]]
+        assert chunks[-1]["choices"][0]["finish_reason"] == reason
+
+
+async def test_a_call_that_was_cut_is_shown_as_far_as_it_goes():
+    template = (
+        "{% for m in messages %}{% for c in m.tool_calls or [] %}"
+        "{{ c.id }}{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}"
+    )
+    async with serving(Parrot("Hi.", template)) as served:
+        for arguments, shown in (
+            ('{"a": "Kra', '{"a": "Kra"}'),
+            ('{"a": [1, {"b": ', '{"a": [1, {}]}'),
+            ("{", "{}"),
+            ("", "{}"),
+            ("[1]", '{"arguments": "[1]"}'),
+            ("{}" + "[" * 3, "{}"),
+        ):
+            call = {"id": "c", "function": {"name": "f", "arguments": arguments}}
+            messages = [turn("user"), turn("assistant", None, tool_calls=[call]), turn("tool")]
+            _, body = await served.post("/apply-template", {"messages": messages})
+            assert body["prompt"] == f"c{shown}"
 
 
 async def test_without_tools_the_same_words_are_text():

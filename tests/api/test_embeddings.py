@@ -297,6 +297,24 @@ async def test_ollamas_clients_get_the_same_vectors():
         assert shown["model_info"][f"{shown['details']['family']}.embedding_length"] == 3
 
 
+async def test_ollamas_clients_may_send_nothing_or_too_much():
+    async with serving_texts() as served:
+        for nothing in ({}, {"input": None}, {"input": ""}, {"input": []}):
+            status, body = await served.post("/api/embed", {"model": "any"} | nothing)
+            assert (status, body["embeddings"], body["prompt_eval_count"]) == (200, [], 0)
+        for nothing in ({}, {"prompt": None}, {"prompt": ""}):
+            assert await served.post("/api/embeddings", nothing) == (200, {"embedding": []})
+        for text in ("b" * 63, "b" * 1_000_000 + " b"):
+            for more in ({}, {"truncate": None}, {"truncate": True, "dimensions": 0}):
+                status, body = await served.post("/api/embed", {"input": [text, "c"]} | more)
+                assert (status, len(body["embeddings"])) == (200, 2)
+                computed = [text for batch in served.backend.texts for text in batch]
+                assert computed[-2:] == [[START, *b"b" * 62, END], [START, *b"c", END]]
+            assert (await served.post("/api/embeddings", {"prompt": text}))[0] == 200
+            status, body = await served.post("/api/embed", {"input": text, "truncate": False})
+            assert (status, "too large" in body["error"]) == (400, True)
+
+
 async def test_a_chat_model_and_an_embedder_are_served_beside_each_other():
     async with serving_texts() as texts:
         engines = TextEngines(texts.client)

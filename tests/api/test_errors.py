@@ -4,6 +4,7 @@ import pytest
 
 from app.protocol.errors import GrammarError
 from tests.api.conftest import endless, serving
+from tests.api.parrot import Parrot
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import CountingBackend
 
@@ -49,7 +50,7 @@ async def test_the_code_is_a_word_for_openais_clients_and_a_number_for_llama_ser
         ({"messages": [HI | {"role": "king"}]}, "messages[0].role", "should be 'system', 'developer'"),
         ({"messages": [HI], "stop": [1]}, "stop[0]", "should be a string"),
         ({"messages": [HI], "stop": ["x"] * 65}, "stop", "List should have at most 64 items"),
-        ({"messages": [HI], "stop": ["x", ""]}, "stop[1]", "should have at least 1 character"),
+        ({"messages": [HI], "stop": ["x", "y" * 1001]}, "stop[1]", "should have at most 1000 characters"),
         ({"messages": [HI], "max_tokens": 8.5}, "max_tokens", "should be a whole number"),
         ({"messages": [HI], "top_k": "8"}, "top_k", "should be a whole number"),
         ({"messages": [HI], "logit_bias": "x"}, "logit_bias", "should be a list or an object"),
@@ -64,17 +65,27 @@ async def test_a_field_of_several_types_is_complained_about_once(body, param, me
 
 
 @pytest.mark.parametrize(
-    ("part", "message"),
+    ("part", "kind"),
     [
-        ({"type": "video_url", "video_url": {"url": "data:"}}, "videos (video_url) are not supported"),
-        ({"type": "file", "file": {}}, "files (file) are not supported"),
+        ({"type": "video_url", "video_url": {"url": "data:"}}, "video_url"),
+        ({"type": "file", "file": {}}, "file"),
     ],
 )
-async def test_videos_and_files_are_said_to_be_not_supported(part, message):
-    async with serving() as served:
-        text = {"type": "text", "text": "What is this?"}
-        error = await error_of(served, CHAT, {"messages": [HI | {"content": [text, part]}]})
-        assert message in error["message"]
+async def test_videos_and_files_are_left_out_and_both_are_told(part, kind):
+    text = {"type": "text", "text": "What is this?"}
+    messages = [HI | {"content": [text, part]}, {"role": "assistant", "content": [part]}, HI]
+    template = "{% for m in messages %}{{ m.content }};{% endfor %}"
+    async with serving(Parrot("Hi.", template)) as served:
+        asked = {"messages": messages, "tools": [{"type": "web_search"}], "max_tokens": 1}
+        status, body = await served.post(CHAT, asked)
+        assert status == 200
+        assert body["warnings"] == [
+            f"messages: {kind!r} was left out, which this server does not have.",
+            "tools: 'web_search' was left out, which this server does not have.",
+        ]
+        _, body = await served.post("/apply-template", asked)
+        note = f"[{kind!r} was left out: this server cannot read it]"
+        assert body["prompt"] == f"What is this?\n{note};;{HI['content']};"
 
 
 async def test_a_prompt_that_is_too_long_gets_advice_for_a_program_not_for_the_window():

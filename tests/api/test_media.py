@@ -109,6 +109,23 @@ async def test_each_protocol_takes_them_and_counts_their_tokens(path, body, num_
             assert count == text_alone[1]["usage"]["prompt_tokens"] + NUM_ROWS + 2
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", " "], ids=repr)
+async def test_base64_may_come_in_lines(end):
+    file = end.join(PNG[start : start + 76] for start in range(0, len(PNG), 76)) + end
+    source = {"type": "base64", "media_type": "image/png", "data": file}
+    url = f"data:image/png;base64,{file}"
+    bodies = {
+        CHAT: chat(picture(url), TEXT),
+        MESSAGES: chat({"type": "image", "source": source}, TEXT),
+        RESPONSES: {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": url}]}]},
+        OLLAMA: {"messages": [{"role": "user", "images": [file]}], "stream": False},
+    }
+    for path, body in bodies.items():
+        async with serving(seeing()) as served:
+            status, found = await served.post(path, body)
+            assert (status, "A red one." in str(found)) == (200, True), found
+
+
 @pytest.mark.parametrize(
     ("part", "word"),
     [

@@ -110,7 +110,7 @@ async def test_results_belong_to_calls_in_their_order():
     ]
     async with serving(Parrot("ok", template)) as served:
         answer = await whole(served, CHAT, ASKED | {"messages": messages})
-        call_id = "call_" + 24 * "0"
+        call_id = "call00000"
         assert answer["prompt_eval_count"] == 2 * len(f"<{call_id}>") + 2 * len(f"[{call_id}]add")
 
 
@@ -123,6 +123,47 @@ async def test_thinking_is_switched_by_the_template():
             ({"think": "high"}, "TruehighHello"),
         ):
             assert (await whole(served, CHAT, ASKED | extra))["prompt_eval_count"] == len(prompt)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (CHAT, {"messages": None}),
+        (CHAT, {"messages": [{"role": "user", "content": None, "images": None, "tool_calls": None}]}),
+        (CHAT, {"messages": [{"role": "user"}, {"role": "assistant", "content": None}, {"role": "user"}]}),
+        (CHAT, {"messages": [{"role": "user", "content": "x", "thinking": None, "tool_name": None}]}),
+        (
+            CHAT,
+            {
+                "messages": [
+                    {"role": "user", "content": "x"},
+                    {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": None}}]},
+                    {"role": "tool", "content": None},
+                ]
+            },
+        ),
+        (CHAT, ASKED | {"tools": None, "format": None, "options": None, "think": None, "keep_alive": None}),
+        (CHAT, ASKED | {"tools": [{"function": {"name": "f"}}], "options": {"stop": None}}),
+        (CHAT, ASKED | {"format": "", "options": {"stop": [""], "num_predict": 3}}),
+        (GENERATE, {"prompt": None}),
+        (GENERATE, PROMPT | {"system": None, "images": None, "raw": None, "context": None, "suffix": None}),
+    ],
+    ids=str,
+)
+async def test_null_is_a_field_that_is_missing(path, body):
+    async with serving(Parrot("Hi.", TURNS)) as served:
+        assert (await whole(served, path, body))["done"]
+
+
+async def test_a_call_that_was_cut_has_what_is_whole_of_it_and_a_warning():
+    cut = {"options": {"temperature": 0, "num_predict": CALL.index("}") - 1}, "tools": [TOOL]}
+    async with serving(with_tools(CALL)) as served:
+        answer = await whole(served, CHAT, ASKED | cut)
+        assert answer["message"]["tool_calls"][0]["function"]["arguments"] == {}
+        assert answer["done_reason"] == "length"
+        (warning,) = answer["warnings"]
+        assert "The call of 'add' was cut" in warning
+        assert (await lines(served, CHAT, ASKED | cut))[-1]["warnings"] == [warning]
 
 
 async def test_what_was_thought_is_sent_back():

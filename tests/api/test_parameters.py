@@ -162,7 +162,7 @@ async def test_a_whole_number_may_have_a_point(path):
         assert (await served.post(path, asked | {"seed": 1e300}))[0] == 400
 
 
-@pytest.mark.parametrize("stop", ["", [""], ["a", ""], 5, [5], ["x"] * 65, "x" * 1001, ["x" * 1000] * 9])
+@pytest.mark.parametrize("stop", [5, [5], ["x"] * 65, "x" * 1001, ["x" * 1000] * 9])
 async def test_stop_strings_that_make_no_sense_are_refused(stop):
     async with serving() as served:
         assert (await served.post("/generate", {"prompt": "x", "max_tokens": 1, "stop": stop}))[0] == 400

@@ -132,6 +132,103 @@ async def test_calls_and_their_results_are_shown_to_the_model_as_in_a_chat_compl
         assert body == (await served.post("/v1/chat/completions/input_tokens", chat))[1]
 
 
+SPACE = {"type": "namespace", "name": "mcp__sky", "description": "", "tools": [TOOL]}
+
+
+@pytest.mark.parametrize("name", ["mcp__sky", "mcp__sky__"])
+async def test_functions_of_a_namespace_are_offered_and_called_by_their_own_names(name):
+    call = '<tool_call>\n{"name": "mcp__sky__add", "arguments": {"a": 1}}\n</tool_call>'
+    asked = ASKED | {"tools": [SPACE | {"name": name}]}
+    async with serving(with_tools(call)) as served:
+        _, body = await served.post(PATH, asked)
+        assert "warnings" not in body
+        (item,) = body["output"]
+        assert (item["namespace"], item["name"]) == (name, "add")
+        events = await served.named_events(PATH, asked)
+        added = next(event["item"] for kind, event in events if kind == "response.output_item.added")
+        assert (added["namespace"], added["name"]) == (name, "add")
+        result = {"type": "function_call_output", "call_id": item["call_id"], "output": "2"}
+        items = [{"role": "user", "content": "Hello"}, item, result]
+        _, again = await served.post(f"{PATH}/input_tokens", {"input": items})
+        flat = [items[0], item | {"name": "mcp__sky__add", "namespace": None}, result]
+        assert again == (await served.post(f"{PATH}/input_tokens", {"input": flat}))[1]
+        chosen = {"tool_choice": {"type": "function", "namespace": name, "name": "add"}}
+        assert (await served.post(PATH, asked | chosen))[0] == 200
+
+
+async def test_allowed_tools_change_no_prompt():
+    tools = [TOOL, TOOL | {"name": "other"}]
+    choice = {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "add"}]}
+    async with serving(with_tools(CALL)) as served:
+        _, usual = await served.post(f"{PATH}/input_tokens", ASKED | {"tools": tools})
+        asked = ASKED | {"tools": tools, "tool_choice": choice}
+        assert (await served.post(f"{PATH}/input_tokens", asked))[1] == usual
+
+
+async def test_items_and_parts_that_cannot_be_read_are_left_out_and_both_are_told():
+    items = [
+        {
+            "role": "user",
+            "content": [{"type": "input_file", "file_id": "f"}, {"type": "input_text", "text": "a"}],
+        },
+        {"type": "web_search_call", "id": "w", "action": {"type": "search"}},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "b"}]},
+        {"type": "function_call_output", "call_id": "c", "output": [{"type": "input_image", "file_id": "f"}]},
+        {"role": "user", "content": "c"},
+    ]
+    async with serving(Parrot("ok", TURNS)) as served:
+        status, body = await served.post(PATH, {"input": items})
+        assert status == 200
+        kinds = ["web_search_call", "input_file", "input_image"]
+        assert [warning.split("'")[1] for warning in body["warnings"]] == kinds
+        notes = [f"[{kind!r} was left out: this server cannot read it]" for kind in kinds]
+        result = f"<tool_response>\n{notes[2]}\n</tool_response>"
+        shown = f"user=|{notes[1]}\na;assistant=|b;user=|{result}\nc;"
+        assert body["usage"]["input_tokens"] == len(shown)
+
+
+@pytest.mark.parametrize(
+    ("item", "extra"),
+    [
+        ({"content": None}, {}),
+        ({"content": []}, {}),
+        ({"content": "x", "id": None, "status": None, "type": None}, {}),
+        ({"content": [{"type": "output_text", "text": "x", "annotations": None, "logprobs": None}]}, {}),
+        ({"content": "x"}, {"previous_response_id": "", "instructions": None, "tools": None, "text": None}),
+        (
+            {"content": "x"},
+            {"reasoning": {"effort": None, "summary": None}, "include": None, "metadata": None},
+        ),
+        ({"content": "x"}, {"text": {"format": None}, "tool_choice": None, "conversation": None}),
+        ({"content": "x"}, {"input": ""}),
+        (
+            {"content": "x"},
+            {"tools": [{"type": "function", "name": "f", "parameters": None, "strict": None}]},
+        ),
+    ],
+    ids=str,
+)
+async def test_what_clients_leave_out_or_send_as_null_is_taken(item, extra):
+    items = [{"role": "user", "content": "a"}, {"role": "assistant"} | item, {"role": "user", "content": "c"}]
+    async with serving(Parrot("ok", TURNS)) as served:
+        status, body = await served.post(PATH, {"input": items} | extra)
+        assert status == 200, body
+
+
+async def test_a_call_that_was_cut_is_incomplete_and_gone_on_from():
+    asked = ASKED | {"tools": [TOOL], "max_output_tokens": CALL.index("}") - 1}
+    async with serving(with_tools(CALL)) as served:
+        _, body = await served.post(PATH, asked)
+        assert body["output"][1]["status"] == body["status"] == "incomplete"
+        (warning,) = body["warnings"]
+        assert "The call of 'add' was cut" in warning
+        _name, last = (await served.named_events(PATH, asked))[-1]
+        assert last["response"]["warnings"] == [warning]
+        result = {"type": "function_call_output", "call_id": body["output"][1]["call_id"], "output": "cut"}
+        following = {"input": [result], "previous_response_id": body["id"], "tools": [TOOL]}
+        assert (await served.post(PATH, following))[0] == 200
+
+
 async def test_what_was_thought_is_sent_back():
     async with serving(Parrot("ok", TURNS)) as served:
         items = [
@@ -252,11 +349,9 @@ async def test_a_failure_on_the_way_is_an_event():
     [
         ({"input": None}, "input"),
         ({"input": []}, "input"),
-        ({"input": [{"type": "computer_call"}]}, "computer_call"),
         ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "msg_1"),
         ({"previous_response_id": "resp_1"}, "resp_1"),
         ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "data: URL"),
-        ({"input": [{"role": "user", "content": [{"type": "input_file"}]}]}, "input_file"),
         ({"input": [{"type": "function_call", "call_id": "1", "arguments": "{}"}]}, "name"),
         ({"background": True}, "background"),
         ({"text": {"format": {"type": "json_schema"}}}, "schema"),

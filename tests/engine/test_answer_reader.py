@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from app.engine import limited_child
 from app.engine.answer_reader import AnswerReader, AnswerReaders
 from app.engine.chat_template import LimitedChatTemplate
-from app.protocol.answer_format import AnswerFormat, AnswerWishes, ToolChoice
+from app.protocol.answer_format import AnswerFormat, AnswerWishes, ReasoningFormat, ToolChoice
 from app.protocol.errors import RequestError
 from app.protocol.request import Message, Role
 
@@ -205,6 +206,37 @@ def test_a_required_call_has_a_grammar_from_the_first_token_on_and_a_possible_on
     assert required.triggers == ()
     assert required.opening == "<|im_start|>assistant\n"
     assert (required.thinking_start, required.thinking_ends) == ("<think>", ("</think>",))
+
+
+@pytest.mark.parametrize("reasoning", list(ReasoningFormat))
+@pytest.mark.parametrize(
+    ("name", "num_thoughts"),
+    [
+        ("Qwen-Qwen2.5-7B-Instruct", 0),
+        ("mistralai-Mistral-Nemo-Instruct-2407", 0),
+        ("Qwen-Qwen3-0.6B", 1),
+        ("GLM-4.6", 1),
+        ("Kimi-K2-Instruct", 1),
+        ("deepseek-ai-DeepSeek-V3.1", 1),
+    ],
+)
+def test_a_required_call_leaves_no_room_for_text_but_for_what_is_thought(name, num_thoughts, reasoning):
+    wishes = AnswerWishes(WISHES.tools, ToolChoice.REQUIRED, reasoning_format=reasoning)
+    rules = dict(line.split(" ::= ", 1) for line in format_of(name, wishes).grammar.splitlines() if line)
+    texts = [rules[part] for part in re.findall("until-[0-9]+", rules["root"])]
+    assert len(texts) == num_thoughts + 1
+    assert [text == '""' for text in texts] == [False] * num_thoughts + [True]
+
+
+def test_text_that_an_answer_goes_on_with_stands_before_a_required_call():
+    wishes = AnswerWishes(WISHES.tools, ToolChoice.REQUIRED, goes_on=True)
+    template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())
+    begun = (*CHAT, Message(Role.ASSISTANT, "Let me"))
+    text, found = template.write(begun, wishes=wishes)
+    template.close()
+    assert text.endswith(found.opening)
+    assert found.opening.endswith("Let me")
+    assert '::= ""' not in found.grammar
 
 
 @pytest.mark.parametrize("name", ["Qwen-Qwen3-0.6B", "openai-gpt-oss-120b", "GLM-4.6"])

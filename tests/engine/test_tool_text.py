@@ -1,8 +1,19 @@
 """Tools for chat templates that have no place for them."""
 
 import json
+from pathlib import Path
 
+import pytest
+
+from app.engine.chat_template import LimitedChatTemplate
 from app.engine.tool_text import IN_OUR_FORMAT, as_text, described
+from app.protocol.request import Message, Role
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+SHOWS_IDS = (
+    "{% for m in messages %}{{ m.tool_call_id }}{% for c in m.tool_calls or [] %}{{ c.id }}"
+    "{{ c.function | tojson }}{% endfor %}{% endfor %}"
+)
 
 TOOL = {"type": "function", "function": {"name": "add", "description": "Zählt.", "parameters": {}}}
 USER = {"role": "user", "content": "2 + 2?"}
@@ -70,3 +81,26 @@ def test_calls_become_text_and_their_results_one_message_with_what_the_user_says
 def test_a_chat_without_calls_stays_as_it_is():
     chat = [USER, {"role": "assistant", "content": "4"}, USER, USER]
     assert as_text(chat) == chat
+
+
+@pytest.mark.parametrize("call_id", ["abcdef123", "toolu_01A09q90qw90lq917835lq9", "", "é"])
+@pytest.mark.parametrize(
+    ("source", "keeps"),
+    [
+        ((TEMPLATES / "mistralai-Mistral-Nemo-Instruct-2407.jinja").read_text(), False),
+        (SHOWS_IDS, True),
+    ],
+    ids=["mistral", "shows ids"],
+)
+def test_a_template_gets_ids_that_it_takes(source, keeps, call_id):
+    call = calling("", {"a": 1})
+    call["tool_calls"][0]["id"] = call_id
+    messages = (
+        Message(Role.USER, "2 + 2?"),
+        Message(Role.ASSISTANT, "", json.dumps({"tool_calls": call["tool_calls"]})),
+        Message(Role.TOOL, "4", json.dumps({"tool_call_id": call_id})),
+    )
+    template = LimitedChatTemplate(source)
+    text = template.render(messages)
+    template.close()
+    assert (call_id in text) is (keeps or call_id in ("abcdef123", ""))

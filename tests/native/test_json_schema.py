@@ -97,6 +97,40 @@ def test_dates_are_those_of_a_calendar(text, fits):
     assert bool(re.fullmatch(at, f"{text}T23:59:59Z")) is fits
 
 
+@pytest.mark.parametrize(
+    ("schema", "same"),
+    [
+        (
+            {"type": "array", "prefixItems": [STRING], "items": False},
+            {"type": "array", "prefixItems": [STRING]},
+        ),
+        ({"type": "array", "items": False}, {"type": "array", "prefixItems": []}),
+        ({"type": "array", "items": True}, {"type": "array", "items": {}}),
+        ({"type": "array", "items": [True, STRING]}, {"type": "array", "items": [{}, STRING]}),
+        ({"properties": {"a": True, "items": STRING}}, {"properties": {"a": {}, "items": STRING}}),
+        ({"properties": {"a": False, "b": STRING}}, {"properties": {"b": STRING}}),
+        ({"anyOf": [False, STRING]}, {"anyOf": [STRING]}),
+        ({"oneOf": [True, STRING]}, {"oneOf": [{}, STRING]}),
+        ({"allOf": [True], "type": "object"}, {"type": "object"}),
+        ({"$ref": "#/$defs/a", "$defs": {"a": True}}, {"$ref": "#/$defs/a", "$defs": {"a": {}}}),
+        ({"enum": [True, {"items": False}]}, {"enum": [True, {"items": False}]}),
+        (
+            {"type": "object", "additionalProperties": False},
+            {"type": "object", "additionalProperties": False},
+        ),
+    ],
+    ids=str,
+)
+def test_a_schema_within_may_be_true_or_false(format_of, schema, same):
+    assert format_of(schema).grammar == format_of(same).grammar
+    assert simplified(schema) == simplified(same)
+
+
+def test_what_fits_nothing_is_named_where_it_cannot_be_left_out(format_of):
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": False}}
+    assert any("#/$defs/a: not" in warning for warning in format_of(schema).warnings)
+
+
 def test_a_reference_may_stand_alone_in_all_of(format_of):
     """As pydantic writes one that has a description."""
     schema = {

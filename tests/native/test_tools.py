@@ -7,7 +7,7 @@ import pytest
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import LoadParams
 from tests.api.conftest import serving
-from tests.api.parrot import QWEN, STRICT
+from tests.api.parrot import QWEN, STRICT, TEMPLATES
 from tests.native.tiny_ggufs import write_tiny_gguf
 
 pytestmark = pytest.mark.native
@@ -35,6 +35,33 @@ ASKED = {
         "json_schema": {"schema": {"type": "object", "properties": {"n": DIGIT}, "required": ["n"]}},
     },
 }
+
+
+MISTRAL = (TEMPLATES / "mistralai-Mistral-Nemo-Instruct-2407.jinja").read_text()
+FLIP = ASKED["tools"][0]
+OTHER = {"type": "function", "function": {**FLIP["function"], "name": "other"}}
+NAMED = {"type": "function", "function": {"name": "flip"}}
+ALLOWED = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [NAMED]}}
+
+
+@pytest.mark.parametrize("choice", ["required", NAMED, ALLOWED], ids=["required", "named", "allowed"])
+@pytest.mark.parametrize(
+    "template", [QWEN, MISTRAL, STRICT, None], ids=["with tools", "mistral", "strict", "none"]
+)
+async def test_random_weights_call_a_tool_that_must_be_called_and_say_nothing(tmp_path, template, choice):
+    model = write_tiny_gguf(tmp_path / "tiny.gguf", "qwen3", chat_template=template)
+    asked = ASKED | {"tools": [OTHER, FLIP], "tool_choice": choice, "parallel_tool_calls": False}
+    del asked["response_format"]
+    params = LoadParams(model, n_ctx=4096)
+    async with serving(open_backend=lambda _on_progress: open_llama_backend(params)) as served:
+        for seed in range(4):
+            status, body = await served.post("/v1/chat/completions", asked | {"seed": seed})
+            assert status == 200, body
+            (one,) = body["choices"]
+            assert (one["finish_reason"], one["message"]["content"]) == ("tool_calls", None)
+            (call,) = one["message"]["tool_calls"]
+            assert call["function"]["name"] in (("flip", "other") if choice == "required" else ("flip",))
+            assert isinstance(json.loads(call["function"]["arguments"])["up"], bool)
 
 
 @pytest.mark.parametrize("template", [QWEN, STRICT, None], ids=["with tools", "strict", "none"])

@@ -16,6 +16,15 @@ import time
 from typing import Any
 
 KIND = sys.argv[1] if len(sys.argv) > 1 else ""
+# Results that have a value besides their texts.
+STRUCTURED: dict[str, tuple[list[str], Any]] = {
+    "structured": (["Sunny."], {"n": 22}),
+    "structured_alone": ([], {"n": 22}),
+    "structured_twice": (['{"n":   22}'], {"n": 22}),
+    "structured_result": (["5"], {"result": 5}),
+    "structured_text": (["Sunny."], {"result": "Sunny."}),
+    "structured_list": (["a", "b"], {"result": ["a", "b"]}),
+}
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 STUBBORN = [
     sys.executable,
@@ -242,6 +251,10 @@ def call(number: Any, params: dict[str, Any]) -> None:
                 {"type": "text", "text": "\0\x1b"},
             ]
             answer(number, {"content": odd + echo["content"]})
+        case _ if KIND in STRUCTURED:
+            texts, structured = STRUCTURED[KIND]
+            parts = [{"type": "text", "text": one} for one in texts]
+            answer(number, {"content": parts, "structuredContent": structured})
         case _:
             answer(number, echo)
 

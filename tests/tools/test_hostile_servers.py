@@ -168,6 +168,23 @@ async def test_those_that_work_all_the_same(kind):
             assert told.endswith("echo: hello")
 
 
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("structured", 'Sunny.\n{"n": 22}'),
+        ("structured_alone", '{"n": 22}'),
+        ("structured_twice", '{"n":   22}'),
+        ("structured_result", "5"),
+        ("structured_text", "Sunny."),
+        ("structured_list", "a\nb"),
+    ],
+)
+async def test_a_value_beside_the_texts_of_a_result_is_told_unless_they_say_it(kind, told):
+    async with server(hostile(kind)) as one:
+        await one.start()
+        assert await result_of(one) == told
+
+
 async def test_names_and_words_cannot_deceive():
     async with server(hostile("bad_names")) as one:
         await one.start()

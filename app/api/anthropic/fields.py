@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -13,12 +14,11 @@ from app.api.as_chat import (
     given,
     image_part,
     named_choice,
-    no_such_parts,
     schema_format,
     text_part,
     thinking,
 )
-from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS
+from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS, note_of
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json
 from app.api.openai import MaxTokens
@@ -30,13 +30,18 @@ STAMP = re.compile(r"\bcch=[0-9a-f]{5};")
 ANY_STAMP = "cch=fffff;"
 
 
+# Blocks that are no part of a content.
+APART = {"tool_use", "tool_result", "thinking", "redacted_thinking"}
+
+
 class Source(Body):
-    """Of a picture: its data, or where it is."""
+    """Of a picture or a document: its data, or where it is."""
 
     type: str
     media_type: str | None = None
     data: str | None = None
     url: str | None = None
+    content: str | Annotated[list[Block], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
 
     @property
     def as_url(self) -> str:
@@ -53,25 +58,51 @@ class Block(Body):
     thinking: str | None = None
     id: str | None = None
     name: str | None = None
-    input: AnyObject | None = None
+    tool_name: str | None = None
+    input: AnyObject | str | None = None  # a text: what a stream has told of it
     tool_use_id: str | None = None
     content: str | Annotated[list[Block], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
-    source: Source | None = None
+    source: Source | str | None = None
+
+    @property
+    def picture(self) -> str | None:
+        return self.source.as_url if self.type == "image" and isinstance(self.source, Source) else None
+
+    @property
+    def words(self) -> str | None:
+        """None: it has none that could be read."""
+        match self.type, self.source:
+            case "text", _:
+                return self.text or ""
+            case "tool_reference", _:
+                return self.tool_name
+            case "search_result", _:
+                return _words(self.content)
+            case "document", Source(type="text"):
+                return self.source.data
+            case "document", Source(type="content"):
+                return _words(self.source.content)
+        return None
+
+    @property
+    def is_left_out(self) -> bool:
+        return self.type not in APART and self.picture is None and self.words is None
 
 
-Blocks = Annotated[list[Block], Field(max_length=MAX_PARTS, fail_fast=True)]
+# Each use of a tool is one, and each result.
+Blocks = Annotated[list[Block], Field(max_length=MAX_MESSAGES, fail_fast=True)]
 
 
 class MessageFields(Body):
     role: Literal["user", "assistant", "system"]
-    content: str | Blocks
+    content: str | Blocks | None = None
 
     def messages(self) -> list[AnyObject]:
         """As messages of a chat completion: the results of tools are some of their own. Raises ApiError."""
-        if isinstance(self.content, str):
-            return [{"role": self.role, "content": self.content}]
+        if not isinstance(self.content, list):
+            return [{"role": self.role, "content": self.content or ""}]
         if self.role == "assistant":
-            return _assistant(self.content)
+            return [_assistant(self.content)]
         results = [block for block in self.content if block.type == "tool_result"]
         messages: list[AnyObject] = [
             {"role": "tool", "tool_call_id": block.tool_use_id, "content": _text_parts(block.content)}
@@ -85,10 +116,14 @@ class MessageFields(Body):
 class ToolFields(Body):
     """One with a type of its own is run by Anthropic, or known to its models without a description."""
 
-    name: str
+    name: str | None = None
     type: str | None = None
     description: str | None = None
     input_schema: AnyObject | None = None
+
+    @property
+    def is_left_out(self) -> bool:
+        return self.type not in (None, "custom")
 
 
 class ToolChoice(Body):
@@ -130,6 +165,13 @@ class MessagesFields(SamplingFields):
     container: Any = None
     chat_template_kwargs: AnyObject | None = None  # llama-server's
 
+    def note_unknown(self, body: AnyObject) -> None:
+        super().note_unknown(body)
+        contents = (self.system, *(message.content for message in self.messages))
+        blocks = (block for content in contents for block in _all_blocks(content))
+        self.leave_out("messages", (block.type for block in blocks if block.is_left_out))
+        self.leave_out("tools", (tool.type or "" for tool in self.tools or () if tool.is_left_out))
+
     def chat_body(self) -> AnyObject:
         """The body of a chat completion. Raises ApiError."""
         if self.mcp_servers or self.container:
@@ -157,12 +199,10 @@ class MessagesFields(SamplingFields):
         return [{"role": "system", "content": [text_part(_unstamped(part["text"])) for part in parts]}]
 
     def _tools(self) -> list[AnyObject]:
-        for tool in self.tools or ():
-            if tool.type not in (None, "custom"):
-                raise invalid(f"tools: this server does not have {tool.type}.")
         return [
             function_tool(tool.name, tool.description, tool.input_schema or {"type": "object"})
             for tool in self.tools or ()
+            if not tool.is_left_out
         ]
 
     def _response_format(self) -> AnyObject | None:
@@ -180,20 +220,18 @@ def _tool_choice(choice: ToolChoice) -> str | AnyObject:
     return "required" if choice.type == "any" else choice.type
 
 
-def _assistant(blocks: list[Block]) -> list[AnyObject]:
+def _assistant(blocks: list[Block]) -> AnyObject:
     calls = [_call(block) for block in blocks if block.type == "tool_use"]
     thought = "".join(block.thinking or "" for block in blocks if block.type == "thinking")
-    said = ("tool_use", "thinking", "redacted_thinking")
-    content = _text_parts([block for block in blocks if block.type not in said])
-    if not (calls or thought or content):
-        return []
-    return [
-        given(role="assistant", content=content, reasoning_content=thought or None, tool_calls=calls or None)
-    ]
+    content = _text_parts([block for block in blocks if block.type not in APART and not block.is_left_out])
+    return given(
+        role="assistant", content=content, reasoning_content=thought or None, tool_calls=calls or None
+    )
 
 
 def _call(block: Block) -> AnyObject:
-    function = {"name": block.name, "arguments": as_json(block.input or {})}
+    arguments = block.input if isinstance(block.input, str) else as_json(block.input or {})
+    function = {"name": block.name, "arguments": arguments}
     return {"id": block.id, "type": "function", "function": function}
 
 
@@ -204,11 +242,21 @@ def _text_parts(content: str | list[Block] | None) -> list[AnyObject]:
 
 
 def _part(block: Block) -> AnyObject:
-    if block.type == "image" and block.source:
-        return image_part(block.source.as_url)
-    if block.type != "text":
-        raise no_such_parts("content", block.type, ["text", "image"])
-    return text_part(block.text or "")
+    if block.picture is not None:
+        return image_part(block.picture)
+    return text_part(note_of(block.type) if block.words is None else block.words)
+
+
+def _words(content: str | list[Block] | None) -> str:
+    if not isinstance(content, list):
+        return content or ""
+    return "\n".join(block.words for block in content if block.words is not None)
+
+
+def _all_blocks(content: str | list[Block] | None) -> Iterator[Block]:
+    for block in content if isinstance(content, list) else ():
+        yield block
+        yield from _all_blocks(block.content if block.type == "tool_result" else None)
 
 
 def _unstamped(text: str) -> str:

@@ -11,7 +11,7 @@ from app.api.as_chat import AnyObject
 from app.api.chat_answer import ChatAnswer, ChatAnswers
 from app.api.errors import ApiError
 from app.api.event_stream import NamedEventStream
-from app.api.json_body import as_json, parse
+from app.api.json_body import as_json, begun_object
 from app.protocol.answer_message import ToolCall, ToolCallDelta
 from app.protocol.output import Output, Usage
 
@@ -89,6 +89,7 @@ class Message(Chunks):
             "type": "message_delta",
             "delta": self._end(answer),
             "usage": _usage_json(answer.whole.usage),
+            **all_warnings({}, None, answer.warnings),
         }
         return [*self._close(), end, {"type": "message_stop"}]
 
@@ -138,7 +139,7 @@ class Message(Chunks):
             "stop_reason": None,
             "stop_sequence": None,
             "usage": _usage_json(usage),
-            **all_warnings(self._fields.warnings, self._chat.answers[0].whole.format),
+            **all_warnings(self._fields.warnings, self._chat.answers[0].whole.format, self._chat.warnings),
         }
 
     def _end(self, answer: ChatAnswer) -> AnyObject:
@@ -149,11 +150,7 @@ class Message(Chunks):
 
 
 def _tool_use(call: ToolCall) -> AnyObject:
-    try:
-        found = parse(call.arguments.encode())
-    except ValueError:  # the answer was cut in the middle of it
-        found = {}
-    return {"type": "tool_use", "id": call.id, "name": call.name, "input": found}
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": begun_object(call.arguments)}
 
 
 def _usage_json(usage: Usage) -> AnyObject:

@@ -10,7 +10,7 @@ from app.api.as_chat import AnyObject
 from app.api.chat_answer import ChatAnswer, ChatAnswers
 from app.api.errors import ApiError
 from app.api.event_stream import LineStream
-from app.api.json_body import parse
+from app.api.json_body import begun_object
 from app.api.ollama.fields import OllamaFields
 from app.protocol.answer_message import ToolCall
 from app.protocol.output import Output, Usage
@@ -75,7 +75,7 @@ class Lines(Chunks):
             "done": True,
             "done_reason": reason,
             **_durations(answer.whole.usage),
-            **all_warnings(self._fields.warnings, answer.whole.format),
+            **all_warnings(self._fields.warnings, answer.whole.format, answer.warnings),
         }
 
 
@@ -92,11 +92,8 @@ def line(
 
 
 def _call_json(index: int, call: ToolCall) -> AnyObject:
-    try:
-        arguments = parse(call.arguments.encode())
-    except ValueError:  # the answer was cut in the middle of it
-        arguments = {}
-    return {"id": call.id, "function": {"index": index, "name": call.name, "arguments": arguments}}
+    function = {"index": index, "name": call.name, "arguments": begun_object(call.arguments)}
+    return {"id": call.id, "function": function}
 
 
 def _durations(usage: Usage) -> AnyObject:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import uuid
-from collections import deque
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from app.api.as_chat import AnyObject, given, image_part, schema_format, text_part, thinking
 from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS
 from app.api.errors import invalid
-from app.api.json_body import Body, as_json, whole
+from app.api.json_body import Body, whole
 from app.api.openai import MAX_TOP_LOGPROBS
 from app.api.parameters import MAX_WARNINGS, SamplingFields
 from app.protocol.sampling import shown
@@ -19,27 +17,47 @@ from app.protocol.sampling import shown
 Images = Annotated[list[str], Field(max_length=MAX_PARTS, fail_fast=True)]  # in base64
 
 
-class CalledFunction(Body):
+class OllamaBody(Body):
+    """Of a program in Go, to which null is a field that is missing."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, value: Any) -> Any:
+        return given(**value) if isinstance(value, dict) else value
+
+
+class CalledFunction(OllamaBody):
     name: str
     arguments: AnyObject | None = None
 
 
-class Call(Body):
+class Call(OllamaBody):
     id: str | None = None
     function: CalledFunction
 
 
-class MessageFields(Body):
+class MessageFields(OllamaBody):
     role: Literal["system", "user", "assistant", "tool"]
     content: str = ""
     thinking: str | None = None
     images: Images | None = None
-    tool_calls: Annotated[list[Call], Field(max_length=MAX_TOOLS, fail_fast=True)] | None = None
+    tool_calls: Annotated[list[Call], Field(max_length=MAX_MESSAGES, fail_fast=True)] | None = None
     tool_name: str | None = None
     tool_call_id: str | None = None
 
+    def as_chat(self) -> AnyObject:
+        """As a message of a chat completion."""
+        return given(
+            role=self.role,
+            content=_content(self.content, self.images),
+            reasoning_content=self.thinking,
+            name=self.tool_name,
+            tool_calls=[_call(call) for call in self.tool_calls or ()] or None,
+            tool_call_id=self.tool_call_id,
+        )
 
-class OllamaFields(Body):
+
+class OllamaFields(OllamaBody):
     """`model` may be anything: there is only one. It stays loaded, whatever `keep_alive` says."""
 
     stream: bool | None = None
@@ -116,7 +134,7 @@ class ChatFields(OllamaFields):
     tools: Annotated[list[AnyObject], Field(max_length=MAX_TOOLS)] | None = None
 
     def chat_body(self) -> AnyObject:
-        return self.body(_with_ids(self.messages), self.tools or None)
+        return self.body([message.as_chat() for message in self.messages], self.tools or None)
 
 
 class GenerateFields(OllamaFields):
@@ -149,29 +167,6 @@ def _content(text: str, images: list[str] | None) -> str | list[AnyObject]:
     return [*(image_part(f"data:image/*;base64,{image}") for image in images), text_part(text)]
 
 
-def _with_ids(messages: list[MessageFields]) -> list[AnyObject]:
-    """As messages of a chat completion. Ollama's calls need no ids; results then belong to them in order."""
-    converted = []
-    waiting: deque[str] = deque()
-    for message in messages:
-        calls = [_call(call) for call in message.tool_calls or ()]
-        waiting.extend(call["id"] for call in calls)
-        result_of = message.tool_call_id
-        if message.role == "tool" and result_of is None and waiting:
-            result_of = waiting.popleft()
-        converted.append(
-            given(
-                role=message.role,
-                content=_content(message.content, message.images),
-                reasoning_content=message.thinking,
-                name=message.tool_name,
-                tool_calls=calls or None,
-                tool_call_id=result_of,
-            )
-        )
-    return converted
-
-
 def _call(call: Call) -> AnyObject:
-    function = {"name": call.function.name, "arguments": as_json(call.function.arguments or {})}
-    return {"id": call.id or f"call_{uuid.uuid4().hex[:24]}", "type": "function", "function": function}
+    function = {"name": call.function.name, "arguments": call.function.arguments}
+    return {"id": call.id, "type": "function", "function": function}

@@ -9,15 +9,15 @@ from pydantic import Field
 
 from app.api.as_chat import (
     AnyObject,
+    allowed_choice,
     function_tool,
     given,
     image_part,
     named_choice,
-    no_such_parts,
     schema_format,
     text_part,
 )
-from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS
+from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS, note_of
 from app.api.errors import invalid
 from app.api.json_body import Body
 from app.api.openai import MAX_TOP_LOGPROBS, MaxTokens
@@ -26,6 +26,7 @@ from app.protocol.sampling import shown
 
 PART_TYPES = ("input_text", "output_text", "reasoning_text", "summary_text", "text")
 REFERENCE = "item_reference"
+ITEM_TYPES = (None, "message", "reasoning", "function_call", "function_call_output", REFERENCE)
 LOGPROBS = "message.output_text.logprobs"  # in `include`
 
 
@@ -37,6 +38,18 @@ class Part(Body):
     refusal: str | None = None
     image_url: str | None = None
     input_audio: AnyObject | None = None
+
+    @property
+    def words(self) -> str | None:
+        """None: it has none that could be read."""
+        return self.text or self.refusal or "" if self.type in (*PART_TYPES, "refusal") else None
+
+    @property
+    def is_left_out(self) -> bool:
+        has_media = (self.type == "input_image" and self.image_url) or (
+            self.type == "input_audio" and self.input_audio
+        )
+        return not has_media and self.words is None
 
 
 Parts = Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)]
@@ -52,23 +65,46 @@ class Item(Body):
     summary: Parts | None = None
     call_id: str | None = None
     name: str | None = None
+    namespace: str | None = None
     arguments: str | None = None
     output: str | Parts | None = None
 
+    @property
+    def is_left_out(self) -> bool:
+        return self.type not in ITEM_TYPES
+
+    @property
+    def parts(self) -> list[Part]:
+        lists = (self.content, self.output, self.summary)
+        return [part for one in lists if isinstance(one, list) for part in one]
+
 
 class ToolFields(Body):
-    """Of functions. `strict` is what every call is here that has to follow a schema."""
+    """Of functions, or a namespace of such. `strict` is what every call is here that follows a schema."""
 
     type: str
     strict: bool | None = None
     name: str | None = None
+    namespace: str | None = None
     description: str | None = None
     parameters: AnyObject | None = None
+    tools: Annotated[list[ToolFields], Field(max_length=MAX_TOOLS)] | None = None
+
+    @property
+    def full_name(self) -> str | None:
+        return full_name(self.namespace, self.name)
+
+    def functions(self) -> list[ToolFields]:
+        if self.type == "namespace":
+            within = [tool for tool in self.tools or () if tool.type == "function"]
+            return [tool.model_copy(update={"namespace": self.name}) for tool in within]
+        return [self] if self.type == "function" else []
 
 
 class ToolChoice(Body):
     type: str
     name: str | None = None
+    namespace: str | None = None
     mode: Literal["auto", "required"] | None = None
     tools: Annotated[list[ToolFields], Field(max_length=MAX_TOOLS)] | None = None
 
@@ -92,10 +128,7 @@ class Reasoning(Body):
 class ResponseFields(SamplingFields):
     """`model` may be anything: there is only one."""
 
-    input: (
-        Annotated[str, Field(min_length=1)]
-        | Annotated[list[Item], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
-    )
+    input: str | Annotated[list[Item], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
     instructions: str | None = None
     previous_response_id: str | None = None
     store: bool | None = None
@@ -123,14 +156,29 @@ class ResponseFields(SamplingFields):
     def wants_logprobs(self) -> bool:
         return bool(self.top_logprobs) or LOGPROBS in (self.include or ())
 
+    def note_unknown(self, body: AnyObject) -> None:
+        super().note_unknown(body)
+        items = self.input if isinstance(self.input, list) else []
+        parts = (part for item in items if not item.is_left_out for part in item.parts)
+        self.leave_out("input", (item.type or "" for item in items if item.is_left_out))
+        self.leave_out("input", (part.type for part in parts if part.is_left_out))
+        self.leave_out("tools", (tool.type for tool in self.tools or () if not tool.functions()))
+
     @property
     def warnings(self) -> dict[str, list[str]]:
         told = super().warnings.get("warnings", [])
-        left_out = sorted({tool.type for tool in self.tools or () if tool.type != "function"})
-        told += [f"tools: {shown(kind)} was left out, which this server does not have." for kind in left_out]
         if self.truncation not in (None, "disabled"):
             told.append("truncation: nothing is left out of the input.")
         return {"warnings": told} if told else {}
+
+    @property
+    def namespaces(self) -> dict[str, tuple[str, str]]:
+        """Namespace and name of the functions that have one, by the names that the model knows."""
+        return {
+            tool.full_name: (tool.namespace, tool.name)
+            for tool in self._functions()
+            if tool.namespace and tool.name and tool.full_name
+        }
 
     def chat_body(self, messages: list[AnyObject]) -> AnyObject:
         """The body of a chat completion that answers `messages`. Raises ApiError."""
@@ -142,7 +190,8 @@ class ResponseFields(SamplingFields):
             **self.model_dump(include=set(SamplingFields.model_fields), exclude_none=True),
             messages=[*instructions, *messages],
             max_tokens=self.max_output_tokens,
-            tools=self._function_tools() or None,
+            tools=[function_tool(one.full_name, one.description, one.parameters) for one in self._functions()]
+            or None,
             tool_choice=self._tool_choice(),
             parallel_tool_calls=self.parallel_tool_calls,
             response_format=_response_format(format_) if format_ else None,
@@ -183,23 +232,24 @@ class ResponseFields(SamplingFields):
                 _add(messages, item_called(item_id))
         return messages
 
-    def _function_tools(self) -> list[AnyObject]:
-        functions = [tool for tool in self.tools or () if tool.type == "function"]
-        choice = self.tool_choice
-        if isinstance(choice, ToolChoice) and choice.type == "allowed_tools":
-            allowed = {tool.name for tool in choice.tools or ()}
-            functions = [tool for tool in functions if tool.name in allowed]
-        return [function_tool(tool.name, tool.description, tool.parameters) for tool in functions]
+    def _functions(self) -> list[ToolFields]:
+        return [function for tool in self.tools or () for function in tool.functions()]
 
     def _tool_choice(self) -> str | AnyObject | None:
         choice = self.tool_choice
         if not isinstance(choice, ToolChoice):
             return choice
         if choice.type == "allowed_tools":
-            return choice.mode or "auto"
+            allowed = [named_choice(one.full_name) for tool in choice.tools or () for one in tool.functions()]
+            return allowed_choice(choice.mode or "auto", allowed)
         if choice.type != "function":
             raise invalid(f"tool_choice: this server does not have {choice.type}.")
-        return named_choice(choice.name)
+        return named_choice(full_name(choice.namespace, choice.name))
+
+
+def full_name(namespace: str | None, name: str | None) -> str | None:
+    """A model knows no namespaces. Codex's are called mcp__server__ or mcp__server."""
+    return f"{namespace.rstrip('_')}__{name}" if namespace and name else name
 
 
 def _response_format(format_: Format) -> AnyObject:
@@ -216,20 +266,18 @@ def _add(messages: list[AnyObject], item: Item) -> None:
         case "message" if item.role == "assistant":
             _assistant(messages)["content"] += _text_parts(item.content)
         case "message":
-            messages.append({"role": item.role or "user", "content": _text_parts(item.content)})
+            messages.append({"role": item.role or "user", "content": _text_parts(item.content, notes=True)})
         case "reasoning":
             parts = _text_parts(item.content) or _text_parts(item.summary)
             if text := "".join(part.get("text", "") for part in parts):
                 _assistant(messages)["reasoning_content"] = text
         case "function_call":
-            function = {"name": item.name, "arguments": item.arguments or "{}"}
+            function = {"name": full_name(item.namespace, item.name), "arguments": item.arguments or "{}"}
             call = {"id": item.call_id, "type": "function", "function": function}
             _assistant(messages).setdefault("tool_calls", []).append(call)
         case "function_call_output":
-            content = _text_parts(item.output)
+            content = _text_parts(item.output, notes=True)
             messages.append({"role": "tool", "tool_call_id": item.call_id, "content": content})
-        case other:
-            raise invalid(f"input: items of the type {other!r} are not supported.")
 
 
 def _assistant(messages: list[AnyObject]) -> AnyObject:
@@ -238,10 +286,11 @@ def _assistant(messages: list[AnyObject]) -> AnyObject:
     return messages[-1]
 
 
-def _text_parts(content: str | list[Part] | None) -> list[AnyObject]:
+def _text_parts(content: str | list[Part] | None, *, notes: bool = False) -> list[AnyObject]:
+    """With `notes`, the model is told what was left out."""
     if isinstance(content, str):
         return [text_part(content)] if content else []
-    return [_part(part) for part in content or ()]
+    return [_part(part) for part in content or () if notes or not part.is_left_out]
 
 
 def _part(part: Part) -> AnyObject:
@@ -249,6 +298,4 @@ def _part(part: Part) -> AnyObject:
         return image_part(part.image_url)
     if part.type == "input_audio" and part.input_audio:
         return {"type": "input_audio", "input_audio": part.input_audio}
-    if part.type not in (*PART_TYPES, "refusal"):
-        raise no_such_parts("input", part.type, (*PART_TYPES, "input_image", "input_audio"))
-    return text_part(part.text or part.refusal or "")
+    return text_part(note_of(part.type) if part.words is None else part.words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.api.answer_parts import logprobs_json
@@ -15,8 +15,10 @@ from app.protocol.output import SampledToken
 class OutputItems:
     """One item is open at a time: reasoning, a message, or a call of a function."""
 
-    def __init__(self, num_top_logprobs: int) -> None:
+    def __init__(self, num_top_logprobs: int, namespaces: Mapping[str, tuple[str, str]]) -> None:
+        """`namespaces`: those of functions, each with the function's own name, by the names in calls."""
         self.all: list[AnyObject] = []
+        self._namespaces = namespaces
         self._num_top = num_top_logprobs
         self._is_open = False
         self._logprobs: list[AnyObject] = []  # of tokens whose text did not come yet
@@ -31,7 +33,7 @@ class OutputItems:
             events += [*self._begin("message"), self._grow_message(delta.content)]
         for call in delta.tool_calls:
             if call.id:
-                events += self.close() + self._open(_new_call(call))
+                events += self.close() + self._open(self._new_call(call))
             if call.arguments:
                 events.append(self._grow_call(call.arguments))
         return events
@@ -94,6 +96,18 @@ class OutputItems:
         self.all[-1]["arguments"] += arguments
         return self._event("response.function_call_arguments.delta", delta=arguments)
 
+    def _new_call(self, call: ToolCallDelta) -> AnyObject:
+        namespace, name = self._namespaces.get(call.name, ("", call.name))
+        return {
+            "id": _new_id("fc"),
+            "type": "function_call",
+            "status": "in_progress",
+            "call_id": call.id,
+            **({"namespace": namespace} if namespace else {}),
+            "name": name,
+            "arguments": "",
+        }
+
     def _event(self, kind: str, **fields: Any) -> AnyObject:
         return {"type": kind, "item_id": self.all[-1]["id"], "output_index": len(self.all) - 1, **fields}
 
@@ -112,17 +126,6 @@ def _new_message() -> AnyObject:
         "status": "in_progress",
         "role": "assistant",
         "content": [],
-    }
-
-
-def _new_call(call: ToolCallDelta) -> AnyObject:
-    return {
-        "id": _new_id("fc"),
-        "type": "function_call",
-        "status": "in_progress",
-        "call_id": call.id,
-        "name": call.name,
-        "arguments": "",
     }
 
 

@@ -42,7 +42,7 @@ class Response(Chunks):
         self._fields = fields
         self._messages = messages
         self._chat = chat
-        self._items = OutputItems(fields.top_logprobs or 0)
+        self._items = OutputItems(fields.top_logprobs or 0, fields.namespaces)
         self._num_events = 0
         self._num_reasoning_tokens = 0
         self._body = body
@@ -83,7 +83,6 @@ class Response(Chunks):
     async def whole(self) -> AnyObject:
         """Of an answer that has ended."""
         (answer,) = self._chat.answers
-        self._body |= all_warnings(self._fields.warnings, answer.whole.format)
         await self._count_reasoning()
         logprobs = answer.whole.logprobs if self._fields.wants_logprobs else ()
         self._items.add(_at_once(answer.message), logprobs)
@@ -113,7 +112,8 @@ class Response(Chunks):
         return numbered
 
     def _status(self) -> str:
-        return "incomplete" if self._chat.answers[0].finish_reason == "length" else "completed"
+        (answer,) = self._chat.answers
+        return "incomplete" if answer.finish_reason == "length" or answer.cut_call else "completed"
 
     def _ended(self) -> AnyObject:
         """The whole body, kept for those who will refer to it."""
@@ -125,6 +125,7 @@ class Response(Chunks):
             "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
             "output": self._items.all,
             "usage": _usage_json(answer.whole.usage, self._num_reasoning_tokens),
+            **all_warnings(self._fields.warnings, answer.whole.format, answer.warnings),
         }
         if self._fields.store is not False:
             messages = self._messages[:-1] + b"," + as_json(_as_message(answer.message)).encode() + b"]"

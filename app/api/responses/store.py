@@ -63,7 +63,7 @@ class ResponseStore:
 
     def messages_of(self, response_id: str | None) -> list[AnyObject]:
         """The chat to go on with. Any thread. Raises ApiError (400)."""
-        if response_id is None:
+        if not response_id:
             return []
         stored = self._kept.get(response_id)
         if stored is None:
