@@ -181,14 +181,20 @@ class _Template:
             request["continue_final_message"] = wishes.goes_on
         if not tools:
             return self._library("apply", **request)
-        shows_others = shown != called and not left.how
-        if shows_others and more.get("is_prompt_only"):
-            called = shown
         made = self._library("apply", tools=called, tool_choice=wishes.tool_choice, **request)
-        if shows_others and called != shown:
-            request |= {"tools": shown, "is_prompt_only": True}
-            made["prompt"] = self._library("apply", **request)["prompt"]
+        if shown != called and not left.how:
+            made["prompt"] = self._prompt(shown, request)
         return made
+
+    def _prompt(self, tools: list[Any], request: dict[str, Any]) -> str:
+        """As the template shows these tools, whether or not llama.cpp could make a grammar of them."""
+        assert self._library
+        request = request | {"tool_choice": ToolChoice.NONE, "is_prompt_only": True}
+        try:
+            made = self._library("apply", **request, tools=tools)
+        except ChatLibraryError:  # a template may look for what a schema leaves out
+            made = self._library("apply", **request, tools=list(map(_readable, tools)))
+        return str(made["prompt"])
 
     def _open(self) -> None:
         assert self._library
