@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from aiohttp import web
@@ -35,6 +35,12 @@ def allowed_choice(mode: str, choices: list[AnyObject]) -> AnyObject:
 
 def schema_format(schema: AnyObject) -> AnyObject:
     return {"type": "json_schema", "json_schema": {"schema": schema}}
+
+
+def without_unknown(value: Any, types: Collection[str]) -> Any:
+    """Of a part that is left out its type alone: its other fields may be anything."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    return {"type": kind} if kind and isinstance(kind, str) and kind not in types else value
 
 
 def text_part(text: str) -> AnyObject:

@@ -189,17 +189,25 @@ class _Template:
         if not tools:
             return self._library("apply", **request)
         if more.get("is_prompt_only"):
-            told = called if left.how else shown
-            return self._library("apply", tools=told, tool_choice=wishes.tool_choice, **request)
+            return {"prompt": self._prompt(called if left.how else shown, request)}
         for note, held in _ways_to_hold(called):
             made = self._library("apply", tools=held, tool_choice=wishes.tool_choice, **request)
             made["notes"] += [note] if note else []
             if _is_bearable(_unambiguous(made["grammar"])):
                 break
         if held != shown and not left.how:
-            request |= {"tools": shown, "is_prompt_only": True}
-            made["prompt"] = self._library("apply", **request)["prompt"]
+            made["prompt"] = self._prompt(shown, request)
         return made
+
+    def _prompt(self, tools: list[Any], request: dict[str, Any]) -> str:
+        """As the template shows these tools, whether or not llama.cpp could make a grammar of them."""
+        assert self._library
+        request = request | {"tool_choice": ToolChoice.NONE, "is_prompt_only": True}
+        try:
+            made = self._library("apply", **request, tools=tools)
+        except ChatLibraryError:  # a template may look for what a schema leaves out
+            made = self._library("apply", **request, tools=list(map(_readable, tools)))
+        return str(made["prompt"])
 
     def _open(self) -> None:
         assert self._library

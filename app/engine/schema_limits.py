@@ -72,8 +72,9 @@ def _without_booleans(schema: Any) -> Any:
         return schema
     same = dict(schema)
     if same.get("items") is False:
-        del same["items"]
-        same.setdefault("prefixItems", [])
+        same["items"] = same.pop("prefixItems", [])
+    elif same.get("type") == "array" and not same.keys() & {"items", "prefixItems"}:
+        same["items"] = {}  # there are templates that look for it, as gpt-oss's
     for name in same.keys() & BY_NAME:
         if isinstance(same[name], dict):
             never = [key for key, one in same[name].items() if one is False and name == "properties"]

@@ -152,7 +152,7 @@ async def test_blocks_that_cannot_be_read_are_left_out_and_both_are_told(blocks,
 async def test_what_anthropic_runs_itself_is_left_out():
     ran = [
         {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
-        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"type": "web_search_result"}]},
+        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": {"error_code": "unavailable"}},
         TEXT,
     ]
     messages = [*ASKED["messages"], {"role": "assistant", "content": ran}, *ASKED["messages"]]

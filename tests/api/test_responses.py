@@ -171,7 +171,7 @@ async def test_items_and_parts_that_cannot_be_read_are_left_out_and_both_are_tol
             "role": "user",
             "content": [{"type": "input_file", "file_id": "f"}, {"type": "input_text", "text": "a"}],
         },
-        {"type": "web_search_call", "id": "w", "action": {"type": "search"}},
+        {"type": "web_search_call", "id": "w", "action": {"type": "search"}, "output": {"x": 1}, "role": 5},
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "b"}]},
         {"type": "function_call_output", "call_id": "c", "output": [{"type": "input_image", "file_id": "f"}]},
         {"role": "user", "content": "c"},

@@ -228,6 +228,29 @@ def test_a_required_call_leaves_no_room_for_text_but_for_what_is_thought(name, n
     assert [text == '""' for text in texts] == [False] * num_thoughts + [True]
 
 
+@pytest.mark.parametrize("name", ["openai-gpt-oss-120b", "Kimi-K2-Instruct", "Qwen-Qwen3-0.6B"])
+def test_a_template_is_shown_all_tools_as_they_are_whatever_may_be_called(name):
+    """Also where llama.cpp reads no such schema, and where the template looks for the items of a list."""
+    lists = {"list": {"type": "array"}, "pair": {"type": "array", "prefixItems": [NESTED], "items": False}}
+    function = {"name": "other", "description": "", "parameters": {"type": "object", "properties": lists}}
+    tools = json.dumps([TOOL, {"type": "function", "function": function}])
+    template = LimitedChatTemplate((TEMPLATES / f"{name}.jinja").read_text())
+    choices = [
+        AnswerWishes(tools),
+        AnswerWishes(tools, ToolChoice.NONE),
+        AnswerWishes(tools, ToolChoice.REQUIRED),
+        AnswerWishes(tools, ToolChoice.REQUIRED, may_call=("other",)),
+        AnswerWishes(tools, may_call=("weather",)),
+    ]
+    shown = {template.write(CHAT, wishes=one)[0] for one in choices}
+    assert shown == {template.render(CHAT, wishes=one) for one in choices}
+    assert len(shown) == 1
+    named = template.write(CHAT, wishes=choices[3])[1].grammar
+    template.close()
+    assert "tool-other" in named
+    assert "tool-weather" not in named
+
+
 def test_text_that_an_answer_goes_on_with_stands_before_a_required_call():
     wishes = AnswerWishes(WISHES.tools, ToolChoice.REQUIRED, goes_on=True)
     template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())

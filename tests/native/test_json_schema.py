@@ -102,10 +102,11 @@ def test_dates_are_those_of_a_calendar(text, fits):
     [
         (
             {"type": "array", "prefixItems": [STRING], "items": False},
-            {"type": "array", "prefixItems": [STRING]},
+            {"type": "array", "items": [STRING]},
         ),
-        ({"type": "array", "items": False}, {"type": "array", "prefixItems": []}),
+        ({"type": "array", "items": False}, {"type": "array", "items": []}),
         ({"type": "array", "items": True}, {"type": "array", "items": {}}),
+        ({"type": "array"}, {"type": "array", "items": {}}),
         ({"type": "array", "items": [True, STRING]}, {"type": "array", "items": [{}, STRING]}),
         ({"properties": {"a": True, "items": STRING}}, {"properties": {"a": {}, "items": STRING}}),
         ({"properties": {"a": False, "b": STRING}}, {"properties": {"b": STRING}}),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from app.api.as_chat import (
     AnyObject,
@@ -17,6 +17,7 @@ from app.api.as_chat import (
     schema_format,
     text_part,
     thinking,
+    without_unknown,
 )
 from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS, note_of
 from app.api.errors import invalid
@@ -32,6 +33,7 @@ ANY_STAMP = "cch=fffff;"
 
 # Blocks that are no part of a content.
 APART = {"tool_use", "tool_result", "thinking", "redacted_thinking"}
+TYPES = APART | {"text", "image", "document", "search_result", "tool_reference"}
 
 
 class Source(Body):
@@ -63,6 +65,11 @@ class Block(Body):
     tool_use_id: str | None = None
     content: str | Annotated[list[Block], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
     source: Source | str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_unknown(cls, block: Any) -> Any:
+        return without_unknown(block, TYPES)
 
     @property
     def picture(self) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from app.api.as_chat import (
     AnyObject,
@@ -16,6 +16,7 @@ from app.api.as_chat import (
     named_choice,
     schema_format,
     text_part,
+    without_unknown,
 )
 from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS, note_of
 from app.api.errors import invalid
@@ -26,7 +27,7 @@ from app.protocol.sampling import shown
 
 PART_TYPES = ("input_text", "output_text", "reasoning_text", "summary_text", "text")
 REFERENCE = "item_reference"
-ITEM_TYPES = (None, "message", "reasoning", "function_call", "function_call_output", REFERENCE)
+ITEM_TYPES = ("message", "reasoning", "function_call", "function_call_output", REFERENCE)
 LOGPROBS = "message.output_text.logprobs"  # in `include`
 
 
@@ -38,6 +39,11 @@ class Part(Body):
     refusal: str | None = None
     image_url: str | None = None
     input_audio: AnyObject | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_unknown(cls, part: Any) -> Any:
+        return without_unknown(part, (*PART_TYPES, "refusal", "input_image", "input_audio"))
 
     @property
     def words(self) -> str | None:
@@ -69,9 +75,14 @@ class Item(Body):
     arguments: str | None = None
     output: str | Parts | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_unknown(cls, item: Any) -> Any:
+        return without_unknown(item, ITEM_TYPES)
+
     @property
     def is_left_out(self) -> bool:
-        return self.type not in ITEM_TYPES
+        return (self.type or "message") not in ITEM_TYPES
 
     @property
     def parts(self) -> list[Part]:
