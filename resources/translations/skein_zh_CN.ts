@@ -4534,9 +4534,54 @@ rate</source>
         <translation>图片和声音</translation>
     </message>
     <message>
+        <source>lengths above {number} in tools</source>
+        <extracomment>app/engine/chat_child.py</extracomment>
+        <translation>工具中超过 {number} 的长度限制</translation>
+    </message>
+    <message>
+        <source>the parameters of tools</source>
+        <extracomment>app/engine/chat_child.py</extracomment>
+        <translation>工具的参数</translation>
+    </message>
+    <message>
+        <source>it takes too long to look at</source>
+        <extracomment>app/engine/chat_child.py</extracomment>
+        <translation>检查所需时间过长</translation>
+    </message>
+    <message>
         <source>The lens reads text only, and this chat has pictures or sounds.</source>
         <extracomment>app/engine/lens.py</extracomment>
         <translation>透镜只能读取文本，而此对话含有图片或声音。</translation>
+    </message>
+    <message>
+        <source>Open its first part, the file with “-00001-of-” in its name.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>请打开其第一个分片，即文件名中含“-00001-of-”的文件。</translation>
+    </message>
+    <message>
+        <source>Give its parts the names that they had, or download them again.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>请恢复各分片原来的文件名，或重新下载。</translation>
+    </message>
+    <message>
+        <source>Open the model that it belongs to.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>请打开它所属的模型。</translation>
+    </message>
+    <message>
+        <source>{name} is part {number} of a model.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 是某个模型的第 {number} 个分片。</translation>
+    </message>
+    <message>
+        <source>{name} is part of a model whose parts have been renamed.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 是某个模型的分片，该模型的分片已被重命名。</translation>
+    </message>
+    <message>
+        <source>{name} is a projector: it lets a model see or hear, and answers nothing itself.</source>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
+        <translation>{name} 是投影器：它让模型能看或能听，本身不作回答。</translation>
     </message>
     <message>
         <source>Pictures for models of the kind {kind} are not supported.</source>
@@ -4749,6 +4794,16 @@ rate</source>
         <source>Skein backs up all chats, with their pictures and sounds, half an hour after a change. After two days it keeps one backup a day, later one a week, then one a month; fewer once they take more than 4 GB.</source>
         <extracomment>app/ui/data/backups.py</extracomment>
         <translation>Skein 在对话更改半小时后备份所有对话及其中的图片和声音，并精简两天以前的备份：先是每天一个，再是每周一个，然后每月一个；总大小超过 4 GB 后保留得更少。</translation>
+    </message>
+    <message>
+        <source>{name} ({count})</source>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
+        <translation>{name}（{count}）</translation>
+    </message>
+    <message>
+        <source>Also left out, by its names in the file: {names}.</source>
+        <extracomment>app/ui/data/import_preview.py</extracomment>
+        <translation>还略去了以下内容（按文件中的名称）：{names}。</translation>
     </message>
     <message>
         <source>loading</source>
@@ -5666,6 +5721,11 @@ rate</source>
         <source>{number} tokens of context</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>{number} 个词元的上下文</translation>
+    </message>
+    <message>
+        <source>same answers beside other chats</source>
+        <extracomment>app/ui/transcript/greeting.py</extracomment>
+        <translation>与其他对话同时进行时回答不变</translation>
     </message>
     <message>
         <source>text only, no pictures or sound</source>
