@@ -32,7 +32,14 @@ from app.engine.template_limits import TemplateLimits
 from app.engine.tool_text import IN_ITS_FORMAT, IN_OUR_FORMAT, Turn, as_text, described
 from app.protocol.answer_format import AnswerFormat, AnswerWishes, ReasoningFormat, ToolChoice, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
-from app.protocol.grammar import check_grammar, fault_of, is_costly, note_fault
+from app.protocol.grammar import (
+    MAX_GRAMMAR_BYTES,
+    MAX_OWN_BYTES,
+    check_grammar,
+    fault_of,
+    is_costly,
+    note_fault,
+)
 from app.protocol.json_object import read_object
 from app.protocol.request import Message, Role
 from app.system.said import packed, said
@@ -48,7 +55,7 @@ CALLS = '"tool-name"'  # in a parser that finds calls of tools
 BLANKS_BETWEEN_CALLS = re.compile(r"\(([\w-]+)\? space\)\+")
 # Rules of llama.cpp itself, for text up to a mark and JSON. Those of a caller's schema have longer names.
 OWN_RULES = re.compile(r"until-[0-9]+(-[0-9]+)*|json-[a-z]+|string")
-STEPS_OF_TOOLS = 500_000  # of looking at the grammar of their calls, in a third of a second
+STEPS_OF_TOOLS = 200_000  # of looking at the grammar of their calls
 SPECIAL = ("add_generation_prompt", "enable_thinking")  # variables that llama.cpp has its own way for
 DEFAULTS = {"preserve_reasoning": True}  # as llama-server has it: what was thought in earlier turns stays
 # A chat that shows what a template does with tools.
@@ -190,10 +197,10 @@ class _Template:
             return self._library("apply", **request)
         if more.get("is_prompt_only"):
             return {"prompt": self._prompt(called if left.how else shown, request)}
-        for note, held in _ways_to_hold(called):
+        for note, held, max_bytes in _ways_to_hold(called):
             made = self._library("apply", tools=held, tool_choice=wishes.tool_choice, **request)
             made["notes"] += [note] if note else []
-            if _is_bearable(_unambiguous(made["grammar"])):
+            if _is_bearable(_unambiguous(made["grammar"]), max_bytes):
                 break
         if held != shown and not left.how:
             made["prompt"] = self._prompt(shown, request)
@@ -359,17 +366,22 @@ def _grammar_of_schema(library: ChatLibrary | None, text: str) -> dict[str, Any]
     return {"grammar": grammar, "warnings": [packed(one) for one in _warnings([schema], made["notes"])]}
 
 
-def _ways_to_hold(tools: list[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Tools as a grammar may hold calls of them, and what is given up for it: all of them may be too much."""
-    yield "", tools
-    yield said("lengths above {number} in tools", number=MAX_BOUND), without_bounds(tools)
+def _ways_to_hold(tools: list[Any]) -> Iterator[tuple[str, list[Any], int]]:
+    """What is given up so that a grammar can hold calls of all tools, the tools then, and its most bytes."""
+    lighter = without_bounds(tools)
+    yield "", tools, MAX_OWN_BYTES if lighter == tools else MAX_GRAMMAR_BYTES
+    if lighter != tools:
+        given_up = said("patterns, and lengths and numbers above {number}, in tools", number=MAX_BOUND)
+        yield given_up, lighter, MAX_OWN_BYTES
     bare = [tool | {"function": tool["function"] | {"parameters": {"type": "object"}}} for tool in tools]
-    yield said("the parameters of tools"), bare
+    yield said("the parameters of tools"), bare, MAX_OWN_BYTES
 
 
-def _is_bearable(grammar: str) -> bool:
+def _is_bearable(grammar: str, max_bytes: int) -> bool:
     if not grammar:
         return True
+    if len(grammar.encode()) > max_bytes:
+        return False
     if is_costly(grammar, OWN_RULES, max_steps=STEPS_OF_TOOLS):
         note_fault(grammar, said("it takes too long to look at"), OWN_RULES)
     return not fault_of(grammar, OWN_RULES)

@@ -250,7 +250,7 @@ class SchemaConverter:
 def cpu_s(num_messages: int, num_tool_chars: int) -> int:
     """How long a template may compute: some look at every message once more with each message."""
     more_s = num_messages // MESSAGES_PER_S + num_tool_chars // TOOL_CHARS_PER_S
-    return MAX_CPU_S + min(more_s, MAX_MORE_S)
+    return (2 * MAX_CPU_S if num_tool_chars else MAX_CPU_S) + min(more_s, MAX_MORE_S)
 
 
 def raise_refusal(reply: dict[str, Any]) -> None:

@@ -26,8 +26,8 @@ OF_OBJECTS = {"properties", "required", "additionalProperties", "patternProperti
 }
 COMBINED = {"allOf", "anyOf", "oneOf", "enum", "const"}
 ALL = ANYWHERE | OF_NUMBERS | OF_STRINGS | OF_ARRAYS | OF_OBJECTS | COMBINED | {"type"}
-# A grammar writes an element for each repetition.
-BOUNDS, MAX_BOUND = {"minLength", "maxLength", "minItems", "maxItems"}, 100
+# A grammar writes an element for each repetition, and each digit of a range of numbers.
+BOUNDS, MAX_BOUND = {"minLength", "maxLength", "minItems", "maxItems"} | (OF_NUMBERS - {"multipleOf"}), 10
 BY_NAME = {"properties", "$defs", "definitions"}  # schemas
 IN_LISTS = {"anyOf", "oneOf", "allOf", "prefixItems", "items"}
 # A part of a pattern: an escape, a class, or one of the characters that a text in JSON has otherwise.
@@ -112,16 +112,18 @@ def _simplified(value: Any) -> Any:
 
 
 def without_bounds(value: Any) -> Any:
-    """The same schema, but lengths of texts and arrays above MAX_BOUND count as none."""
+    """The same schema without patterns, and without lengths and numbers above MAX_BOUND."""
     if isinstance(value, list):
         return [without_bounds(one) for one in value]
     if not isinstance(value, dict):
         return value
-    return {name: without_bounds(one) for name, one in value.items() if not _is_large_bound(name, one)}
+    return {name: without_bounds(one) for name, one in value.items() if not _is_costly(name, one)}
 
 
-def _is_large_bound(name: str, value: object) -> bool:
-    return name in BOUNDS and isinstance(value, int) and value > MAX_BOUND
+def _is_costly(keyword: str, value: object) -> bool:
+    if keyword == "pattern":
+        return isinstance(value, str)
+    return keyword in BOUNDS and isinstance(value, int | float) and abs(value) > MAX_BOUND
 
 
 def _anchored(pattern: str) -> str:

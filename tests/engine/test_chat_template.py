@@ -267,19 +267,24 @@ def tools_with(num_tools: int, num_parameters: int, **of_each: object) -> str:
     return json.dumps([{"type": "function", "function": function} for function in functions])
 
 
+GIVEN_UP = "patterns, and lengths and numbers above 10, in tools"
+
+
 @pytest.mark.native
 @pytest.mark.parametrize(
     ("num_tools", "num_parameters", "of_each", "given_up"),
     [
         (45, 7, {}, ""),
         (128, 6, {}, ""),
-        (10, 12, {"maxLength": 10_000}, "lengths above 100 in tools"),
+        (10, 12, {"maxLength": 10_000}, GIVEN_UP),
         (
             5,
             30,
             {"type": "array", "items": {"type": "string"}, "maxItems": 2000},
-            "lengths above 100 in tools",
+            GIVEN_UP,
         ),
+        (45, 4, {"type": "integer", "minimum": 0, "maximum": 2**53 - 1}, GIVEN_UP),
+        (45, 3, {"pattern": "^[a-z]{1,2000}$"}, GIVEN_UP),
         (2, 1, {"enum": [f"zone {number}" for number in range(600)]}, "the parameters of tools"),
     ],
 )
@@ -290,5 +295,6 @@ def test_however_much_tools_ask_for_a_chat_with_them_is_answered(
     tools = tools_with(num_tools, num_parameters, **of_each)
     text, found = limited(CHATML).write(ASKED, wishes=AnswerWishes(tools=tools, tool_choice=tool_choice))
     assert f"tool_{num_tools - 1}" in found.grammar
+    assert ("parameter_0" in found.grammar) == (given_up != "the parameters of tools")
     assert all(name in text for name in of_each)  # the model reads what the grammar gave up
     assert [warning.rpartition(": ")[2] for warning in found.warnings] == [given_up + "."] * bool(given_up)
