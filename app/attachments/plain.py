@@ -47,6 +47,7 @@ _OTHERS = (
     *("cp1251", "koi8_r", "cp866", "cp1253", "cp1255", "cp1256", "cp874"),
     *("cp932", "euc_jp", "iso2022_jp", "gb18030", "big5", "cp949"),
 )
+_C1 = re.compile("[\x80-\x84\x86-\x9f]")  # controls that no text has
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?([\w.:-]{1,40})""")  # of HTML and XML
 _WIDER = {  # what is meant by the name of a smaller one
     "iso8859-1": "cp1252",
@@ -91,24 +92,28 @@ def _guessed_encoding(data: bytes) -> str:
     sample = data[:_SAMPLE_BYTES]
     if len(data) > _SAMPLE_BYTES:
         sample = sample[: sample.rfind(b"\n") + 1] or sample  # not in the middle of a character
-    fits = {encoding: _share_of_words(sample, encoding) for encoding in _LATIN}
-    latin = max(fits, key=lambda encoding: fits[encoding])  # the first of equal ones
-    if fits[latin] >= _MIN_SHARE:
-        return latin
+    fits: dict[str, float] = {}
+    for mixes_languages in (False, True):
+        fits = {encoding: _share_of_words(sample, encoding, mixes_languages) for encoding in _LATIN}
+        latin = max(fits, key=lambda encoding: fits[encoding])  # the first of equal ones
+        if fits[latin] >= _MIN_SHARE:
+            return latin
     from charset_normalizer import from_bytes
 
     best = from_bytes(sample, cp_isolation=[*_OTHERS, *_LATIN]).best()
     return best.encoding if best and not (best.encoding in _LATIN and fits[latin]) else latin
 
 
-def _share_of_words(sample: bytes, encoding: str) -> float:
-    """Of those with letters beyond ASCII, the ones that the best language has. 0 if it is of another script.
+def _share_of_words(sample: bytes, encoding: str, mixes_languages: bool) -> float:
+    """Of those with letters beyond ASCII, the ones that one language has, or any. 0 if it is no Latin text.
 
     Statistics of letters tell scripts apart, but not code pages of one script that differ in a few letters.
     """
     try:
         text = sample.decode(encoding)
     except UnicodeDecodeError:
+        return 0.0
+    if _C1.search(text):
         return 0.0
     words = [word for word in _WORD.findall(text) if not word.isascii()]
     letters = Counter(
@@ -117,7 +122,8 @@ def _share_of_words(sample: bytes, encoding: str) -> float:
     num_beyond = sum(letter > "\x7f" for word in words for letter in word)
     if num_beyond > _MAX_SHARE_OF_LETTERS * sum(map(str.isalpha, text)):
         return 0.0
-    fitting = (sum(n for used, n in letters.items() if used <= known) for known in _LATIN[encoding])
+    languages = [_LATIN[encoding]] if mixes_languages else [[known] for known in _LATIN[encoding]]
+    fitting = (sum(n for used, n in letters.items() if any(map(used.issubset, known))) for known in languages)
     return max(fitting) / len(words) if words else 1.0
 
 

@@ -24,6 +24,11 @@ _ENVIRONMENT = re.compile(
 )
 
 
+def closing_of(markup: str) -> str:
+    """What ends a formula that `markup` opened."""
+    return _CLOSES.get(markup, markup)
+
+
 def math_plugin(parser: MarkdownIt) -> None:
     parser.block.ruler.before(
         "fence", "math_block", _math_block, {"alt": ["paragraph", "reference", "blockquote", "list"]}

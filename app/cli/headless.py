@@ -94,8 +94,8 @@ def add_seed_options(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=int,
         metavar="S",
-        help="sampling seed; the same seed gives the same answer if it is computed in the same steps "
-        "(default: random)",
+        help="sampling seed; the same seed gives the same answer, with most models on most processors also "
+        "beside others (default: random)",
     )
     parser.add_argument(
         "--repeatable",

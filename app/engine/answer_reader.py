@@ -18,6 +18,8 @@ from app.protocol.answer_message import MessageDelta, ToolCallDelta, new_call_id
 from app.protocol.errors import RequestError
 from app.system.said import said
 
+MAX_MARK_CHARS = 64  # of the beginning of a call
+
 _names = itertools.count(1)
 
 
@@ -48,6 +50,7 @@ class AnswerReader:
         self._content = self._reasoning = ""  # that was told
         self._calls: set[int] = set()
         self._begun_calls: list[dict[str, Any]] = []  # in the prompt, and not told yet
+        self._prompt, self._said = "", ""  # the answer's beginning in it, and what of that was read as text
 
     def read(self, text: str, is_last: bool) -> MessageDelta:
         """What the new `text` adds. Raises RequestError for an answer that cannot be read within limits."""
@@ -91,7 +94,11 @@ class AnswerReader:
             "is_continuation"
         ]:  # the caller knows what was said in the prompt; a call comes as a whole
             begun = self._ask("read", text="", is_last=False)
-            self._begun_calls = begun["delta"]["tool_calls"] if "delta" in begun and not before else []
+            if "delta" in begun and not before:
+                self._begun_calls = begun["delta"]["tool_calls"]
+                self._said = begun["delta"]["content"]
+                if self._said or not begun["delta"]["reasoning"]:
+                    self._prompt = format_["generation_prompt"]
         if before:
             self._ask("read", text=before, is_last=False)
 
@@ -101,9 +108,19 @@ class AnswerReader:
 
     def _told(self, found: dict[str, Any]) -> MessageDelta:
         calls = tuple(self._call(**call) for call in found["tool_calls"])
-        self._content += found["content"]
+        content = found["content"]
+        if content and self._prompt:
+            content, self._prompt = self._behind_prompt(content), ""
+        self._content += content
         self._reasoning += found["reasoning"]
-        return MessageDelta(found["content"], found["reasoning"], calls)
+        return MessageDelta(content, found["reasoning"], calls)
+
+    def _behind_prompt(self, content: str) -> str:
+        """`content` without the end of the prompt, which was not read as text while it could begin a call."""
+        for length in range(min(len(content), MAX_MARK_CHARS), 0, -1):
+            if content[:length].strip() and self._prompt.endswith(self._said + content[:length]):
+                return content[length:]
+        return content
 
     def _rest(self) -> str:
         """Of a broken answer, what comes behind what was told: it is text. Nothing behind calls."""

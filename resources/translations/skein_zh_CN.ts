@@ -2262,6 +2262,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>{name} 不在 {folder} 中。</translation>
     </message>
     <message>
+        <source>patterns, and lengths and numbers above {number}, in tools</source>
+        <extracomment>app/engine/chat_child.py</extracomment>
+        <translation>工具中的模式以及超过 {number} 的长度和数值</translation>
+    </message>
+    <message>
         <source>The projector does not accept this picture or sound. {reason}</source>
         <extracomment>app/engine/llama/projector.py</extracomment>
         <translation>投影器不接受这样的图片或声音。{reason}</translation>
@@ -4534,11 +4539,6 @@ rate</source>
         <translation>图片和声音</translation>
     </message>
     <message>
-        <source>lengths above {number} in tools</source>
-        <extracomment>app/engine/chat_child.py</extracomment>
-        <translation>工具中超过 {number} 的长度限制</translation>
-    </message>
-    <message>
         <source>the parameters of tools</source>
         <extracomment>app/engine/chat_child.py</extracomment>
         <translation>工具的参数</translation>
@@ -4996,6 +4996,11 @@ rate</source>
         <source>Insert</source>
         <extracomment>app/ui/settings/question_dialog.py</extracomment>
         <translation>插入</translation>
+    </message>
+    <message>
+        <source>A whole number. The same seed gives the same answer: beside other chats, too, if a new chat says so of the model. Empty: random.</source>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
+        <translation>整数。相同的种子得到相同的回答；若新对话中注明该模型如此，与其他对话同时进行时也一样。留空：随机。</translation>
     </message>
     <message>
         <source>A program on this computer, started by Skein.</source>
@@ -9755,11 +9760,6 @@ accepted</source>
         <source>Your answer goes to {server}. Do not enter passwords.</source>
         <extracomment>app/ui/settings/question_dialog.py</extracomment>
         <translation>您的回答会发送给 {server}。请勿输入密码。</translation>
-    </message>
-    <message>
-        <source>A whole number. The same seed gives the same answer if it is computed in the same steps, for example alone. Empty: random.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>一个整数。计算步骤相同时（例如单独回答时），同一种子会得到同样的回答；不填则每次重新抽取。</translation>
     </message>
     <message>
         <source>Repeatable</source>

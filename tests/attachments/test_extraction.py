@@ -56,6 +56,19 @@ RIGHTS = {
 
 
 @pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Zoë kostet 5 € – Größe", "cp1252"),
+        ("Citroën 10 € Größe", "cp1252"),
+        ("naïve café\nGrößenänderung über Straße", "cp1252"),
+        ("Škoda Größe 5 €", "cp1250"),
+    ],
+)
+def test_a_text_may_mix_languages(text: str, encoding: str) -> None:
+    assert read(text.encode(encoding))[0] == text
+
+
+@pytest.mark.parametrize(
     ("language", "encoding"),
     [
         *((language, "cp1252") for language in ("fr", "es", "it", "da", "pt", "de", "en")),

@@ -148,6 +148,16 @@ def test_of_an_answer_that_was_begun_the_rest_is_told_but_a_call_as_a_whole(read
     template.close()
 
 
+@pytest.mark.parametrize("begun", ["<", "a <", "a <t", "<tool", "<tool_c", "a"])
+def test_what_might_have_begun_a_call_and_did_not_is_told_by_the_caller_alone(readers, begun):
+    template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())
+    chat = (*CHAT, Message(Role.ASSISTANT, begun))
+    parser = template.write(chat, wishes=replace(WISHES, goes_on=True))[1].parser
+    template.close()
+    for pieces in (("html> is", " a tag"), ("h", "tml> is a tag")):
+        assert told(readers.open(parser), *pieces)[0] == "html> is a tag"
+
+
 def test_a_begun_call_is_told_once_though_the_child_dies(readers):
     template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())
     begun, rest = '<tool_call>\n{"name": "weather", "arguments": {"ci', 'ty": "Kraków"}}\n</tool_call>'

@@ -19,6 +19,7 @@ from app.chats.exports.media import data_url
 from app.chats.exports.spoken import Spoken, call_title, date_of, outcome, spoken, title_of
 from app.chats.exports.words import Words
 from app.chats.markdown_rules import rules_plugin
+from app.chats.math_syntax import closing_of, math_plugin
 from app.chats.tool_use import ToolRound
 from app.protocol.media import MediaKind
 
@@ -96,14 +97,23 @@ def _rendered(text: str) -> str:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     rules_plugin(parser)
+    math_plugin(parser)
     parser.validateLink = lambda url: url.strip().lower().startswith(_SAFE_SCHEMES)  # type: ignore[method-assign]
     parser.add_render_rule("image", _picture_as_link)
+    for kind in ("math_inline", "math_block", "math_open"):
+        parser.add_render_rule(kind, _formula_as_written)
     return parser
 
 
 def _picture_as_link(_self: Any, tokens: Sequence[Token], index: int, *_more: Mapping[str, Any]) -> str:
     target, name = str(tokens[index].attrGet("src") or ""), tokens[index].content
     return f'<a href="{html.escape(target)}">{html.escape(name or target)}</a>'
+
+
+def _formula_as_written(_self: Any, tokens: Sequence[Token], index: int, *_more: Mapping[str, Any]) -> str:
+    token = tokens[index]
+    written = html.escape(f"{token.markup}{token.content}{closing_of(token.markup)}")
+    return f'<pre class="written">{written}</pre>\n' if token.block else f"<code>{written}</code>"
 
 
 _PAGE = """<!DOCTYPE html>

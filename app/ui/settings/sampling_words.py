@@ -30,8 +30,8 @@ COMMON = (
         "seed",
         mark("Seed"),
         mark(
-            "A whole number. The same seed gives the same answer if it is computed in the same steps, "
-            "for example alone. Empty: random."
+            "A whole number. The same seed gives the same answer: beside other chats, too, if a new chat "
+            "says so of the model. Empty: random."
         ),
         word=mark("Random"),
     ),

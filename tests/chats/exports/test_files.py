@@ -1,3 +1,4 @@
+import html
 import json
 import os
 from pathlib import Path
@@ -159,6 +160,14 @@ def test_a_page_has_all_cells_of_a_table_and_emphasis_beside_cjk_punctuation(tmp
     assert "<td><code>x|y</code></td>\n<td>2</td>" in page
     assert "<td>4 | 5</td>" in page
     assert "<strong>注意：</strong>这里" in page
+
+
+def test_a_page_has_formulas_as_they_were_written(tmp_path: Path) -> None:
+    formulas = [r"\(b_{j}*c*d\)", r"$x\_1 < y$", r"\[ \begin{pmatrix} a & b \\\\ c & d \end{pmatrix} \]"]
+    chat = Chat(turns=[Turn(Role.USER, "?"), Turn(Role.ASSISTANT, "\n\n".join(formulas))])
+    page = write(tmp_path / "chat.html", Form.HTML, chat)
+    for formula in formulas:
+        assert html.escape(formula) in page
 
 
 def test_a_page_of_a_huge_message_shows_it_as_it_was_written(tmp_path: Path) -> None:
