@@ -263,6 +263,7 @@ class Program(QObject):
         self._bugs.seen.connect(self._on_bug)
         self._frame.quit_requested.connect(self._on_quit_requested)
         self._window.languages.restart_requested.connect(self._on_restart_requested)
+        self._window.build_notice.restart_requested.connect(self._on_restart_requested)
         self._services.backups.restored.connect(self._on_restored)
         self._other_starts.asked.connect(self._on_other_start)
         self._application.asked_to_open.connect(self._on_asked_to_open)

@@ -1,5 +1,8 @@
 # Makes .venv ready; sourced by packaging/run and packaging/test.
 #
+# Skein answers first with a llama.cpp that others have compiled; ours is compiled behind it and takes its place. Where
+# that is not possible, or compiled_only is set, ours is waited for.
+#
 # What was done is stamped, so a second start only compares stamps: no pip, no network. Everything is said on
 # stderr, for stdout belongs to the program that is started.
 # shellcheck shell=bash
@@ -7,7 +10,7 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 venv=$root/.venv
 log=$venv/setup.log
-compiled_for="this machine" compiling_min=10
+compiled_only=''
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -20,43 +23,55 @@ die() {
 
 # ensure_venv EXTRA…: .venv holds Skein with these extras of pyproject.toml.
 ensure_venv() {
-    if is_set_up "$@"; then return; fi
-    mkdir -p "$venv"
-    (
-        flock --nonblock 9 || { say "Another set-up is running; waiting for it."; flock 9; }
-        # The other one may have done it all.
-        if ! is_set_up "$@"; then set_up "$@"; fi
-    ) 9>"$venv/setup.lock"
+    mkdir -p "$venv/llama"
+    if ! is_set_up "$@"; then
+        (
+            flock --nonblock 9 || { say "Another set-up is running; waiting for it."; flock 9; }
+            # The other one may have done it all.
+            if ! is_set_up "$@"; then set_up "$@"; fi
+        ) 9>"$venv/setup.lock"
+    fi
+    if has_ours; then remove_old_libraries; else compile_behind; fi
 }
 
 is_set_up() {
     local extra key
-    [[ -x $venv/bin/python ]] || return 1
+    [[ -x $venv/bin/python ]] && has_llama || return 1
     key=$(stamp_key)
     for extra in "$@"; do
-        [[ -f $venv/ready-$extra && $(<"$venv/ready-$extra") == "$key" ]] || return 1
+        [[ $(stamped "$extra") == "$key" ]] || return 1
     done
 }
 
+stamp() { printf '%s\n' "$2" >"$venv/ready-$1"; }
+
 stamped() { [[ ! -f $venv/ready-$1 ]] || printf '%s' "$(<"$venv/ready-$1")"; }
 
-# Changes with the requirements, with llama.cpp's build, with the folder (scripts in .venv name it) and with the Python
-# behind it.
+# Changes with the requirements, with the folder (scripts in .venv name it) and with the Python behind it.
 stamp_key() {
-    { cat "$root/pyproject.toml"; printf '%s\n' "$venv" "$(wanted_llama)" "$(wanted_chat)"; readlink -f "$venv/bin/python"; } | sha256sum
+    { cat "$root/pyproject.toml"; printf '%s\n' "$venv"; readlink -f "$venv/bin/python"; } | sha256sum | head -c 64
 }
 
 set_up() {
-    local extra key
+    local extra key packages may_answer='' failed=''
     say "Setting up Skein in $venv. This is done once."
+    : >"$log"
     make_venv
-    ensure_compiler
-    install_skein "$@"
-    ensure_rpc
-    ensure_chat
+    report_progress 9>&- &
+    reporter=$!
+    trap 'kill "$reporter" 2>/dev/null || true' EXIT
+    install_binding || die_with_log
+    install_skein "$@" &
+    packages=$!
+    if ! has_llama; then
+        if may_borrow && fetch_library; then may_answer=yes; else compile_ours || failed=yes; fi
+    fi
+    wait "$packages" || failed=yes
+    if [[ $may_answer && ! $failed ]]; then borrow_library || compile_ours || failed=yes; fi
+    [[ ! $failed ]] || die_with_log
     key=$(stamp_key)
-    for extra in "$@"; do printf '%s\n' "$key" >"$venv/ready-$extra"; done
-    say "Set-up done."
+    for extra in "$@"; do stamp "$extra" "$key"; done
+    tell "Set-up done."
 }
 
 make_venv() {
@@ -74,57 +89,170 @@ venv_works() {
     python_fits "$venv/bin/python" && "$venv/bin/python" -m pip --version >/dev/null 2>&1
 }
 
+# What is imported is compiled then; compiling all of it now would take longer than all downloads.
 install_skein() {
-    local extras reporter failed=''
+    local extras
     extras=$(IFS=,; printf '%s' "$*")
-    : >"$log"
-    report_progress 9>&- &
-    reporter=$!
-    # pip stays in the foreground, so that Ctrl+C ends it and its compiler too. What it has built by then is kept in
-    # its cache, and the next set-up goes on from there.
-    (
-        cd "$root"
-        ensure_llama && pip_install --editable ".[$extras]"
-    ) >>"$log" 2>&1 || failed=yes
-    kill "$reporter" 2>/dev/null || true
-    wait "$reporter" 2>/dev/null || true
-    [[ ! -t 2 ]] || printf '\r\033[K' >&2
-    if [[ $(tail -n 3 "$log") == *"cancelled by user"* ]]; then
-        die "Set-up stopped. Start again to go on from here."
-    elif [[ $failed ]]; then
-        say "Set-up failed. The last lines of $log:"
-        tail -n 30 "$log" >&2
-        [[ $(wanted_gpu) == cpu ]] || say "To go on without the GPU: packaging/run --gpu=cpu"
-        die "Start again to go on from here; what is downloaded and compiled is kept."
-    fi
-    tell_missing_patches
+    (cd "$root" && pip_install --no-compile --editable ".[$extras]") >>"$log" 2>&1
 }
+
+# llama-cpp-python without its libraries, which takes no compiler.
+install_binding() {
+    local wanted
+    wanted=$(llama_version)-$(sha256sum <"$root/packaging/binding.patch" | head -c 16)
+    [[ $(stamped binding) != "$wanted" ]] || return 0
+    {
+        pip_install --no-deps --force-reinstall --no-binary llama-cpp-python --config-settings=wheel.cmake=false \
+            "$(llama_version)" &&
+            PYTHONPATH=$root/packaging "$venv/bin/python" -c \
+                'import sys; from pathlib import Path; from apply_patch import apply; apply(*map(Path, sys.argv[1:]))' \
+                "$root/packaging/binding.patch" "$(dirname "$(llama_package)")"
+    } >>"$log" 2>&1 && stamp binding "$wanted"
+}
+
+llama_package() { printf '%s' "$venv"/lib/python3*/site-packages/llama_cpp; }
 
 pip_install() {
     "$venv/bin/python" -m pip install --verbose --no-input --disable-pip-version-check "$@"
 }
 
-# llama.cpp as it is wanted here: for the CPU, or for a kind of GPU, too.
+die_with_log() {
+    kill "$reporter" 2>/dev/null || true
+    if [[ $(tail -n 3 "$log") == *"cancelled by user"* ]]; then
+        tell "Set-up stopped."
+    else
+        tell "Set-up failed. The last lines of $log:"
+        tail -n 30 "$log" >&2
+        [[ $(wanted_gpu) == cpu ]] || say "To go on without the GPU: packaging/run --gpu=cpu"
+    fi
+    die "Start again to go on from here; what is downloaded and compiled is kept."
+}
+
+# llama.cpp: ours, and what answers until it is compiled.
+
+# All libraries that Skein may load are in folders of $venv/llama, and llama_cpp/lib is a link to one of them, so that
+# another takes its place in one step. A program that runs keeps those it began with.
+
+has_ours() { [[ $(stamped llama) == "$(wanted_llama)" ]]; }
+
+# Ours, or what answers until it is there: a borrowed one, or ours of an earlier day.
+has_llama() { has_ours || { [[ ! $compiled_only && $(stamped usable) == "$(usable_llama)" ]]; }; }
+
+# use_libraries FOLDER: of $venv/llama, from the next start on.
+use_libraries() {
+    local link
+    link=$(llama_package)/lib
+    [[ -L $link ]] || rm -rf "$link"
+    ln -sfn "../../../../llama/$1" "$link.new" && mv -fT "$link.new" "$link" && stamp usable "$(usable_llama)"
+}
+
+# Those that are neither used next nor by a program that still runs.
+remove_old_libraries() {
+    local folder used
+    used=$(readlink "$(llama_package)/lib" 2>/dev/null) || return 0
+    for folder in "$venv"/llama/*/; do
+        folder=${folder%/}
+        [[ ${folder##*/} == "${used##*/}" || -L $folder ]] || grep -qsF "$folder/" /proc/[0-9]*/maps || rm -rf "$folder"
+    done
+}
+
+# Where a library is to be had that others have compiled, and nothing else was asked for.
+may_borrow() {
+    local feature features
+    [[ ! $compiled_only && ! ${CMAKE_ARGS:-} && $(wanted_gpu) == cpu && $(uname -sm) == "Linux x86_64" ]] || return 1
+    ! wants_plain_llama || return 1
+    features=$(cpu_features)
+    for feature in avx2 fma f16c bmi2; do
+        [[ $'\n'$features$'\n' == *$'\n'"$feature"$'\n'* ]] || { refuse_library "this processor has no ${feature^^}"; return 1; }
+    done
+}
+
+refuse_library() {
+    tell "llama.cpp has to be compiled before the first answer: $1." "On two cores this takes several minutes, once."
+}
+
+fetch_library() {
+    local reason
+    [[ $venv/llama/borrowed/borrowed.txt -nt $root/packaging/first_library.txt ]] || reason=$(first_library fetch) ||
+        { refuse_library "$reason"; return 1; }
+}
+
+borrow_library() {
+    local reason
+    reason=$(first_library check) || { refuse_library "$reason"; return 1; }
+    use_libraries borrowed
+    tell "Skein answers with $(<"$venv/llama/borrowed/borrowed.txt") until its own llama.cpp is compiled in the background."
+}
+
+first_library() { "$venv/bin/python" "$root/packaging/first_library.py" "$1" "$venv/llama/borrowed" 2>>"$log"; }
+
+# Ours is compiled in a folder that all checkouts of this user share.
+compile_ours() {
+    ensure_compiler
+    take_ours || { build_llama >>"$log" 2>&1 && take_ours; }
+}
+
+build_llama() {
+    local args
+    mapfile -t args < <(xargs -n 1 printf '%s\n' <<<"$(cmake_args)")
+    mkdir -p "$(llama_cache)"
+    "$venv/bin/python" "$root/packaging/build_llama.py" "$(llama_cache)" "$@" -- "${args[@]}"
+}
+
+# From the next start on, if it is there.
+take_ours() {
+    local wanted kept
+    wanted=$(wanted_llama) kept=$(llama_cache)/lib
+    [[ -d $kept ]] || return 1
+    rm -rf "$venv/llama/$wanted"
+    cp -a "$kept" "$venv/llama/$wanted" && use_libraries "$wanted" && stamp llama "$wanted"
+    tell_missing_patches
+}
+
+# Goes on when this program ends, and is gone on with at the next start if it was stopped.
+compile_behind() {
+    ln -sfn "$(llama_cache)" "$venv/llama/build" # where the window reads how far it is
+    setsid --fork bash -c 'set -euo pipefail; source "$1"; until_ours' - "${BASH_SOURCE[0]}" \
+        </dev/null >>"$venv/llama/behind.log" 2>&1
+}
+
+# Where another checkout compiles the same, waits for that.
+until_ours() {
+    exec 8>"$venv/llama/behind.lock"
+    flock --nonblock 8 || return 0
+    until [[ -d $(llama_cache)/lib ]]; do
+        build_llama --behind
+        flock "$(llama_cache)/lock" true
+    done
+    exec 9>"$venv/setup.lock"
+    flock 9
+    has_ours || take_ours
+}
 
 wanted_gpu() { if [[ -f $venv/gpu ]]; then printf '%s' "$(<"$venv/gpu")"; else printf cpu; fi; }
 
 llama_version() { grep -o 'llama-cpp-python==[0-9.]*' "$root/pyproject.toml"; }
 
+# What another build must have in common with the wanted one to answer in its place.
+usable_llama() {
+    printf '%s-' "$(wanted_gpu)"
+    { llama_version; printf '%s\n' "${CMAKE_ARGS:-}"; cpu_features; ! wants_plain_llama || echo plain; } | sha256sum | head -c 16
+}
+
 # All that makes the build what it is.
 wanted_llama() {
     printf '%s-' "$(wanted_gpu)"
-    {
-        llama_version
-        printf '%s\n' "${CMAKE_ARGS:-}"
-        cpu_features
-        cat "$root"/packaging/{llama_cpp_build.cmake,apply_patch.py}
-        wanted_patches | while read -r patch; do cat "$patch"; done
-    } | sha256sum | head -c 16
+    { usable_llama; cat "$root"/packaging/{build_llama,apply_patch}.py; build_sources; } | sha256sum | head -c 16
+}
+
+build_sources() {
+    find "$root/packaging/llama_cpp" -type f -not -name '*.patch' | sort | while read -r file; do cat "$file"; done
+    wanted_patches | while read -r patch; do cat "$patch"; done
 }
 
 # What the compiler makes use of. On another machine, to which this folder was copied, it may be an illegal instruction.
 cpu_features() {
-    grep -m 1 -E '^(flags|Features)' /proc/cpuinfo 2>/dev/null |
+    grep -m 1 -E '^(flags|Features)' "${SKEIN_CPUINFO:-/proc/cpuinfo}" 2>/dev/null |
         grep -oE '\b(ssse3|sse4|avx|amx|fma|f16c|bmi|abm|movbe|gfni|asimd|sve|i8mm|bf16)[a-z0-9_]*' || true
 }
 
@@ -136,8 +264,8 @@ tell_missing_patches() {
     local patch
     wanted_patches | while read -r patch; do
         patch=$(basename "$patch" .patch)
-        grep -qx "$patch" "$venv"/lib/python3*/site-packages/llama_cpp/patches.txt ||
-            say "llama.cpp is built without $patch, which does not fit $(llama_version). All works without it, but slower."
+        grep -qx "$patch" "$(llama_package)/lib/patches.txt" ||
+            tell "llama.cpp is built without $patch, which does not fit $(llama_version). All works without it, but slower."
     done
 }
 
@@ -146,8 +274,7 @@ ensure_plain_llama() {
     local wanted
     wanted=$(wanted_llama)-$(sha256sum <"$root/packaging/plain_library.py" | head -c 16)
     [[ $(stamped plain) != "$wanted" ]] || return 0
-    PIP_CACHE_DIR=$(llama_cache) "$venv/bin/python" "$root/packaging/plain_library.py" "$venv/plain" &&
-        printf '%s\n' "$wanted" >"$venv/ready-plain"
+    "$venv/bin/python" "$root/packaging/plain_library.py" "$venv/plain" && stamp plain "$wanted"
 }
 
 wants_plain_llama() { [[ -f $venv/plain-llama ]]; }
@@ -205,97 +332,69 @@ missing_for_gpu() {
 
 gpu_args() {
     case $(wanted_gpu) in
-        cuda) printf ' -DGGML_CUDA=ON' ;;
-        vulkan) printf ' -DGGML_VULKAN=ON' ;;
-        metal) printf ' -DGGML_METAL=ON' ;;
+        cuda) printf -- '-DGGML_CUDA=ON ' ;;
+        vulkan) printf -- '-DGGML_VULKAN=ON ' ;;
+        metal) printf -- '-DGGML_METAL=ON ' ;;
     esac
 }
 
-# pip keeps what it compiled and asks neither for what machine nor with what patch that was, so each of our builds has
-# a cache of its own.
-ensure_llama() {
-    local wanted cache args
-    wanted=$(wanted_llama)
-    [[ $(stamped llama) != "$wanted" ]] || return 0
-    rm -f "$venv/ready-llama"
-    cache=$(llama_cache) args=$(cmake_args)
-    PIP_CACHE_DIR=$cache CMAKE_ARGS=$args \
-        pip_install --no-deps --force-reinstall --no-binary llama-cpp-python "$(llama_version)" &&
-        printf '%s\n' "$wanted" >"$venv/ready-llama"
-}
+llama_cache() { printf '%s/skein/llama/%s' "${XDG_CACHE_HOME:-$HOME/.cache}" "$(wanted_llama)"; }
 
-llama_cache() { printf '%s/skein/pip/%s' "${XDG_CACHE_HOME:-$HOME/.cache}" "$(wanted_llama)"; }
-
-# The part that works with other machines. Without it Skein works on this one, so a failure is only told.
-ensure_rpc() {
-    [[ $(stamped rpc) != "$(wanted_llama)" ]] || return 0
-    PIP_CACHE_DIR=$(llama_cache) "$venv/bin/python" "$root/packaging/rpc_library.py" >>"$log" 2>&1 ||
-        say "Skein will not be able to use other machines: llama.cpp's RPC part could not be made. $log tells why."
-    printf '%s\n' "$(wanted_llama)" >"$venv/ready-rpc"
-}
-
-# llama.cpp's chat layer. Without it there are no tools, and no reasoning told apart, in the API.
-ensure_chat() {
-    local wanted kept
-    wanted=$(wanted_chat) kept=$(chat_cache)
-    [[ $(stamped chat) != "$wanted" ]] || return 0
-    PIP_CACHE_DIR=$(llama_cache) "$venv/bin/python" "$root/packaging/chat_library.py" "$kept" >>"$log" 2>&1 ||
-        say "Skein will know neither tools nor JSON schemas: llama.cpp's chat layer could not be made. $log tells why."
-    printf '%s\n' "$wanted" >"$venv/ready-chat"
-}
-
-chat_cache() { printf '%s/skein/chat/%s-%s' "${XDG_CACHE_HOME:-$HOME/.cache}" "$(uname -m)" "$(wanted_chat)"; }
-
-wanted_chat() {
-    { llama_version; cat "$root"/packaging/chat_library.py "$root"/packaging/llama_cpp/chat/*; } | sha256sum | head -c 16
-}
-
-# Builds for the CPU of this machine (the package's default) and only what Skein loads: not llama.cpp's library for its
-# own programs, and nothing for videos, which would start ffmpeg. That is 136 build steps instead of 193. The user's
-# CMAKE_ARGS go last.
+# The user's CMAKE_ARGS go last.
 cmake_args() {
-    local quoted=\'${root//\'/\'\"\'\"\'}\'
-    printf '%s' "-DMTMD_VIDEO=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$quoted/packaging/llama_cpp_build.cmake" \
-        "$(gpu_args)" "$(! wants_plain_llama || printf ' -DPLAIN_LLAMA=ON')" "${CMAKE_ARGS:+ $CMAKE_ARGS}"
+    printf '%s' "$(gpu_args)" "$(! wants_plain_llama || printf -- '-DPLAIN_LLAMA=ON ')" "${CMAKE_ARGS:-}"
 }
 
 # What is going on.
 
-# On a terminal one line that changes, else a line every 30 seconds. Ends with the set-up.
+# On a terminal one line that changes, else a line every 15 seconds. Ends with the set-up.
 report_progress() {
-    local told='' work elapsed next_line=30
+    local work elapsed next_line=0
     SECONDS=0
-    while sleep 1 && kill -0 $$ 2>/dev/null; do
+    while kill -0 $$ 2>/dev/null; do
         work=$(current_work)
-        if [[ $work == compiling* && ! $told ]]; then
-            [[ ! -t 2 ]] || printf '\r\033[K' >&2
-            say "Compiling llama-cpp-python for $compiled_for." \
-                "On two cores this takes up to about $compiling_min minutes, once."
-            told=yes
-        fi
         elapsed=$(printf '%d:%02d' $((SECONDS / 60)) $((SECONDS % 60)))
         if [[ -t 2 ]]; then
             printf '\r\033[K  %s  %s' "$elapsed" "$work" >&2
         elif ((SECONDS >= next_line)); then
             say "  $elapsed  $work"
-            next_line=$((SECONDS + 30))
+            next_line=$((SECONDS + 15))
         fi
+        sleep 1
     done
 }
 
-# Read from what pip and the build wrote last.
+# A line of its own, and not after one of the progress.
+tell() {
+    [[ ! -t 2 ]] || printf '\r\033[K' >&2
+    say "$@"
+}
+
+# Read from what the build, or pip, wrote last.
 current_work() {
-    local last
-    last=$(grep -aoE \
-        '^ *\[[0-9]+/[0-9]+\]|Downloading [^ ]+|Running command Building wheel for llama|Installing collected' \
-        "$log" | tail -n 1) || true
+    local last status
+    status=$(llama_cache)/status.json
+    if [[ $status -nt $log && $(<"$status") == *'"state": "running"'* ]]; then
+        build_words <"$status"
+        return
+    fi
+    last=$(grep -aoE 'Downloading [^ ]+|Installing collected|Building wheel for llama|Building editable' "$log" | tail -n 1) || true
     case $last in
-        *\[*) printf 'compiling llama-cpp-python, step %s' "${last// /}" ;;
-        *llama) printf 'compiling llama-cpp-python' ;;
-        Downloading*) last=${last##*[ /]} && printf 'downloading %s' "${last%%-[0-9]*}" ;;
-        Installing*) printf 'installing the packages' ;;
-        *) printf 'looking for packages' ;;
+        Downloading*) last=${last##*[ /]} && printf 'downloading %s (about a minute in all)' "${last%%-[0-9]*}" ;;
+        Installing*) printf 'installing the packages (about half a minute)' ;;
+        Building*) printf 'preparing %s' "${last##* }" ;;
+        *) printf 'looking for packages (about a minute in all)' ;;
     esac
+}
+
+build_words() {
+    sed -E 's/.*"what": "([^"]*)".*"step": ([0-9]+), "steps": ([0-9]+), "seconds_left": (null|[0-9]+).*/\1 \2 \3 \4/' | {
+        local words=() left=''
+        read -ra words || true
+        ((${#words[@]} > 3)) || return 0
+        [[ ${words[-1]} == null ]] || left=", about $((words[-1] / 60 + 1)) min left"
+        printf '%s, step %s of %s%s' "${words[*]:0:${#words[@]}-3}" "${words[-3]}" "${words[-2]}" "$left"
+    }
 }
 
 # Python.

@@ -17,10 +17,10 @@ from typing import Any
 
 from app.engine.chat_library import ChatLibrary, ChatLibraryError, library_path
 from app.engine.chat_template import (
-    NO_CHAT_LAYER,
     ChatTemplate,
     cpu_s,
     names_of_families,
+    no_chat_layer,
     refusal,
     shortened,
     turn_of,
@@ -159,7 +159,7 @@ class _Template:
     ) -> dict[str, Any]:
         if self._library is None:
             if wishes.offers_tools or more.get("json_schema"):
-                raise InvalidRequestError(NO_CHAT_LAYER)
+                raise InvalidRequestError(no_chat_layer())
             raise ChatLibraryError
         self._open()
         given = read_object(variables, "template_variables")
@@ -349,7 +349,7 @@ def _format_of(made: dict[str, Any], wishes: AnswerWishes, json_schema: str) -> 
 
 def _grammar_of_schema(library: ChatLibrary | None, text: str) -> dict[str, Any]:
     if library is None:
-        raise InvalidRequestError(NO_CHAT_LAYER)
+        raise InvalidRequestError(no_chat_layer())
     schema = read_object(text, "The JSON schema")
     try:
         made = library("grammar", schema=json.dumps(simplified(schema)))
@@ -415,11 +415,14 @@ def _failed(reason: str) -> str:
 
 
 def _begin(arguments: list[str] | None) -> Callable[[Any], Reply]:
-    path = library_path()
-    library = ChatLibrary(path) if path else None
-    template = _Template(library, *arguments) if arguments else None
+    library: ChatLibrary | None = None
+    template = _Template(None, *arguments) if arguments else None
 
     def answer(question: dict[str, Any]) -> Reply:
+        nonlocal library, template
+        if library is None and (path := library_path()):
+            library = ChatLibrary(path)
+            template = _Template(library, *arguments) if arguments else None
         match question:
             case {"do": "grammar", "schema": schema}:
                 return _grammar_of_schema(library, schema), b""

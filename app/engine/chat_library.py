@@ -9,24 +9,26 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from app.system.llama_library import chat_folders
+
 NAME = "libskein-chat" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+
+_found: Path | None = None
 
 
 class ChatLibraryError(Exception):
     """The library's own words about what it cannot do."""
 
 
-@cache
 def library_path() -> Path | None:
-    """None: llama-cpp-python is here as it is published, without the chat layer."""
-    package = find_spec("llama_cpp")
-    path = Path(package.origin).parent / "lib" / NAME if package and package.origin else None
-    return path if path and path.exists() else None
+    """None: it is not there, or not yet, because it is still being compiled."""
+    global _found
+    if _found is None:
+        _found = next(filter(Path.exists, (folder / NAME for folder in chat_folders())), None)
+    return _found
 
 
 class ChatLibrary:

@@ -18,7 +18,8 @@ from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestE
 from app.protocol.grammar import is_costly, note_fault
 from app.protocol.json_object import read_object
 from app.protocol.request import Message, Role
-from app.system.said import packed, said, unpacked
+from app.system.llama_library import missing
+from app.system.said import Said, packed, said, unpacked
 
 if TYPE_CHECKING:
     from jinja2 import Template as JinjaTemplate
@@ -35,6 +36,10 @@ NO_CHAT_LAYER = said(
     "This build of llama-cpp-python does not support tools and JSON schemas. Set Skein up again with "
     "packaging/run."
 )
+
+
+def no_chat_layer() -> Said:
+    return missing(said("tools and JSON schemas"), NO_CHAT_LAYER)
 
 
 class Template(Protocol):
@@ -98,7 +103,7 @@ class ChatTemplate:
     ) -> tuple[str, AnswerFormat]:
         """Knows nothing of answers but that they are text."""
         if wishes.offers_tools:
-            raise InvalidRequestError(NO_CHAT_LAYER)
+            raise InvalidRequestError(no_chat_layer())
         return self.render(messages, variables, wishes), AnswerFormat()
 
     def close(self) -> None:

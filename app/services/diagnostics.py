@@ -17,7 +17,7 @@ from app.protocol.model import ModelInfo
 from app.settings.settings import Settings
 from app.system import paths
 from app.system.cores import num_physical_cores
-from app.system.llama_patches import llama_patches
+from app.system.llama_library import lender, llama_patches
 
 PACKAGES = (
     "llama-cpp-python",
@@ -135,6 +135,8 @@ def licences() -> str:
 
 def _whose_llama() -> str:
     patches = llama_patches()
+    if lender():
+        return f"as {lender()} has it"
     return f"with Skein's patches ({', '.join(patches)})" if patches else "without Skein's patches"
 
 

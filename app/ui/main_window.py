@@ -46,6 +46,7 @@ from app.ui.commands.palette_sources import (
 from app.ui.data.backups_menu import BackupsMenu
 from app.ui.data.chat_files import ChatFiles
 from app.ui.engine.api_menu import ApiMenu
+from app.ui.engine.build_notice import BuildNotice
 from app.ui.engine.chat_models import ChatModels
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.engine.model_picker import ModelPicker
@@ -93,6 +94,7 @@ class MainWindow(QObject):
         self.appearance = Appearance(preferences, frame)
         self.notices = Notices(frame)
         self.languages = Languages(preferences, self.notices, frame)
+        self.build_notice = BuildNotice(self.notices, frame)
         self.middle = QSplitter(frame)
         self.middle.setHandleWidth(LINE)
         self.tabs = ChatTabs(workspace, self.notices, self.middle, page)

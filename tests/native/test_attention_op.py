@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gguf import GGMLQuantizationType as Type
 
-from app.system.llama_patches import llama_patches
+from app.system.llama_library import llama_patches
 from tests.native.ggml_ops import flash_attention, read_back, stored
 
 pytestmark = pytest.mark.native

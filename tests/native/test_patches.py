@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from app.system.llama_patches import llama_patches
+from app.system.llama_library import llama_patches
 
 SERIES = Path(__file__).parents[2] / "packaging" / "llama_cpp"
 

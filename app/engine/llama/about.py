@@ -6,7 +6,7 @@ In a bundle: `skein --run-module app.engine.llama.about`.
 import sys
 
 from app.engine.llama.native_library import library, library_info
-from app.system.llama_patches import llama_patches
+from app.system.llama_library import llama_patches
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import llama_cpp as lib
 
 from app.protocol.load import LoraAdapter
+from app.system.llama_library import lender, llama_patches
 
 FORMAT = 1  # increase it when our own format of states changes
 HEAD_BYTES = 1 << 20  # metadata; the weights after it are identified by the file's size and time
@@ -49,7 +50,7 @@ def state_fingerprint(
     """`n_ctx_seq` only where it matters: the rotation of some models depends on the length of the context."""
     facts: dict[str, object] = {
         "format": FORMAT,
-        "library": [lib.__version__, lib.llama_version().decode()],
+        "library": [lib.__version__, lib.llama_version().decode(), lender(), *llama_patches()],
         "file": _identity(path),
         "adapters": [[*_identity(adapter.path), adapter.scale] for adapter in adapters],
         "context": {name: getattr(params, name) for name in CONTEXT_FIELDS},
@@ -62,7 +63,7 @@ def state_fingerprint(
 
 def projector_fingerprint(path: Path) -> str:
     """What the rows of a picture depend on, besides the picture."""
-    facts = [lib.llama_version().decode(), *_identity(path)]
+    facts = [lib.llama_version().decode(), lender(), *_identity(path)]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 

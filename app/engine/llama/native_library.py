@@ -22,6 +22,7 @@ from llama_cpp.llama_cpp import _lib
 from app.engine.freed_memory import keep_little
 from app.protocol.errors import EngineError
 from app.protocol.model import Device, DeviceKind, LibraryInfo
+from app.system.llama_library import library_folder
 from app.system.said import said
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ def library() -> NativeLog:
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # else an abort forks a debugger
     keep_little()
     native_log = NativeLog()
-    _load_cpu_variants(Path(lib.__file__).parent / "lib")
+    _load_cpu_variants(library_folder())
     lib.llama_backend_init()
     return native_log
 

@@ -14,12 +14,12 @@ import stat
 from pathlib import Path
 from typing import Any
 
-import llama_cpp as lib
 from llama_cpp.llama_cpp import _lib
 
 from app.engine.llama.native_library import described_device, device_pointers, library
 from app.protocol.errors import ModelLoadError
 from app.protocol.model import DeviceKind
+from app.system.llama_library import library_folder, missing
 from app.system.said import said
 
 MODULE = "ggml-rpc"
@@ -36,7 +36,12 @@ class Rpc:
         registered = _lib.ggml_backend_reg_by_name(b"RPC") or _load_module()
         if not registered:
             raise ModelLoadError(
-                said("This build of llama.cpp has no RPC backend. Set Skein up again with packaging/run.")
+                missing(
+                    said("work on several machines"),
+                    said(
+                        "This build of llama.cpp has no RPC backend. Set Skein up again with packaging/run."
+                    ),
+                )
             )
         self._registered = ctypes.c_void_p(registered)
 
@@ -73,7 +78,7 @@ class Rpc:
 
 def _load_module() -> int | None:
     """Loads the RPC backend where it is a separate library."""
-    for path in sorted((Path(lib.__file__).parent / "lib").glob(f"*{MODULE}.*")):
+    for path in sorted(library_folder().glob(f"*{MODULE}.*")):
         if loaded := _lib.ggml_backend_load(os.fsencode(path)):
             return int(loaded)
     return None

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from app.protocol.load import FlashAttention, LoadParams
 from app.protocol.model import LibraryInfo
-from app.system.llama_patches import llama_patches
+from app.system.llama_library import llama_patches
 
 PATCHES = frozenset(("attention", "q4-k", "k-quants", "one-row", "positions"))
 # As llama.cpp names them. One row of Q2_K, Q3_K, IQ4_XS and smaller IQ types has an order of sums of its own.

@@ -59,6 +59,12 @@ class Notices(QWidget):
         self.withdraw_offer()
         self._add(Banner(text, (Offer(action, on_action),), self, is_error=False))
 
+    def show_note(self, text: str, *offers: Offer) -> "Banner":
+        """Not an error. It stays until it is dismissed or an offer taken; its text may change."""
+        banner = Banner(text, offers, self, is_error=False)
+        self._add(banner)
+        return banner
+
     def withdraw_offer(self) -> None:
         for banner in self.banners():
             if not banner.is_error:
@@ -136,7 +142,7 @@ class Banner(QWidget):
         look = ("triangle-alert", "danger") if is_error else ("info", "accent")
         mark = IconLabel(18, self, *look)
         mark.setAccessibleName(tr("Error") if is_error else tr("Note"))
-        words = PlainLabel(text, self, wraps=True)
+        self._words = words = PlainLabel(text, self, wraps=True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._dismiss = QToolButton(self)
         self._dismiss.setAccessibleName(tr("Dismiss"))
@@ -147,6 +153,10 @@ class Banner(QWidget):
             row.addWidget(self._button(offer))
         row.addWidget(self._dismiss)
         self._dress()
+
+    def set_text(self, text: str) -> None:
+        self.text = text
+        self._words.setText(text)
 
     def _button(self, offer: Offer) -> QPushButton:
         button = QPushButton(offer.label, self)
