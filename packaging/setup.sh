@@ -212,7 +212,7 @@ take_ours() {
 # Goes on when this program ends, and is gone on with at the next start if it was stopped.
 compile_behind() {
     ln -sfn "$(llama_cache)" "$venv/llama/build" # where the window reads how far it is
-    setsid --fork bash -c 'set -euo pipefail; source "$1"; until_ours' - "${BASH_SOURCE[0]}" \
+    setsid --fork bash -c 'set -euo pipefail; source "$1"; until_ours' - "$root/packaging/setup.sh" \
         </dev/null >>"$venv/llama/behind.log" 2>&1
 }
 
