@@ -388,12 +388,13 @@ current_work() {
 }
 
 build_words() {
-    sed -E 's/.*"what": "([^"]*)".*"step": ([0-9]+), "steps": ([0-9]+), "seconds_left": (null|[0-9]+).*/\1 \2 \3 \4/' | {
-        local words=() left=''
-        read -ra words || true
-        ((${#words[@]} > 3)) || return 0
-        [[ ${words[-1]} == null ]] || left=", about $((words[-1] / 60 + 1)) min left"
-        printf '%s, step %s of %s%s' "${words[*]:0:${#words[@]}-3}" "${words[-3]}" "${words[-2]}" "$left"
+    sed -E -e 's/.*"what": "([^"]*)".*"step": ([0-9]+), "steps": ([0-9]+), "seconds_left": (null|[0-9]+).*/\1, step \2 of \3, \4/' \
+        -e 's/, step [0-9]+ of 0,/,/; s/, null$//' -e 's/, [0-9]+$/ &/' | {
+        local words seconds
+        read -r words || true
+        seconds=${words##*, }
+        if [[ $seconds =~ ^[0-9]+$ ]]; then words="${words% , *}, about $((seconds / 60 + 1)) min left"; fi
+        printf '%s' "$words"
     }
 }
 

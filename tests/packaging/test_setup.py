@@ -1,6 +1,9 @@
 """The parts of packaging/setup.sh that decide, run by bash in a copy with a space in its path."""
 
-import shlex
+import _ctypes
+import ctypes
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -16,23 +19,29 @@ PATCH = min((ROOT / "packaging" / "llama_cpp").glob("*.patch")).name
 def clone(tmp_path: Path) -> Path:
     clone = tmp_path / "a copy"
     (clone / "packaging").mkdir(parents=True)
-    for name in ("setup.sh", "llama_cpp_build.cmake", "apply_patch.py", "chat_library.py"):
+    for name in ("setup.sh", "build_llama.py", "apply_patch.py", "binding.patch", "first_library.txt"):
         shutil.copy(ROOT / "packaging" / name, clone / "packaging")
     shutil.copytree(ROOT / "packaging" / "llama_cpp", clone / "packaging" / "llama_cpp")
     shutil.copy(ROOT / "pyproject.toml", clone)
     python = clone / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.symlink_to(shutil.which("true") or "true")
+    (clone / ".venv" / "lib" / "python3.11" / "site-packages" / "llama_cpp").mkdir(parents=True)
+    (clone / ".venv" / "llama").mkdir()
     return clone
 
 
 def bash(clone: Path, script: str) -> subprocess.CompletedProcess[str]:
     command = f"set -euo pipefail; source '{clone}/packaging/setup.sh'; {script}"
-    return subprocess.run(["bash", "-c", command], cwd="/", capture_output=True, text=True, timeout=20)
+    environment = os.environ | {"HOME": str(clone / "home"), "XDG_CACHE_HOME": "", "CMAKE_ARGS": ""}
+    return subprocess.run(
+        ["bash", "-c", command], cwd="/", env=environment, capture_output=True, text=True, timeout=20
+    )
 
 
 def stamp(clone: Path) -> None:
-    bash(clone, 'stamp_key >"$venv/ready-gui"').check_returncode()
+    script = 'stamp gui "$(stamp_key)"; stamp llama "$(wanted_llama)"; stamp usable "$(usable_llama)"'
+    bash(clone, script).check_returncode()
 
 
 def test_a_stamped_extra_needs_no_set_up(clone) -> None:
@@ -72,7 +81,8 @@ def test_a_second_set_up_waits_for_the_first_and_does_nothing(clone) -> None:
     result = bash(
         clone,
         """
-        set_up() { sleep 0.3; echo "set up"; stamp_key >"$venv/ready-gui"; }
+        has_llama() { :; }; has_ours() { :; }
+        set_up() { sleep 0.3; echo "set up"; stamp gui "$(stamp_key)"; }
         ensure_venv gui & ensure_venv gui & wait
         """,
     )
@@ -81,7 +91,8 @@ def test_a_second_set_up_waits_for_the_first_and_does_nothing(clone) -> None:
 
 
 def test_nothing_is_said_on_stdout(clone) -> None:
-    result = bash(clone, "make_venv() { :; }; ensure_compiler() { :; }; install_skein() { :; }; set_up gui")
+    steps = "make_venv() { :; }; pip_install() { :; }; install_binding() { :; }; compile_ours() { :; }"
+    result = bash(clone, f"{steps}; may_borrow() {{ false; }}; set_up gui")
     assert result.stdout == ""
     assert "done once" in result.stderr
 
@@ -134,25 +145,33 @@ def test_packages_are_installed_in_a_fresh_clone_too(clone) -> None:
     [
         ("Collecting numpy", "looking for packages"),
         ("Downloading https://host/a/numpy-2.4.6-cp311.whl (16 MB)", "downloading numpy"),
-        ("  Running command Building wheel for llama-cpp-python", "compiling llama-cpp-python"),
-        ("  [57/83] /usr/bin/g++ -DX [1/2]", "compiling llama-cpp-python, step [57/83]"),
         ("Installing collected packages: a, b", "installing the packages"),
     ],
 )
 def test_progress_is_read_from_the_log(clone, written, work) -> None:
     (clone / ".venv" / "setup.log").write_text(f"Collecting llama-cpp-python\n{written}\nother\n")
-    assert bash(clone, "current_work").stdout == work
+    assert bash(clone, "current_work").stdout.startswith(f"{work} (about ")
 
 
-def test_the_build_finds_its_cmake_file_whatever_the_path(clone) -> None:
-    odd = clone.rename(clone.parent / "kim's copy")
-    command = "source ./packaging/setup.sh; CMAKE_ARGS='-DGGML_VULKAN=ON' cmake_args"
-    said = subprocess.run(["bash", "-c", command], cwd=odd, capture_output=True, text=True, timeout=20)
-    assert shlex.split(said.stdout) == [
-        "-DMTMD_VIDEO=OFF",
-        f"-DCMAKE_PROJECT_llama_cpp_INCLUDE={odd}/packaging/llama_cpp_build.cmake",
-        "-DGGML_VULKAN=ON",
-    ]
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (
+            {"step": 57, "steps": 110, "seconds_left": 200},
+            "compiling llama.cpp, step 57 of 110, about 4 min left",
+        ),
+        ({"step": 1, "steps": 110, "seconds_left": None}, "compiling llama.cpp, step 1 of 110"),
+        ({"step": 0, "steps": 0, "seconds_left": None}, "compiling llama.cpp"),
+    ],
+)
+def test_progress_is_read_from_the_build(clone, status, words) -> None:
+    (clone / ".venv" / "setup.log").touch()
+    running = {"state": "running", "what": "compiling llama.cpp", **status, "error": "", "pid": 1}
+    folder = Path(bash(clone, "llama_cache").stdout)
+    folder.mkdir(parents=True)
+    (folder / "status.json").write_text(json.dumps(running))
+    newer = 'touch -d "2020-01-01" "$log"'
+    assert bash(clone, f"{newer}; current_work").stdout == words
 
 
 @pytest.mark.parametrize(
@@ -172,80 +191,157 @@ def test_what_a_gpu_needs_is_named_and_nothing_is_remembered(clone, kind, told) 
     assert bash(clone, "wanted_gpu").stdout == "cpu"
 
 
-def test_llama_cpp_is_built_once_for_the_gpu_that_was_chosen_and_once_for_going_back(clone) -> None:
-    tools = (
-        "command() { :; }; HOME=/home/kim; XDG_CACHE_HOME='';"
-        'pip_install() { echo "$PIP_CACHE_DIR"; printf "%s\n" $CMAKE_ARGS | grep GGML || :; echo "$@"; }'
-    )
-    begin = "want_gpu {}; is_set_up gui || echo new; ensure_llama; ensure_llama"
+def test_the_cmake_arguments_of_a_gpu_go_before_those_of_the_user(clone) -> None:
+    command = "want_gpu cuda; CMAKE_ARGS='-DA=\"b c\" -DD=e'; build_llama --behind"
+    python = clone / ".venv" / "bin" / "python"
+    python.unlink()
+    python.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    python.chmod(0o755)
+    _script, folder, *arguments = bash(clone, f"command() {{ :; }}; {command}").stdout.splitlines()
+    assert arguments == ["--behind", "--", "-DGGML_CUDA=ON", "-DA=b c", "-DD=e"]
+    assert Path(folder).parent == clone / "home" / ".cache" / "skein" / "llama"
+
+
+OTHER_BUILDS = {
+    "another GPU": "want_gpu vulkan",
+    "another processor": "cpu_features() { echo avx2; }",
+    "other arguments": "CMAKE_ARGS=-DGGML_NATIVE=OFF",
+    "no patches": "want_llama plain",
+}
+
+
+@pytest.mark.parametrize("change", OTHER_BUILDS.values(), ids=OTHER_BUILDS.keys())
+def test_what_is_compiled_for_something_else_does_not_answer(clone, change) -> None:
     stamp(clone)
-    cached = []
-    for kind, arguments in (("cuda", ["-DGGML_CUDA=ON"]), ("cpu", [])):
-        new, cache, *said, command = bash(clone, f"{tools}; {begin.format(kind)}").stdout.splitlines()
-        assert new == "new"
-        assert said == arguments
-        assert command.startswith(
-            "--no-deps --force-reinstall --no-binary llama-cpp-python llama-cpp-python=="
-        )
-        cached.append(cache)
-        stamp(clone)
-        assert bash(clone, "is_set_up gui").returncode == 0
-    assert cached[0].startswith("/home/kim/.cache/skein/pip/cuda-")
-    assert cached[1].startswith("/home/kim/.cache/skein/pip/cpu-")
-
-
-def test_llama_cpp_is_built_again_on_another_processor(clone) -> None:
-    stamp(clone)
-    here = bash(clone, "cpu_features").stdout.split()
-    assert set(here) <= set(Path("/proc/cpuinfo").read_text().split())
-    other = "cpu_features() { echo avx2; }"
-    assert bash(clone, f"{other}; is_set_up gui").returncode == 1
-    assert bash(clone, f"{other}; llama_cache").stdout != bash(clone, "llama_cache").stdout
-
-
-@pytest.mark.parametrize("changed", [f"llama_cpp/{PATCH}", "llama_cpp_build.cmake"])
-def test_llama_cpp_is_built_again_when_a_patch_changed(clone, changed) -> None:
-    """And neither build is found in the place of the other."""
+    assert bash(clone, "is_set_up gui").returncode == 0
     before = bash(clone, "llama_cache").stdout
+    asked = f"command() {{ :; }}; need_tool() {{ :; }}; need_file() {{ :; }}; {change}"
+    assert bash(clone, f"{asked}; is_set_up gui").returncode == 1
+    assert bash(clone, f"{asked}; llama_cache").stdout != before
+
+
+@pytest.mark.parametrize("changed", [PATCH, "CMakeLists.txt", "chat/chat.cpp"])
+def test_after_a_change_of_ours_the_older_build_answers_until_the_new_one_is_there(clone, changed) -> None:
     stamp(clone)
-    with (clone / "packaging" / changed).open("a") as file:
+    before = bash(clone, "llama_cache").stdout
+    with (clone / "packaging" / "llama_cpp" / changed).open("a") as file:
         file.write("# changed\n")
-    assert bash(clone, "is_set_up gui").returncode == 1
+    assert bash(clone, "is_set_up gui && ! has_ours").returncode == 0
+    assert bash(clone, "compiled_only=yes; is_set_up gui").returncode == 1
     assert bash(clone, "llama_cache").stdout != before
-    assert bash(clone, "CMAKE_ARGS=-DGGML_NATIVE=OFF; llama_cache").stdout not in (
-        before,
-        bash(clone, "llama_cache").stdout,
-    )
 
 
-def test_plain_llama_cpp_is_built_until_it_is_to_be_patched_again(clone) -> None:
-    patched = bash(clone, "llama_cache; printf ' '; cmake_args").stdout
-    plain = bash(clone, "want_llama plain; llama_cache; printf ' '; cmake_args").stdout
-    assert plain.split()[0] != patched.split()[0]
-    assert plain.endswith(" -DPLAIN_LLAMA=ON")
+def test_without_patches_no_patch_makes_a_difference(clone) -> None:
+    plain = bash(clone, "want_llama plain; llama_cache; cmake_args").stdout
+    assert plain.endswith("-DPLAIN_LLAMA=ON ")
     (clone / "packaging" / "llama_cpp" / PATCH).unlink()
-    assert bash(clone, "llama_cache; printf ' '; cmake_args").stdout == plain  # no patch makes a difference
+    assert bash(clone, "llama_cache; cmake_args").stdout == plain
     assert "PLAIN" not in bash(clone, "want_llama patched; cmake_args").stdout
 
 
+AVX2 = "cpu_features() { printf '%s\\n' avx2 bmi2 f16c fma; }; uname() { echo Linux x86_64; }"
+
+
+@pytest.mark.parametrize(
+    ("here", "why"),
+    [
+        (AVX2, None),
+        (f"{AVX2}; cpu_features() {{ printf '%s\\n' avx bmi2 f16c fma; }}", "this processor has no AVX2"),
+        (f"{AVX2}; uname() {{ echo Linux aarch64; }}", ""),
+        (f"{AVX2}; compiled_only=yes", ""),
+        (f"{AVX2}; CMAKE_ARGS=-DGGML_NATIVE=OFF", ""),
+        (f"{AVX2}; wanted_gpu() {{ echo cuda; }}", ""),
+        (f"{AVX2}; wants_plain_llama() {{ :; }}", ""),
+    ],
+)
+def test_a_library_is_borrowed_only_where_it_runs_and_nothing_else_is_wanted(clone, here, why) -> None:
+    result = bash(clone, f"{here}; may_borrow")
+    assert result.returncode == (why is not None)
+    assert (why or "") in result.stderr
+    assert bool(result.stderr) == bool(why)
+
+
+SET_UP = """
+    make_venv() { :; }; install_binding() { :; }; install_skein() { :; }; report_progress() { :; }
+    may_borrow() { :; }; ensure_compiler() { :; }
+    take_ours() { [[ -e $venv/compiled ]] && stamp llama "$(wanted_llama)"; }
+    build_llama() { touch "$venv/compiled"; }
+    first_library() {
+        [[ $1 != REFUSED ]] || { echo "it is another"; return 1; }
+        mkdir -p "$venv/llama/borrowed"
+        echo "lib 1" >"$venv/llama/borrowed/borrowed.txt"
+    }
+"""
+
+
+@pytest.mark.parametrize("refused", ["fetch", "check"])
+def test_a_library_that_is_refused_is_named_and_ours_compiled_first(clone, refused) -> None:
+    result = bash(clone, SET_UP.replace("REFUSED", refused) + "set_up gui")
+    assert result.returncode == 0, result.stderr
+    assert "has to be compiled before the first answer: it is another." in result.stderr
+    assert (clone / ".venv" / "compiled").exists()
+    assert bash(clone, "is_set_up gui && has_ours").returncode == 0
+
+
+def test_a_borrowed_library_answers_and_nothing_is_compiled_in_front(clone) -> None:
+    result = bash(clone, SET_UP + "set_up gui")
+    assert result.returncode == 0, result.stderr
+    assert "Skein answers with lib 1 until its own llama.cpp is compiled" in result.stderr
+    link = clone / ".venv" / "lib" / "python3.11" / "site-packages" / "llama_cpp" / "lib"
+    assert link.resolve() == clone / ".venv" / "llama" / "borrowed"
+    assert not (clone / ".venv" / "compiled").exists()
+    assert bash(clone, "is_set_up gui && ! has_ours").returncode == 0
+
+
+def test_ours_takes_its_place_and_what_a_program_still_uses_stays(clone) -> None:
+    ours = Path(bash(clone, "llama_cache").stdout, "lib")
+    ours.mkdir(parents=True)
+    (ours / "patches.txt").write_text("")
+    used, unused = (clone / ".venv" / "llama" / name for name in ("borrowed", "cpu-earlier"))
+    unused.mkdir()
+    shutil.copytree(
+        Path(_ctypes.__file__).parent,
+        used,
+        ignore=lambda _at, names: set(names) - {Path(_ctypes.__file__).name},
+    )
+    bash(clone, "use_libraries borrowed").check_returncode()
+    library = ctypes.CDLL(str(used / Path(_ctypes.__file__).name))
+    bash(clone, "take_ours && has_ours && remove_old_libraries").check_returncode()
+    link = clone / ".venv" / "lib" / "python3.11" / "site-packages" / "llama_cpp" / "lib"
+    assert link.resolve().name == bash(clone, "wanted_llama").stdout
+    assert used.exists()
+    assert not unused.exists()
+    assert library._handle
+
+
+def test_the_build_behind_waits_for_another_checkout_and_takes_what_that_made(clone) -> None:
+    held = """
+        mkdir -p "$(llama_cache)"
+        build_llama() { echo "$*"; }  # another one has the lock
+        (
+            flock 7
+            touch "$venv/held"
+            while [[ ! -e $venv/go ]]; do sleep 0.05; done
+            mkdir "$(llama_cache)/lib"
+        ) 7>"$(llama_cache)/lock" &
+        while [[ ! -e $venv/held ]]; do sleep 0.05; done
+        until_ours & touch "$venv/go"; wait
+        has_ours
+    """
+    result = bash(clone, f"wanted_patches() {{ :; }}; {held}")
+    assert result.returncode == 0, result.stderr
+    assert set(result.stdout.split()) <= {"--behind"}
+
+
 def test_a_patch_that_was_left_out_is_named(clone) -> None:
-    package = clone / ".venv" / "lib" / "python3.11" / "site-packages" / "llama_cpp"
-    package.mkdir(parents=True)
+    libraries = clone / ".venv" / "lib" / "python3.11" / "site-packages" / "llama_cpp" / "lib"
+    libraries.mkdir()
     wanted = [path.stem for path in sorted((clone / "packaging" / "llama_cpp").glob("*.patch"))]
-    (package / "patches.txt").write_text("\n".join(wanted[1:]) + "\n")
+    (libraries / "patches.txt").write_text("\n".join(wanted[1:]) + "\n")
     said = bash(clone, "tell_missing_patches").stderr.splitlines()
     assert len(said) == 1
     assert f"without {wanted[0]}, which does not fit llama-cpp-python==" in said[0]
     assert bash(clone, "want_llama plain; tell_missing_patches").stderr == ""
-
-
-def test_the_chat_layer_is_built_again_when_it_changed_and_llama_cpp_is_not(clone) -> None:
-    before = bash(clone, "llama_cache").stdout
-    stamp(clone)
-    with (clone / "packaging" / "llama_cpp" / "chat" / "chat.cpp").open("a") as file:
-        file.write("// changed\n")
-    assert bash(clone, "is_set_up gui").returncode == 1
-    assert bash(clone, "llama_cache").stdout == before
 
 
 WITHOUT_THE_TEST_TOOLS = """
