@@ -55,7 +55,10 @@ def command() -> str:
     """The command that starts this installation."""
     program = Path(sys.argv[0]).absolute()
     if program.name in ("skein", "skein-gui") and os.access(program, os.X_OK):
-        return _quoted(str(program))
+        of_checkout = (
+            program.parent.parent.parent / "packaging" / "run"
+        )  # which sets up what a new version needs
+        return _quoted(str(of_checkout if os.access(of_checkout, os.X_OK) else program))
     return f"{_quoted(sys.executable)} -m app"
 
 

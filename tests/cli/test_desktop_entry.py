@@ -63,6 +63,15 @@ def test_the_entry_starts_this_installation_whatever_its_folder_is_called(home, 
     assert [part.replace("%%", "%") for part in parts.stdout.splitlines()] == [str(program), "%f"]
 
 
+def test_a_checkout_is_started_by_what_sets_it_up(tmp_path, monkeypatch) -> None:
+    program, starter = tmp_path / ".venv" / "bin" / "skein", tmp_path / "packaging" / "run"
+    for path in (program, starter):
+        path.parent.mkdir(parents=True)
+        path.touch(0o755)
+    monkeypatch.setattr(sys, "argv", [str(program)])
+    assert desktop_entry.command() == f'"{starter}"'
+
+
 def test_without_an_installed_program_the_module_is_started(monkeypatch) -> None:
     monkeypatch.setattr(sys, "argv", ["/somewhere/app/__main__.py"])
     assert desktop_entry.command() == f'"{sys.executable}" -m app'
