@@ -4549,6 +4549,11 @@ rate</source>
         <translation>检查所需时间过长</translation>
     </message>
     <message>
+        <source>tools and JSON schemas</source>
+        <extracomment>app/engine/chat_template.py</extracomment>
+        <translation>工具和 JSON 模式</translation>
+    </message>
+    <message>
         <source>The lens reads text only, and this chat has pictures or sounds.</source>
         <extracomment>app/engine/lens.py</extracomment>
         <translation>透镜只能读取文本，而此对话含有图片或声音。</translation>
@@ -4589,6 +4594,11 @@ rate</source>
         <translation>不支持 {kind} 类模型的图片。</translation>
     </message>
     <message>
+        <source>work on several machines</source>
+        <extracomment>app/engine/llama/rpc.py</extracomment>
+        <translation>多台机器协同工作</translation>
+    </message>
+    <message>
         <source>This model computes a picture in one step of {rows:,} rows, but its micro-batch holds only {most:,}. Reload it with a larger one (n_ubatch).</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的微批次（n_ubatch）重新加载。</translation>
@@ -4612,6 +4622,41 @@ rate</source>
         <source>The list of shelves could not be saved: {reason}.</source>
         <extracomment>app/services/shelves.py</extracomment>
         <translation>无法保存书架列表：{reason}。</translation>
+    </message>
+    <message>
+        <source>Skein&apos;s own build of llama.cpp is needed for {what}.</source>
+        <extracomment>app/system/llama_library.py</extracomment>
+        <translation>{what}需要 Skein 自己编译的 llama.cpp。</translation>
+    </message>
+    <message>
+        <source>{problem} {more}</source>
+        <extracomment>app/system/llama_library.py</extracomment>
+        <translation>{problem}{more}</translation>
+    </message>
+    <message>
+        <source>It is ready: restart Skein.</source>
+        <extracomment>app/system/llama_library.py</extracomment>
+        <translation>它已就绪，请重新启动 Skein。</translation>
+    </message>
+    <message>
+        <source>It failed: {reason} More is in {path}.</source>
+        <extracomment>app/system/llama_library.py</extracomment>
+        <translation>编译失败：{reason}详情见 {path}。</translation>
+    </message>
+    <message>
+        <source>It was stopped, and goes on when packaging/run starts Skein.</source>
+        <extracomment>app/system/llama_library.py</extracomment>
+        <translation>编译已中断，用 packaging/run 启动 Skein 时会继续。</translation>
+    </message>
+    <message>
+        <source>It is being compiled in the background.</source>
+        <extracomment>app/system/llama_library.py</extracomment>
+        <translation>它正在后台编译。</translation>
+    </message>
+    <message>
+        <source>It is being compiled in the background: about {number} min left.</source>
+        <extracomment>app/system/llama_library.py</extracomment>
+        <translation>它正在后台编译，大约还需 {number} 分钟。</translation>
     </message>
     <message>
         <source>Found on the shelf</source>
@@ -4804,6 +4849,41 @@ rate</source>
         <source>Also left out, by its names in the file: {names}.</source>
         <extracomment>app/ui/data/import_preview.py</extracomment>
         <translation>还略去了以下内容（按文件中的名称）：{names}。</translation>
+    </message>
+    <message>
+        <source>Show log</source>
+        <extracomment>app/ui/engine/build_notice.py</extracomment>
+        <translation>显示日志</translation>
+    </message>
+    <message>
+        <source>Skein&apos;s own build of llama.cpp is ready: several chats at once are about twice as fast.</source>
+        <extracomment>app/ui/engine/build_notice.py</extracomment>
+        <translation>Skein 自己编译的 llama.cpp 已就绪：多个对话同时进行时速度约为两倍。</translation>
+    </message>
+    <message>
+        <source>Skein&apos;s own build of llama.cpp failed: {reason} All goes on with {name}.</source>
+        <extracomment>app/ui/engine/build_notice.py</extracomment>
+        <translation>Skein 自己的 llama.cpp 编译失败：{reason}将继续使用 {name}。</translation>
+    </message>
+    <message>
+        <source>Skein&apos;s own build of llama.cpp was stopped. It goes on when packaging/run starts Skein.</source>
+        <extracomment>app/ui/engine/build_notice.py</extracomment>
+        <translation>Skein 自己的 llama.cpp 的编译已中断，用 packaging/run 启动 Skein 时会继续。</translation>
+    </message>
+    <message>
+        <source>about {number} min left</source>
+        <extracomment>app/ui/engine/build_notice.py</extracomment>
+        <translation>大约还需 {number} 分钟</translation>
+    </message>
+    <message>
+        <source>it has just begun</source>
+        <extracomment>app/ui/engine/build_notice.py</extracomment>
+        <translation>刚刚开始</translation>
+    </message>
+    <message>
+        <source>Skein compiles its own llama.cpp in the background, {left}. With it, several chats at once are about twice as fast.</source>
+        <extracomment>app/ui/engine/build_notice.py</extracomment>
+        <translation>Skein 正在后台编译自己的 llama.cpp，{left}。完成后，多个对话同时进行时速度约为两倍。</translation>
     </message>
     <message>
         <source>loading</source>
@@ -9593,7 +9673,7 @@ accepted</source>
     </message>
     <message>
         <source>&amp;Restart now</source>
-        <extracomment>app/ui/settings/languages.py</extracomment>
+        <extracomment>app/ui/engine/build_notice.py</extracomment>
         <translation>立即重新启动(&amp;R)</translation>
     </message>
     <message>
