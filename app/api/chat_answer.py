@@ -20,7 +20,7 @@ from app.api.media import with_read_media
 from app.api.shelves import with_shelf
 from app.api.state import CLIENT
 from app.protocol.answer_message import AnswerMessage, MessageDelta, ToolCall
-from app.protocol.errors import RequestError
+from app.protocol.errors import PromptTooLongError, RequestError
 from app.protocol.output import Output
 from app.protocol.sampling import shown
 
@@ -122,11 +122,17 @@ async def answer_chat(request: web.Request, fields: ChatFields) -> ChatAnswers:
 
 
 async def count_prompt_tokens(request: web.Request, fields: ChatFields) -> int:
-    """How many tokens the prompt of a chat has, without answering it. Raises ApiError and RequestError."""
+    """How many tokens the prompt of a chat has, without answering it; more than fit are counted, too.
+
+    Raises ApiError and RequestError.
+    """
     client = request.app[CLIENT]
     sampling = client.sampling
     asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))
     [read] = await with_read_media(request, [asked])
     if fields.shelf:
         [read] = await with_shelf(request, fields.shelf, [read])
-    return await client.use_prompts(lambda prompts: len(prompts.build(read).token_ids))
+    try:
+        return await client.use_prompts(lambda prompts: len(prompts.build(read).token_ids))
+    except PromptTooLongError as error:
+        return error.num_prompt_tokens

@@ -64,6 +64,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         prog="skein serve",
         description="Serve a local model over HTTP: the APIs of OpenAI, Anthropic, Ollama and llama-server.",
     )
+    parser.add_argument("file", metavar="FILE.gguf", nargs="?", type=Path, help="the same as --model")
     headless.add_model_options(
         parser, slots_help=f"answers computed at the same time (default: {DEFAULT_SLOTS})"
     )
@@ -115,6 +116,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--no-api-key", action="store_true", help="let every program on this machine use the API"
     )
     options = parser.parse_args(argv)
+    options.model = options.file or options.model
     options.defaults = Defaults(
         options.temp,
         options.seed,

@@ -298,6 +298,14 @@ async def test_an_image_that_a_tool_returned_needs_a_model_that_sees():
         assert "cannot see" in body["error"]["message"]
 
 
+async def test_more_tokens_than_fit_are_counted_too():
+    async with serving(endless()) as served:  # a client asks before it shortens
+        for number in (300, 600):
+            messages = [{"role": "user", "content": "x" * number}]
+            status, body = await served.post(f"{PATH}/count_tokens", {"messages": messages})
+            assert (status, body["input_tokens"] // 100) == (200, number // 100)
+
+
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_a_chat_too_long_is_told_so_that_agents_shorten_it(streamed):
     async with serving(endless()) as served:

@@ -263,7 +263,7 @@ def test_with_tls_it_tells_the_fingerprint_of_its_certificate():
 
 
 def test_without_a_key_everybody_on_this_machine_may_ask():
-    with serving(*STARTER, "--no-api-key") as process:
+    with serving(*STARTER, "--no-api-key", str(paths.starter_model())) as process:  # or --model
         assert ask(address_of(process), "")["object"] == "list"
 
 
