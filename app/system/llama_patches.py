@@ -9,7 +9,7 @@ from pathlib import Path
 def llama_patches() -> tuple[str, ...]:
     """Their names, such as "attention", in the order in which they were applied."""
     package = find_spec("llama_cpp")
-    listed = Path(package.origin).with_name("patches.txt") if package and package.origin else None
+    listed = Path(package.origin).parent / "lib" / "patches.txt" if package and package.origin else None
     if listed is None or not listed.is_file():
         return ()
     return tuple(line.partition("-")[2] for line in listed.read_text(encoding="utf-8").split())
