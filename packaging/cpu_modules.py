@@ -42,7 +42,6 @@ def _tested(llama: Path, module: Path) -> str:
         shutil.copytree(Path(package.origin).parent, only, ignore=shutil.ignore_patterns("lib"))
         shutil.copytree(llama / "lib", only / "lib", ignore=shutil.ignore_patterns(PATTERN))
         shutil.copy(module, only / "lib")
-        shutil.copy(llama / "patches.txt", only)
         command = [sys.executable, "-m", "pytest", "-q", *TESTS]
         code = subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": folder}).returncode
     return "FAILED" if code else "ok"

@@ -10,8 +10,6 @@ from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
 
 from apply_patch import SERIES
-from chat_library import LICENCE_NAME as JSON_LICENCE_NAME
-from rpc_library import LICENCE_NAME
 
 QT_NOTICE = """\
 This program uses Qt {version} and Qt for Python (PySide6, Shiboken6) {version}, which are licensed under the
@@ -60,8 +58,8 @@ def main(bundle: Path) -> None:
         _copy_texts(package, folder)
     lines += _of_the_system(bundle, folder)
     llama = Path(str(distribution("llama-cpp-python").locate_file("llama_cpp")))
-    (folder / "llama.cpp-LICENSE").write_bytes((llama / "lib" / LICENCE_NAME).read_bytes())
-    (folder / "nlohmann-json-LICENSE").write_bytes((llama / "lib" / JSON_LICENCE_NAME).read_bytes())
+    for name, part in (("llama.cpp", "llama.cpp"), ("nlohmann-json", "jsonhpp")):
+        (folder / f"{name}-LICENSE").write_bytes((llama / "lib" / f"LICENSE-{part}").read_bytes())
     qt = next((one.version for one in inside if one.name.startswith("PySide6")), "")
     notice = QT_NOTICE.format(version=qt, series=".".join(qt.split(".")[:2]))
     for name in ("LGPL-3", "GPL-3"):  # Qt's wheels come without them
@@ -78,7 +76,7 @@ def _patches(package: Path, folder: Path) -> str:
     """A line for each that is in this llama.cpp. They go to the licences."""
     lines = []
     (folder / "llama.cpp-patches").mkdir(exist_ok=True)
-    for name in (package / "patches.txt").read_text(encoding="utf-8").split():
+    for name in (package / "lib" / "patches.txt").read_text(encoding="utf-8").split():
         text = (SERIES / f"{name}.patch").read_text(encoding="utf-8")
         (folder / "llama.cpp-patches" / f"{name}.patch").write_text(text, encoding="utf-8")
         lines.append(f"- {name}: {text.splitlines()[0]}")

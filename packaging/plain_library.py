@@ -46,7 +46,7 @@ def build(made: Path, llama: Path, libraries: Path, options: Sequence[str] = OPT
     include = [f"-I{path}" for path in (ggml / "include", ggml / "src", cpu)]
     shutil.rmtree(made, ignore_errors=True)
     shutil.copytree(libraries.parent, made / "llama_cpp", ignore=shutil.ignore_patterns("libggml-cpu.*"))
-    (made / "llama_cpp" / "patches.txt").write_text("")
+    (made / "llama_cpp" / "lib" / "patches.txt").write_text("")
     library = made / "llama_cpp" / "lib" / NAME
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = [f"{folder}/{number}.o" for number in range(len(sources))]

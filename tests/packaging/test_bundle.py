@@ -44,9 +44,9 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     beside_llama = SimpleNamespace(locate_file=lambda _place: tmp_path)
     monkeypatch.setattr(licences, "distribution", lambda _name: beside_llama)
     (tmp_path / "lib").mkdir()
-    (tmp_path / "lib" / licences.LICENCE_NAME).write_text("the ggml authors")
-    (tmp_path / "lib" / licences.JSON_LICENCE_NAME).write_text("Niels Lohmann")
-    (tmp_path / "patches.txt").write_text(f"{PATCH.stem}\n")
+    (tmp_path / "lib" / "LICENSE-llama.cpp").write_text("the ggml authors")
+    (tmp_path / "lib" / "LICENSE-jsonhpp").write_text("Niels Lohmann")
+    (tmp_path / "lib" / "patches.txt").write_text(f"{PATCH.stem}\n")
     return bundle
 
 
