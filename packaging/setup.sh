@@ -373,9 +373,9 @@ tell() {
 # Read from what the build, or pip, wrote last.
 current_work() {
     local last status
-    status=$(llama_cache)/status.json
-    if [[ $status -nt $log && $(<"$status") == *'"state": "running"'* ]]; then
-        build_words <"$status"
+    status=$(cat "$(llama_cache)/status.json" 2>/dev/null) || true
+    if [[ $status == *'"state": "running"'*'"behind": false'* ]] && kill -0 "$(sed -E 's/.*"pid": ([0-9]+).*/\1/' <<<"$status")" 2>/dev/null; then
+        build_words <<<"$status"
         return
     fi
     last=$(grep -aoE 'Downloading [^ ]+|Installing collected|Building wheel for llama|Building editable' "$log" | tail -n 1) || true
