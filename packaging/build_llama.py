@@ -39,8 +39,14 @@ OPTIONAL = {"chat": "skein-chat", "rpc": "skein-rpc"}
 LIBRARIES = {"chat": "libskein-chat.*", "rpc": "libggml-rpc.so"}
 OLDEST_CMAKE = (3, 21)
 STEP = re.compile(r"\[\d+/\d+\] (.+)")
-# CPU seconds of the expensive steps, by a part of their names. The first that fits counts.
-COSTS = {"/ops.cpp": 30, "unity": 10, ".cu": 30, "Linking": 0.2, "": 3}
+# CPU seconds of steps, by a part of their names. The first that fits counts.
+COSTS = dict.fromkeys(("Linking", "symlink"), 0.2) | {
+    **dict.fromkeys(("CUDA", "unity_text", "unity_parsers"), 28),
+    **dict.fromkeys(("llama-cold.dir/Unity/unity_0", "unity_memory", "unity_jinja"), 20),
+    **dict.fromkeys(("mtmd-cold.dir/Unity/unity_1", "unity_step", "mtmd-helper.cpp", "/ops.cpp"), 16),
+    **dict.fromkeys(("Unity", "repack", "sgemm", "quants.c", "tiled", "cmake_pch", "/json.cpp"), 6),
+    "": 2,
+}
 # As much is left to guess until the pace of this machine shows.
 GUESSED = 20
 
