@@ -216,6 +216,26 @@ async def test_what_changes_during_a_write_is_in_the_next(qloop, workspace, stor
     assert store.saves[-1][0][0].turns[0].state is TurnState.DONE
 
 
+async def test_what_changes_during_a_write_that_fails_is_in_the_next(qloop, workspace, store, thread) -> None:
+    session = workspace.new_chat()
+    begun, go_on = asyncio.Event(), asyncio.Event()
+    save = store.save
+
+    async def failing(changes, tabs=None) -> None:
+        store.save = save
+        begun.set()
+        await go_on.wait()
+        raise StorageError("The disk is full.")
+
+    store.save = failing
+    session.insert(Role.USER, "2+2=")
+    await begun.wait()
+    session.insert(Role.ASSISTANT, "4")
+    go_on.set()
+    await until(lambda: store.saves)
+    assert texts_of(store.saves[0]) == [["2+2=", "4"]]
+
+
 async def test_a_turn_that_was_deleted_and_brought_back_is_written_again(
     qloop, workspace, store, thread
 ) -> None:

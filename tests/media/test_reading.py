@@ -33,6 +33,20 @@ def test_a_picture_is_read_by_its_path_and_by_its_content(tmp_path):
     assert (shown.width, shown.height, len(shown.rgb)) == (64, 48, 64 * 48 * 3)
 
 
+def test_a_photo_is_shown_as_it_was_taken():
+    """Cameras write the rows as the sensor lies, and beside them how it was held."""
+    photo, exif, file = Image.new("RGB", (640, 480), "red"), Image.Exif(), io.BytesIO()
+    photo.paste("blue", (0, 0, 320, 480))
+    exif[0x0112] = 6  # a quarter turn to the right
+    photo.save(file, "JPEG", exif=exif.tobytes())
+    read = MediaReading(file.getvalue()).run()
+    assert (read.media.width, read.media.height) == (480, 640)
+    assert (read.thumbnail.width, read.thumbnail.height) == (240, 320)
+    shown = reading.picture(read.media)
+    red, _green, blue = shown.rgb[:3]
+    assert blue > red, "its left side is on top"
+
+
 def test_a_sound_becomes_as_many_samples_as_its_length_says():
     file = io.BytesIO()
     stereo = np.stack([np.full(44_100, 0.5), np.full(44_100, -0.5)], axis=1)

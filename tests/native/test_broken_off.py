@@ -145,3 +145,20 @@ def test_what_is_kept_for_the_next_start_was_not_spoilt(tmp_path, params, place)
         chats.ask(*CHATS)
         chats.engine.close()
         assert_as_alone(chats, params)
+
+
+def test_a_prompt_that_was_whole_when_a_decode_broke_off_behind_it_is_answered(models):
+    """All of its rows are in cells, but their logits are gone."""
+    params = LoadParams(models.path_of("qwen3"), n_ctx=512, n_seq_max=3, n_batch=64, n_ubatch=20, n_threads=1)
+    num_whole = 0
+    for place in (90, 120):  # in the second micro-batch, which is bob's
+        with open_llama_backend(params) as backend:
+            chats = Chats(backend)
+            asked = chats.break_off(place, "ann", "bob")
+            num_whole += len(chats.engine.slots.slots[0].token_ids) == len(asked[0].prompt) - 1
+            result = run(chats.engine)
+            chats.engine.close()
+            reasons = [result.answers[one.request_id].finish_reason for one in asked]
+            assert reasons == [FinishReason.LENGTH] * 2
+            assert_as_alone(chats, params)
+    assert num_whole

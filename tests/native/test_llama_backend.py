@@ -174,6 +174,18 @@ def test_one_nan_among_the_logits_ends_no_answer_without_a_word(load, spoil, see
     assert "NaN or infinite" in answer.notice
 
 
+def test_no_answer_begins_by_a_row_with_a_nan(load, spoil):
+    """Of two decodes in a row, one at most is looked at whole by its turn."""
+    with load() as backend:
+        spoil(lambda _row, logits: logits.put(100, np.nan))
+        for pos in range(2):
+            sampler = backend.new_sampler(GREEDY, [])
+            backend.decode(rows(backend, (0, pos, [1])))
+            with pytest.raises(BadLogitsError):
+                sampler.sample(0)
+            sampler.close()
+
+
 def test_no_answer_ends_by_a_row_with_a_nan(load, spoil):
     """A later row may be the first that has one."""
     with load() as backend:

@@ -242,7 +242,8 @@ def webui(**message: Any) -> dict[str, Any]:
 def test_open_webui_with_parts(tmp_path: Path) -> None:
     picture = {"type": "image_url", "image_url": {"url": data_url()}}
     parts = [
-        {"type": "text", "text": "Answer as parts"},
+        {"type": "text", "text": "Answer as"},
+        " parts",
         picture,
         {"type": "video_url", "video_url": {"url": "x"}},
     ]
