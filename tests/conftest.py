@@ -6,6 +6,7 @@ import asyncio
 import gc
 import inspect
 import os
+import sys
 from collections.abc import Callable, Generator, Iterator
 from functools import partialmethod
 from pathlib import Path
@@ -54,6 +55,18 @@ def garbage_is_collected_on_this_thread() -> Iterator[None]:
     gc.disable()
     yield
     gc.collect()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def children_start_at_once() -> Iterator[None]:
+    """With more effort each is started as the program does it."""
+    if EFFORT > 1 or sys.platform != "linux":
+        yield
+        return
+    from tests.ready_children import ready_children
+
+    with ready_children():
+        yield
 
 
 @pytest.fixture(autouse=True)
