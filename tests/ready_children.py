@@ -33,6 +33,8 @@ MODULES = (
     "app.engine.projector_child",
     "app.media.reading_child",
     "app.tools.mcp_host",
+    "tests.e2e.observed",
+    "tests.e2e.scripted",
     "tests.engine.plain_chat_child",
 )
 MAX_REQUEST_BYTES = 1 << 20
@@ -96,6 +98,15 @@ def _adopt_orphans(does: bool) -> None:
     assert ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, int(does), 0, 0, 0) == 0
 
 
+def _module_in(command: Any) -> tuple[str, list[str]]:
+    """What `python -m` is to run, and its arguments."""
+    program, *arguments = [command] if isinstance(command, str) else map(os.fsdecode, command)
+    if program == sys.executable and arguments[:1] == ["-P"]:
+        del arguments[0]
+    is_module = program == sys.executable and arguments[:1] == ["-m"]
+    return (arguments[1], arguments[2:]) if is_module else ("", [])
+
+
 @contextmanager
 def ready_children() -> Iterator[None]:
     """Within it, whoever starts one of MODULES, by whatever of `subprocess` and asyncio, gets a ready one."""
@@ -103,16 +114,15 @@ def ready_children() -> Iterator[None]:
     execute: Any = subprocess.Popen._execute_child  # type: ignore[attr-defined]
 
     def start(popen: Any, args: Any, *others: Any) -> None:
-        args = [args] if isinstance(args, str) else list(args)
-        module = args[3] if args[:3] == child_process.command("")[:3] else ""
+        module, arguments = _module_in(args)
         if module not in MODULES:
             execute(popen, args, *others)
             return
-        env, pipes, leads_group = others[5], others[9:15], others[-2]
+        folder, env, pipes, leads_group = *others[4:6], others[9:15], others[-2]
         request = {
             "environment": dict(os.environ if env is None else env),
-            "arguments": args[4:],
-            "folder": str(Path.cwd()),
+            "arguments": arguments,
+            "folder": str(folder or Path.cwd()),
             "leads_group": leads_group,
         }
         stdin, _, _, stdout, _, stderr = pipes
@@ -188,6 +198,7 @@ def _become(
     os.closerange(3, MAX_FILES)
     del sys.modules[module]
     sys.argv[1:] = arguments
+    sys.orig_argv[:] = [sys.executable, "-m", module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
