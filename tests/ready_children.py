@@ -33,6 +33,7 @@ MODULES = (
     "app.engine.projector_child",
     "app.media.reading_child",
     "app.tools.mcp_host",
+    "tests.cli.without_qt",
     "tests.e2e.observed",
     "tests.e2e.scripted",
     "tests.engine.plain_chat_child",
