@@ -33,10 +33,14 @@ MODULES = (
     "app.engine.projector_child",
     "app.media.reading_child",
     "app.tools.mcp_host",
+    "tests.bridge.hanging",
+    "tests.bridge.streaming",
     "tests.cli.without_qt",
     "tests.e2e.observed",
     "tests.e2e.scripted",
     "tests.engine.plain_chat_child",
+    "tests.native.answering",
+    "tests.native.mtmd_alone",
 )
 MAX_REQUEST_BYTES = 1 << 20
 MAX_FILES = 1000  # that the process that forks may have open
