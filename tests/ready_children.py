@@ -83,7 +83,9 @@ class _Fork:
         _adopt_orphans(True)
         try:
             socket.send_fds(self._socket, [json.dumps(request).encode()], files)
-            return int(self._socket.recv(20))
+            answer = self._socket.recv(20)
+            assert answer, "The process that forks has ended. What it said stands above."
+            return int(answer)
         finally:
             _adopt_orphans(False)
 
