@@ -6,6 +6,8 @@ import asyncio
 import gc
 import inspect
 import os
+import sys
+import tomllib
 from collections.abc import Callable, Generator, Iterator
 from functools import partialmethod
 from pathlib import Path
@@ -40,6 +42,7 @@ TINY_CONTEXT = {"n_ctx": 512, "n_seq_max": 4, "n_batch": 64}
 # For what should take no time at all, but other tests may have the processors.
 ASYNC_TEST_SECONDS = 60
 QT_PATIENCE_MS = 30_000
+SLOW_S, SLOW_TESTS = 3.0, Path(__file__).with_name("slow.toml")
 
 
 def pytest_collection_finish() -> None:
@@ -50,10 +53,27 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def garbage_is_collected_on_this_thread() -> Iterator[None]:
-    """Qt objects must die on the GUI's thread, and the collector runs on whichever thread allocates."""
+    """Qt objects must die on the GUI's thread, and the collector runs on whichever thread allocates.
+
+    What other modules have left, mostly what they imported, is not looked through again.
+    """
     gc.disable()
+    gc.collect()
+    gc.freeze()
     yield
     gc.collect()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def children_start_at_once() -> Iterator[None]:
+    """With more effort each is started as the program does it."""
+    if EFFORT > 1 or sys.platform != "linux":
+        yield
+        return
+    from tests.ready_children import ready_children
+
+    with ready_children():
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -151,6 +171,38 @@ def _sendable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(map(_sendable, value))
     return value
+
+
+def _cpu_s() -> float:
+    """Of this process and of its children that have ended."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    began = _cpu_s()
+    try:
+        return (yield)
+    finally:
+        item.user_properties.append(("cpu_s", _cpu_s() - began))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Names slow tests for which nobody has given a reason. It fails none: the machine may be slow."""
+    known = tomllib.loads(SLOW_TESTS.read_text())
+    costs = {
+        one.nodeid: dict(one.user_properties).get("cpu_s", 0.0)
+        for one in terminalreporter.getreports("passed")
+    }
+    slow = {
+        name: cpu_s for name, cpu_s in costs.items() if cpu_s > SLOW_S and name.partition("[")[0] not in known
+    }
+    if slow and EFFORT == 1:
+        terminalreporter.section(
+            f"slower than {SLOW_S:g} s of a processor and not in tests/{SLOW_TESTS.name}"
+        )
+        for name, cpu_s in slow.items():
+            terminalreporter.line(f"{cpu_s:5.1f} s  {name}")
 
 
 @pytest.hookimpl(tryfirst=True)

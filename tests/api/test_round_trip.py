@@ -15,7 +15,7 @@ from tests.conftest import TINY_CONTEXT
 from tests.effort import EFFORT
 from tests.fakes import CountingBackend, endless_token
 
-NUM_ANSWERS = 12 * EFFORT
+NUM_ANSWERS = 6 * EFFORT
 QUESTION = {"role": "user", "content": "How is it in Kraków?"}
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}, "deep": {}}}
 FUNCTION = {"name": "look", "description": "", "parameters": PARAMETERS}

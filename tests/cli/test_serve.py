@@ -27,25 +27,18 @@ from app.system.files import Stamp
 
 pytestmark = pytest.mark.native
 
+ROOT = Path(__file__).parents[2]
 SOON = 60
-WITHOUT_QT = (
-    "import sys\n"
-    "sys.modules['PySide6'] = sys.modules['qasync'] = None\n"
-    "from app.main import main\n"
-    "sys.exit(main(sys.argv[1:]))\n"
-)
-
-
 STARTER = ["--threads", "1", "--ctx", "512"]  # the starter model needs no trial in a child process
 
 
 @contextmanager
 def serving(*arguments: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
     """The program, without Qt, in whatever state it is in."""
-    command = [sys.executable, "-c", WITHOUT_QT, "serve", *arguments]
+    command = [sys.executable, "-m", "tests.cli.without_qt", "serve", *arguments]
     variables = {**os.environ, **environment}
     process = subprocess.Popen(
-        command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         yield process

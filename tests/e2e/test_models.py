@@ -9,7 +9,9 @@ from tests.native.tiny_ggufs import write_tiny_gguf
 pytestmark = pytest.mark.e2e
 
 
-def test_a_model_of_another_program_is_found_opened_and_left_alone(skein: Skein, desktop: Desktop) -> None:
+def test_a_model_of_another_program_is_found_opened_left_alone_and_chosen_by_keys(
+    skein: Skein, desktop: Desktop
+) -> None:
     folder = skein.home / ".lmstudio" / "models" / "somebody" / "tiny"
     folder.mkdir(parents=True)
     model = write_tiny_gguf(folder / "tiny.gguf", "qwen3")
@@ -26,6 +28,16 @@ def test_a_model_of_another_program_is_found_opened_and_left_alone(skein: Skein,
     until(lambda: skein.state()["has_focus"], "the keyboard back in the chats")
     assert model.read_bytes() == content
     assert [path.name for path in folder.iterdir()] == ["tiny.gguf"]
+
+    # By keys above the chat: the starter stands below the model that answers.
+    desktop.keys("ctrl+alt+m")
+    desktop.keys("Down", "Return")
+    until(lambda: skein.state()["model"] == "Skein starter", "the starter model")
+    desktop.keys("ctrl+alt+m")
+    desktop.keys("Up", "Return")
+    until(
+        lambda: f"{model} is loaded" in skein.log().rpartition("starter.gguf is loaded")[2], "the other one"
+    )
     desktop.keys("ctrl+q")
     exit_code, _ = skein.wait_for_end()
     assert exit_code == 0
@@ -36,35 +48,19 @@ def test_a_model_that_is_missing_is_waited_for_while_the_starter_answers(
 ) -> None:
     model = tmp_path / "disk" / "tiny.gguf"
     skein.configure(model_path=str(model))
-    for _start in range(2):
-        skein.start(waits_for="is complete")
-        until(lambda: any("tiny.gguf is not in" in text for text in skein.state()["notices"]), "the message")
-        assert skein.state()["model"] == "tiny not loaded"
-        skein.take_offer("Use the starter model")
-        until(lambda: skein.state()["model"] == "Skein starter", "the starter model")
-        assert skein.state()["notices"] == []
-        desktop.keys("ctrl+q")
-        assert skein.wait_for_end()[0] == 0
+    skein.start(waits_for="is complete")
+    until(lambda: any("tiny.gguf is not in" in text for text in skein.state()["notices"]), "the message")
+    assert skein.state()["model"] == "tiny not loaded"
+    skein.take_offer("Use the starter model")
+    until(lambda: skein.state()["model"] == "Skein starter", "the starter model")
+    assert skein.state()["notices"] == []
+    desktop.keys("ctrl+q")
+    assert skein.wait_for_end()[0] == 0
 
     model.parent.mkdir()
     write_tiny_gguf(model, "qwen3")
     skein.start()
     assert f"{model} is loaded" in skein.log()
-    desktop.keys("ctrl+q")
-    assert skein.wait_for_end()[0] == 0
-
-
-def test_a_model_is_chosen_by_keys_above_the_chat(skein: Skein, desktop: Desktop, tmp_path: Path) -> None:
-    model = write_tiny_gguf(tmp_path / "tiny.gguf", "qwen3")
-    skein.start(str(model))
-    desktop.keys("ctrl+alt+m")
-    desktop.keys("Down", "Return")  # the starter stands below the model that answers
-    until(lambda: skein.state()["model"] == "Skein starter", "the starter model")
-    desktop.keys("ctrl+alt+m")
-    desktop.keys("Up", "Return")
-    until(
-        lambda: f"{model} is loaded" in skein.log().rpartition("starter.gguf is loaded")[2], "the other one"
-    )
     desktop.keys("ctrl+q")
     assert skein.wait_for_end()[0] == 0
 

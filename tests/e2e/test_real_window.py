@@ -164,14 +164,11 @@ def test_closing_the_window_ends_the_program(skein: Skein, desktop: Desktop) -> 
     assert skein.wait_for_end()[0] == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_it_in_order_and_keeps_the_draft(skein: Skein, desktop: Desktop, number: int) -> None:
+def test_a_signal_ends_it_in_order_and_keeps_the_draft(skein: Skein, desktop: Desktop) -> None:
     skein.start()
     desktop.type("half a thou")
     until(lambda: skein.state()["composers"] == ["half a thou"], "the draft")
-    assert skein.process
-    skein.process.send_signal(number)
-    assert skein.wait_for_end()[0] == 0
+    end_by(skein, signal.SIGHUP)
     assert skein.drafts() == ["half a thou"]
 
 
@@ -198,6 +195,7 @@ def test_a_second_skein_leaves_the_chats_to_the_first_and_has_it_open_its_model(
     assert "already running" in skein.output_file.read_text()
     until(lambda: f"{babbler} is loaded" in skein.log(), "the model of the second start")
     assert skein.state()["tabs"] == ["New chat"]
+    end_by(skein, signal.SIGTERM)
 
 
 def test_a_bad_file_is_explained_and_the_model_stays(skein: Skein, desktop: Desktop, tmp_path: Path) -> None:
@@ -209,6 +207,7 @@ def test_a_bad_file_is_explained_and_the_model_stays(skein: Skein, desktop: Desk
     until(lambda: "is loaded" in skein.log(), "the starter model")
     ask(skein, "What is 34 + 21?")
     until(lambda: "55" in skein.state()["transcripts"][0], "an answer from the starter model")
+    end_by(skein, signal.SIGINT)
 
 
 @pytest.fixture
@@ -218,6 +217,13 @@ def babbler(tiny_gguf: Callable[[str], Path]) -> Path:
 
 
 # What a user does.
+
+
+def end_by(skein: Skein, number: signal.Signals) -> None:
+    assert skein.process
+    skein.process.send_signal(number)
+    assert skein.wait_for_end()[0] == 0
+    assert "Ended in order." in skein.log()
 
 
 def open_tab(skein: Skein) -> None:

@@ -189,6 +189,17 @@ SAMPLING = {
 }
 
 
+@dataclass
+class OneRow:
+    """Of logits, whichever is asked for."""
+
+    logits: np.ndarray
+    candidates: Candidates
+
+    def __getitem__(self, _row: int) -> np.ndarray:
+        return self.logits
+
+
 @pytest.mark.parametrize("kind", SAMPLING)
 def test_samplers_go_on_with_each_token_of_the_answer_and_with_no_other(starter, both, kind):
     """What one was given, given to a new one token by token, makes that choose the same."""
@@ -199,8 +210,7 @@ def test_samplers_go_on_with_each_token_of_the_answer_and_with_no_other(starter,
     assert answer.usage.num_kept_tokens > 0
     replayed = starter.new_sampler(params, engine.prompts.build(second).token_ids)
     for logits, token_id in zip(ours.logits, ours.token_ids, strict=True):
-        replayed._logits = mock.MagicMock(candidates=Candidates(starter.model.n_vocab))
-        replayed._logits.__getitem__.return_value = logits
+        replayed._logits = OneRow(logits, Candidates(starter.model.n_vocab))
         assert replayed._draw(0).selected == token_id
     replayed.close()
     _, expected = watched_answer(starter, plain, replace(second, chat_id="other"))

@@ -39,6 +39,7 @@ from app.protocol.report import StepReport
 from app.protocol.request import Message, Overflow, Role
 from app.system import paths
 from tests.driver import request
+from tests.effort import EFFORT
 
 pytestmark = pytest.mark.native
 
@@ -96,7 +97,7 @@ def engine(backend):
     engine.close()
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(EFFORT))
 def test_every_figure_is_the_librarys_at_any_moment_of_a_run_of_eight_tabs(engine, backend, seed):
     run = RandomRun(engine, backend, random.Random(seed))
     run.rush()

@@ -32,7 +32,7 @@ from tests.effort import EFFORT
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(600)]
 
-NUM_CHATS, NUM_SEQS = 64 if EFFORT > 1 else 32, 8
+NUM_CHATS, NUM_SEQS = 64 if EFFORT > 1 else 16, 8
 MAX_TOKENS = 200
 TERMS = ["a KV cache", "a token", "a prompt", "a slot"]
 SURE = 1.0  # logits between the two best candidates; rounding moves them by 0.01

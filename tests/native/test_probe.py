@@ -29,6 +29,7 @@ from app.protocol.load import LoadParams
 from tests.driver import ask, request
 from tests.effort import EFFORT
 from tests.native.tiny_ggufs import ARCHITECTURES, write_tiny_gguf
+from tests.ready_children import started_children
 
 pytestmark = pytest.mark.native
 
@@ -189,11 +190,11 @@ def test_one_that_computes_without_end_is_ended(tmp_path, monkeypatch):
 
 def test_called_off_in_the_middle_it_leaves_no_process(tmp_path):
     path = write_tiny_gguf(tmp_path / "tiny.gguf", "qwen3", chat_template=NESTED_LOOPS)
-    before = set(psutil.Process().children(recursive=True))
+    before = started_children()
     family: list[psutil.Process] = []
 
     def called_off_while_the_template_renders(fraction: float) -> bool:
-        family[:] = set(psutil.Process().children(recursive=True)) - before
+        family[:] = started_children() - before
         return fraction < 1.0 or len(family) < 2
 
     with pytest.raises(ModelLoadCancelledError):

@@ -31,7 +31,7 @@ def skein_ask(prompts: list[str], *options: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def sums() -> list[tuple[str, str]]:
-    return held_out_sums(200 * EFFORT)
+    return held_out_sums(100 * EFFORT)
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.native
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 FAMILIES = "llama", "qwen3", "gemma3", "gemma4", "gpt-oss", "lfm2", "falcon-h1", "qwen35", "mamba2"
-NUM_ROUNDS = 20 if EFFORT > 1 else 5  # each costs more than the one before
+NUM_ROUNDS = 20 if EFFORT > 1 else 3  # each costs more than the one before
 CHOICE = {"type": "object", "properties": {"warm": {"type": "boolean"}}, "required": ["warm"]}
 TOOL = {"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": CHOICE}}
 WISHES = AnswerWishes(tools=json.dumps([TOOL]), parallel_tool_calls=False)

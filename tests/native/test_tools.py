@@ -8,6 +8,7 @@ from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import LoadParams
 from tests.api.conftest import serving
 from tests.api.parrot import QWEN, STRICT, TEMPLATES
+from tests.effort import EFFORT
 from tests.native.tiny_ggufs import write_tiny_gguf
 
 pytestmark = pytest.mark.native
@@ -54,7 +55,7 @@ async def test_random_weights_call_a_tool_that_must_be_called_and_say_nothing(tm
     del asked["response_format"]
     params = LoadParams(model, n_ctx=4096)
     async with serving(open_backend=lambda _on_progress: open_llama_backend(params)) as served:
-        for seed in range(4):
+        for seed in range(2 * EFFORT):
             status, body = await served.post("/v1/chat/completions", asked | {"seed": seed})
             assert status == 200, body
             (one,) = body["choices"]

@@ -22,8 +22,6 @@ from app.tools.server_config import ServerConfig
 from app.tools.tool import ToolError
 from tests.tools.test_mcp_server import HELLO, children, server
 
-pytestmark = pytest.mark.usefixtures("ready_hosts")
-
 PROGRAM = str(Path(__file__).with_name("hostile_server.py"))
 # Processor time that the loop of the window may spend before it comes back to its events. The time that
 # passes says more about the machine.

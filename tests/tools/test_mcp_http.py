@@ -21,8 +21,6 @@ from app.tools.tool import ToolError
 from tests.tools.test_hostile_servers import on_time
 from tests.tools.test_mcp_server import HELLO, server
 
-pytestmark = pytest.mark.usefixtures("ready_hosts")
-
 SCHEMA = {"type": "object", "properties": {"message": {"type": "string"}}}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -19,8 +19,7 @@ from app.tools.mcp_server import McpServer, Status, with_unique_names
 from app.tools.server_config import ServerConfig
 from app.tools.tool import Progress, Surroundings, Tool, ToolError
 from app.tools.tool_box import ToolBox
-
-pytestmark = pytest.mark.usefixtures("ready_hosts")
+from tests.ready_children import started_children
 
 PROGRAM = str(Path(__file__).with_name("sdk_server.py"))
 HELLO = {"message": "hello"}
@@ -55,8 +54,7 @@ async def http_address(kind: str = "http") -> AsyncIterator[str]:
 
 
 def children() -> set[int]:
-    found = psutil.Process().children(recursive=True)
-    return {child.pid for child in found if child.is_running() and child.status() != psutil.STATUS_ZOMBIE}
+    return {child.pid for child in started_children()}
 
 
 async def test_tools_are_listed_and_called():
