@@ -166,7 +166,14 @@ def test_progress_is_read_from_the_log(clone, written, work) -> None:
 )
 def test_progress_is_read_from_the_build(clone, status, words) -> None:
     (clone / ".venv" / "setup.log").touch()
-    running = {"state": "running", "what": "compiling llama.cpp", **status, "error": "", "pid": os.getpid(), "behind": False}
+    running = {
+        "state": "running",
+        "what": "compiling llama.cpp",
+        **status,
+        "error": "",
+        "pid": os.getpid(),
+        "behind": False,
+    }
     folder = Path(bash(clone, "llama_cache").stdout)
     folder.mkdir(parents=True)
     (folder / "status.json").write_text(json.dumps(running))
