@@ -139,6 +139,8 @@ class Build:
 
     def make(self) -> None:
         self.tell(what="looking for a compiler", step=0, steps=0, seconds_left=None, error="")
+        for left in self.folder.glob("*-half"):
+            shutil.rmtree(left, ignore_errors=True)
         if not self.lib.exists():
             need_compiler()
             self.ensure_tools()
@@ -146,7 +148,7 @@ class Build:
             self.ensure_plan()
             self.compile()
             self.install()
-        for left in (self.build, self.sources, self.tools, *self.folder.glob("*-half")):
+        for left in (self.build, self.sources, self.tools):
             shutil.rmtree(left, ignore_errors=True)
         without = [part for part, name in LIBRARIES.items() if not list(self.lib.glob(name))]
         self.tell("done", what="", seconds_left=0, without=without)
