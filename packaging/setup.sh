@@ -242,7 +242,7 @@ usable_llama() {
 # All that makes the build what it is.
 wanted_llama() {
     printf '%s-' "$(wanted_gpu)"
-    { usable_llama; cat "$root"/packaging/{build_llama,apply_patch}.py; build_sources; } | sha256sum | head -c 16
+    { usable_llama; cat "$root"/packaging/{build_llama,apply_patch,llama_cpp_sources}.py; build_sources; } | sha256sum | head -c 16
 }
 
 build_sources() {

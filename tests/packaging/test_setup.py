@@ -19,7 +19,14 @@ PATCH = min((ROOT / "packaging" / "llama_cpp").glob("*.patch")).name
 def clone(tmp_path: Path) -> Path:
     clone = tmp_path / "a copy"
     (clone / "packaging").mkdir(parents=True)
-    for name in ("setup.sh", "build_llama.py", "apply_patch.py", "binding.patch", "first_library.txt"):
+    for name in (
+        "setup.sh",
+        "build_llama.py",
+        "apply_patch.py",
+        "llama_cpp_sources.py",
+        "binding.patch",
+        "first_library.txt",
+    ):
         shutil.copy(ROOT / "packaging" / name, clone / "packaging")
     shutil.copytree(ROOT / "packaging" / "llama_cpp", clone / "packaging" / "llama_cpp")
     shutil.copy(ROOT / "pyproject.toml", clone)
