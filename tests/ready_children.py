@@ -194,7 +194,9 @@ def _become(
     folder: str,
     leads_group: bool,
 ) -> None:
+    # What a shell runs in its background ignores these, and the process that forks has inherited that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if leads_group:
         os.setsid()
     os.environ.clear()
