@@ -307,7 +307,7 @@ def copy_all(files: Iterable[Path], folder: Path) -> None:
 
 def need_compiler() -> None:
     if not any(map(shutil.which, (os.environ.get("CXX", "c++"), "c++", "g++", "clang++"))):
-        raise BuildError("a C++ compiler is missing: sudo apt-get install g++")
+        raise BuildError("A C++ compiler is missing. Install one (sudo apt-get install g++) and start again.")
 
 
 def cmake_version() -> tuple[int, ...]:

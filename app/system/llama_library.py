@@ -125,7 +125,7 @@ def _when_built(build: OwnBuild) -> Said:
         case BuildState.READY:
             return said("It is ready: restart Skein.")
         case BuildState.FAILED:
-            return said("It failed: {reason} More is in {path}.", reason=build.error, path=build.log)
+            return said("That failed. {reason} More is in {path}.", reason=build.error, path=build.log)
         case BuildState.STOPPED:
             return said("It was stopped, and goes on when packaging/run starts Skein.")
     if build.minutes_left is None:

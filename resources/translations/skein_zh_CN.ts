@@ -4639,9 +4639,9 @@ rate</source>
         <translation>它已就绪，请重新启动 Skein。</translation>
     </message>
     <message>
-        <source>It failed: {reason} More is in {path}.</source>
+        <source>That failed. {reason} More is in {path}.</source>
         <extracomment>app/system/llama_library.py</extracomment>
-        <translation>编译失败：{reason}详情见 {path}。</translation>
+        <translation>编译失败。{reason}详情见 {path}。</translation>
     </message>
     <message>
         <source>It was stopped, and goes on when packaging/run starts Skein.</source>
@@ -4861,9 +4861,9 @@ rate</source>
         <translation>Skein 自己编译的 llama.cpp 已就绪：多个对话同时进行时速度约为两倍。</translation>
     </message>
     <message>
-        <source>Skein&apos;s own build of llama.cpp failed: {reason} All goes on with {name}.</source>
+        <source>Skein could not compile its own llama.cpp. {reason} All goes on with {name}.</source>
         <extracomment>app/ui/engine/build_notice.py</extracomment>
-        <translation>Skein 自己的 llama.cpp 编译失败：{reason}将继续使用 {name}。</translation>
+        <translation>Skein 无法编译自己的 llama.cpp。{reason}将继续使用 {name}。</translation>
     </message>
     <message>
         <source>Skein&apos;s own build of llama.cpp was stopped. It goes on when packaging/run starts Skein.</source>

@@ -165,7 +165,10 @@ def test_without_a_compiler_it_says_what_to_install(runs) -> None:
     (runs.here / "bin" / "c++").unlink()
     assert runs.run() == 1
     assert runs.status["state"] == "failed"
-    assert runs.status["error"] == "a C++ compiler is missing: sudo apt-get install g++"
+    assert (
+        runs.status["error"]
+        == "A C++ compiler is missing. Install one (sudo apt-get install g++) and start again."
+    )
     assert runs.status["error"] in runs.said
 
 

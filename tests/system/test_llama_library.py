@@ -52,7 +52,7 @@ def test_borrowed_ones_have_a_lender_and_no_patches(borrowed) -> None:
         (
             {"state": "failed", "error": "No compiler. Install g++."},
             OwnBuild(BuildState.FAILED, 2, "No compiler. Install g++."),
-            "It failed: No compiler. Install g++. More is in ",
+            "That failed. No compiler. Install g++. More is in ",
         ),
     ],
 )

@@ -68,7 +68,7 @@ def _text(build: OwnBuild) -> str:
             )
         case BuildState.FAILED:
             return tr(
-                "Skein's own build of llama.cpp failed: {reason} All goes on with {name}.",
+                "Skein could not compile its own llama.cpp. {reason} All goes on with {name}.",
                 reason=build.error,
                 name=lender(),
             )

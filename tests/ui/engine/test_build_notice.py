@@ -69,13 +69,13 @@ def test_a_dismissed_banner_comes_back_only_with_news(window, build) -> None:
 
 
 def test_a_failure_is_told_once_with_what_to_do(window, build) -> None:
-    build.now = OwnBuild(BuildState.FAILED, None, "A compiler is missing: install g++.", Path("/l"))
+    build.now = OwnBuild(BuildState.FAILED, None, "A compiler is missing. Install g++.", Path("/l"))
     for shown in (1, 0):
         notices = Notices(window)
         BuildNotice(notices, window)._look()
         assert len(texts(notices)) == shown
         if shown:
-            assert "A compiler is missing: install g++. All goes on with xllamacpp 1.2." in texts(notices)[0]
+            assert "A compiler is missing. Install g++. All goes on with xllamacpp 1.2." in texts(notices)[0]
 
 
 def test_nothing_is_said_where_the_library_is_ours(window, monkeypatch) -> None:
