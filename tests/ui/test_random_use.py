@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import EFFORT
 from tests.ui.random_use import use
 
-NUM_RUNS = 8  # `python -m tests.ui.random_use 1000` does more
+NUM_RUNS = 4 * EFFORT  # `python -m tests.ui.random_use 1000` does more
 
 
 @pytest.mark.parametrize("seed", range(NUM_RUNS))
