@@ -85,7 +85,7 @@ def looked_for(fault: Fault, copies: SimpleQueue[Copy], is_verbose: bool) -> str
         if is_verbose:
             print(run.output)
     seconds = time.perf_counter() - began
-    print(f"{verdict:9} {fault.area:7} {fault.name:40} {fault.commit} {seconds:5.1f} s  {failed}", flush=True)
+    print(f"{verdict:9} {fault.area:7} {fault.name:41} {fault.commit} {seconds:5.1f} s  {failed}", flush=True)
     return verdict
 
 
