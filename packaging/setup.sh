@@ -53,7 +53,7 @@ stamp_key() {
 }
 
 set_up() {
-    local extra key packages may_answer='' failed=''
+    local extra key packages may_answer=''
     say "Setting up Skein in $venv. This is done once."
     : >"$log"
     make_venv
@@ -64,11 +64,10 @@ set_up() {
     install_skein "$@" &
     packages=$!
     if ! has_llama; then
-        if may_borrow && fetch_library; then may_answer=yes; else compile_ours || failed=yes; fi
+        if may_borrow && fetch_library; then may_answer=yes; else compile_ours; fi
     fi
-    wait "$packages" || failed=yes
-    if [[ $may_answer && ! $failed ]]; then borrow_library || compile_ours || failed=yes; fi
-    [[ ! $failed ]] || die_with_log
+    wait "$packages" || die_with_log
+    if [[ $may_answer ]]; then borrow_library || compile_ours; fi
     key=$(stamp_key)
     for extra in "$@"; do stamp "$extra" "$key"; done
     tell "Set-up done."
@@ -116,13 +115,15 @@ pip_install() {
     "$venv/bin/python" -m pip install --verbose --no-input --disable-pip-version-check "$@"
 }
 
+# die_with_log [LOG]: what failed is told at its end.
 die_with_log() {
+    local told_in=${1:-$log}
     kill "$reporter" 2>/dev/null || true
-    if [[ $(tail -n 3 "$log") == *"cancelled by user"* ]]; then
+    if [[ $(tail -n 3 "$told_in") == *"cancelled by user"* ]]; then
         tell "Set-up stopped."
     else
-        tell "Set-up failed. The last lines of $log:"
-        tail -n 30 "$log" >&2
+        tell "Set-up failed. The last lines of $told_in:"
+        tail -n 30 "$told_in" >&2
         [[ $(wanted_gpu) == cpu ]] || say "To go on without the GPU: packaging/run --gpu=cpu"
     fi
     die "Start again to go on from here; what is downloaded and compiled is kept."
@@ -188,8 +189,12 @@ first_library() { "$venv/bin/python" "$root/packaging/first_library.py" "$1" "$v
 
 # Ours is compiled in a folder that all checkouts of this user share.
 compile_ours() {
+    local code=0
     ensure_compiler
-    take_ours || { build_llama >>"$log" 2>&1 && take_ours; }
+    if take_ours; then return; fi
+    build_llama >>"$log" 2>&1 || code=$?
+    ((code < 128)) || die "Set-up stopped. Start again to go on from here."
+    ((code == 0)) && take_ours || die_with_log "$(llama_cache)/log"
 }
 
 build_llama() {

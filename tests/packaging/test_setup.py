@@ -298,6 +298,18 @@ def test_a_library_that_is_refused_is_named_and_ours_compiled_first(clone, refus
     assert bash(clone, "is_set_up gui && has_ours").returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("code", "told"), [(1, "The last lines of {log}:\nno room"), (130, "Set-up stopped. ")]
+)
+def test_why_ours_could_not_be_compiled_is_told_from_its_own_log(clone, code, told) -> None:
+    folder = bash(clone, "llama_cache").stdout
+    fails = f'build_llama() {{ mkdir -p "{folder}"; echo no room >"{folder}/log"; return {code}; }}'
+    result = bash(clone, SET_UP + f"compiled_only=yes; may_borrow() {{ false; }}; {fails}; set_up gui")
+    assert result.returncode == 1
+    assert told.format(log=f"{folder}/log") in result.stderr
+    assert bash(clone, "is_set_up gui").returncode == 1
+
+
 def test_a_borrowed_library_answers_and_nothing_is_compiled_in_front(clone) -> None:
     result = bash(clone, SET_UP + "set_up gui")
     assert result.returncode == 0, result.stderr
