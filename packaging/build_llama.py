@@ -4,8 +4,9 @@ FOLDER is a cache that all checkouts of a user share. In it, `lib` appears in on
 `chat`, the chat layer alone, before that. Where a run was stopped, the next one goes on. `status.json` says
 what is being done, and `log` all that was said; "running" is true only while `lock` is locked.
 
-With --behind it runs at the lowest priority, and ends at once if another run is at work. Without, somebody
-waits for it: it ends a run behind and goes on from there. Run with the Python of .venv.
+With --behind it runs at the lowest priority, holds still while others compute, and ends at once if another
+run is at work. Without, somebody waits for it: it ends a run behind and goes on from there. Run with the
+Python of .venv.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -49,6 +51,9 @@ COSTS = dict.fromkeys(("Linking", "symlink"), 0.2) | {
 }
 # As much is left to guess until the pace of this machine shows.
 GUESSED = 20
+# Behind: it holds still from this share of all cores that others use, looks so often, and has a turn of some
+# seconds where they never stop.
+BUSY, LOOK_EVERY_S, LONGEST_REST_S, TURN_S = 0.4, 0.25, 60, 4
 
 
 class BuildError(Exception):
@@ -258,11 +263,12 @@ class Build:
     def ninja(self, pace: Pace, *targets: str) -> int:
         command = [self.tool("ninja"), "-C", self.build, "-j", str(pace.num_jobs), *targets]
         environment = os.environ | {"NINJA_STATUS": "[%f/%t] "}
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env=environment, **self.ties
-        ) as ninja:
-            assert ninja.stdout
-            for line in ninja.stdout:
+        piped = {"stdout": subprocess.PIPE, "text": True, "process_group": 0 if self.behind else None}
+        with (
+            subprocess.Popen(command, env=environment, **piped, **self.ties) as ninja,
+            standing_back(ninja.pid) if self.behind else nullcontext(),
+        ):
+            for line in ninja.stdout or ():
                 print(line, end="", flush=True)
                 if step := STEP.match(line):
                     pace.take(step[1])
@@ -327,10 +333,58 @@ def go_behind() -> None:
     """A nice value alone does nothing where the kernel groups processes by their sessions."""
     with suppress(PermissionError):  # it leads a group already
         os.setsid()
+    os.nice(19)
     if hasattr(os, "SCHED_IDLE"):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    else:
-        os.nice(19)
+
+
+@contextmanager
+def standing_back(group: int) -> Iterator[None]:
+    """Stops these processes while others compute.
+
+    At the lowest priority alone a compiler halves the speed of an answer on two cores: whenever one of
+    llama.cpp's threads waits for the others, the compiler is let in. If this program is killed meanwhile, the
+    kernel ends the stopped group, since nobody is left to continue it.
+    """
+    ended = threading.Event()
+    thread = threading.Thread(target=stand_back, args=(group, ended), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def stand_back(group: int, ended: threading.Event) -> None:
+    used, at = seconds_of_others(), time.monotonic()
+    busy_at = stopped_at = turn_until = 0.0  # 0: not stopped
+    while not ended.wait(LOOK_EVERY_S):
+        before, used, since, at = used, seconds_of_others(), at, time.monotonic()
+        if used - before > BUSY * (os.cpu_count() or 1) * (at - since):
+            busy_at = at
+        if not stopped_at and busy_at == at > turn_until:
+            send(group, signal.SIGSTOP)
+            stopped_at = at
+        elif stopped_at and (at - busy_at > 1.5 * LOOK_EVERY_S or at - stopped_at > LONGEST_REST_S):
+            send(group, signal.SIGCONT)
+            stopped_at, turn_until = 0.0, at + TURN_S * (at - stopped_at > LONGEST_REST_S)
+    if stopped_at:
+        send(group, signal.SIGCONT)
+
+
+def send(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):  # it has ended
+        os.killpg(group, number)
+
+
+def seconds_of_others() -> float:
+    """Processor time of all programs that are not nice, as the compilers are. 0: it is not told here."""
+    try:
+        total = Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=2)[1]
+    except OSError:
+        return 0.0
+    return int(total) / os.sysconf("SC_CLK_TCK")
 
 
 def end_with_parent() -> None:

@@ -321,3 +321,38 @@ def test_cmake_comes_from_pypi_where_it_is_too_old(tmp_path, monkeypatch) -> Non
 )
 def test_what_is_unpacked(path: str, is_needed: bool) -> None:
     assert build_llama.is_needed(PurePosixPath(path)) is is_needed
+
+
+@pytest.mark.parametrize(
+    ("others", "sent"),
+    [
+        ("......", ""),
+        ("..##....", "T2 C5"),  # it goes on when nobody has computed for two looks
+        ("#.#.#.#...", "T0 C8"),  # not between two tokens
+        ("...##", "T3 C5"),  # it is over while it is held
+        ("#" * 270, "T0 C241 T258 C270"),  # others that never stop leave it a turn
+    ],
+)
+def test_what_compiles_behind_holds_still_while_others_compute(monkeypatch, others, sent) -> None:
+    """A look each quarter of a second: # stands for one at which others have used all cores since the last."""
+    looks = -1
+    used = 0.0
+
+    class Ended:
+        def wait(self, seconds: float) -> bool:
+            nonlocal looks, used
+            looks += 1
+            if looks < len(others):
+                used += seconds * (os.cpu_count() or 1) * (others[looks] == "#")
+            return looks == len(others)
+
+    signals: list[str] = []
+    letters = {signal.SIGSTOP: "T", signal.SIGCONT: "C"}
+    monkeypatch.setattr(build_llama, "seconds_of_others", lambda: used)
+    now = lambda: 1000 + (looks + 1) * build_llama.LOOK_EVERY_S  # noqa: E731
+    monkeypatch.setattr(build_llama.time, "monotonic", now)
+    monkeypatch.setattr(
+        build_llama.os, "killpg", lambda _group, number: signals.append(f"{letters[number]}{looks}")
+    )
+    build_llama.stand_back(1, Ended())  # type: ignore[arg-type]
+    assert " ".join(signals) == sent
