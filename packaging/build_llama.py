@@ -263,10 +263,11 @@ class Build:
     def ninja(self, pace: Pace, *targets: str) -> int:
         command = [self.tool("ninja"), "-C", self.build, "-j", str(pace.num_jobs), *targets]
         environment = os.environ | {"NINJA_STATUS": "[%f/%t] "}
-        piped = {"stdout": subprocess.PIPE, "text": True, "process_group": 0 if self.behind else None}
         with (
-            subprocess.Popen(command, env=environment, **piped, **self.ties) as ninja,
-            standing_back(ninja.pid) if self.behind else nullcontext(),
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, text=True, env=environment, **self.ties
+            ) as ninja,
+            standing_back() if self.behind else nullcontext(),
         ):
             for line in ninja.stdout or ():
                 print(line, end="", flush=True)
@@ -339,15 +340,15 @@ def go_behind() -> None:
 
 
 @contextmanager
-def standing_back(group: int) -> Iterator[None]:
-    """Stops these processes while others compute.
+def standing_back() -> Iterator[None]:
+    """Stops what this program has started while others compute.
 
     At the lowest priority alone a compiler halves the speed of an answer on two cores: whenever one of
     llama.cpp's threads waits for the others, the compiler is let in. If this program is killed meanwhile, the
-    kernel ends the stopped group, since nobody is left to continue it.
+    kernel ends what is stopped, since nobody is left to continue it.
     """
     ended = threading.Event()
-    thread = threading.Thread(target=stand_back, args=(group, ended), daemon=True)
+    thread = threading.Thread(target=stand_back, args=(ended,), daemon=True)
     thread.start()
     try:
         yield
@@ -356,7 +357,7 @@ def standing_back(group: int) -> Iterator[None]:
         thread.join()
 
 
-def stand_back(group: int, ended: threading.Event) -> None:
+def stand_back(ended: threading.Event) -> None:
     used, at = seconds_of_others(), time.monotonic()
     busy_at = stopped_at = turn_until = 0.0  # 0: not stopped
     while not ended.wait(LOOK_EVERY_S):
@@ -364,18 +365,21 @@ def stand_back(group: int, ended: threading.Event) -> None:
         if used - before > BUSY * (os.cpu_count() or 1) * (at - since):
             busy_at = at
         if not stopped_at and busy_at == at > turn_until:
-            send(group, signal.SIGSTOP)
+            send(signal.SIGSTOP)
             stopped_at = at
         elif stopped_at and (at - busy_at > 1.5 * LOOK_EVERY_S or at - stopped_at > LONGEST_REST_S):
-            send(group, signal.SIGCONT)
+            send(signal.SIGCONT)
             stopped_at, turn_until = 0.0, at + TURN_S * (at - stopped_at > LONGEST_REST_S)
     if stopped_at:
-        send(group, signal.SIGCONT)
+        send(signal.SIGCONT)
 
 
-def send(group: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):  # it has ended
-        os.killpg(group, number)
+def send(number: signal.Signals) -> None:
+    """To all others of this session. Ninja gives each compiler a group of its own."""
+    for process in (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()):
+        with suppress(ProcessLookupError):
+            if os.getsid(process) == os.getsid(0) and process != os.getpid():
+                os.kill(process, number)
 
 
 def seconds_of_others() -> float:

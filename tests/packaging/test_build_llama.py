@@ -334,7 +334,7 @@ def test_what_is_unpacked(path: str, is_needed: bool) -> None:
     ],
 )
 def test_what_compiles_behind_holds_still_while_others_compute(monkeypatch, others, sent) -> None:
-    """A look each quarter of a second: # stands for one at which others have used all cores since the last."""
+    """A look each quarter of a second: # is one at which others have used all cores since the one before."""
     looks = -1
     used = 0.0
 
@@ -351,8 +351,6 @@ def test_what_compiles_behind_holds_still_while_others_compute(monkeypatch, othe
     monkeypatch.setattr(build_llama, "seconds_of_others", lambda: used)
     now = lambda: 1000 + (looks + 1) * build_llama.LOOK_EVERY_S  # noqa: E731
     monkeypatch.setattr(build_llama.time, "monotonic", now)
-    monkeypatch.setattr(
-        build_llama.os, "killpg", lambda _group, number: signals.append(f"{letters[number]}{looks}")
-    )
-    build_llama.stand_back(1, Ended())  # type: ignore[arg-type]
+    monkeypatch.setattr(build_llama, "send", lambda number: signals.append(f"{letters[number]}{looks}"))
+    build_llama.stand_back(Ended())  # type: ignore[arg-type]
     assert " ".join(signals) == sent
