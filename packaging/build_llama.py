@@ -119,8 +119,7 @@ class Build:
             if self.behind and is_alive:
                 return False
             if holder.get("behind") and is_alive:
-                with suppress(ProcessLookupError):
-                    os.killpg(holder["pid"], signal.SIGTERM)
+                send(signal.SIGTERM, session=holder["pid"])
             time.sleep(0.1)  # what it had started still ends
 
     def last_told(self) -> dict[str, Any]:
@@ -344,8 +343,8 @@ def standing_back() -> Iterator[None]:
     """Stops what this program has started while others compute.
 
     At the lowest priority alone a compiler halves the speed of an answer on two cores: whenever one of
-    llama.cpp's threads waits for the others, the compiler is let in. If this program is killed meanwhile, the
-    kernel ends what is stopped, since nobody is left to continue it.
+    llama.cpp's threads waits for the others, the compiler is let in. If this program is killed meanwhile, so is
+    Ninja, and then the kernel ends the stopped compilers, since nobody is left to continue them.
     """
     ended = threading.Event()
     thread = threading.Thread(target=stand_back, args=(ended,), daemon=True)
@@ -365,20 +364,20 @@ def stand_back(ended: threading.Event) -> None:
         if used - before > BUSY * (os.cpu_count() or 1) * (at - since):
             busy_at = at
         if not stopped_at and busy_at == at > turn_until:
-            send(signal.SIGSTOP)
+            send(signal.SIGSTOP, os.getsid(0))
             stopped_at = at
         elif stopped_at and (at - busy_at > 1.5 * LOOK_EVERY_S or at - stopped_at > LONGEST_REST_S):
-            send(signal.SIGCONT)
+            send(signal.SIGCONT, os.getsid(0))
             stopped_at, turn_until = 0.0, at + TURN_S * (at - stopped_at > LONGEST_REST_S)
     if stopped_at:
-        send(signal.SIGCONT)
+        send(signal.SIGCONT, os.getsid(0))
 
 
-def send(number: signal.Signals) -> None:
-    """To all others of this session. Ninja gives each compiler a group of its own."""
+def send(number: signal.Signals, session: int) -> None:
+    """To all of the session but this program. Ninja gives each compiler a group of its own."""
     for process in (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()):
         with suppress(ProcessLookupError):
-            if os.getsid(process) == os.getsid(0) and process != os.getpid():
+            if os.getsid(process) == session and process != os.getpid():
                 os.kill(process, number)
 
 
@@ -392,7 +391,7 @@ def seconds_of_others() -> float:
 
 
 def end_with_parent() -> None:
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG; a stopped one takes no other signal
 
 
 def is_running(pid: int | None) -> bool:

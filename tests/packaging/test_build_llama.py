@@ -351,6 +351,8 @@ def test_what_compiles_behind_holds_still_while_others_compute(monkeypatch, othe
     monkeypatch.setattr(build_llama, "seconds_of_others", lambda: used)
     now = lambda: 1000 + (looks + 1) * build_llama.LOOK_EVERY_S  # noqa: E731
     monkeypatch.setattr(build_llama.time, "monotonic", now)
-    monkeypatch.setattr(build_llama, "send", lambda number: signals.append(f"{letters[number]}{looks}"))
+    monkeypatch.setattr(
+        build_llama, "send", lambda number, _session: signals.append(f"{letters[number]}{looks}")
+    )
     build_llama.stand_back(Ended())  # type: ignore[arg-type]
     assert " ".join(signals) == sent
