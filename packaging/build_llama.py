@@ -391,7 +391,8 @@ def seconds_of_others() -> float:
 
 
 def end_with_parent() -> None:
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG; a stopped one takes no other signal
+    """By the one signal that a stopped program takes."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def is_running(pid: int | None) -> bool:
