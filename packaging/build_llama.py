@@ -343,8 +343,8 @@ def standing_back() -> Iterator[None]:
     """Stops what this program has started while others compute.
 
     At the lowest priority alone a compiler halves the speed of an answer on two cores: whenever one of
-    llama.cpp's threads waits for the others, the compiler is let in. If this program is killed meanwhile, so is
-    Ninja, and then the kernel ends the stopped compilers, since nobody is left to continue them.
+    llama.cpp's threads waits for the others, the compiler is let in. If this program is killed meanwhile, so
+    is Ninja, and then the kernel ends the stopped compilers, since nobody is left to continue them.
     """
     ended = threading.Event()
     thread = threading.Thread(target=stand_back, args=(ended,), daemon=True)
