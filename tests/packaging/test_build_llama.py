@@ -41,6 +41,7 @@ def killed_in(module, name):
     setattr(module, name, killing)
 
 apply_patch.SERIES = Path({here!r}, "series")
+build_llama.BUSY = 2  # it does not stand back for the other tests
 build_llama.downloaded = downloaded
 if (place := os.environ.get("KILLED_IN", "cmake")) not in ("cmake", "ninja"):
     name = place.rpartition(".")[2]
