@@ -100,7 +100,7 @@ class Runs:
         (here / "driver.py").write_text(DRIVER.format(packaging=str(PACKAGING), here=str(here)))
         for name, text in (("cmake", CMAKE), ("ninja", NINJA), ("c++", "")):
             program = here / "bin" / name
-            program.write_text(f"#!{sys.executable} -ESs\n{text}")
+            program.write_text(f"#!/bin/sh\nexec '{sys.executable}' -ESs - \"$@\" <<'END'\n{text}\nEND\n")
             program.chmod(0o755)
         os.mkfifo(here / "stuck")
         with tarfile.open(here / "sources.tar.gz", "w:gz") as archive:
