@@ -54,7 +54,8 @@ CALLS = '"tool-name"'  # in a parser that finds calls of tools
 # llama.cpp lets blanks stand between any two of them, so that a line of 64 could be read in millions of ways.
 BLANKS_BETWEEN_CALLS = re.compile(r"\(([\w-]+)\? space\)\+")
 # Rules of llama.cpp itself, for text up to a mark and JSON. Those of a caller's schema have longer names.
-OWN_RULES = re.compile(r"until-[0-9]+(-[0-9]+)*|json-[a-z]+|string")
+OWN_RULES = re.compile(r"(until|ac)-[0-9]+(-[0-9]+)*|json-[a-z]+|string")
+NO_PARAMETERS = said("the parameters of tools")
 STEPS_OF_TOOLS = 200_000  # of looking at the grammar of their calls
 SPECIAL = ("add_generation_prompt", "enable_thinking")  # variables that llama.cpp has its own way for
 DEFAULTS = {"preserve_reasoning": True}  # as llama-server has it: what was thought in earlier turns stays
@@ -202,6 +203,8 @@ class _Template:
             made["notes"] += [note] if note else []
             if _is_bearable(_unambiguous(made["grammar"]), max_bytes):
                 break
+        if note == NO_PARAMETERS and "object" not in made["grammar"]:
+            made |= {"grammar": "", "triggers": []}  # of parameters in tags it would allow none
         if held != shown and not left.how:
             made["prompt"] = self._prompt(shown, request)
         return made
@@ -374,7 +377,7 @@ def _ways_to_hold(tools: list[Any]) -> Iterator[tuple[str, list[Any], int]]:
         given_up = said("patterns, and lengths and numbers above {number}, in tools", number=MAX_BOUND)
         yield given_up, lighter, MAX_OWN_BYTES
     bare = [tool | {"function": tool["function"] | {"parameters": {"type": "object"}}} for tool in tools]
-    yield said("the parameters of tools"), bare, MAX_OWN_BYTES
+    yield NO_PARAMETERS, bare, MAX_OWN_BYTES
 
 
 def _is_bearable(grammar: str, max_bytes: int) -> bool:

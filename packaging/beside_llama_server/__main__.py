@@ -26,7 +26,7 @@ from beside_llama_server.mcp_tools import mcp_tools
 from beside_llama_server.pictures import compare_pictures
 from beside_llama_server.schemas import Outcome, named_schemas, outcome_of
 from beside_llama_server.servers import Server
-from beside_llama_server.templates import ABOUT_TOOLS, FAILS_THERE, KEY, MEANT, compare_template
+from beside_llama_server.templates import ABOUT_TOOLS, FAILS_THERE, KEY, MEANT, MEANT_CASES, compare_template
 from llama_server_suite.source import prepare
 
 CACHE = Path(platformdirs.user_cache_dir("skein"))
@@ -78,6 +78,8 @@ def _templates(program: Path, names: list[str]) -> int:
     print(f"all: {_told(total)}")
     for name, reason in MEANT.items():
         print(f"meant: {name}: {reason}")
+    for case, (_words, reason) in MEANT_CASES.items():
+        print(f"meant: {case}: {reason}")
     return 1 if total["different"] else 0
 
 
@@ -85,6 +87,8 @@ def _kind(template: str, case: str, how: str) -> str:
     if how.startswith(FAILS_THERE):
         return "fail on llama-server only"
     if how and template in MEANT and case in ABOUT_TOOLS:
+        return "meant"
+    if case in MEANT_CASES and MEANT_CASES[case][0] in how.partition(", Skein")[0]:
         return "meant"
     return "different" if how else "the same"
 

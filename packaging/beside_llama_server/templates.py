@@ -131,6 +131,12 @@ MEANT = {
     "llama-cpp-rwkv-world.jinja": NO_PLACE,
     "microsoft-Phi-3.5-mini-instruct.jinja": NO_PLACE,
 }
+# By case, where llama-server's outcome has these words.
+MEANT_CASES = {
+    "answer: required": ("'calls': []", "its answer ends without a call, which Skein holds it to"),
+    "stream: required": ("('finish', 'stop')", "its answer ends without a call, which Skein holds it to"),
+    "prompt: results": ("single tool-calls at once", "it is refused; Skein shows one call after the other"),
+}
 ABOUT_TOOLS = ("prompt: tools", "prompt: results")
 MARGIN = 1500  # tokens by which the prompt of one server may be longer
 FAILS_THERE = "llama-server fails: "

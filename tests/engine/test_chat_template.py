@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.chat_child import OWN_RULES, STEPS_OF_TOOLS
 from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
 from app.engine.limited_child import LimitedChild, LimitReachedError
 from app.protocol.answer_format import AnswerWishes, ToolChoice
 from app.protocol.errors import ChatTemplateError
+from app.protocol.grammar import fault_of, is_costly
 from app.protocol.request import Message, Role
 from app.system import child_process
 
@@ -298,3 +300,19 @@ def test_however_much_tools_ask_for_a_chat_with_them_is_answered(
     assert ("parameter_0" in found.grammar) == (given_up != "the parameters of tools")
     assert all(name in text for name in of_each)  # the model reads what the grammar gave up
     assert [warning.rpartition(": ")[2] for warning in found.warnings] == [given_up + "."] * bool(given_up)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("template", sorted(TEMPLATES.glob("*.jinja")), ids=lambda path: path.stem)
+def test_parameters_that_no_grammar_holds_can_be_written_all_the_same(limited, template):
+    tools = tools_with(2, 1, enum=[f"zone {number}" for number in range(600)])
+    _text, found = limited(template.read_text()).write(ASKED, wishes=AnswerWishes(tools=tools))
+    can_be_written = "parameter_0" in found.grammar or "object" in found.grammar
+    assert can_be_written or not (found.grammar or found.triggers)
+
+
+def test_texts_up_to_a_mark_cost_a_grammar_nothing():
+    """The grammar is llama.cpp's of two tools, whose parameters are texts up to a long mark."""
+    grammar = (Path(__file__).parent / "calls_in_tags.gbnf").read_text()
+    assert not is_costly(grammar, OWN_RULES, max_steps=STEPS_OF_TOOLS)
+    assert not fault_of(grammar, OWN_RULES)
