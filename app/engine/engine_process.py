@@ -21,7 +21,7 @@ from typing import IO, Any, TypeVar, cast
 
 from app.engine.probe import last_lines, probe, probe_adapter, signal_name, unchanged
 from app.engine.prompt_builder import PromptBuilder
-from app.engine.workers import MAX_WORKERS, Worker, WorkerState, ask, lost
+from app.engine.workers import MAX_WORKERS, RemoteWorker, WorkerState, ask, lost
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import LoadParams
@@ -170,7 +170,7 @@ class EngineProcess:
             devices.append(worker.device)
         return devices
 
-    def _asked(self, address: str) -> Worker:
+    def _asked(self, address: str) -> RemoteWorker:
         """Waits for a worker that serves another engine: mostly it is our former one."""
         deadline = time.monotonic() + WORKER_PATIENCE_S
         while True:
