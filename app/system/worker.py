@@ -102,7 +102,7 @@ class Worker:
         if max_s is not None:
             timer.start()
         try:
-            with contextlib.suppress(OSError):  # it is dead already, so it sends no answer
+            with contextlib.suppress(OSError, ValueError):  # it is dead already, so it sends no answer
                 child.send(question | {"id": number}, *parts)
             while (message := _next(told, every_s)) and "news" in message[0]:
                 on_news(message[0]["news"])
@@ -149,8 +149,8 @@ class Worker:
                 message = child.receive()
                 if asked := self._waiting.get(message[0]["id"]):
                     asked[1].put(message)
-        child.reap()
         self._drop(child)
+        child.reap()
         for asked_child, told in list(self._waiting.values()):
             if asked_child is child:
                 told.put(None)
