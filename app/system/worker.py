@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -61,13 +61,16 @@ class Worker:
     After it has ended, the next question starts it again: `num_starts` tells whether it is still the same.
     """
 
-    def __init__(self, module: str, *, keeps_log: bool = False) -> None:
-        """With `keeps_log`, the end of what it writes to stderr is told when it ends."""
-        self._module, self._keeps_log = module, keeps_log
+    def __init__(self, module: str, *, keeps_log: bool = False, is_once: bool = False) -> None:
+        """With `keeps_log`, the end of what it writes to stderr is told when it ends.
+
+        One that `is_once` is not started again.
+        """
+        self._module, self._keeps_log, self._is_once = module, keeps_log, is_once
         self._turn = threading.Lock()
         self._child: Child | None = None
         self._listeners: list[threading.Thread] = []
-        self._numbers = itertools.count()
+        self._numbers = itertools.count(1)
         self._waiting: dict[int, tuple[Child, queue.SimpleQueue[Message | None]]] = {}
         self.is_closed = False
         self.num_starts = 0
@@ -86,17 +89,20 @@ class Worker:
         question: dict[str, Any],
         *parts: bytes,
         max_s: float | None = None,
-        on_news: Callable[[dict[str, Any]], object] = lambda _news: None,
+        on_news: Callable[..., object] = lambda _news, *_parts: None,
         every_s: float | None = None,
     ) -> Message:
         """Its answer. Raises OSError if it cannot be started, WorkerEndedError and WorkerRefusedError.
 
-        `on_news` gets what it tells before, and {} every `every_s`. What `on_news` raises ends the worker.
+        `on_news` gets what it tells before, with the bytes behind, and {} every `every_s`. What that raises
+        ends the worker.
         """
         told: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         with self._turn:
             child, number = self._started(), next(self._numbers)
             self._waiting[number] = child, told
+        if child.is_reaped:
+            told.put(None)
         ends_at = time.monotonic() + (math.inf if max_s is None else max_s)
         timer = threading.Timer(max_s or 0.0, child.kill)
         if max_s is not None:
@@ -105,7 +111,7 @@ class Worker:
             with contextlib.suppress(OSError, ValueError):  # it is dead already, so it sends no answer
                 child.send(question | {"id": number}, *parts)
             while (message := _next(told, every_s)) and "news" in message[0]:
-                on_news(message[0]["news"])
+                on_news(message[0]["news"], *message[1])
         except BaseException:
             self._drop(child)
             raise
@@ -117,6 +123,12 @@ class Worker:
         if "refusal" in message[0]:
             raise WorkerRefusedError(unpacked(message[0]["refusal"]))
         return message
+
+    def tell(self, message: dict[str, Any], *parts: bytes) -> None:
+        """What needs no answer; lost if it has ended."""
+        if child := self._child:
+            with contextlib.suppress(OSError, ValueError):
+                child.send(message, *parts)
 
     def kill(self) -> None:
         """Ends also work that is under way; the next question starts it again."""
@@ -135,7 +147,7 @@ class Worker:
     def _started(self) -> Child:
         if self.is_closed:
             raise WorkerEndedError
-        if self._child is None or self._child.has_ended:
+        if self._child is None or (self._child.has_ended and not self._is_once):
             self._child = Child(self._module, keeps_log=self._keeps_log)
             self.num_starts += 1
             listener = threading.Thread(target=self._listen, args=(self._child,), daemon=True, name="worker")
@@ -158,7 +170,7 @@ class Worker:
     def _drop(self, child: Child) -> None:
         child.kill()
         with self._turn:
-            if self._child is child:
+            if self._child is child and not self._is_once:
                 self._child = None
 
 
@@ -192,6 +204,7 @@ class Child:
         self._writing = threading.Lock()
         self.pid = self._process.pid
         self.last_lines: list[str] = []  # of its log, once it is reaped
+        self.is_reaped = False
 
     @property
     def has_ended(self) -> bool:
@@ -250,6 +263,7 @@ class Child:
             self.last_lines = _last_lines(self._log)
             self._log.close()
             self._log = None
+        self.is_reaped = True
 
 
 def command(module: str, arguments: Sequence[str] = ()) -> list[str]:
@@ -281,8 +295,8 @@ def _last_lines(log: IO[bytes]) -> list[str]:
 # Both sides.
 
 
-def encoded(message: dict[str, Any]) -> bytes:
-    return json.dumps(message).encode() + b"\n"
+def encoded(message: Mapping[str, Any], errors: str = "surrogatepass") -> bytes:
+    return json.dumps(message, ensure_ascii=False).encode("utf-8", errors) + b"\n"
 
 
 def send(pipe: IO[bytes], message: dict[str, Any], *parts: bytes) -> None:
@@ -310,15 +324,15 @@ def receive(pipe: IO[bytes]) -> Message:
 
 
 class Question:
-    """Any thread tells and answers."""
+    """Or what needs no answer. Any thread tells and answers."""
 
     def __init__(self, message: Message, reply: Callable[..., None]) -> None:
         (self.value, self.parts), self._reply = message, reply
-        self._id = {"id": self.value.pop("id")}
+        self._id = {"id": self.value.pop("id", 0)}
 
-    def tell(self, **news: Any) -> None:
+    def tell(self, *parts: bytes, **news: Any) -> None:
         """Before the answer."""
-        self._reply(self._id | {"news": news})
+        self._reply(self._id | {"news": news}, *parts)
 
     def answer(self, value: dict[str, Any], *parts: bytes) -> None:
         self._reply(self._id | value, *parts)
