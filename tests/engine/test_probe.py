@@ -122,7 +122,7 @@ def test_it_may_die_before_it_is_told_anything(children, model):
 
 def test_half_a_line_and_megabytes_of_log_do_no_harm(children, model):
     children.program = (
-        "complain('x' * 5_000_000); complain('\\x1b[2Jend'); print('{\"rem', flush=True); os.abort()"
+        "complain('x' * 5_000_000); complain('\\x1b[2Jend'); print('{\"rem', end='', flush=True); os.abort()"
     )
     assert "(SIGABRT: [2Jend)" in refusal(model)
 
