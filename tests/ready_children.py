@@ -24,7 +24,7 @@ from typing import Any
 
 import psutil
 
-from app.system import child_process
+from app.system import worker
 
 MODULES = (
     "app.attachments.reading_child",
@@ -74,7 +74,7 @@ class _Fork:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), module],
                 stdin=subprocess.DEVNULL,
-                env={**child_process.environment(), "OPENBLAS_NUM_THREADS": "1"},  # threads cannot be forked
+                env={**worker.environment(), "OPENBLAS_NUM_THREADS": "1"},  # threads cannot be forked
                 pass_fds=[theirs.fileno()],
             )
         FORKING.add(self._process.pid)

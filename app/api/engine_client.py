@@ -173,11 +173,14 @@ class EngineClient:
         num_spare_slots: int = 0,
         max_open: int = MAX_OPEN,
         defaults: Defaults | None = None,
+        reading: MessageReaders | None = None,
     ) -> None:
+        """`reading` is closed by whoever has made it."""
         self._engine = engine
         self.defaults = defaults or Defaults()
         self.metrics = Metrics()
-        self.reading = MessageReaders()
+        self.reading = reading or MessageReaders()
+        self._has_own_reading = reading is None
         self._num_spare_slots = num_spare_slots
         self._max_open = max_open
         self._open: dict[str, Answers] = {}  # by request id
@@ -321,7 +324,8 @@ class EngineClient:
         if self._engine.model:
             for chat_id in self.titles:
                 self._engine.post(Forget(chat_id))
-        self.reading.close()
+        if self._has_own_reading:
+            self.reading.close()
 
     def fail_open(self, reason: str) -> None:
         """Every answer that is being written ends with `reason`, and 503."""

@@ -1,15 +1,15 @@
-"""The child's side: opens one file, reads it within limits, says its text or why not, and ends."""
+"""The child's side: opens one file, reads it within limits, says its text or why not."""
 
 import os
 import stat
-import sys
 from io import BytesIO
 from pathlib import Path
 
 from app.attachments.extraction import text_of
 from app.attachments.limits import MAX_CHARS, MAX_FILE_BYTES
 from app.attachments.refusal import Reason, RefusedError
-from app.system import child_process
+from app.system import worker
+from app.system.worker import Answer, Parent, Question
 
 MAX_OPEN_FILES = 64
 
@@ -60,44 +60,12 @@ def _check(status: os.stat_result) -> None:
         raise RefusedError(Reason.TOO_LARGE)
 
 
-def main() -> None:
-    words = child_process.receive(sys.stdin.buffer)
-    child_process.end_with_parent()
-    _limit(words["max_memory_bytes"], words["max_cpu_s"])
-    _answer(Path(words["path"]))
-    os._exit(0)
-
-
-def _answer(path: Path) -> None:
-    """The text follows raw: parsing it from JSON would hold the parent's GIL for long."""
-    stdout = sys.stdout.buffer
-    try:
-        text, kind = read(path)
-    except RefusedError as refusal:
-        child_process.send(stdout, {"refusal": refusal.reason})
-    else:
-        child_process.send(stdout, {"kind": kind, "num_bytes": len(text)})
-        stdout.write(text)
-        stdout.flush()
-
-
-def _limit(max_memory_bytes: int, max_cpu_s: int) -> None:
-    if sys.platform == "win32":
-        return
-    import resource
-
-    os.nice(10)
-    limits = {
-        resource.RLIMIT_AS: max_memory_bytes,
-        resource.RLIMIT_CPU: max_cpu_s,
-        resource.RLIMIT_FSIZE: 0,  # it writes nothing
-        resource.RLIMIT_NOFILE: MAX_OPEN_FILES,
-        resource.RLIMIT_CORE: 0,
-    }
-    for kind, limit in limits.items():
-        _, hard = resource.getrlimit(kind)
-        resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+def answer(question: Question) -> Answer:
+    worker.stand_back()
+    worker.limit(**question.value["limits"], FSIZE=0, NOFILE=MAX_OPEN_FILES)  # it writes nothing
+    text, kind = read(Path(question.value["path"]))
+    return {"kind": kind}, text
 
 
 if __name__ == "__main__":
-    main()
+    Parent().serve(answer, RefusedError)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from app.engine.workers import DEFAULT_PORT, PROTOCOL, TRUSTED_ONLY, WorkerState, ask, is_everywhere
 from app.protocol.errors import EngineError
-from app.system import child_process, paths
+from app.system import paths, worker
 from app.system.cores import num_physical_cores
 
 EVERYWHERE = "--every-network"
@@ -108,7 +108,7 @@ def _lend(address: str, n_threads: int, cache_dir: Path | None) -> int:
     from app.engine.llama.native_library import described_device
     from app.engine.llama.rpc import Rpc, lent_devices
 
-    stdout = child_process.take_stdout()  # the library writes there, too, in the middle of our lines
+    stdout = worker.take_stdout()  # the library writes there, too, in the middle of our lines
 
     def say(line: str) -> None:
         stdout.write(f"{line}\n".encode())

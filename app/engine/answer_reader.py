@@ -13,35 +13,22 @@ from dataclasses import replace
 from typing import Any
 
 from app.engine.chat_library import library_path
-from app.engine.limited_child import MAX_CPU_S, LimitedChild, LimitReachedError
+from app.engine.chat_worker import MAX_CPU_S, MAX_WALL_S, ChatWorker
 from app.protocol.answer_message import MessageDelta, ToolCallDelta, new_call_id
 from app.protocol.errors import RequestError
 from app.system.said import said
+from app.system.worker import WorkerEndedError
 
 MAX_MARK_CHARS = 64  # of the beginning of a call
 
 _names = itertools.count(1)
 
 
-class AnswerReaders:
-    """Readers that share a child, which starts with the first of them."""
-
-    def __init__(self) -> None:
-        self._child = LimitedChild("app.engine.chat_child")
-
-    def open(self, parser: str) -> AnswerReader:
-        """`parser` is that of an `AnswerFormat`."""
-        return AnswerReader(self._child, parser)
-
-    def close(self) -> None:
-        self._child.close()
-
-
 class AnswerReader:
     """Reads one answer. Without a parser, all of it is text."""
 
-    def __init__(self, child: LimitedChild, parser: str) -> None:
-        self._child = child
+    def __init__(self, chat_layer: ChatWorker, parser: str) -> None:
+        self._chat_layer = chat_layer
         self._parser = parser if library_path() else ""
         self._name = f"{next(_names)}"
         self._text = ""  # all that was read
@@ -58,12 +45,12 @@ class AnswerReader:
             return MessageDelta(text)
         before, self._text = self._text, self._text + text
         try:
-            with self._child.held():
+            with self._chat_layer.turn:
                 self._begin(before)
                 reply = self._ask("read", text=text, is_last=is_last)
                 if is_last:
                     self._ask("end")
-        except LimitReachedError as error:
+        except WorkerEndedError as error:
             raise RequestError(
                 said("The answer crashed llama.cpp's parser.")
                 if error.has_crashed
@@ -78,18 +65,18 @@ class AnswerReader:
 
     def close(self) -> None:
         """It will not be read to its end."""
-        if self._begun_in == self._child.num_starts:
-            with contextlib.suppress(LimitReachedError), self._child.held():
+        if self._begun_in == self._chat_layer.num_starts:
+            with contextlib.suppress(WorkerEndedError), self._chat_layer.turn:
                 self._ask("end")
 
     def _begin(self, before: str) -> None:
         """Tells the child of this answer; again, if another answer has made an end of the former one."""
-        self._child.start()
-        if self._begun_in == self._child.num_starts:
+        self._chat_layer.start()
+        if self._begun_in == self._chat_layer.num_starts:
             return
         format_ = json.loads(self._parser)
         self._ask("begin", format=format_ | {"is_continuation": False})
-        self._begun_in = self._child.num_starts
+        self._begun_in = self._chat_layer.num_starts
         if format_[
             "is_continuation"
         ]:  # the caller knows what was said in the prompt; a call comes as a whole
@@ -103,7 +90,8 @@ class AnswerReader:
             self._ask("read", text=before, is_last=False)
 
     def _ask(self, do: str, **values: Any) -> dict[str, Any]:
-        reply, _data = self._child.ask({"do": do, "reader": self._name, **values})
+        question = {"do": do, "reader": self._name, **values}
+        reply, _parts = self._chat_layer.ask(question, max_s=MAX_WALL_S)
         return reply
 
     def _told(self, found: dict[str, Any]) -> MessageDelta:

@@ -1,7 +1,6 @@
 """The child process that renders chat templates, makes grammars and reads answers, by llama.cpp's chat layer.
 
-All of that works on programs and texts of strangers, so `limited_child` limits it. `LimitedChatTemplate`,
-`SchemaConverter` and `AnswerReaders` ask it.
+All of that works on programs and texts of strangers, so it has limits. `ChatWorker` asks it.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import contextlib
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -21,12 +20,11 @@ from app.engine.chat_template import (
     cpu_s,
     names_of_families,
     no_chat_layer,
-    refusal,
     shortened,
     turn_of,
 )
+from app.engine.chat_worker import MAX_MEMORY_BYTES, refusal
 from app.engine.grammar_choice import either
-from app.engine.limited_child import Reply, serve
 from app.engine.schema_limits import MAX_BOUND, simplified, unenforced, without_bounds
 from app.engine.template_limits import TemplateLimits
 from app.engine.tool_text import IN_ITS_FORMAT, IN_OUR_FORMAT, Turn, as_text, described
@@ -42,7 +40,9 @@ from app.protocol.grammar import (
 )
 from app.protocol.json_object import read_object
 from app.protocol.request import Message, Role
+from app.system import worker
 from app.system.said import packed, said
+from app.system.worker import Answer, Question
 
 MAX_PROMPT_BYTES = 32 << 20  # far above what any context holds
 WORD = 1  # the kind of a trigger that is no pattern
@@ -417,47 +417,49 @@ def _failed(reason: str) -> str:
     return said("The model's chat template failed: {reason}", reason=shortened(last.strip()))
 
 
-def _begin(arguments: list[str] | None) -> Callable[[Any], Reply]:
-    library: ChatLibrary | None = None
-    template = _Template(None, *arguments) if arguments else None
+_library: ChatLibrary | None = None
 
-    def answer(question: dict[str, Any]) -> Reply:
-        nonlocal library, template
-        if library is None and (path := library_path()):
-            library = ChatLibrary(path)
-            template = _Template(library, *arguments) if arguments else None
-        match question:
-            case {"do": "grammar", "schema": schema}:
-                return _grammar_of_schema(library, schema), b""
-            case {"do": "check", "grammar": grammar}:
-                return {"fault": fault_of(grammar)}, b""
-            case {
-                "do": "render" | "write" as do,
-                "messages": turns,
-                "variables": variables,
-                "wishes": wishes,
-            }:
-                assert template
-                messages = [Message(Role(role), content, fields) for role, content, fields in turns]
-                wished = AnswerWishes(**wishes | {"tool_choice": ToolChoice(wishes["tool_choice"])})
-                if do == "render":
-                    return {}, _bytes(template.render(messages, variables, wished))
-                text, found = template.write(messages, variables, wished, question["json_schema"])
-                described = asdict(found) | {"warnings": [packed(one) for one in found.warnings]}
-                return {"format": described}, _bytes(text)
-        assert library
-        began = time.thread_time()
-        return {"delta": library(**question), "seconds": time.thread_time() - began}, b""
 
-    def answer_or_refuse(question: dict[str, Any]) -> Reply:
-        try:
-            return answer(question)
-        except RequestError as error:
-            return refusal(error)
-        except ChatLibraryError as error:
-            return {"error": str(error), "is_template": False}, b""
+@lru_cache(maxsize=1)
+def _template(library: ChatLibrary | None, *sources: str) -> _Template:
+    return _Template(library, *sources)
 
-    return answer_or_refuse
+
+def answer(asked: Question) -> Answer:
+    """Raises RequestError and ChatLibraryError."""
+    global _library
+    question = asked.value
+    worker.limit(CPU=_cpu_s(question))
+    if _library is None and (path := library_path()):
+        _library = ChatLibrary(path)
+    match question:
+        case {"do": "grammar", "schema": schema}:
+            return (_grammar_of_schema(_library, schema),)
+        case {"do": "check", "grammar": grammar}:
+            return ({"fault": fault_of(grammar)},)
+        case {"do": "render" | "write" as do, "template": sources, "messages": turns, "variables": variables}:
+            messages = [Message(Role(role), content, fields) for role, content, fields in turns]
+            wishes = AnswerWishes(
+                **question["wishes"] | {"tool_choice": ToolChoice(question["wishes"]["tool_choice"])}
+            )
+            template = _template(_library, *sources)
+            if do == "render":
+                return {}, _bytes(template.render(messages, variables, wishes))
+            text, found = template.write(messages, variables, wishes, question["json_schema"])
+            described = asdict(found) | {"warnings": [packed(one) for one in found.warnings]}
+            return {"format": described}, _bytes(text)
+    assert _library
+    began = time.thread_time()
+    return ({"delta": _library(**question), "seconds": time.thread_time() - began},)
+
+
+def answer_or_refuse(question: Question) -> Answer:
+    try:
+        return answer(question)
+    except RequestError as error:
+        return (refusal(error),)
+    except ChatLibraryError as error:
+        return ({"error": str(error), "is_template": False},)
 
 
 def _cpu_s(question: dict[str, Any]) -> int:
@@ -478,4 +480,6 @@ def _bytes(text: str) -> bytes:
 
 
 if __name__ == "__main__":
-    serve(_begin, _cpu_s)
+    parent = worker.Parent()
+    worker.limit(AS=MAX_MEMORY_BYTES)
+    parent.serve(answer_or_refuse)

@@ -1,7 +1,7 @@
 """llama.cpp's chat layer, which knows how each model family writes tool calls and reasoning.
 
 It is a library of its own that packaging/build_llama.py makes beside llama.cpp's. What it is given is
-strangers': call it in a child process only (`limited_child`). One thread.
+strangers': call it in a child process only (`chat_child`). One thread.
 """
 
 from __future__ import annotations

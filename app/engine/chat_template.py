@@ -12,14 +12,14 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from app.engine.limited_child import MAX_CPU_S, MAX_MEMORY_BYTES, LimitedChild, LimitReachedError
+from app.engine.chat_worker import MAX_CPU_S, MAX_MEMORY_BYTES, ChatWorker
 from app.protocol.answer_format import NO_WISHES, AnswerFormat, AnswerWishes, Trigger
-from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
-from app.protocol.grammar import is_costly, note_fault
+from app.protocol.errors import ChatTemplateError, InvalidRequestError
 from app.protocol.json_object import read_object
 from app.protocol.request import Message, Role
 from app.system.llama_library import missing
-from app.system.said import Said, packed, said, unpacked
+from app.system.said import Said, said, unpacked
+from app.system.worker import WorkerEndedError
 
 if TYPE_CHECKING:
     from jinja2 import Template as JinjaTemplate
@@ -65,8 +65,6 @@ class Template(Protocol):
         Where nothing is known of the model's answers, that has no grammar for `json_schema` either.
         """
 
-    def close(self) -> None: ...
-
 
 class ChatTemplate:
     """A compiled template. Any thread; no limits, so only for our own templates."""
@@ -106,9 +104,6 @@ class ChatTemplate:
             raise InvalidRequestError(no_chat_layer())
         return self.render(messages, variables, wishes), AnswerFormat()
 
-    def close(self) -> None:
-        """Nothing to free."""
-
 
 class LimitedChatTemplate:
     """A template from a model file, used in a child process. Any thread, one at a time.
@@ -117,17 +112,22 @@ class LimitedChatTemplate:
     template, Jinja2 does, and knows no tools then.
     """
 
-    def __init__(self, source: str, bos_text: str = "", eos_text: str = "", *, tool_source: str = "") -> None:
+    def __init__(
+        self,
+        source: str,
+        bos_text: str = "",
+        eos_text: str = "",
+        *,
+        tool_source: str = "",
+        chat_layer: ChatWorker | None = None,
+    ) -> None:
         """`tool_source` is the template for chats with tools, if that is another one."""
         if len(source) > MAX_SOURCE_CHARS:
             source = f"{{{{ raise_exception('it has more than {MAX_SOURCE_CHARS:,} characters') }}}}"
         if len(tool_source) > MAX_SOURCE_CHARS:
             tool_source = ""
-        self._child = LimitedChild("app.engine.chat_child", [source, tool_source, bos_text, eos_text])
-
-    def start(self) -> None:
-        """So that the first chat does not wait for the child."""
-        self._child.start()
+        self._sources = source, tool_source, bos_text, eos_text
+        self._chat_layer = chat_layer or ChatWorker()
 
     def render(
         self, messages: Sequence[Message], variables: str = "", wishes: AnswerWishes = NO_WISHES
@@ -148,7 +148,7 @@ class LimitedChatTemplate:
 
     def close(self) -> None:
         """Also aborts a rendering under way."""
-        self._child.close()
+        self._chat_layer.close()
 
     def _ask(
         self,
@@ -159,10 +159,12 @@ class LimitedChatTemplate:
         json_schema: str = "",
     ) -> tuple[dict[str, Any], str]:
         turns = [[message.role, message.content, message.fields] for message in messages]
-        question = {"do": do, "messages": turns, "variables": variables, "wishes": asdict(wishes)}
+        asked = {"do": do, "messages": turns, "variables": variables, "json_schema": json_schema}
         try:
-            reply, text = self._child.ask(question | {"json_schema": json_schema})
-        except LimitReachedError as error:
+            reply, (text,) = self._chat_layer.answered(
+                asked | {"template": self._sources, "wishes": asdict(wishes)}
+            )
+        except WorkerEndedError as error:
             raise ChatTemplateError(
                 said(
                     "The model's chat template crashed llama.cpp's template engine, as endless "
@@ -176,16 +178,15 @@ class LimitedChatTemplate:
                     size=MAX_MEMORY_BYTES >> 20,
                 )
             ) from None
-        raise_refusal(reply)
         return reply, text.decode("utf-8", "surrogatepass")
 
 
 class ChatMl:
     """The template for models without one. It is ours, so only for tools it needs a child process."""
 
-    def __init__(self, bos_text: str = "", eos_text: str = "") -> None:
+    def __init__(self, bos_text: str, eos_text: str, chat_layer: ChatWorker) -> None:
         self._plain = ChatTemplate(CHATML, bos_text, eos_text)
-        self._with_tools = LimitedChatTemplate(CHATML, bos_text, eos_text)
+        self._with_tools = LimitedChatTemplate(CHATML, bos_text, eos_text, chat_layer=chat_layer)
 
     def render(
         self, messages: Sequence[Message], variables: str = "", wishes: AnswerWishes = NO_WISHES
@@ -201,73 +202,15 @@ class ChatMl:
     ) -> tuple[str, AnswerFormat]:
         return self._for(messages, wishes).write(messages, variables, wishes, json_schema)
 
-    def close(self) -> None:
-        self._with_tools.close()
-
     def _for(self, messages: Sequence[Message], wishes: AnswerWishes) -> Template:
         is_about_tools = wishes.tools or any(message.role is Role.TOOL for message in messages)
         return self._with_tools if is_about_tools else self._plain
-
-
-class SchemaConverter:
-    """From JSON Schema to a grammar, in a child process that starts with the first one. Any thread.
-
-    It checks grammars, too, where that takes long.
-    """
-
-    def __init__(self) -> None:
-        self._child = LimitedChild("app.engine.chat_child")
-
-    def format_of(self, json_schema: str) -> AnswerFormat:
-        """Of an answer that is nothing but a value of `json_schema`. Raises InvalidRequestError."""
-        try:
-            reply, _data = self._child.ask({"do": "grammar", "schema": json_schema})
-        except LimitReachedError as error:
-            raise InvalidRequestError(
-                said("The JSON schema crashed llama.cpp's converter. Simplify it.")
-                if error.has_crashed
-                else said(
-                    "The JSON schema took more than {seconds} seconds or {size} MiB. Simplify it.",
-                    seconds=MAX_CPU_S,
-                    size=MAX_MEMORY_BYTES >> 20,
-                )
-            ) from None
-        raise_refusal(reply)
-        return AnswerFormat(grammar=reply["grammar"], warnings=tuple(map(unpacked, reply["warnings"])))
-
-    def check(self, grammar: str) -> None:
-        """What is found is what `check_grammar` tells from then on. Raises InvalidRequestError."""
-        if not (grammar and is_costly(grammar)):
-            return
-        try:
-            reply, _data = self._child.ask({"do": "check", "grammar": grammar})
-        except LimitReachedError:
-            raise InvalidRequestError(
-                said("The grammar took more than {seconds} seconds to check. Simplify it.", seconds=MAX_CPU_S)
-            ) from None
-        note_fault(grammar, reply["fault"])
-
-    def close(self) -> None:
-        """Also ends work that is under way."""
-        self._child.close()
 
 
 def cpu_s(num_messages: int, num_tool_chars: int) -> int:
     """How long a template may compute: some look at every message once more with each message."""
     more_s = num_messages // MESSAGES_PER_S + num_tool_chars // TOOL_CHARS_PER_S
     return (2 * MAX_CPU_S if num_tool_chars else MAX_CPU_S) + min(more_s, MAX_MORE_S)
-
-
-def raise_refusal(reply: dict[str, Any]) -> None:
-    """The RequestError that the child caught, if it did."""
-    if "error" in reply:
-        kind = ChatTemplateError if reply["is_template"] else InvalidRequestError
-        raise kind(unpacked(reply["error"]))
-
-
-def refusal(error: RequestError) -> tuple[dict[str, Any], bytes]:
-    """What `raise_refusal` takes."""
-    return {"error": packed(str(error)), "is_template": isinstance(error, ChatTemplateError)}, b""
 
 
 def _format_of(reply: dict[str, Any]) -> AnswerFormat:

@@ -6,36 +6,31 @@ For engines that may crash their process, as when a worker is lost. Knows no Qt.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import logging
 import pickle
-import queue
-import tempfile
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import IO, Any, TypeVar, cast
+from dataclasses import replace
+from typing import Any, TypeVar, cast
 
-from app.engine.probe import last_lines, probe, probe_adapter, signal_name, unchanged
+from app.engine.probe import probe, probe_adapter, unchanged
 from app.engine.prompt_builder import PromptBuilder
-from app.engine.workers import MAX_WORKERS, Worker, WorkerState, ask, lost
+from app.engine.workers import MAX_WORKERS, RemoteWorker, WorkerState, ask, lost
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, ModelInfo
 from app.protocol.report import HibernatedChat, StepReport
-from app.system import child_process
 from app.system.memory import free_memory_bytes
 from app.system.said import Said, said
+from app.system.worker import Worker, WorkerEndedError, WorkerRefusedError
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 OnProgress = Callable[[float], bool]
-Message = tuple[str, Any]
 Fitter = Callable[[LoadParams, Sequence[Device]], LoadParams]
 
 POLL_S = 0.05
@@ -43,20 +38,6 @@ WORKER_PATIENCE_S = 10.0
 END_S = 2.0  # to end after `stop`: a step on other machines cannot be interrupted
 PROBE_SHARE = 0.3  # of the progress
 GONE = said("The engine stopped.")
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """To the child: end the loop."""
-
-
-@dataclass(frozen=True, slots=True)
-class UsePrompts:
-    """To the child: call a method of its PromptBuilder or, without arguments, read a property."""
-
-    number: int  # of the answer
-    name: str
-    arguments: tuple[Any, ...]
 
 
 class EngineProcess:
@@ -76,25 +57,25 @@ class EngineProcess:
         self._on_reports_ready = on_reports_ready
         self._reports: deque[StepReport] = deque()
         self._hibernated: tuple[HibernatedChat, ...] = ()  # as told last: reports come without
-        self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
-        self._child: child_process.Child | None = None
-        self._letters: queue.SimpleQueue[object] = queue.SimpleQueue()  # for the child; None: no more
+        self._worker = Worker("app.engine.engine_child", keeps_log=True, is_once=True)
+        self._progress = PROBE_SHARE
         self._stop_by: float | None = None  # time.monotonic()
-        self._is_gone = False
-        self._failure = ""
         self._prompt_thread = ThreadPoolExecutor(1, "prompts elsewhere")
-        self._numbers = itertools.count()
-        self._answers: dict[int, Future[Any]] = {}  # what the child has been asked
+        # What is posted is written on a thread, so that a child that does not read never blocks the caller.
+        self._writer = ThreadPoolExecutor(1, "engine writer")
 
     # Any thread.
 
     def post(self, command: Command) -> None:
-        """Queued, so that a child that does not read never blocks the caller."""
-        self._letters.put(command)
+        self._tell({"do": "post"}, pickled(command))
 
     def stop(self) -> None:
         self._stop_by = time.monotonic() + END_S
-        self._letters.put(Stop())
+        self._tell({"do": "stop"})
+
+    def _tell(self, message: dict[str, Any], *parts: bytes) -> None:
+        with contextlib.suppress(RuntimeError):  # it has ended
+            self._writer.submit(self._worker.tell, message, *parts)
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         """`work` is called here; its calls on the builder run in the child."""
@@ -119,30 +100,38 @@ class EngineProcess:
         self._probe_file()
         workers = self._workers()
         self._params = self._fit(self._params, workers)
-        with tempfile.TemporaryFile() as native_log:
-            self._child = child_process.start("app.engine.engine_child", native_log, leads_group=True)
-            reader = threading.Thread(target=self._read, args=(self._child.stdout,), name="engine reader")
-            writer = threading.Thread(target=self._write, args=(self._child.stdin,), name="engine writer")
-            self._letters.put((self._params, log.getEffectiveLevel()))
-            reader.start()
-            writer.start()
-            try:
-                yield replace(self._await_model(native_log), workers=tuple(workers))
-                if self._is_crashed:
-                    raise self._crash(native_log)
-            finally:
-                self._end()
-                child_process.kill(self._child)
-                writer.join()
-                reader.join()
-                child_process.reap(self._child)
+        try:
+            yield replace(self._loaded_model(), workers=tuple(workers))
+        finally:
+            self._worker.close()
+            self._writer.shutdown()
+            self._prompt_thread.shutdown(wait=False)
 
     def run(self) -> None:
-        """Returns when the child has ended. Raises EngineError when it has failed in order."""
-        while self._is_patient and (message := self._next_message()) != ("end", None):
-            self._take(message)
-        if self._failure:
-            raise EngineError(self._failure)
+        """Returns when the engine has ended. Raises EngineError when it has failed or crashed."""
+        try:
+            self._worker.ask({"do": "run"}, on_news=self._take, every_s=POLL_S)
+        except WorkerRefusedError as refusal:
+            raise EngineError(str(refusal)) from None
+        except WorkerEndedError as error:
+            if self._stop_by is None:
+                raise self._crash(error) from None
+
+    def _loaded_model(self) -> ModelInfo:
+        told = pickled((self._params, log.getEffectiveLevel()))
+        try:
+            _, (model,) = self._worker.ask({"do": "load"}, told, on_news=self._on_load_news, every_s=POLL_S)
+        except WorkerRefusedError as refusal:
+            raise ModelLoadError(str(refusal)) from None
+        except WorkerEndedError as error:
+            raise ModelLoadError(str(self._crash(error))) from None
+        return cast(ModelInfo, pickle.loads(model))
+
+    def _on_load_news(self, news: dict[str, Any]) -> None:
+        if "progress" in news:
+            self._progress = PROBE_SHARE + (1 - PROBE_SHARE) * news["progress"]
+        self._check_cancelled(self._progress)
+        _log(news)
 
     def _probe_file(self) -> None:
         """Skips a file larger than this machine's memory: loading it in the child is test enough."""
@@ -170,7 +159,7 @@ class EngineProcess:
             devices.append(worker.device)
         return devices
 
-    def _asked(self, address: str) -> Worker:
+    def _asked(self, address: str) -> RemoteWorker:
         """Waits for a worker that serves another engine: mostly it is our former one."""
         deadline = time.monotonic() + WORKER_PATIENCE_S
         while True:
@@ -184,93 +173,37 @@ class EngineProcess:
         if not self._on_progress(progress):
             raise ModelLoadCancelledError(said("Loading {name} was cancelled.", name=self._params.path.name))
 
-    def _await_model(self, native_log: IO[bytes]) -> ModelInfo:
-        progress = PROBE_SHARE
-        while True:
-            self._check_cancelled(progress)
-            match self._next_message():
-                case "progress", fraction:
-                    progress = PROBE_SHARE + (1 - PROBE_SHARE) * fraction
-                case "loaded", model:
-                    return cast(ModelInfo, model)
-                case "failed", reason:
-                    raise ModelLoadError(reason)
-                case "end", _:
-                    raise ModelLoadError(str(self._crash(native_log)))
-                case message:
-                    self._take(message)
+    def _take(self, news: dict[str, Any], *reports: bytes) -> None:
+        for report, hibernated in pickle.loads(reports[0]) if reports else ():
+            if hibernated is not None:
+                self._hibernated = hibernated
+            self._reports.append(replace(report, hibernated=self._hibernated))
+        if reports:
+            self._on_reports_ready()
+        _log(news)
+        if self._stop_by is not None and time.monotonic() >= self._stop_by:
+            self._worker.kill()
 
-    @property
-    def _is_patient(self) -> bool:
-        return self._stop_by is None or time.monotonic() < self._stop_by
-
-    @property
-    def _is_crashed(self) -> bool:
-        return self._stop_by is None and not self._failure
-
-    def _next_message(self) -> Message:
-        try:
-            return self._messages.get(timeout=POLL_S) or ("end", None)
-        except queue.Empty:
-            return "nothing", None
-
-    def _take(self, message: Message) -> None:
-        match message:
-            case "reports", reports:
-                for report, hibernated in reports:
-                    if hibernated is not None:
-                        self._hibernated = hibernated
-                    self._reports.append(replace(report, hibernated=self._hibernated))
-                self._on_reports_ready()
-            case "answer", (number, is_good, value):
-                future = self._answers.pop(number)
-                (future.set_result if is_good else future.set_exception)(value)
-            case "log", (name, level, text):
-                logging.getLogger(name).log(level, "%s", text)
-            case "failed", reason:
-                self._failure = reason
-
-    def _end(self) -> None:
-        """Ends all open requests and calls."""
-        self._is_gone = True
-        self._letters.put(None)
-        while self._answers:
-            with contextlib.suppress(KeyError):
-                self._answers.popitem()[1].set_exception(EngineError(GONE))
-        self._prompt_thread.shutdown(wait=False)
-
-    def _crash(self, native_log: IO[bytes]) -> EngineCrashedError:
-        assert self._child
-        lines = last_lines(native_log)
-        child_process.await_end(self._child, END_S)
-        exit_code = self._child.returncode or 0
+    def _crash(self, error: WorkerEndedError) -> EngineCrashedError:
+        lines, exit_code = error.last_lines, error.exit_code
         log.error("%s: its engine ended with %d.\n%s", self._params.path, exit_code, "\n".join(lines))
         lost_workers = lost(self._params.workers)
-        told = _crash_message(lost_workers, exit_code, lines[-1] if lines else "")
-        return EngineCrashedError(told, lost_workers)
-
-    # The pipes.
-
-    def _write(self, stdin: IO[bytes]) -> None:
-        with contextlib.suppress(OSError):  # it is gone; `run` reports that
-            while (letter := self._letters.get()) is not None:
-                pickle.dump(letter, stdin, pickle.HIGHEST_PROTOCOL)
-                stdin.flush()
+        return EngineCrashedError(_crash_message(lost_workers, error), lost_workers)
 
     def _ask(self, name: str, *arguments: object) -> Any:
         """On the prompt thread."""
-        number = next(self._numbers)
-        future = self._answers[number] = Future[Any]()
-        self._letters.put(UsePrompts(number, name, arguments))
-        if self._is_gone and number in self._answers:  # it came too late for `_end`
-            raise EngineError(GONE)
-        return future.result()
+        try:
+            answer, (data,) = self._worker.ask({"do": "prompts", "name": name}, pickled(arguments))
+        except WorkerEndedError:
+            raise EngineError(GONE) from None
+        value = pickle.loads(data)
+        if not answer["is_good"]:
+            raise value
+        return value
 
-    def _read(self, stdout: IO[bytes]) -> None:
-        with contextlib.suppress(EOFError, pickle.UnpicklingError, OSError):  # it died, perhaps in a word
-            while True:
-                self._messages.put(pickle.load(stdout))
-        self._messages.put(None)
+
+def pickled(value: object) -> bytes:
+    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
 
 class _PromptsElsewhere:
@@ -285,7 +218,13 @@ class _PromptsElsewhere:
         return lambda *arguments, **named: self._ask(name, arguments, named)
 
 
-def _crash_message(lost_workers: tuple[str, ...], exit_code: int, last_words: str) -> Said:
+def _log(news: dict[str, Any]) -> None:
+    if "log" in news:
+        name, level, text = news["log"]
+        logging.getLogger(name).log(level, "%s", text)
+
+
+def _crash_message(lost_workers: tuple[str, ...], error: WorkerEndedError) -> Said:
     if len(lost_workers) == 1:
         return said(
             "The worker {address}, which held part of the model, no longer responds.",
@@ -296,11 +235,11 @@ def _crash_message(lost_workers: tuple[str, ...], exit_code: int, last_words: st
             "The workers {addresses}, which held parts of the model, no longer respond.",
             addresses=", ".join(lost_workers),
         )
-    how = signal_name(exit_code)
+    how = error.signal_name
     if how == "SIGKILL":
         return said("The system killed the engine, most likely because it ran out of memory.")
     return said(
         "The engine crashed ({how}: {last_words}).",
-        how=how or said("exit code {code}", code=exit_code),
-        last_words=last_words or said("no output"),
+        how=how or said("exit code {code}", code=error.exit_code),
+        last_words=error.last_lines[-1] if error.last_lines else said("no output"),
     )

@@ -6,13 +6,11 @@ be stopped in the middle of an encoding, and because it can stand back for the e
 
 from __future__ import annotations
 
-import itertools
 import logging
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,15 +23,15 @@ from app.engine.media_rows import Part
 from app.media import reading
 from app.protocol.errors import InvalidRequestError, ModelLoadError, RequestError
 from app.protocol.media import Media, MediaKind, Senses
-from app.system import child_process
-from app.system.said import said, unpacked
+from app.system.said import said
+from app.system.worker import Message, Worker, WorkerEndedError, WorkerRefusedError
 
 log = logging.getLogger(__name__)
 
 RAM_SHARE, MAX_RAM_BYTES = 0.05, 512 * 2**20
 MAX_LAYOUTS = 1000
 PROGRESS_S = 1.0
-MAX_START_S, MAX_LAYOUT_S, MAX_ENCODE_S = 300.0, 30.0, 900.0
+MAX_START_S, MAX_ENCODE_S = 300.0, 900.0
 
 Rows = npt.NDArray[np.float32]
 Key = tuple[str, MediaKind, tuple[int, ...]]
@@ -41,13 +39,6 @@ CRASHED = said(
     "The projector's process crashed while encoding a picture or sound. Its file may be damaged, or "
     "made for another model."
 )
-
-
-_Answer = Future[tuple[dict[str, Any], list[bytes]]]
-
-
-class ChildGoneError(Exception):
-    """It crashed, or was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +81,17 @@ class MediaEncoder:
         self.on_progress: Callable[[], None] = lambda: None
         self.num_encoded = 0
         self.fingerprint = fingerprint
-        self._child = ProjectorProcess(projector, model, num_threads)
-        about = self._child.start()
+        self._worker = Worker("app.engine.projector_child")
+        self._files = {"projector": str(projector), "model": str(model), "num_threads": num_threads}
+        try:
+            about, _ = self._worker.ask(self._files | {"do": "describe"}, max_s=MAX_START_S)
+        except (WorkerRefusedError, WorkerEndedError) as error:
+            self._worker.close()
+            crashed = said(
+                "{name} crashed its process: it is damaged, or not a projector for this model.",
+                name=projector.name,
+            )
+            raise ModelLoadError(str(error) or crashed) from error
         self.rate: int = about["rate"]
         self.max_rows_at_once: int = about["max_rows_at_once"]
         self.senses = Senses(
@@ -109,6 +109,7 @@ class MediaEncoder:
         self._wanted: OrderedDict[Key, Media] = OrderedDict()  # in the order in which they were asked for
         self._current: Key | None = None
         self._current_since = 0.0
+        self._num_rows = 0  # of it that are encoded
         self._is_cancelled = False  # what is encoded now
         self._reader: reading.MediaReading | None = None  # of its file
         self._is_closed = False
@@ -123,8 +124,8 @@ class MediaEncoder:
         kind, size = media.kind, self._size(media)
         known = self._layouts.get((kind, size))
         if known is None:
-            parts = self._ask({"do": "layout", "kind": kind, "size": size}, b"", MAX_LAYOUT_S)[0]["layout"]
-            known = self._layouts[kind, size] = tuple(map(_part, parts))
+            answer, _ = self._ask({"do": "layout", "kind": kind, "size": size}, max_s=MAX_START_S)
+            known = self._layouts[kind, size] = tuple(map(_part, answer["layout"]))
             if len(self._layouts) > MAX_LAYOUTS:
                 self._layouts.popitem(last=False)
         return known
@@ -170,7 +171,7 @@ class MediaEncoder:
             if self._current is None:
                 return Progress()
             elapsed_s = time.perf_counter() - self._current_since
-            return Progress(self._current[0], self._child.num_rows, elapsed_s)
+            return Progress(self._current[0], self._num_rows, elapsed_s)
 
     def close(self) -> None:
         with self._turn:
@@ -178,13 +179,13 @@ class MediaEncoder:
             self._wanted.clear()
             self._turn.notify()
         self._stop_encoding()
-        self._child.close()
+        self._worker.close()
         self._thread.join()
 
     def _stop_encoding(self) -> None:
         if self._reader:
             self._reader.cancel()
-        self._child.kill()
+        self._worker.kill()
 
     # Its own thread.
 
@@ -220,9 +221,9 @@ class MediaEncoder:
             data = reading.picture(media, reader=reader).rgb
         else:
             data = reading.samples(media, self.rate, reader)
-        self._child.num_rows = 0
+        self._num_rows = 0
         question = {"do": "encode", "kind": media.kind, "size": self._size(media)}
-        answer, parts = self._ask(question, data, MAX_ENCODE_S)
+        answer, parts = self._ask(question, data, max_s=MAX_ENCODE_S)
         return tuple(
             np.frombuffer(part, np.float32).reshape(shape)
             for part, shape in zip(parts, answer["shapes"], strict=True)
@@ -250,16 +251,20 @@ class MediaEncoder:
 
     # Any thread.
 
-    def _ask(self, question: dict[str, Any], data: bytes, max_s: float) -> tuple[dict[str, Any], list[bytes]]:
+    def _ask(self, question: dict[str, Any], *parts: bytes, max_s: float) -> Message:
+        """The question brings the files, which a child that has been started again does not know."""
         try:
-            answer, parts = self._child.ask(question, data, max_s, self.on_progress)
-        except ChildGoneError as error:
+            return self._worker.ask(
+                self._files | question, *parts, max_s=max_s, on_news=self._on_news, every_s=PROGRESS_S
+            )
+        except WorkerRefusedError as refusal:
+            raise InvalidRequestError(str(refusal)) from None
+        except WorkerEndedError as error:
             raise RequestError(CRASHED) from error
-        except ModelLoadError as error:
-            raise RequestError(str(error)) from error
-        if "refusal" in answer:
-            raise InvalidRequestError(unpacked(answer["refusal"]))
-        return answer, parts
+
+    def _on_news(self, news: dict[str, Any]) -> None:
+        self._num_rows = news.get("num_rows", self._num_rows)
+        self.on_progress()
 
     def _key(self, media: Media) -> Key:
         return media.sha256, media.kind, self._size(media)
@@ -268,127 +273,6 @@ class MediaEncoder:
         if media.kind is MediaKind.PICTURE:
             return media.width, media.height
         return (reading.num_samples(media, self.rate),)
-
-
-class ProjectorProcess:
-    """The child. Any thread may ask; after it has ended, the next question starts it again."""
-
-    def __init__(self, projector: Path, model: Path, num_threads: int) -> None:
-        self._name = projector.name
-        self._told = {"projector": str(projector), "model": str(model), "num_threads": num_threads}
-        self._lock = threading.Lock()
-        self._child: child_process.Child | None = None
-        self._newest: child_process.Child | None = None  # also while it starts
-        self._listener: threading.Thread | None = None
-        self._writing = threading.Lock()
-        self._numbers = itertools.count()
-        self._killed: child_process.Child | None = None
-        self.num_rows = 0  # that are encoded, of what is being encoded
-        self._answers: dict[int, tuple[child_process.Child, _Answer]] = {}
-        self._closed = threading.Event()
-
-    def start(self) -> dict[str, Any]:
-        """What it says of the projector. Raises ModelLoadError."""
-        with self._lock:
-            return self._started()
-
-    def ask(
-        self, question: dict[str, Any], data: bytes, max_s: float, on_waiting: Callable[[], None]
-    ) -> tuple[dict[str, Any], list[bytes]]:
-        """Calls `on_waiting` every second. Raises ChildGoneError or ModelLoadError."""
-        number = next(self._numbers)
-        future: _Answer = Future()
-        with self._lock:
-            if self._child is None or self._child is self._killed:
-                self._started()
-            child = self._child
-            assert child is not None
-            self._answers[number] = child, future
-        try:
-            with self._writing:
-                child_process.send(child.stdin, question | {"id": number, "num_bytes": len(data)})
-                assert child.stdin is not None
-                child.stdin.write(data)
-                child.stdin.flush()
-        except (OSError, ValueError):
-            self._note_end(child)
-        ends_at = time.monotonic() + max_s
-        while True:
-            try:
-                return future.result(PROGRESS_S)
-            except TimeoutError as error:
-                if time.monotonic() >= ends_at:
-                    child_process.kill(child)
-                    raise ChildGoneError from error
-                on_waiting()
-
-    def kill(self) -> None:
-        """In the middle of its work, or of its start."""
-        if child := self._newest:
-            self._killed = child
-            child_process.kill(child)
-
-    def close(self) -> None:
-        self._closed.set()
-        self.kill()
-        with self._lock:
-            listener = self._listener
-        if listener:
-            listener.join()
-
-    def _started(self) -> dict[str, Any]:
-        if self._closed.is_set():
-            raise ChildGoneError
-        child = self._newest = child_process.start("app.engine.projector_child", leads_group=True)
-        if self._closed.is_set():  # meanwhile
-            child_process.kill(child)
-        timer = threading.Timer(MAX_START_S, child_process.kill, [child])
-        timer.start()
-        try:
-            child_process.send(child.stdin, self._told)
-            about: dict[str, Any] = child_process.receive(child.stdout)
-        except (OSError, EOFError, ValueError) as error:
-            child_process.reap(child)
-            raise ModelLoadError(
-                said(
-                    "{name} crashed its process: it is damaged, or not a projector for this model.",
-                    name=self._name,
-                )
-            ) from error
-        finally:
-            timer.cancel()
-        if "refusal" in about:
-            child_process.reap(child)
-            raise ModelLoadError(unpacked(about["refusal"]))
-        self._child = child
-        self._listener = threading.Thread(
-            target=self._listen, args=(child,), name="skein-projector", daemon=True
-        )
-        self._listener.start()
-        return about
-
-    def _listen(self, child: child_process.Child) -> None:
-        assert child.stdout is not None
-        try:
-            while True:
-                answer = child_process.receive(child.stdout)
-                parts = [_all_of(child.stdout.read(size), size) for size in answer["parts"]]
-                if "num_rows" in answer:
-                    self.num_rows = answer["num_rows"]
-                elif asked := self._answers.pop(answer["id"], None):
-                    asked[1].set_result((answer, parts))
-        except (OSError, EOFError, ValueError):
-            self._note_end(child)
-            child_process.reap(child)
-
-    def _note_end(self, child: child_process.Child) -> None:
-        with self._lock:
-            if self._child is child:
-                self._child = None
-            lost = [number for number, (asked, _) in list(self._answers.items()) if asked is child]
-            waiting = [self._answers.pop(number)[1] for number in lost]
-        for future in waiting:
-            future.set_exception(ChildGoneError())
 
 
 def cannot(kind: MediaKind) -> str:
@@ -407,12 +291,6 @@ def _part(told: dict[str, Any]) -> Part:
     if "tokens" in told:
         return Part(tokens=tuple(told["tokens"]))
     return Part((), told["rows"], told["positions"], told["width"], told["is_whole"])
-
-
-def _all_of(data: bytes, size: int) -> bytes:
-    if len(data) < size:
-        raise EOFError
-    return data
 
 
 def _usual_bytes() -> int:

@@ -1,6 +1,6 @@
 """Reads answers as messages while they grow: any asyncio loop, which is never held up by it.
 
-The reading itself is done by `AnswerReaders`, on one thread for all.
+The reading itself is done by `AnswerReader`, on one thread for all.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from app.engine.answer_reader import AnswerReader, AnswerReaders
+from app.engine.answer_reader import AnswerReader
+from app.engine.chat_worker import ChatWorker
 from app.protocol.answer_format import AnswerFormat
 from app.protocol.answer_message import MessageDelta
 
@@ -22,23 +23,23 @@ class MessageReaders:
     """Readers that share a thread and a child process, which start with the first of them."""
 
     def __init__(self) -> None:
-        self._readers = AnswerReaders()
+        self.chat_layer = ChatWorker()
         self._thread = ThreadPoolExecutor(1, "skein-reading")  # one child reads one answer at a time
 
     def open(self, max_calls: int | None = None) -> MessageReader:
         """Of the answer, at most `max_calls` calls of tools are told."""
-        return MessageReader(self._readers, self._thread, max_calls)
+        return MessageReader(self.chat_layer, self._thread, max_calls)
 
     def close(self) -> None:
-        self._readers.close()
+        self.chat_layer.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 class MessageReader:
     """Reads one answer, whole or in pieces. Until its format is known, all of it is text."""
 
-    def __init__(self, readers: AnswerReaders, thread: ThreadPoolExecutor, max_calls: int | None) -> None:
-        self._readers, self._thread = readers, thread
+    def __init__(self, chat_layer: ChatWorker, thread: ThreadPoolExecutor, max_calls: int | None) -> None:
+        self._chat_layer, self._thread = chat_layer, thread
         self._max_calls = max_calls
         self._reader: AnswerReader | None = None
         self._rests_until = 0.0
@@ -51,7 +52,7 @@ class MessageReader:
     def note_format(self, format_: AnswerFormat) -> None:
         """How the model writes this answer. Before anything is read."""
         if format_.parser:
-            self._reader = self._readers.open(format_.parser)
+            self._reader = AnswerReader(self._chat_layer, format_.parser)
 
     def close(self) -> None:
         if self._reader:

@@ -10,24 +10,19 @@ The thread that loads. It waits without the GIL.
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
-import queue
-import signal
-import subprocess
-import tempfile
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from app.engine.good_files import GoodFiles, ModelFile
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
-from app.system import child_process, paths
-from app.system.said import said, together, unpacked
+from app.system import paths
+from app.system.said import said, together
+from app.system.worker import Worker, WorkerEndedError, WorkerRefusedError
 
 if TYPE_CHECKING:
     from app.engine.llama.backend import LlamaBackend
@@ -43,9 +38,6 @@ Fitter = Callable[["LoadParams", "Sequence[Device]"], "LoadParams"]
 FORMAT = 1  # increase it when the probe tests more than before
 PROBE_SHARE = 0.5  # of the progress: the probe reads the file from disk, the load finds it in memory
 POLL_S = 0.05
-END_S = 10.0  # from a child's last word to its end
-LAST_LOG_BYTES = 4096
-MAX_LAST_LINES = 10
 
 FOR_VECTORS = " for vectors"  # behind the key of a file
 GIB = 1 << 30
@@ -163,7 +155,7 @@ class _Trial:
         self._model, self._adapter, self._embeds = model, adapter, embeds
         self.path = adapter or model
         self._limits = _Limits.of(self.file().size_bytes)
-        self._messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._progress = 0.0
 
     def file(self) -> ModelFile:
         """The file's current identity, and what it is good for: an adapter may be bad for another model."""
@@ -176,77 +168,43 @@ class _Trial:
         return ModelFile(adapter.key + model.key, adapter.size_bytes + model.size_bytes)
 
     def run(self, on_progress: OnProgress) -> None:
-        """Raises ModelLoadError unless the child says that the file is good, and then ends well."""
-        with self._child() as (child, native_log):
-            try:
-                verdict = self._await_verdict(on_progress)
-                exit_code = child.wait(END_S)
-            except (TimeoutError, subprocess.TimeoutExpired):
-                raise ModelLoadError(self._too_slow()) from None
-            lines = last_lines(native_log)
-        if exit_code or not verdict:
-            log.error("%s: the probe ended with %d.\n%s", self.path, exit_code, "\n".join(lines))
-            raise ModelLoadError(self._crash_message(exit_code, lines[-1] if lines else ""))
-        if "refusal" in verdict:
-            raise ModelLoadError(unpacked(verdict["refusal"]))
-        for remark in verdict["remarks"]:
+        """Raises ModelLoadError unless the child says that the file is good."""
+        question = {"path": str(self._model), "adapter": str(self._adapter or ""), "embeds": self._embeds}
+        worker = Worker("app.engine.probe_child", keeps_log=True, is_once=True)
+        try:
+            answer, _ = worker.ask(
+                question | asdict(self._limits),
+                max_s=self._limits.max_wall_s,
+                on_news=partial(self._pass_on, on_progress),
+                every_s=POLL_S,
+            )
+        except WorkerRefusedError as refusal:
+            raise ModelLoadError(str(refusal)) from None
+        except WorkerEndedError as error:
+            lines = "\n".join(error.last_lines)
+            log.error("%s: the probe ended with %d.\n%s", self.path, error.exit_code, lines)
+            raise ModelLoadError(self._too_slow() if error.is_late else self._crash_message(error)) from None
+        except OSError as error:
+            raise ModelLoadError(
+                said(
+                    "{name} cannot be tested before loading: {reason}. Close other programs, or free "
+                    "some disk space.",
+                    name=self.path.name,
+                    reason=error.strerror,
+                )
+            ) from error
+        finally:
+            worker.close()
+        for remark in answer["remarks"]:
             log.info("%s: %s", self.path, remark)
 
-    @contextlib.contextmanager
-    def _child(self) -> Iterator[tuple[child_process.Child, IO[bytes]]]:
-        """The child at work and what it writes to stderr. It does not outlive the block."""
-        with contextlib.ExitStack() as stack:
-            try:
-                native_log = stack.enter_context(tempfile.TemporaryFile())
-                child = child_process.start("app.engine.probe_child", native_log, leads_group=True)
-            except OSError as error:
-                raise ModelLoadError(
-                    said(
-                        "{name} cannot be tested before loading: {reason}. Close other programs, or free "
-                        "some disk space.",
-                        name=self.path.name,
-                        reason=error.strerror,
-                    )
-                ) from error
-            reader = threading.Thread(target=self._read, args=(child.stdout,), name="probe", daemon=True)
-            reader.start()
-            try:
-                with contextlib.suppress(OSError):  # it is dead already: then its exit code counts
-                    files = {"path": str(self._model), "adapter": str(self._adapter or "")}
-                    words = files | {"embeds": self._embeds} | asdict(self._limits)
-                    child_process.send(child.stdin, words)
-                yield child, native_log
-            finally:
-                child_process.kill(child)
-                reader.join(END_S)
-                child_process.reap(child)
+    def _pass_on(self, on_progress: OnProgress, news: dict[str, Any]) -> None:
+        self._progress = news.get("progress", self._progress)
+        if not on_progress(self._progress):
+            raise ModelLoadCancelledError(said("Loading {name} was cancelled.", name=self.path.name))
 
-    def _read(self, stdout: IO[bytes]) -> None:
-        for line in stdout:
-            with contextlib.suppress(ValueError):  # it died in the middle of a line
-                self._messages.put(json.loads(line))
-        self._messages.put(None)
-
-    def _await_verdict(self, on_progress: OnProgress) -> dict[str, Any]:
-        """The child's last message other than progress; empty if it died before."""
-        deadline = time.monotonic() + self._limits.max_wall_s
-        progress = 0.0
-        verdict: dict[str, Any] = {}
-        while time.monotonic() < deadline:
-            if not on_progress(progress):
-                raise ModelLoadCancelledError(said("Loading {name} was cancelled.", name=self.path.name))
-            with contextlib.suppress(queue.Empty):
-                message = self._messages.get(timeout=POLL_S)
-                if message is None:
-                    return verdict
-                if "progress" in message:
-                    progress = message["progress"]
-                else:
-                    verdict = message
-        raise TimeoutError
-
-    def _crash_message(self, exit_code: int, last_line: str) -> str:
-        name, how = self.path.name, signal_name(exit_code)
+    def _crash_message(self, error: WorkerEndedError) -> str:
+        name, how = self.path.name, error.signal_name
         if how == "SIGXCPU":
             slow = said(
                 "Testing {name} took over {seconds} seconds of CPU time.",
@@ -263,8 +221,8 @@ class _Trial:
         crashed = said(
             "{name} crashed the process testing it ({how}: {last_words}).",
             name=name,
-            how=how or said("exit code {code}", code=exit_code),
-            last_words=last_line or said("no output"),
+            how=how or said("exit code {code}", code=error.exit_code),
+            last_words=error.last_lines[-1] if error.last_lines else said("no output"),
         )
         return together(crashed, WHAT_TO_DO)
 
@@ -275,22 +233,3 @@ class _Trial:
             name=self.path.name,
             seconds=self._limits.max_wall_s,
         )
-
-
-def signal_name(exit_code: int) -> str:
-    """Empty if the process was not ended by a signal."""
-    try:
-        return str(signal.Signals(-exit_code).name)
-    except ValueError:
-        return ""
-
-
-def last_lines(native_log: IO[bytes]) -> list[str]:
-    """The last lines that a child wrote to stderr."""
-    from app.engine.llama.native_library import printable
-
-    size = native_log.seek(0, os.SEEK_END)
-    native_log.seek(max(0, size - LAST_LOG_BYTES))
-    lines = map(printable, native_log.read().decode("utf-8", "replace").splitlines())
-    # An assertion begins with the path of a source file on the machine where the library was built.
-    return [line.rsplit("/vendor/", 1)[-1] for line in lines if line][-MAX_LAST_LINES:]

@@ -1,7 +1,6 @@
 """Loads a model file and runs what a chat would do with it, in a process that may crash.
 
-Run by `probe` as a child process, with limits. Writes progress and verdict to stdout; llama.cpp's log goes to
-stderr.
+Run by `probe` as a child process, with limits. llama.cpp's log goes to stderr.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import logging
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,8 +19,9 @@ from app.protocol.errors import EngineError, RequestError
 from app.protocol.load import LoadParams, LoraAdapter
 from app.protocol.output import FinishReason
 from app.protocol.request import MIN_CONTEXT_TOKENS, Message, Request, Role
-from app.system import child_process
-from app.system.said import packed, said
+from app.system import worker
+from app.system.said import said
+from app.system.worker import Answer, Question
 
 if TYPE_CHECKING:
     from app.engine.engine import Engine
@@ -115,54 +114,30 @@ def _answer(engine: Engine, prompt: Prompt) -> None:
                 raise EngineError(output.notice)
 
 
-def main() -> None:
-    words = child_process.receive(sys.stdin.buffer)
-    child_process.end_with_parent()
-    stdout = child_process.take_stdout()
-    _limit(words["max_memory_bytes"], words["max_cpu_s"])
-    logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
-    logging.getLogger("app.engine.llama").setLevel(logging.DEBUG)
+def answer(question: Question) -> Answer:
+    """What is remarkable. Raises EngineError or RequestError."""
+    asked = question.value
+    limit(asked["max_memory_bytes"], asked["max_cpu_s"])
+    path, check_tensors = Path(asked["path"]), asked["check_tensors"]
+    adapters = (LoraAdapter(Path(asked["adapter"])),) if asked["adapter"] else ()
 
     def on_progress(fraction: float) -> bool:
-        child_process.send(stdout, {"progress": fraction})
+        question.tell(progress=fraction)
         return True
 
-    verdict: dict[str, object]
-    try:
-        adapters = (LoraAdapter(Path(words["adapter"])),) if words["adapter"] else ()
-        path, check_tensors = Path(words["path"]), words["check_tensors"]
-        if words["embeds"]:
-            remarks = examine_embedder(path, on_progress, check_tensors=check_tensors)
-        else:
-            remarks = examine(path, on_progress, check_tensors=check_tensors, adapters=adapters)
-    except (EngineError, RequestError) as error:
-        verdict = {"refusal": packed(str(error))}
-    else:
-        verdict = {"remarks": remarks}
-    child_process.send(stdout, verdict)
-    os._exit(0)  # the model is freed; how Python shuts down says nothing about the file
+    if asked["embeds"]:
+        return ({"remarks": examine_embedder(path, on_progress, check_tensors=check_tensors)},)
+    return ({"remarks": examine(path, on_progress, check_tensors=check_tensors, adapters=adapters)},)
 
 
-def _limit(max_memory_bytes: int, max_cpu_s: int) -> None:
-    if sys.platform == "win32":
-        return
-    import resource
-
-    os.nice(10)
+def limit(max_memory_bytes: int, max_cpu_s: int) -> None:
+    worker.stand_back()
     with contextlib.suppress(OSError):  # Linux: when memory runs out, take this process
         Path("/proc/self/oom_score_adj").write_text("1000")
     _use_small_stacks()
-    limits = {
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: MAX_LOG_BYTES,
-        resource.RLIMIT_CPU: max_cpu_s,
-        # What it writes to. The weights are mapped and only read, so they do not count here, as they would in
-        # RLIMIT_AS; nor do the large regions that allocators reserve and never touch.
-        resource.RLIMIT_DATA: max_memory_bytes,
-    }
-    for kind, limit in limits.items():
-        _, hard = resource.getrlimit(kind)
-        resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+    # DATA is what it writes to. The weights are mapped and only read, so they do not count here, as they
+    # would in AS; nor do the large regions that allocators reserve and never touch.
+    worker.limit(FSIZE=MAX_LOG_BYTES, CPU=max_cpu_s, DATA=max_memory_bytes)
 
 
 def _use_small_stacks() -> None:
@@ -176,4 +151,7 @@ def _use_small_stacks() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parent = worker.Parent()
+    logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
+    logging.getLogger("app.engine.llama").setLevel(logging.DEBUG)
+    parent.serve(answer, EngineError, RequestError)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from app.engine import overflow
 from app.engine.answer_guide import Tokenize, guide_of, shown_tokens
-from app.engine.chat_template import CHATML, ChatMl, LimitedChatTemplate, SchemaConverter, Template
+from app.engine.chat_template import CHATML, ChatMl, LimitedChatTemplate, Template
+from app.engine.chat_worker import ChatWorker
 from app.engine.media_encoder import cannot
 from app.engine.media_rows import Chunk, row_ids, runs_in
 from app.engine.prompt import Guide, Prompt
@@ -80,8 +81,8 @@ class PromptBuilder:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._template = _template_of(backend)
-        self._schemas = SchemaConverter()
+        self._chat_layer = ChatWorker()
+        self._template = _template_of(backend, self._chat_layer)
         texts = backend.control_texts()
         self._control = _ControlTexts(texts) if texts else None
         ends = (backend.written_piece(token).decode("utf-8", "replace") for token in backend.end_tokens)
@@ -115,7 +116,7 @@ class PromptBuilder:
 
     def _built(self, request: Request, num_generated_tokens: int = 0, *, has_answer: bool = True) -> Prompt:
         if request.sampling:
-            self._schemas.check(request.sampling.grammar)
+            self._chat_layer.check(request.sampling.grammar)
             self._backend.check_sampling(request.sampling)  # too slow for the engine thread
         if request.is_repeatable and any(message.media for message in request.messages):
             raise InvalidRequestError(NOT_REPEATABLE)
@@ -188,8 +189,7 @@ class PromptBuilder:
         return self._continued(text[:MAX_SHORT_CHARS], parse_special=True)
 
     def close(self) -> None:
-        self._template.close()
-        self._schemas.close()
+        self._chat_layer.close()
 
     # The prompt of a chat.
 
@@ -363,7 +363,7 @@ class PromptBuilder:
         marked, text, found = self._text_and_format(messages, request)
         has_own_grammar = bool(found.grammar)
         if sampling.json_schema and not has_own_grammar:
-            schema = self._schemas.format_of(sampling.json_schema)
+            schema = self._chat_layer.format_of(sampling.json_schema)
             found = replace(found, grammar=schema.grammar, warnings=schema.warnings)
         if sampling.grammar:
             found, has_own_grammar = replace(found, grammar=sampling.grammar, triggers=()), False
@@ -536,7 +536,7 @@ class PromptBuilder:
         sampling = self._sampling(request)
         found = AnswerFormat(grammar=sampling.grammar)
         if sampling.json_schema:
-            found = self._schemas.format_of(sampling.json_schema)
+            found = self._chat_layer.format_of(sampling.json_schema)
         return Prompt(tuple(kept), notice=notice, format=found, guide=Guide(found.grammar))
 
     def _joined(self, pieces: Sequence[str | int], adds_leading: bool, parse_special: bool) -> list[int]:
@@ -654,14 +654,14 @@ class _Key:
     wishes: AnswerWishes
 
 
-def _template_of(backend: Backend) -> Template:
+def _template_of(backend: Backend, chat_layer: ChatWorker) -> Template:
+    edges = backend.bos_text, backend.eos_text
     if backend.chat_template is None:
-        return ChatMl(backend.bos_text, backend.eos_text)
-    template = LimitedChatTemplate(
-        backend.chat_template, backend.bos_text, backend.eos_text, tool_source=backend.tool_template or ""
+        return ChatMl(*edges, chat_layer)
+    chat_layer.start()  # so that the first chat does not wait for it
+    return LimitedChatTemplate(
+        backend.chat_template, *edges, tool_source=backend.tool_template or "", chat_layer=chat_layer
     )
-    template.start()
-    return template
 
 
 def _divided(begun: str, start: str, end: str) -> tuple[str | None, str | None]:

@@ -1,20 +1,16 @@
 """The child process of `text_models`: embedding models and rerankers, one or two of them.
 
-Answers one question after the other with JSON and the bytes of an array behind it.
+Answers one question after the other with the shape of an array and its bytes.
 """
 
 from __future__ import annotations
 
 import contextlib
-import logging
-import os
-import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,58 +18,20 @@ from app.engine.embedding import NO_NUMBERS, TextTokenizer
 from app.engine.llama.embedder import LlamaEmbedder, Vectors, open_llama_embedder
 from app.protocol.errors import EngineError, ModelLoadError, PromptTooLongError, RequestError
 from app.protocol.load import LoadParams, Pooling
-from app.system import child_process
-from app.system.said import packed, said
-
-log = logging.getLogger(__name__)
+from app.system import worker
+from app.system.said import said
+from app.system.worker import Answer, Question
 
 TEXT_TOKENS = 1024  # of the longest passage or pair: memory grows with it
 STACK_BYTES = 64 << 20  # the native library is written for the 8 MB of a main thread
 Tokens = list[int]
 
 
-def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is for the parent
-    pipe = child_process.take_stdout()
-    child_process.receive(sys.stdin.buffer)  # what every limited child is told first: here nothing
-    child_process.stand_back()
-    questions: SimpleQueue[dict[str, Any]] = SimpleQueue()
-    threading.stack_size(STACK_BYTES)
-    threading.Thread(target=_serve, args=(questions, pipe), daemon=True).start()
-    with contextlib.suppress(EOFError):  # the parent has closed the pipe, or is gone
-        while True:
-            questions.put(child_process.receive(sys.stdin.buffer))
-    os._exit(0)
-
-
-def _serve(questions: SimpleQueue[dict[str, Any]], pipe: IO[bytes]) -> None:
-    with contextlib.ExitStack() as stack:
-        models = Models(stack)
-        try:
-            while True:
-                _answer(models, questions.get(), pipe)
-        except BaseException:  # the root of this thread: who asked must not wait
-            log.exception("a question was not answered")
-            os._exit(1)
-
-
-def _answer(models: Models, question: dict[str, Any], pipe: IO[bytes]) -> None:
-    try:
-        found = answered(models, question)
-    except (EngineError, RequestError) as error:
-        child_process.send(pipe, {"refusal": packed(str(error)), "num_bytes": 0})
-        return
-    data = found.tobytes()
-    child_process.send(pipe, {"shape": found.shape, "num_bytes": len(data)})
-    pipe.write(data)
-    pipe.flush()
-
-
 class Models:
     """Those that were asked for, loaded until the process ends. One thread."""
 
-    def __init__(self, stack: contextlib.ExitStack) -> None:
-        self._stack = stack
+    def __init__(self) -> None:
+        self._stack = contextlib.ExitStack()
         self._loaded: dict[tuple[str, Pooling], LlamaEmbedder] = {}
 
     def get(self, path: str, pooling: Pooling) -> LlamaEmbedder:
@@ -85,6 +43,11 @@ class Models:
             known = self._stack.enter_context(open_llama_embedder(params))
             self._loaded[path, pooling] = known
         return known
+
+    def answer(self, asked: Question) -> Answer:
+        """Raises EngineError or RequestError."""
+        found = answered(self, asked.value)
+        return {"shape": found.shape}, found.tobytes()
 
 
 def answered(models: Models, question: dict[str, Any]) -> Vectors:
@@ -158,4 +121,8 @@ def _batches(texts: Sequence[Tokens], embedder: LlamaEmbedder) -> Iterator[list[
 
 
 if __name__ == "__main__":
-    main()
+    worker.stand_back()
+    worker.limit()
+    serve = partial(worker.Parent().serve, Models().answer, EngineError, RequestError)
+    threading.stack_size(STACK_BYTES)
+    threading.Thread(target=serve).start()

@@ -43,7 +43,7 @@ class WorkerState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
+class RemoteWorker:
     """What was found at an address. `reason` is the system's error if nothing was."""
 
     address: str
@@ -105,21 +105,21 @@ def checked_address(text: str) -> str:
     return f"{host}:{number}"
 
 
-def ask(address: str, connect_s: float = CONNECT_S, answer_s: float = ANSWER_S) -> Worker:
+def ask(address: str, connect_s: float = CONNECT_S, answer_s: float = ANSWER_S) -> RemoteWorker:
     """Asks the worker at `address` for its state. A worker serves one client at a time."""
     host, _, port = address.rpartition(":")
     try:
         connection = socket.create_connection((host, int(port)), connect_s)
     except OSError as error:
-        return Worker(address, WorkerState.UNREACHABLE, reason=error.strerror or str(error))
+        return RemoteWorker(address, WorkerState.UNREACHABLE, reason=error.strerror or str(error))
     with connection:
         connection.settimeout(answer_s)
         try:
             return _interview(address, connection)
         except TimeoutError:
-            return Worker(address, WorkerState.BUSY)
+            return RemoteWorker(address, WorkerState.BUSY)
         except (OSError, EOFError, ValueError) as error:
-            return Worker(address, WorkerState.STRANGER, reason=str(error))
+            return RemoteWorker(address, WorkerState.STRANGER, reason=str(error))
 
 
 def lost(addresses: Sequence[str]) -> tuple[str, ...]:
@@ -133,18 +133,18 @@ def is_everywhere(host: str) -> bool:
     return ipaddress.ip_address(host).is_unspecified
 
 
-def _interview(address: str, connection: socket.socket) -> Worker:
+def _interview(address: str, connection: socket.socket) -> RemoteWorker:
     hello = _exchange(connection, _HELLO, _CAPABILITIES, 4 + len(_CAPABILITIES))
     protocol = (hello[0], hello[1], hello[2])
     if protocol != PROTOCOL:
-        return Worker(address, WorkerState.OTHER_VERSION, protocol)
+        return RemoteWorker(address, WorkerState.OTHER_VERSION, protocol)
     (num_devices,) = struct.unpack("<I", _exchange(connection, _DEVICE_COUNT, b"", 4))
     memory = [
         struct.unpack("<QQ", _exchange(connection, _DEVICE_MEMORY, struct.pack("<I", index), 16))
         for index in range(min(num_devices, 64))
     ]
     free_bytes, total_bytes = sum(free for free, _ in memory), sum(total for _, total in memory)
-    return Worker(address, WorkerState.READY, protocol, num_devices, free_bytes, total_bytes)
+    return RemoteWorker(address, WorkerState.READY, protocol, num_devices, free_bytes, total_bytes)
 
 
 def _exchange(connection: socket.socket, command: int, question: bytes, answer_size: int) -> bytes:

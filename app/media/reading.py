@@ -5,8 +5,6 @@ The file is never opened in this process, and nothing of it is parsed here.
 
 from __future__ import annotations
 
-import contextlib
-import threading
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -14,8 +12,8 @@ from typing import Any
 
 from app.media.limits import MAX_CPU_S, MAX_FILE_BYTES, MAX_MEMORY_BYTES, MAX_WALL_S
 from app.protocol.media import Media, MediaKind
-from app.system import child_process
-from app.system.said import said, unpacked
+from app.system.said import said
+from app.system.worker import Message, Worker, WorkerEndedError, WorkerRefusedError
 
 
 class MediaRefusedError(Exception):
@@ -49,18 +47,15 @@ class MediaReading:
 
     def __init__(self, source: Path | bytes, max_memory_bytes: int = MAX_MEMORY_BYTES) -> None:
         self._source = source
-        self._max_memory_bytes = max_memory_bytes
-        self._child: child_process.Child | None = None
-        self._lock = threading.Lock()  # `cancel` may come before there is a child
+        self._limits = {"AS": max_memory_bytes, "CPU": MAX_CPU_S}
+        self._worker = Worker("app.media.reading_child")
         self._is_cancelled = False
 
     # Any thread.
 
     def cancel(self) -> None:
-        with self._lock:
-            self._is_cancelled = True
-            if self._child:
-                child_process.kill(self._child)
+        self._is_cancelled = True
+        self._worker.close()
 
     # One thread.
 
@@ -83,66 +78,29 @@ class MediaReading:
             thumbnail = Pixels(width, height, parts[0])
         return ReadMedia(media, answer["format"], thumbnail)
 
-    def ask(self, question: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-        """The child's answer and the bytes behind it. Raises as `run`."""
+    def ask(self, question: dict[str, Any]) -> Message:
+        """The child's answer and the bytes behind it; once. Raises as `run`."""
         if isinstance(self._source, bytes) and len(self._source) > MAX_FILE_BYTES:
             raise MediaRefusedError(too_large())
-        child = self._start()
-        timer = threading.Timer(MAX_WALL_S, child_process.kill, [child])
-        timer.start()
+        question |= {"limits": self._limits}
         try:
-            return self._answer(child, question)
-        finally:
-            timer.cancel()
-            child_process.reap(child)
-
-    def _start(self) -> child_process.Child:
-        with self._lock:
-            if self._is_cancelled:
-                raise MediaCancelledError
-            try:
-                self._child = child_process.start("app.media.reading_child", leads_group=True)
-            except OSError as error:
-                raise MediaRefusedError(
-                    said("The file could not be read: {reason}.", reason=error.strerror or str(error))
-                ) from error
-            return self._child
-
-    def _answer(
-        self, child: child_process.Child, question: dict[str, Any]
-    ) -> tuple[dict[str, Any], list[bytes]]:
-        limits = {"max_memory_bytes": self._max_memory_bytes, "max_cpu_s": MAX_CPU_S}
-        source: dict[str, Any] = (
-            {"num_bytes": len(self._source)}
-            if isinstance(self._source, bytes)
-            else {"path": str(self._source.absolute())}
-        )
-        with contextlib.suppress(OSError):  # it is dead already, so it sends no answer
-            child_process.send(child.stdin, question | source | limits)
             if isinstance(self._source, bytes):
-                assert child.stdin is not None
-                child.stdin.write(self._source)
-                child.stdin.flush()
-        try:
-            return self._received(child)
-        except (EOFError, ValueError):  # it was killed, perhaps in the middle of its answer
+                return self._worker.ask(question, self._source, max_s=MAX_WALL_S)
+            return self._worker.ask(question | {"path": str(self._source.absolute())}, max_s=MAX_WALL_S)
+        except WorkerRefusedError as refusal:
+            raise MediaRefusedError(str(refusal)) from None
+        except WorkerEndedError:
             if self._is_cancelled:
                 raise MediaCancelledError from None
             raise MediaRefusedError(
                 said("Reading the file takes too much time or memory. It may be damaged.")
             ) from None
-
-    def _received(self, child: child_process.Child) -> tuple[dict[str, Any], list[bytes]]:
-        answer = child_process.receive(child.stdout)
-        if "refusal" in answer:
-            raise MediaRefusedError(unpacked(answer["refusal"]))
-        assert child.stdout is not None
-        parts = []
-        for num_bytes in answer["parts"]:
-            parts.append(child.stdout.read(num_bytes))
-            if len(parts[-1]) < num_bytes:
-                raise EOFError
-        return answer, parts
+        except OSError as error:
+            raise MediaRefusedError(
+                said("The file could not be read: {reason}.", reason=error.strerror or str(error))
+            ) from error
+        finally:
+            self._worker.close()
 
 
 def picture(media: Media, max_side: int = 0, reader: MediaReading | None = None) -> Pixels:

@@ -1,4 +1,4 @@
-"""The child's side: reads one picture or sound within limits, says what it is or why not, and ends.
+"""The child's side: reads one picture or sound within limits, says what it is or why not.
 
 Once it has begun to look into the file, it can open no other.
 """
@@ -8,9 +8,7 @@ from __future__ import annotations
 import io
 import os
 import stat
-import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,34 +31,34 @@ from app.media.limits import (
 from app.media.reading import MediaRefusedError, too_large
 from app.media.sniff import is_heic, kind_of
 from app.protocol.media import MediaKind
-from app.system import child_process
-from app.system.said import packed, said
+from app.system import worker
+from app.system.said import said
+from app.system.worker import Answer, Parent, Question
 
 PICTURE_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "AVIF")
 BLOCK_FRAMES = 1 << 16
 WHITE = (255, 255, 255, 255)
 DEEP_MODES = ("I;16", "I;16L", "I;16B", "I", "F")  # of more than 8 bits
-Answer = tuple[dict[str, Any], list[bytes]]
 Floats = npt.NDArray[np.float32]
 
 
-def answer(question: dict[str, Any], content: bytes, is_sent: bool) -> Answer:
+def read(question: dict[str, Any], content: bytes, is_sent: bool) -> Answer:
     """`is_sent`: the parent has the content. Raises MediaRefusedError."""
     match question:
         case {"do": "read"}:
             kind = kind_of(content)
             if kind is None:
                 raise MediaRefusedError(said("This is neither a picture nor a sound that Skein can read."))
-            found, parts = read_picture(content) if kind is MediaKind.PICTURE else read_sound(content)
-            return found | {"kind": kind}, parts if is_sent else [*parts, content]
+            found, *parts = read_picture(content) if kind is MediaKind.PICTURE else read_sound(content)
+            return (found | {"kind": kind}, *parts, *(() if is_sent else (content,)))
         case {"do": "picture", "max_side": max_side}:
             image = shown(opened_picture(content))
             if max_side:
                 image.thumbnail((max_side, max_side))
-            return {"width": image.width, "height": image.height}, [image.tobytes()]
+            return {"width": image.width, "height": image.height}, image.tobytes()
         case {"do": "sound", "rate": rate, "num_samples": wanted, "form": form}:
             sound = resampled(*samples_of(content), rate, wanted)
-            return {}, [sound.tobytes() if form == "f4" else wav(sound, rate)]
+            return {}, sound.tobytes() if form == "f4" else wav(sound, rate)
     raise AssertionError(question)
 
 
@@ -74,7 +72,7 @@ def read_picture(content: bytes) -> Answer:
     small = image.copy()
     small.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
     found = {"format": name, "width": image.width, "height": image.height, "thumbnail": small.size}
-    return found, [small.tobytes()]
+    return found, small.tobytes()
 
 
 def opened_picture(content: bytes) -> Image.Image:
@@ -139,7 +137,7 @@ def read_sound(content: bytes) -> Answer:
     sound, rate = samples_of(content)
     with opened_sound(content) as file:
         name = file.format
-    return {"format": name, "duration_s": len(sound) / rate}, []
+    return ({"format": name, "duration_s": len(sound) / rate},)
 
 
 def opened_sound(content: bytes) -> soundfile.SoundFile:
@@ -218,60 +216,30 @@ def checked(content: bytes) -> bytes:
     return content
 
 
-def guarded(work: Callable[[], Answer]) -> Answer:
-    """Whatever a reader raises, the file cannot be read."""
+def answer(question: Question) -> Answer:
+    """Raises MediaRefusedError."""
+    asked, is_sent = question.value, bool(question.parts)
+    content = checked(question.parts[0] if is_sent else content_at(Path(asked["path"])))
+    shut(asked["limits"])
     try:
-        return work()
+        return read(asked, content, is_sent)
     except MediaRefusedError:
         raise
     except MemoryError as error:
         raise MediaRefusedError(said("Reading the file takes too much memory. It may be damaged.")) from error
-    except Exception as error:
+    except Exception as error:  # whatever a reader raises, the file cannot be read
         raise damaged_picture() from error
 
 
-def main() -> None:
-    question = child_process.receive(sys.stdin.buffer)
-    is_sent = "path" not in question
-    sent = sys.stdin.buffer.read(question["num_bytes"]) if is_sent else b""
-    stdout = child_process.take_stdout()
-    child_process.end_with_parent()
-    try:
-        content = checked(sent if is_sent else content_at(Path(question["path"])))
-        shut(question["max_memory_bytes"], question["max_cpu_s"])
-        found, parts = guarded(lambda: answer(question, content, is_sent))
-    except MediaRefusedError as refusal:
-        child_process.send(stdout, {"refusal": packed(str(refusal))})
-    else:
-        child_process.send(stdout, found | {"parts": [len(part) for part in parts]})
-        for part in parts:
-            stdout.write(part)
-        stdout.flush()
-    os._exit(0)
-
-
-def shut(max_memory_bytes: int, max_cpu_s: int) -> None:
+def shut(limits: dict[str, int]) -> None:
     """All that reading needs is loaded before; from here on no file can be opened."""
     Image.init()
     Image.MAX_IMAGE_PIXELS = None  # we look at the size ourselves
     warnings.simplefilter("ignore")
     soxr.resample(np.zeros(16, np.float32), 8000, 16000)
-    if sys.platform == "win32":
-        return
-    import resource
-
-    os.nice(10)
-    limits = {
-        resource.RLIMIT_AS: max_memory_bytes,
-        resource.RLIMIT_CPU: max_cpu_s,
-        resource.RLIMIT_FSIZE: 0,
-        resource.RLIMIT_NOFILE: 0,
-        resource.RLIMIT_CORE: 0,
-    }
-    for kind, limit in limits.items():
-        _, hard = resource.getrlimit(kind)
-        resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+    worker.stand_back()
+    worker.limit(**limits, FSIZE=0, NOFILE=0)
 
 
 if __name__ == "__main__":
-    main()
+    Parent().serve(answer, MediaRefusedError)

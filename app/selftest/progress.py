@@ -3,8 +3,10 @@
 Cancelled by SIGTERM, or when its stdin is closed, as happens when the parent dies. The main thread.
 """
 
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -12,7 +14,7 @@ from app.protocol.errors import EngineError, ModelLoadCancelledError
 from app.protocol.load import LoadParams
 from app.selftest.report import Line
 from app.selftest.run import self_test
-from app.system import child_process
+from app.system import worker
 
 CANCELLED = 130  # exit code, as of a program that Ctrl+C has ended
 
@@ -41,11 +43,17 @@ def _cancellation() -> Iterator[Callable[[], bool]]:
     """Whether it was cancelled. Not an Event: a second signal would wait for the lock of the first."""
     calls: list[str] = []
     former = signal.signal(signal.SIGTERM, lambda _number, _frame: calls.append("signal"))
-    child_process.when_parent_ends(lambda: calls.append("parent"))
+    threading.Thread(target=_hear_parent, args=(calls,), daemon=True, name="parent").start()
     try:
         yield lambda: bool(calls)
     finally:
         signal.signal(signal.SIGTERM, former)
+
+
+def _hear_parent(calls: list[str]) -> None:
+    while os.read(0, 4096):
+        pass
+    calls.append("parent")
 
 
 class _Progress:
@@ -66,4 +74,4 @@ def _send_line(line: Line) -> None:
 
 
 def _send(**message: object) -> None:
-    child_process.send(sys.stdout.buffer, message)
+    worker.send(sys.stdout.buffer, message)

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.engine.chat_template import SchemaConverter
+from app.engine.chat_worker import ChatWorker
 from app.protocol.errors import RequestError
 from app.protocol.grammar import check_grammar
 from app.system.said import together
@@ -27,8 +27,8 @@ class Verdict:
 
 
 class FormCheck:
-    def __init__(self) -> None:
-        self._converter = SchemaConverter()  # its process starts with the first question
+    def __init__(self, chat_layer: ChatWorker) -> None:
+        self._chat_layer = chat_layer
 
     async def verdict(self, form: Form, text: str) -> Verdict:
         return await asyncio.to_thread(self._found, form, text)
@@ -37,12 +37,9 @@ class FormCheck:
         """On a thread of its own."""
         try:
             if form is Form.JSON_SCHEMA:
-                return Verdict(warning=together(*self._converter.format_of(text).warnings))
-            self._converter.check(text)
+                return Verdict(warning=together(*self._chat_layer.format_of(text).warnings))
+            self._chat_layer.check(text)
             check_grammar(text)
         except RequestError as error:
             return Verdict(problem=str(error))
         return Verdict()
-
-    def close(self) -> None:
-        self._converter.close()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from app.api.engine_client import EngineClient
     from app.api.server import ApiServer
+    from app.engine.message_reader import MessageReaders
 
 log = logging.getLogger(__name__)
 
@@ -48,8 +49,10 @@ class LocalApi(QObject):
         settings: Settings,
         parent: QObject | None = None,
         shelf_source: NamedShelves | None = None,
+        reading: MessageReaders | None = None,
     ) -> None:
         super().__init__(parent)
+        self._reading = reading
         self._shelf_source = shelf_source
         self._engine = engine
         self._settings = settings
@@ -124,7 +127,7 @@ class LocalApi(QObject):
         if not self._settings.api_key:
             self._settings.api_key = new_key()
             self.settings_changed.emit()
-        client = EngineClient(self._engine, num_spare_slots=1)
+        client = EngineClient(self._engine, num_spare_slots=1, reading=self._reading)
         client.on_changed = self._note_change
         chosen, port = _chosen(self._settings), self._settings.api_port
         try:

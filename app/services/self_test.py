@@ -6,12 +6,9 @@ Knows no widget.
 
 import asyncio
 import json
-import os
-import signal
-import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import psutil
 from PySide6.QtCore import QIODevice, QObject, QSaveFile, Signal
@@ -19,11 +16,10 @@ from PySide6.QtCore import QIODevice, QObject, QSaveFile, Signal
 from app.bridge.tasks import spawn
 from app.protocol.model import ModelInfo
 from app.selftest.report import TITLES, Line, Outcome, Report
-from app.system import child_process
 from app.system.said import said
+from app.system.worker import Child
 
 PATIENCE_S = 3.0  # a step of a large model takes a while
-LAST_WORDS_BYTES = 2048
 BASE_MEMORY_BYTES = 256 << 20  # Python, the library, what it computes in
 
 Message = dict[str, Any]
@@ -40,7 +36,7 @@ class SelfTest(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._task: asyncio.Task[None] | None = None
-        self._child: child_process.Child | None = None
+        self._child: Child | None = None
         self._lines: list[Line] = []
         self._is_cancelled = False
 
@@ -59,14 +55,14 @@ class SelfTest(QObject):
         """It ends after the current step, or in three seconds."""
         self._is_cancelled = True
         if self._child:
-            child_process.hang_up(self._child)
-            spawn(asyncio.to_thread(child_process.await_end, self._child, PATIENCE_S))
+            self._child.hang_up()
+            spawn(asyncio.to_thread(self._child.await_end, PATIENCE_S))
 
     async def close(self) -> None:
         """Returns when the process is gone, without waiting for its results."""
         self._is_cancelled = True
         if self._child:
-            child_process.kill(self._child)
+            self._child.kill()
         if self._task:
             await asyncio.wait([self._task])
 
@@ -94,20 +90,19 @@ class SelfTest(QObject):
 
     async def _last_message(self, model: ModelInfo, n_threads: int) -> Message:
         """The report or the error or, for a child that crashed, how."""
-        with tempfile.TemporaryFile() as stderr:
-            self._child = child = await asyncio.to_thread(_start, model, n_threads, stderr)
-            if self._is_cancelled:  # while it was started
-                child_process.kill(child)
-            try:
-                while message := await asyncio.to_thread(_receive, child):
-                    if "report" in message or "error" in message:
-                        return message
-                    self._handle(message)
-                await asyncio.to_thread(child_process.await_end, child, PATIENCE_S)
-            finally:
-                self._child = None
-                await asyncio.to_thread(child_process.reap, child)
-            return {"crash": _crash_message(child.returncode, _last_line(stderr))}
+        self._child = child = await asyncio.to_thread(_start, model, n_threads)
+        if self._is_cancelled:  # while it was started
+            child.kill()
+        try:
+            while message := await asyncio.to_thread(_receive, child):
+                if "report" in message or "error" in message:
+                    return message
+                self._handle(message)
+            await asyncio.to_thread(child.await_end, PATIENCE_S)
+        finally:
+            self._child = None
+            await asyncio.to_thread(child.reap)
+        return {"crash": _crash_message(child)}
 
     def _handle(self, message: Message) -> None:
         if "line" in message:
@@ -168,33 +163,25 @@ def save(report: Report, path: Path) -> None:
         raise OSError(0, file.errorString())
 
 
-def _start(model: ModelInfo, n_threads: int, stderr: IO[bytes]) -> child_process.Child:
+def _start(model: ModelInfo, n_threads: int) -> Child:
     arguments = [
         *("selftest", "--progress", "--model", str(model.path)),
         *("--ctx", str(model.n_ctx), "--slots", str(model.n_seq_max), "--threads", str(n_threads)),
         *([] if model.is_unified else ["--isolated"]),
     ]
-    # A Ctrl+C in the terminal is the window's, which ends this in order.
-    return child_process.start("app", stderr, arguments=arguments, leads_group=True)
+    return Child("app", arguments, keeps_log=True)
 
 
-def _receive(child: child_process.Child) -> Message | None:
+def _receive(child: Child) -> Message | None:
     """None when there is no more to come."""
     try:
-        return dict(child_process.receive(child.stdout))
+        return child.receive()[0]
     except (EOFError, ValueError):  # it died, perhaps in the middle of a line
         return None
 
 
-def _last_line(stderr: IO[bytes]) -> str:
-    size = stderr.seek(0, os.SEEK_END)
-    stderr.seek(max(0, size - LAST_WORDS_BYTES))
-    lines = stderr.read().decode("utf-8", "replace").split("\n")
-    return next((line.rsplit("/vendor/", 1)[-1] for line in map(str.strip, reversed(lines)) if line), "")
-
-
-def _crash_message(exit_code: int, last_words: str) -> str:
-    how = _signal_name(exit_code) or said("exit code {code}", code=exit_code)
+def _crash_message(child: Child) -> str:
+    how = child.signal_name or said("exit code {code}", code=child.exit_code)
     if how == "SIGKILL":
         return said(
             "The system killed the self-test, most likely because it ran out of memory. Close other "
@@ -204,13 +191,5 @@ def _crash_message(exit_code: int, last_words: str) -> str:
         "The self-test crashed ({how}: {last_words}). Run it again; if it keeps crashing, report it with "
         "this message.",
         how=how,
-        last_words=last_words or said("no output"),
+        last_words=child.last_lines[-1] if child.last_lines else said("no output"),
     )
-
-
-def _signal_name(exit_code: int) -> str:
-    """Empty if the process was not ended by a signal."""
-    try:
-        return signal.Signals(-exit_code).name
-    except ValueError:
-        return ""

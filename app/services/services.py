@@ -47,7 +47,7 @@ class Services:
         finder = ShelfFinder(index, text_models)
         shelves_file = paths.shelves_file()
         self.shelves = ShelfService(engine, preferences.settings, shelves_file, index, parent, finder)
-        self.api = LocalApi(engine, preferences.settings, parent, self.shelves)
+        self.api = LocalApi(engine, preferences.settings, parent, self.shelves, workspace.tools.readers)
         self.backups = ChatBackups(store, workspace, parent)
         self.self_test = SelfTest(parent)
         self.chat_library = ChatLibrary(store, workspace, parent)
@@ -56,7 +56,7 @@ class Services:
         self.tools = ToolService(store, preferences, paths.mcp_servers_file(), parent)
         self.presets = Presets(paths.presets_dir(), preferences, parent)
         self.prompt_tokens = TokenCounter(engine, parent)  # of system prompts
-        self.form_check = FormCheck()
+        self.form_check = FormCheck(workspace.tools.readers.chat_layer)
         self.schema_tokens = TokenCounter(engine, parent)  # of tools
         self.cells = CellKeeping(engine, workspace, preferences, paths.kept_cells_dir(), parent)
         self.cells.also_wanted = lambda: self.shelves.chat_ids
@@ -75,7 +75,6 @@ class Services:
         self.model_library.close()
         self.model_fits.close()
         self.hub.close()
-        self.form_check.close()
         await self.downloads.close()
         await self.self_test.close()
         await self.tools.close()

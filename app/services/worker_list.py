@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
 from app.bridge.tasks import spawn
-from app.engine.workers import Worker, ask, checked_address
+from app.engine.workers import RemoteWorker, ask, checked_address
 from app.services.preferences import Preferences
 
 
@@ -19,7 +19,7 @@ class WorkerList(QObject):
         self._preferences = preferences
         self._in_use: frozenset[str] = frozenset()
         self._others: tuple[str, ...] = ()
-        self._found: dict[str, Worker] = {}
+        self._found: dict[str, RemoteWorker] = {}
         self._asked: set[str] = set()
 
     def show(self, others: Iterable[str], in_use: Iterable[str]) -> None:
@@ -40,7 +40,7 @@ class WorkerList(QObject):
     def is_in_use(self, address: str) -> bool:
         return address in self._in_use
 
-    def found(self, address: str) -> Worker | None:
+    def found(self, address: str) -> RemoteWorker | None:
         """None: it is being asked."""
         return self._found.get(address)
 

@@ -34,7 +34,7 @@ from pydantic import ValidationError
 import app
 from app.chats.text import valid_unicode
 from app.protocol.json_object import check_size
-from app.system import child_process
+from app.system import worker
 from app.system.said import packed, said
 from app.tools.mcp_stdio import ServerProcess, contain, kill_all
 from app.tools.plain import depth_of, is_plain_name, plain, plain_line
@@ -533,9 +533,8 @@ def _reason(error: BaseException) -> str:
 
 def _sender(stdout: IO[bytes]) -> Send:
     def send(message: Mapping[str, Any]) -> None:
-        text = json.dumps(message, ensure_ascii=False)
         with contextlib.suppress(OSError):  # the parent is gone: its end is seen elsewhere
-            stdout.write(text.encode("utf-8", "replace") + b"\n")
+            stdout.write(worker.encoded(message, "replace"))
             stdout.flush()
 
     return send
@@ -562,8 +561,8 @@ async def _run(config: Mapping[str, Any], send: Send) -> None:
 
 
 def main() -> None:
-    stdout = child_process.take_stdout()
-    config = child_process.receive(sys.stdin.buffer)
+    stdout = worker.take_stdout()
+    config, _ = worker.receive(sys.stdin.buffer)
     warnings.simplefilter("ignore")
     contain()
     try:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.system import child_process
+from app.system import worker
 from app.system.said import said, unpacked
 from app.tools.server_config import ServerConfig
 from app.tools.tool import Progress, ToolError
@@ -146,8 +146,7 @@ class McpProcess:
 
     def _send(self, message: Mapping[str, Any]) -> None:
         if self._process and self._process.stdin and not self._process.stdin.is_closing():
-            text = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
-            self._process.stdin.write(text + b"\n")
+            self._process.stdin.write(worker.encoded(message, "replace"))
 
     async def _read(self) -> None:
         assert self._process
@@ -237,11 +236,11 @@ class McpProcess:
 async def start_host() -> asyncio.subprocess.Process:
     """Raises OSError."""
     return await asyncio.create_subprocess_exec(
-        *child_process.command("app.tools.mcp_host"),
+        *worker.command("app.tools.mcp_host"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        env=child_process.environment(),
+        env=worker.environment(),
         limit=MAX_MESSAGE_BYTES,
         start_new_session=True,
     )

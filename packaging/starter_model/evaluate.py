@@ -16,7 +16,8 @@ from threading import Thread
 from typing import Any
 
 from app.cli import headless
-from app.engine.answer_reader import AnswerReaders
+from app.engine.answer_reader import AnswerReader
+from app.engine.chat_worker import ChatWorker
 from app.engine.running import RunningEngine
 from app.protocol.answer_format import NO_WISHES, AnswerFormat, AnswerWishes
 from app.protocol.commands import Submit
@@ -55,8 +56,8 @@ class Answer:
 class Answerer:
     """An engine on a thread of its own that answers many prompts side by side."""
 
-    def __init__(self, engine: RunningEngine, outputs: SimpleQueue[Output], readers: AnswerReaders) -> None:
-        self._engine, self._outputs, self._readers = engine, outputs, readers
+    def __init__(self, engine: RunningEngine, outputs: SimpleQueue[Output], chat_layer: ChatWorker) -> None:
+        self._engine, self._outputs, self._chat_layer = engine, outputs, chat_layer
 
     def ask(self, asked: Sequence[Asked]) -> list[Answer]:
         for index, one in enumerate(asked):
@@ -83,7 +84,7 @@ class Answerer:
         return answers
 
     def _read(self, answer: Answer) -> None:
-        delta = self._readers.open(answer.format.parser).read(answer.written, is_last=True)
+        delta = AnswerReader(self._chat_layer, answer.format.parser).read(answer.written, is_last=True)
         answer.content = delta.content.strip()
         answer.calls = [(call.name, _parsed(call.arguments)) for call in delta.tool_calls]
 
@@ -106,16 +107,16 @@ def answering(gguf: Path) -> Iterator[Answerer]:
                 outputs.put(output)
 
     params = LoadParams(gguf, n_ctx=2048 * NUM_SLOTS, n_seq_max=NUM_SLOTS, n_threads=1)
-    readers = AnswerReaders()
+    chat_layer = ChatWorker()
     with headless.open_engine(params, lambda _fraction: True, on_reports_ready) as (_model, engine):
         thread = Thread(target=engine.run)
         thread.start()
         try:
-            yield Answerer(engine, outputs, readers)
+            yield Answerer(engine, outputs, chat_layer)
         finally:
             engine.stop()
             thread.join()
-            readers.close()
+            chat_layer.close()
 
 
 def score_pairs(answerer: Answerer, pairs: list[tuple[str, str]], system: str | None) -> tuple[float, Wrong]:

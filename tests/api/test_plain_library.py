@@ -3,7 +3,7 @@
 import pytest
 
 from app.engine import answer_reader
-from app.system import child_process
+from app.system import worker
 from tests.api.conftest import serving
 from tests.api.parrot import QWEN3, SCHEMA, THOUGHT, Parrot, with_tools
 
@@ -19,13 +19,14 @@ WISHES = (
 
 @pytest.fixture(autouse=True)
 def plain_library(monkeypatch):
-    start = child_process.start
+    command = worker.command
 
-    def start_plain(module: str, *args: object, **options: object) -> child_process.Child:
-        is_chat = module == "app.engine.chat_child"
-        return start("tests.engine.plain_chat_child" if is_chat else module, *args, **options)
+    def plain(module: str, *arguments: object) -> list[str]:
+        return command(
+            "tests.engine.plain_chat_child" if module == "app.engine.chat_child" else module, *arguments
+        )
 
-    monkeypatch.setattr(child_process, "start", start_plain)
+    monkeypatch.setattr(worker, "command", plain)
     monkeypatch.setattr(answer_reader, "library_path", lambda: None)
 
 

@@ -16,6 +16,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 from unittest import mock
@@ -29,9 +30,10 @@ from app.cli import serve
 from app.engine.backend import Backend
 from app.engine.chat_library import ChatLibrary, library_path
 from app.engine.chat_template import LimitedChatTemplate
+from app.engine.chat_worker import ChatWorker
 from app.engine.detokenizer import Detokenizer
-from app.engine.limited_child import LimitedChild
 from app.protocol.request import Role
+from app.system.worker import Message
 from tests.native.random_chat import (
     PIECES,
     TEMPLATES,
@@ -293,14 +295,15 @@ def hostile_process(lateness: Lateness) -> Iterator[Path]:
             pieces = iter(_in_pieces(broken(draw.choice(written), draw), draw))
             super().__init__(lambda _token: next(pieces, b""), stop)
 
-    def template_of(_backend: Backend) -> _Templates:
-        return _Templates(sources)
+    def template_of(_backend: Backend, chat_layer: ChatWorker) -> LimitedChatTemplate:
+        return LimitedChatTemplate("", chat_layer=chat_layer)
 
     with (
         mock.patch("app.api.engine_client.EngineClient", Watched),
         mock.patch.object(serve, "EngineClient", Watched),
         mock.patch("app.engine.engine.Detokenizer", Broken),
         mock.patch("app.engine.prompt_builder._template_of", template_of),
+        mock.patch("app.engine.prompt_builder.ChatWorker", partial(_Templates, sources)),
     ):
         yield _folder()
 
@@ -312,21 +315,18 @@ def _in_pieces(text: str, draw: random.Random) -> list[bytes]:
     return [data[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(data)], strict=True)]
 
 
-class _Templates(LimitedChatTemplate):
+class _Templates(ChatWorker):
     """Another one with each question, in one child: starting one takes half a second."""
 
     def __init__(self, sources: list[str]) -> None:
-        self._child = _Asked("tests.benchmarks.strangers_child", [])
-        self._child.sources = sources
-        self._child.start()
+        super().__init__()
+        self._sources = sources
 
-
-class _Asked(LimitedChild):
-    sources: list[str]
-
-    def ask(self, question: Any) -> tuple[dict[str, Any], bytes]:
-        kind, _, number = str(question["messages"][-1][1]).partition(" ")
-        draw = random.Random(number)
-        is_hostile = kind == "templates"
-        source = hostile_source(self.sources, draw) if is_hostile else draw.choice(self.sources)
-        return super().ask(question | {"source": source})
+    def answered(self, question: dict[str, Any]) -> Message:
+        if "template" in question:
+            kind, _, number = str(question["messages"][-1][1]).partition(" ")
+            draw = random.Random(number)
+            is_hostile = kind == "templates"
+            source = hostile_source(self._sources, draw) if is_hostile else draw.choice(self._sources)
+            question = question | {"template": [source, "", "<s>", "</s>"]}
+        return super().answered(question)

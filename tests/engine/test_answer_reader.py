@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engine import limited_child
-from app.engine.answer_reader import AnswerReader, AnswerReaders
+from app.engine import answer_reader
+from app.engine.answer_reader import AnswerReader
 from app.engine.chat_template import LimitedChatTemplate
+from app.engine.chat_worker import ChatWorker
 from app.protocol.answer_format import AnswerFormat, AnswerWishes, ReasoningFormat, ToolChoice
 from app.protocol.errors import RequestError
 from app.protocol.request import Message, Role
@@ -86,10 +87,10 @@ ANSWERS = {
 
 
 @pytest.fixture(scope="module")
-def readers() -> Iterator[AnswerReaders]:
-    readers = AnswerReaders()
-    yield readers
-    readers.close()
+def layer() -> Iterator[ChatWorker]:
+    layer = ChatWorker()
+    yield layer
+    layer.close()
 
 
 def format_of(name: str, wishes: AnswerWishes = WISHES, json_schema: str = "") -> AnswerFormat:
@@ -125,16 +126,16 @@ def told(reader: AnswerReader, *pieces: str) -> tuple[str, str, list[str], list[
 
 
 @pytest.mark.parametrize(("name", "answer", "expected"), ANSWERS.values(), ids=ANSWERS)
-def test_an_answer_is_read_whole_and_character_by_character(readers, name, answer, expected):
+def test_an_answer_is_read_whole_and_character_by_character(layer, name, answer, expected):
     found = format_of(name)
     content, reasoning, calls = expected
     wanted = content, reasoning, [json.loads(call) for call in calls], ["weather"] * len(calls)
-    assert read(readers.open(found.parser), answer) == wanted
-    assert read(readers.open(found.parser), *answer) == wanted
+    assert read(AnswerReader(layer, found.parser), answer) == wanted
+    assert read(AnswerReader(layer, found.parser), *answer) == wanted
 
 
 @pytest.mark.parametrize("name", ["Qwen-Qwen2.5-7B-Instruct", "Qwen-Qwen3-0.6B"])
-def test_of_an_answer_that_was_begun_the_rest_is_told_but_a_call_as_a_whole(readers, name):
+def test_of_an_answer_that_was_begun_the_rest_is_told_but_a_call_as_a_whole(layer, name):
     answer = f"Let me look. {QWEN_CALL.format(CITY)}"
     template = LimitedChatTemplate((TEMPLATES / f"{name}.jinja").read_text())
     for length in range(1, len(answer), 3):
@@ -142,31 +143,31 @@ def test_of_an_answer_that_was_begun_the_rest_is_told_but_a_call_as_a_whole(read
         chat = (*CHAT, Message(Role.ASSISTANT, begun))
         parser = template.write(chat, wishes=replace(WISHES, goes_on=True))[1].parser
         for pieces in ((rest,), (rest[:1], rest[1:])):
-            content, _reasoning, arguments, names = told(readers.open(parser), *pieces)
+            content, _reasoning, arguments, names = told(AnswerReader(layer, parser), *pieces)
             assert content.strip() == "Let me look."[length:].strip()
             assert ([json.loads(text) for text in arguments], names) == ([json.loads(CITY)], ["weather"])
     template.close()
 
 
 @pytest.mark.parametrize("begun", ["<", "a <", "a <t", "<tool", "<tool_c", "a"])
-def test_what_might_have_begun_a_call_and_did_not_is_told_by_the_caller_alone(readers, begun):
+def test_what_might_have_begun_a_call_and_did_not_is_told_by_the_caller_alone(layer, begun):
     template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())
     chat = (*CHAT, Message(Role.ASSISTANT, begun))
     parser = template.write(chat, wishes=replace(WISHES, goes_on=True))[1].parser
     template.close()
     for pieces in (("html> is", " a tag"), ("h", "tml> is a tag")):
-        assert told(readers.open(parser), *pieces)[0] == "html> is a tag"
+        assert told(AnswerReader(layer, parser), *pieces)[0] == "html> is a tag"
 
 
-def test_a_begun_call_is_told_once_though_the_child_dies(readers):
+def test_a_begun_call_is_told_once_though_the_child_dies(layer):
     template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())
     begun, rest = '<tool_call>\n{"name": "weather", "arguments": {"ci', 'ty": "Kraków"}}\n</tool_call>'
     chat = (*CHAT, Message(Role.ASSISTANT, begun))
     parser = template.write(chat, wishes=replace(WISHES, goes_on=True))[1].parser
     template.close()
-    reader = readers.open(parser)
+    reader = AnswerReader(layer, parser)
     first = reader.read(rest[:5], is_last=False)
-    reader._child.end()
+    layer.kill()
     second = reader.read(rest[5:], is_last=True)
     calls = [*first.tool_calls, *second.tool_calls]
     assert [call.name for call in calls if call.name] == ["weather"]
@@ -177,17 +178,17 @@ SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer"}}, "required
 
 
 @pytest.mark.parametrize("name", ["Qwen-Qwen2.5-7B-Instruct", "GLM-4.6", "openai-gpt-oss-120b"])
-def test_an_answer_beside_tools_and_a_schema_follows_the_schema_or_calls_a_tool(readers, name):
+def test_an_answer_beside_tools_and_a_schema_follows_the_schema_or_calls_a_tool(layer, name):
     found = format_of(name, json_schema=SCHEMA)
     assert found.triggers == ()
     assert "root ::= root-1-2 | root-2" in found.grammar
     answer = {"openai-gpt-oss-120b": "<|channel|>final<|message|>{}"}.get(name, "{}").format('{"n": 5}')
     for pieces in ((answer,), answer):
-        assert read(readers.open(found.parser), *pieces) == ('{"n": 5}', "", [], [])
+        assert read(AnswerReader(layer, found.parser), *pieces) == ('{"n": 5}', "", [], [])
     _name, call, (content, reasoning, calls) = next(one for one in ANSWERS.values() if one[0] == name)
     wanted = content, reasoning, [json.loads(one) for one in calls], ["weather"] * len(calls)
-    assert read(readers.open(found.parser), call) == wanted
-    assert read(readers.open(found.parser), *call) == wanted
+    assert read(AnswerReader(layer, found.parser), call) == wanted
+    assert read(AnswerReader(layer, found.parser), *call) == wanted
 
 
 def test_a_call_that_is_required_or_looks_like_an_answer_leaves_no_choice():
@@ -288,40 +289,40 @@ def test_text_that_an_answer_goes_on_with_stands_before_a_required_call():
     ],
     ids=repr,
 )
-def test_a_broken_answer_is_read_as_far_as_it_goes_and_nothing_dies(readers, name, answer):
+def test_a_broken_answer_is_read_as_far_as_it_goes_and_nothing_dies(layer, name, answer):
     found = format_of(name)
     half = len(answer) // 2
-    in_two = told(readers.open(found.parser), answer[:half], answer[half:])
-    assert in_two == told(readers.open(found.parser), answer)
+    in_two = told(AnswerReader(layer, found.parser), answer[:half], answer[half:])
+    assert in_two == told(AnswerReader(layer, found.parser), answer)
 
 
 @pytest.mark.parametrize("end", ["<", "<|im_end|", "</tool_call>", "x"])
-def test_a_call_behind_which_nothing_fits_stays_a_call_whole_and_streamed(readers, end):
+def test_a_call_behind_which_nothing_fits_stays_a_call_whole_and_streamed(layer, end):
     found = format_of("Qwen-Qwen2.5-7B-Instruct")
     answer = f"Now. {QWEN_CALL.format(CITY)}{end}"
     wanted = "Now.", "", [json.loads(CITY)], ["weather"]
-    assert read(readers.open(found.parser), answer) == wanted
-    assert read(readers.open(found.parser), *answer) == wanted
+    assert read(AnswerReader(layer, found.parser), answer) == wanted
+    assert read(AnswerReader(layer, found.parser), *answer) == wanted
 
 
-def test_what_cannot_be_read_of_an_answer_is_text(readers):
+def test_what_cannot_be_read_of_an_answer_is_text(layer):
     found = format_of("openai-gpt-oss-120b")
     answer = "<|channel|>final<|message|>Hello<|start|>assistant<|nonsense|>"
-    assert read(readers.open(found.parser), answer)[0].startswith("Hello")
+    assert read(AnswerReader(layer, found.parser), answer)[0].startswith("Hello")
     answer = "no channel at all"
-    assert read(readers.open(found.parser), answer)[0] == answer
+    assert read(AnswerReader(layer, found.parser), answer)[0] == answer
 
 
-def test_an_answer_that_ends_its_child_costs_no_other(readers, monkeypatch):
+def test_an_answer_that_ends_its_child_costs_no_other(layer, monkeypatch):
     found = format_of("Qwen-Qwen3-0.6B")
     _name, answer, (content, reasoning, _calls) = ANSWERS["no call"]
     half = len(answer) - 5
-    other, hostile = readers.open(found.parser), readers.open(found.parser)
+    other, hostile = AnswerReader(layer, found.parser), AnswerReader(layer, found.parser)
     first = other.read(answer[:half], is_last=False)
     hostile.read("<think>", is_last=False)
-    os.kill(readers._child._child.pid, signal.SIGSTOP)  # as one that is busy for ever
+    os.kill(layer.pid, signal.SIGSTOP)  # as one that is busy for ever
     with monkeypatch.context() as patched:
-        patched.setattr(limited_child, "MAX_WALL_S", 0.1)
+        patched.setattr(answer_reader, "MAX_WALL_S", 0.1)
         with pytest.raises(RequestError, match="Parsing the answer"):
             hostile.read("x", is_last=True)
     last = other.read(answer[half:], is_last=True)
@@ -329,5 +330,5 @@ def test_an_answer_that_ends_its_child_costs_no_other(readers, monkeypatch):
     assert first.content + last.content == content
 
 
-def test_without_a_parser_all_is_text(readers):
-    assert readers.open("").read("<think>", is_last=False).content == "<think>"
+def test_without_a_parser_all_is_text(layer):
+    assert AnswerReader(layer, "").read("<think>", is_last=False).content == "<think>"

@@ -11,12 +11,10 @@ import pytest
 
 from app.engine.chat_child import OWN_RULES, STEPS_OF_TOOLS
 from app.engine.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
-from app.engine.limited_child import LimitedChild, LimitReachedError
 from app.protocol.answer_format import AnswerWishes, ToolChoice
 from app.protocol.errors import ChatTemplateError
 from app.protocol.grammar import fault_of, is_costly
 from app.protocol.request import Message, Role
-from app.system import child_process
 
 ROOT = Path(__file__).parents[2]
 CHAT = (
@@ -157,23 +155,6 @@ def test_a_template_that_crashes_its_reader_is_told_so(limited):
     template = limited("{% macro again(n) %}{{ again(n + 1) }}{% endmacro %}{{ again(1) }}")
     with pytest.raises(ChatTemplateError, match=r"endless recursion|recursion depth"):
         template.render(CHAT)
-
-
-def test_a_child_that_is_closed_while_it_starts_is_asked_nothing(monkeypatch):
-    """Else the end of the program would wait for its answer."""
-    start = child_process.start
-    started = []
-
-    def start_and_close(module: str) -> child_process.Child:
-        started.append(start(module))
-        child.close()
-        return started[0]
-
-    child = LimitedChild("app.engine.chat_child", None)
-    monkeypatch.setattr(child_process, "start", start_and_close)
-    with pytest.raises(LimitReachedError):
-        child.ask({"do": "check", "grammar": "root ::= [a-z]"})
-    assert started[0].returncode is not None
 
 
 def test_one_that_hangs_ends_one_answer_and_is_tried_again(limited):

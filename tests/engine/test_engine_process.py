@@ -116,8 +116,7 @@ def test_texts_are_tokenised_in_it(tiny_gguf: Callable[[str], Path]) -> None:
 def run_and_kill(path: Path) -> None:
     process = EngineProcess(params(path), lambda _fraction: True, lambda: None)
     with process.loaded():
-        assert process._child
-        process._child.kill()
+        process._worker.kill()
         process.run()
 
 

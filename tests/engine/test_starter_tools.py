@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.answer_reader import AnswerReaders
+from app.engine.answer_reader import AnswerReader
 from app.engine.chat_template import LimitedChatTemplate
+from app.engine.chat_worker import ChatWorker
 from app.protocol.answer_format import AnswerFormat, AnswerWishes
 from app.protocol.request import Message, Role
 from starter_model import tools
@@ -48,16 +49,16 @@ def test_prompts_are_those_of_the_training(template, seed):
 
 
 def test_calls_as_the_training_writes_them_are_read(template):
-    readers = AnswerReaders()
+    chat_layer = ChatWorker()
     for chat in tools.held_out_calls()[:20]:
         (turn,) = chat.turns
         _, answer_format = write(template, chat)
         (trigger,) = answer_format.triggers
         written = tools.written_call(turn.name, turn.arguments)
         assert written.startswith(trigger.text)
-        (call,) = readers.open(answer_format.parser).read(written, is_last=True).tool_calls
+        (call,) = AnswerReader(chat_layer, answer_format.parser).read(written, is_last=True).tool_calls
         assert (call.name, json.loads(call.arguments)) == (turn.name, turn.arguments)
-    readers.close()
+    chat_layer.close()
 
 
 def test_without_tools_a_prompt_is_as_it_was(template):

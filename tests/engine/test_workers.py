@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from app.engine.workers import PROTOCOL, Worker, WorkerState, ask, checked_address, lost
+from app.engine.workers import PROTOCOL, RemoteWorker, WorkerState, ask, checked_address, lost
 from app.protocol.errors import InvalidRequestError
 
 Reply = Callable[[int, bytes], bytes]
@@ -54,7 +54,7 @@ def worker_of(
 
 def test_a_worker_tells_its_devices_and_their_memory() -> None:
     with server(worker_of(memory=((10, 20), (1, 2)))) as address:
-        assert ask(address) == Worker(address, WorkerState.READY, PROTOCOL, 2, 11, 22)
+        assert ask(address) == RemoteWorker(address, WorkerState.READY, PROTOCOL, 2, 11, 22)
 
 
 @pytest.mark.parametrize(

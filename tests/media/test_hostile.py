@@ -9,7 +9,7 @@ from tests.media.hostile import FEW, FILES, outcome
 NO_FILES = """
 import socket
 from app.media import reading_child
-reading_child.shut(1 << 30, 20)
+reading_child.shut({"AS": 1 << 30, "CPU": 20})
 for call in (lambda: open("/etc/passwd"), lambda: socket.socket(), lambda: open("/dev/null", "w")):
     try:
         call()

@@ -67,7 +67,7 @@ def test_a_pipe_is_not_waited_for_and_a_missing_file_is_named(tmp_path):
 
 
 def test_a_reading_can_be_cancelled_at_any_time():
-    one = MediaReading(png((4000, 3000)))
+    one = MediaReading(png((8000, 7000)))
     threading.Timer(0.05, one.cancel).start()
     with pytest.raises(MediaCancelledError):
         one.run()

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.chat_library import ChatLibrary, ChatLibraryError, library_path
-from app.engine.limited_child import MAX_CPU_S, MAX_MEMORY_BYTES
+from app.engine.chat_worker import MAX_CPU_S, MAX_MEMORY_BYTES
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 ANSWERS_OF_A_SEED = 20

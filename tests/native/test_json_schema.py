@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from app.engine.chat_template import SchemaConverter
+from app.engine.chat_worker import ChatWorker
 from app.engine.schema_limits import simplified
 from app.protocol.answer_format import AnswerFormat
 from app.protocol.errors import InvalidRequestError
@@ -18,7 +18,7 @@ STRING = {"type": "string"}
 
 @pytest.fixture(scope="module")
 def converter():
-    converter = SchemaConverter()
+    converter = ChatWorker()
     yield converter
     converter.close()
 

@@ -11,8 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.engine.answer_reader import AnswerReaders
+from app.engine.answer_reader import AnswerReader
 from app.engine.batch import Batch, BatchSpan
+from app.engine.chat_worker import ChatWorker
 from app.engine.engine import Engine
 from app.engine.llama import sampler as sampler_module
 from app.engine.llama.loading import open_llama_backend
@@ -772,18 +773,18 @@ def test_the_starter_model_answers_in_json_when_it_has_to():
         )
         for temperature in (0.0, 0.8, 1.5)
     ]
-    readers = AnswerReaders()
+    chat_layer = ChatWorker()
     for answer in answers_of_starter_model(*requests):
         assert answer.finish_reason is FinishReason.STOP, answer.notice
         # What is written may stand in a fence, which the chat layer takes away.
-        content = readers.open(answer.format.parser).read(answer.text, is_last=True).content
+        content = AnswerReader(chat_layer, answer.format.parser).read(answer.text, is_last=True).content
         values = json.loads(content)
         assert list(values) == ["sum", "kind", "steps"]
         assert isinstance(values["sum"], int)
         assert values["kind"] in ANSWER_SCHEMA["properties"]["kind"]["enum"]
         assert all(len(step) <= 12 for step in values["steps"])
         assert 1 <= len(values["steps"]) <= 2
-    readers.close()
+    chat_layer.close()
 
 
 def test_what_a_grammar_asks_for_is_what_the_starter_model_would_have_said():

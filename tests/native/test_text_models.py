@@ -12,7 +12,7 @@ import numpy as np
 import psutil
 import pytest
 
-from app.engine import limited_child
+from app.engine import text_models
 from app.engine.embedding import TextTokenizer
 from app.engine.llama.embedder import open_llama_embedder
 from app.engine.text_models import TextModels
@@ -103,7 +103,7 @@ def test_a_child_that_others_keep_waiting_is_given_time(models, bert, monkeypatc
     [child] = children()
     os.kill(child, signal.SIGSTOP)
     clock = Clock(child, step_s)
-    monkeypatch.setattr(limited_child, "STUCK_S", 0.01)
+    monkeypatch.setattr(text_models, "STUCK_S", 0.01)
     monkeypatch.setattr(psutil, "Process", lambda _pid: clock)
     if is_killed:
         with pytest.raises(EngineError, match="Its process"):

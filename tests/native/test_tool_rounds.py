@@ -8,7 +8,8 @@ import pytest
 
 from app.chats.chat import Turn
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
-from app.engine.answer_reader import AnswerReaders
+from app.engine.answer_reader import AnswerReader
+from app.engine.chat_worker import ChatWorker
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.answer_format import AnswerFormat, AnswerWishes
@@ -44,7 +45,7 @@ class Rounds:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.readers = AnswerReaders()
+        self.chat_layer = ChatWorker()
         self.turns = [Turn(Role.USER, "How is it?"), Turn(Role.ASSISTANT, "")]
         self.num_held = 0
         self.num_asked = 0
@@ -79,7 +80,7 @@ class Rounds:
     def call(self) -> None:
         """A round."""
         text, form = self.ask(self.request())
-        message = AnswerMessage().grown(self.readers.open(form.parser).read(text, is_last=True))
+        message = AnswerMessage().grown(AnswerReader(self.chat_layer, form.parser).read(text, is_last=True))
         uses = [ToolUse(call.id, call.name, call.arguments) for call in message.tool_calls]
         for use in uses:
             use.state, use.result = ToolState.DONE, f"It is number {self.num_asked}."
@@ -95,7 +96,7 @@ def rounds(request, tmp_path):
         engine = Engine(backend, verify=True)
         rounds = Rounds(engine)
         yield rounds
-        rounds.readers.close()
+        rounds.chat_layer.close()
         engine.close()
 
 

@@ -9,7 +9,7 @@ from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
 from app.selftest import command, progress
 from app.selftest.report import Line, Report
 from app.selftest.run import run_checks
-from app.system import child_process
+from app.system.worker import Child
 from tests.fakes import CountingBackend
 
 
@@ -22,7 +22,7 @@ def tested(monkeypatch, capfdbinary):
 
     def run(stand_in=on_fake):
         monkeypatch.setattr(progress, "self_test", stand_in)
-        monkeypatch.setattr(child_process, "when_parent_ends", lambda _call: None)
+        monkeypatch.setattr(progress, "_hear_parent", lambda _calls: None)
         exit_code = command.main(["--progress"])
         return exit_code, [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
 
@@ -75,13 +75,15 @@ def test_a_model_that_cannot_be_loaded_is_told(tested):
 
 @pytest.mark.native
 def test_it_ends_when_its_stdin_is_closed():
-    child = child_process.start("app", arguments=["selftest", "--progress", "--threads", "1"])
+    child = Child("app", ["selftest", "--progress", "--threads", "1"])
     try:
-        while "line" not in child_process.receive(child.stdout):
+        while "line" not in child.receive()[0]:
             pass
-        child_process.hang_up(child)
-        *_, last = child.stdout
-        assert json.loads(last)["report"]["was_cancelled"]
-        assert child.wait(30) == 130
+        child.hang_up()
+        while "report" not in (last := child.receive()[0]):
+            pass
+        assert last["report"]["was_cancelled"]
+        child.await_end(30)
+        assert child.exit_code == 130
     finally:
-        child_process.reap(child)
+        child.reap()

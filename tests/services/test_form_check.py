@@ -3,14 +3,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.engine.chat_worker import ChatWorker
 from app.services.form_check import Form, FormCheck
 
 
 @pytest.fixture
 def check() -> Iterator[FormCheck]:
-    check = FormCheck()
-    yield check
-    check.close()
+    chat_layer = ChatWorker()
+    yield FormCheck(chat_layer)
+    chat_layer.close()
 
 
 @pytest.mark.native

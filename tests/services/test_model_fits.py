@@ -8,7 +8,7 @@ import pytest
 
 from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
-from app.engine.workers import Worker, WorkerState
+from app.engine.workers import RemoteWorker, WorkerState
 from app.models.folders import Folder
 from app.models.memory_fit import Fit
 from app.models.model_file import FileKind, ModelFile, Source, read_whole_header
@@ -135,9 +135,9 @@ async def test_the_model_in_use_tells_what_it_has_taken_and_the_others_count_on_
 async def test_a_model_over_several_machines_counts_the_memory_of_all(
     qloop, fits, models, preferences, monkeypatch
 ) -> None:
-    def ask(address: str) -> Worker:
+    def ask(address: str) -> RemoteWorker:
         free_bytes = 1024 * MIB if address == "good:1" else 0
-        return Worker(address, WorkerState.READY, free_bytes=free_bytes, total_bytes=4096 * MIB)
+        return RemoteWorker(address, WorkerState.READY, free_bytes=free_bytes, total_bytes=4096 * MIB)
 
     monkeypatch.setattr(expected_room, "ask", ask)
     preferences.set_of_model(models[0].path, ModelSettings(workers=("good:1",)))

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,7 +14,7 @@ from app.protocol.model import ModelInfo
 from app.selftest.report import TITLES, Line, Outcome, Report
 from app.services import self_test
 from app.services.self_test import SelfTest, needed_memory, save
-from app.system import paths
+from app.system import paths, worker
 from tests.fakes import model_info
 
 LINE = Line("a", TITLES["a"], "asked", "the same", Outcome.PASSED, 0.5)
@@ -53,13 +52,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Lets another program play the self-test."""
 
     def play(program: str) -> None:
-        def start(_model: object, _n_threads: object, stderr: object) -> subprocess.Popen[bytes]:
-            command = [sys.executable, "-c", SAY + program]
-            return subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, start_new_session=True
-            )
-
-        monkeypatch.setattr(self_test, "_start", start)
+        monkeypatch.setattr(worker, "command", lambda *_names: [sys.executable, "-c", SAY + program])
 
     return play
 
@@ -159,10 +152,8 @@ async def test_a_process_that_cannot_be_started_is_told(qloop, test, monkeypatch
 
 def test_the_settings_are_those_of_the_running_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
-    monkeypatch.setattr(
-        self_test.child_process, "start", lambda *_names, arguments, leads_group: started.append(arguments)
-    )
-    self_test._start(model_info(path=Path("m.gguf"), is_unified=False), 3, None)  # type: ignore[arg-type]
+    monkeypatch.setattr(self_test, "Child", lambda _name, arguments, **_options: started.append(arguments))
+    self_test._start(model_info(path=Path("m.gguf"), is_unified=False), 3)
     assert " ".join(started[0]) == (
         "selftest --progress --model m.gguf --ctx 512 --slots 4 --threads 3 --isolated"
     )

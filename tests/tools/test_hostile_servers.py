@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from app.system import child_process
+from app.system import worker
 from app.tools import mcp_server
 from app.tools.mcp_server import McpServer, Status
 from app.tools.server_config import ServerConfig
@@ -247,7 +247,7 @@ async def test_nothing_is_left_when_skein_itself_is_killed(kind):
         PROGRAM,
         kind,
         stdout=asyncio.subprocess.PIPE,
-        env=child_process.environment(),
+        env=worker.environment(),
     )
     assert parent.stdout
     assert await parent.stdout.readline() == b"ready\n"

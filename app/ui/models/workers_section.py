@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLineEdit, QWidget
 
-from app.engine.workers import MAX_WORKERS, TRUSTED_ONLY, Worker, WorkerState
+from app.engine.workers import MAX_WORKERS, TRUSTED_ONLY, RemoteWorker, WorkerState
 from app.look.buttons import IconButton, dialog_button
 from app.look.figures import data_size
 from app.look.layouts import STRETCH, hbox, vbox
@@ -132,7 +132,7 @@ class _Row:
         self._box.toggled.connect(lambda is_chosen: section.choose(address, is_chosen))
         self._remove.clicked.connect(lambda: section._remove(address))
 
-    def apply(self, worker: Worker | None, is_chosen: bool, is_in_use: bool) -> None:
+    def apply(self, worker: RemoteWorker | None, is_chosen: bool, is_in_use: bool) -> None:
         self._box.blockSignals(True)
         self._box.setChecked(is_chosen)
         self._box.blockSignals(False)
@@ -149,8 +149,8 @@ class _Row:
             widget.deleteLater()
 
 
-def state_text(worker: Worker | None, is_in_use: bool) -> str:
-    """Short; `Worker.refusal` tells more."""
+def state_text(worker: RemoteWorker | None, is_in_use: bool) -> str:
+    """Short; `RemoteWorker.refusal` tells more."""
     if is_in_use:
         return tr("in use now")
     if worker is None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.bridge.tasks import finish_all
-from app.engine.workers import Worker, WorkerState
+from app.engine.workers import RemoteWorker, WorkerState
 from app.models.model_file import FileKind
 from app.protocol.load import KvType, LoadParams
 from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed
@@ -168,7 +168,7 @@ async def test_what_was_taken_is_told_beside_what_was_expected_and_every_machine
     engine.model = replace(engine.model, library=LibraryInfo(), memory=MemoryNeed(kv_bytes=815 << 20))
     monkeypatch.setattr(
         "app.services.worker_list.ask",
-        lambda address: Worker(address, WorkerState.READY, (), 1, 2 << 30, 2 << 30),
+        lambda address: RemoteWorker(address, WorkerState.READY, (), 1, 2 << 30, 2 << 30),
     )
     dialog = shown(path)
     await finish_all()

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.bridge.tasks import finish_all
-from app.engine.workers import Worker, WorkerState
+from app.engine.workers import RemoteWorker, WorkerState
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
 from app.ui.models import workers_section
@@ -15,10 +15,10 @@ GONE = "10.0.0.3:50052"
 GIB = 1 << 30
 
 
-def answer(address: str) -> Worker:
+def answer(address: str) -> RemoteWorker:
     if address == GONE:
-        return Worker(address, WorkerState.UNREACHABLE, reason="Connection refused")
-    return Worker(address, WorkerState.READY, (7, 0, 0), 1, 12 * GIB, 16 * GIB)
+        return RemoteWorker(address, WorkerState.UNREACHABLE, reason="Connection refused")
+    return RemoteWorker(address, WorkerState.READY, (7, 0, 0), 1, 12 * GIB, 16 * GIB)
 
 
 async def test_machines_are_listed_with_what_they_say_chosen_and_taken_away(
@@ -62,6 +62,6 @@ async def test_what_is_no_address_is_refused_with_what_to_write(
 
 
 def test_a_machine_that_computes_for_us_now_is_not_called_busy() -> None:
-    assert state_text(Worker(READY, WorkerState.BUSY), is_in_use=True) == "in use now"
-    assert state_text(Worker(READY, WorkerState.BUSY), is_in_use=False) == "busy with another program"
+    assert state_text(RemoteWorker(READY, WorkerState.BUSY), is_in_use=True) == "in use now"
+    assert state_text(RemoteWorker(READY, WorkerState.BUSY), is_in_use=False) == "busy with another program"
     assert state_text(None, is_in_use=False) == "connecting…"

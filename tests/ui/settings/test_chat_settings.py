@@ -10,6 +10,7 @@ from app.bridge.parameters import Source, inherited_sampling
 from app.bridge.tasks import finish_all
 from app.bridge.token_counter import TokenCount
 from app.chats.options import ChatOptions
+from app.engine.chat_worker import ChatWorker
 from app.protocol.request import Overflow
 from app.protocol.sampling import NEVER, SamplingParams
 from app.services.form_check import FormCheck
@@ -45,7 +46,7 @@ def panel(qtbot: QtBot) -> Iterator[ChatSettings]:
     page.setGeometry(0, 30, 600, 570)
     composer = QLineEdit(page)
     composer.setGeometry(20, 500, 560, 40)
-    panel = ChatSettings(FormCheck(), window)
+    panel = ChatSettings(FormCheck(ChatWorker()), window)
     panel.changed.connect(lambda options: panel.apply(options, INHERITED))
     panel.apply(ChatOptions(), INHERITED)
     window.resize(600, 600)
