@@ -7,12 +7,11 @@ from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QSplitter, QStackedLayo
 
 from app.inspector.choice_button import ChipButton
 from app.inspector.dock_panel import DockPanel
-from app.inspector.excerpt import Height
 from app.inspector.recording import Recording
-from app.inspector.step_chart import StepChart
-from app.inspector.step_legend import StepLegend
+from app.inspector.step_chart import StepChart, StepWords, encode_times, step_words
+from app.inspector.step_columns import Height
+from app.inspector.step_picture import StepLegend
 from app.inspector.step_rows import StepRows, StepTable
-from app.inspector.step_words import StepWords, encode_times, step_words
 from app.look.fonts import line_height, small_font, tabular
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel

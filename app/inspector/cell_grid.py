@@ -19,8 +19,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
+from app.inspector.cell_figures import MediaBlock
 from app.inspector.cell_picture import NO_SEQUENCE, SIDES, CellLayout, CellPicture
-from app.inspector.media_blocks import MediaBlock
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.tokens import Tokens, current

@@ -5,19 +5,22 @@ Keeps every report, draws at most ten times a second, and does nothing for a hid
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
+from importlib import import_module
 
 from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTabWidget, QWidget
 
 from app.bridge.media_files import MediaFiles
-from app.inspector.dock_panel import DockPanel, Later
+from app.inspector.dock_panel import DockPanel, Later, Pictures
 from app.inspector.panel_dock import PanelDock
-from app.inspector.pictures import Pictures
+from app.inspector.probabilities import ProbabilitiesPanel
 from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles
+from app.inspector.sequences import SequencesPanel
+from app.inspector.stepper_panel import StepperPanel
 from app.look.popups import Menu
-from app.look.words import tr
+from app.look.words import mark, tr
 from app.protocol.commands import Command, WatchCells
 from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
@@ -31,6 +34,23 @@ STATE_VERSION = 1  # of the saved arrangement; what an earlier one saved is not 
 
 # From top to bottom, each with its share of the height. The panels of a row are tabs, the first in front.
 Rows = tuple[tuple[int, tuple[type[DockPanel] | Later, ...]], ...]
+
+
+def _later(name: str, title: str, module: str, panel: str) -> Later:
+    return Later(name, title, lambda: getattr(import_module(f"app.inspector.{module}"), panel))
+
+
+PREFIX = _later("prefix", mark("Why did it recompute?"), "prefix_panel", "PrefixPanel")
+LENS = _later("lens", mark("Lens"), "lens_panel", "LensPanel")
+TREE = _later("tree", mark("Branches"), "tree_panel", "TreePanel")
+KV_MAP = _later("kv map", mark("KV map"), "kv_map", "KvMapPanel")
+TIMELINE = _later("timeline", mark("Batches"), "batch_timeline", "TimelinePanel")
+EVENTS = _later("events", mark("Events"), "events", "EventsPanel")
+# A new panel is added here. Panels whose actions are in the window's menus are made at the start.
+ROWS: Rows = (
+    (5, (SequencesPanel, PREFIX, ProbabilitiesPanel, LENS, TREE)),
+    (5, (KV_MAP, TIMELINE, StepperPanel, EVENTS)),
+)
 
 
 class InspectorDocks(QObject):

@@ -10,13 +10,11 @@ from PySide6.QtCore import QModelIndex, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
-from app.inspector.answer_reader import AnswerReader
-from app.inspector.answer_tokens import AnswerSource, text_of
+from app.inspector.answer_reader import AnswerReader, AnswerSource, text_of
 from app.inspector.choice_button import ChipButton, Choice, ChoiceButton
 from app.inspector.dock_panel import DockPanel
-from app.inspector.heat_view import HeatView
 from app.inspector.lens_text import Part, ReadText, heat_of, parts_of, sentence_tokens, sentences_of
-from app.inspector.passage_table import PassageRows, PassageTable
+from app.inspector.lens_view import HeatView, PassageRows, PassageTable
 from app.inspector.recording import Recording
 from app.look.figures import count, decimal, seconds
 from app.look.fonts import small_font, tabular

@@ -11,27 +11,25 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QWidget
 
 from app.inspector.dock_panel import DockPanel
-from app.inspector.logbook import MAX_LEASES, Entry
-from app.inspector.media_words import LAST_TEXT, kind_text
-from app.inspector.prefix_text import (
+from app.inspector.prefix_view import (
     HEADS,
     REASONS,
+    PartingView,
+    SourceBar,
     num_prompt_tokens,
     share_text,
     what_happened,
     what_it_cost,
     what_to_do,
 )
-from app.inspector.prefix_view import PartingView, SourceBar
-from app.inspector.recording import Recording
-from app.inspector.row_table import RowModel, RowTable
+from app.inspector.recording import MAX_LEASES, Entry, Recording
 from app.inspector.sequence_rows import NO_TAB
-from app.inspector.table_column import Column
-from app.inspector.token_text import shown
+from app.inspector.token_text import LAST_TEXT, kind_text, shown
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.layouts import vbox
 from app.look.plain_text import PlainLabel
+from app.look.table import Column, RowModel, RowTable
 from app.look.words import mark, sentences, tr
 from app.protocol.commands import DescribeTokens
 from app.protocol.report import Lease

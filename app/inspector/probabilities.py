@@ -9,14 +9,18 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
-from app.inspector.answer_reader import AnswerReader
-from app.inspector.answer_tokens import AnswerSource, Candidates, result_text, start_with
-from app.inspector.candidate_table import CandidateModel, CandidateTable
+from app.inspector.answer_reader import AnswerReader, AnswerSource, Candidates, result_text, start_with
+from app.inspector.answer_tables import (
+    AnswerTokens,
+    CandidateModel,
+    CandidateTable,
+    LayerRows,
+    LayerTable,
+    TokenTable,
+)
 from app.inspector.choice_button import ChipButton
 from app.inspector.dock_panel import DockPanel
-from app.inspector.layer_table import LayerRows, LayerTable
 from app.inspector.recording import Recording
-from app.inspector.token_table import AnswerTokens, TokenTable
 from app.inspector.token_text import shown
 from app.look.figures import count, milliseconds
 from app.look.fonts import small_font, tabular

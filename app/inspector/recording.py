@@ -5,16 +5,28 @@ Works on reports alone and knows no widget. GUI thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import pickle
+import zlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from app.inspector.logbook import Logbook
-from app.inspector.packed_steps import PackedSteps
 from app.inspector.stalls import Before, Cause, causes_of
+from app.protocol.events import Event
 from app.protocol.lens import LensAnswer
 from app.protocol.model import ModelInfo
-from app.protocol.report import Answer, CellMap, ChatTokens, StepReport, TokenizedText, TokenTexts
+from app.protocol.report import (
+    Answer,
+    CellCheck,
+    CellMap,
+    ChatTokens,
+    Lease,
+    StepReport,
+    TokenizedText,
+    TokenTexts,
+)
 
 if TYPE_CHECKING:
     from app.inspector.step_columns import StepColumns
@@ -24,6 +36,12 @@ MAX_TITLES = 1_000
 MAX_TOKEN_TEXTS = 300_000  # no vocabulary is larger by far
 MAX_QUERIES = 8
 MAX_BETWEEN = 1_000  # how far to search back for the previous step
+MAX_EVENTS = 20_000
+MAX_LEASES = 500
+PER_PACK = 16
+NUM_UNPACKED = 64  # the newest steps, which panels ask for again and again
+
+T = TypeVar("T")
 
 
 class Recording:
@@ -148,3 +166,110 @@ class Recording:
     def _note_texts(self, tokens: TokenTexts) -> None:
         if len(self.token_texts) < MAX_TOKEN_TEXTS:
             self.token_texts.update(zip(tokens.token_ids, tokens.texts, strict=True))
+
+
+class PackedSteps:
+    """The newest `max_steps` reports, oldest first: the latest ones as objects, the others packed.
+
+    A report of eight running sequences is forty Python objects and 10 KB. Packed it takes some hundred bytes,
+    so that ten thousand of them burden neither memory nor garbage collector.
+    """
+
+    def __init__(self, max_steps: int) -> None:
+        self._max_steps = max_steps
+        self.packs: deque[bytes] = deque()
+        self._num_left_out = 0  # the reports of the first pack that are too old
+        self._newest: deque[StepReport] = deque()
+        self._open: tuple[bytes, list[StepReport]] = (b"", [])  # the pack that was unpacked last
+
+    def copy(self) -> PackedSteps:
+        """Another thread may read the copy while steps go on."""
+        copy = PackedSteps(self._max_steps)
+        copy.packs, copy._newest = self.packs.copy(), self._newest.copy()
+        copy._num_left_out = self._num_left_out
+        return copy
+
+    def append(self, report: StepReport) -> None:
+        self._newest.append(report)
+        if len(self._newest) == NUM_UNPACKED + PER_PACK:
+            pack = [self._newest.popleft() for _ in range(PER_PACK)]
+            self.packs.append(zlib.compress(pickle.dumps(pack, pickle.HIGHEST_PROTOCOL), 1))
+        if len(self) > self._max_steps:
+            self._forget_oldest()
+
+    def newest(self, number: int) -> list[StepReport]:
+        """The last `number` reports, oldest first."""
+        return [self[at] for at in range(len(self) - number, len(self))]
+
+    def __len__(self) -> int:
+        return self._num_packed + len(self._newest)
+
+    def __iter__(self) -> Iterator[StepReport]:
+        return (self[at] for at in range(len(self)))
+
+    def __getitem__(self, index: int) -> StepReport:
+        at = range(len(self))[index]
+        if at >= self._num_packed:
+            return self._newest[at - self._num_packed]
+        place, in_pack = divmod(at + self._num_left_out, PER_PACK)
+        packed = self.packs[place]
+        if self._open[0] is not packed:
+            self._open = packed, pickle.loads(zlib.decompress(packed))
+        return self._open[1][in_pack]
+
+    @property
+    def _num_packed(self) -> int:
+        return len(self.packs) * PER_PACK - self._num_left_out
+
+    def _forget_oldest(self) -> None:
+        if not self.packs:
+            self._newest.popleft()
+            return
+        self._num_left_out += 1
+        if self._num_left_out == PER_PACK:
+            self.packs.popleft()
+            self._num_left_out = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Generic[T]):
+    """`what` happened in `step`, which began at `started_at` (`time.perf_counter()` seconds)."""
+
+    step: int
+    started_at: float
+    what: T
+
+
+class Journal(Generic[T]):
+    """The newest entries. `num_seen` counts all ever added: a reader asks for those after its own count."""
+
+    def __init__(self, max_entries: int) -> None:
+        self.entries: deque[Entry[T]] = deque(maxlen=max_entries)
+        self.num_seen = 0
+
+    def append(self, entry: Entry[T]) -> None:
+        self.entries.append(entry)
+        self.num_seen += 1
+
+    def new_since(self, num_seen: int) -> list[Entry[T]]:
+        """The entries after the first `num_seen`, as far as they are still kept, oldest first."""
+        num_new = max(0, min(self.num_seen - num_seen, len(self.entries)))
+        return list(islice(self.entries, len(self.entries) - num_new, None))
+
+
+class Logbook:
+    """Empty for each new model."""
+
+    def __init__(self) -> None:
+        self.events: Journal[Event] = Journal(MAX_EVENTS)
+        self.leases: Journal[Lease] = Journal(MAX_LEASES)
+        self.disagreement: CellCheck | None = None  # the first one is the evidence
+
+    def note(self, report: StepReport) -> None:
+        for event in report.events:
+            self.events.append(Entry(report.step, report.started_at, event))
+        for lease in report.leases:
+            self.leases.append(Entry(report.step, report.started_at, lease))
+        check = report.last_check
+        if check and not check.agrees and self.disagreement is None:
+            self.disagreement = check

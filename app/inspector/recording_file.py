@@ -15,8 +15,7 @@ from typing import Any, BinaryIO, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.inspector.event_words import words
-from app.inspector.packed_steps import StepsSoFar
-from app.inspector.recording import MAX_STEPS, Recording
+from app.inspector.recording import MAX_STEPS, PackedSteps, Recording
 from app.protocol.events import Told
 from app.protocol.model import ModelInfo
 from app.protocol.output import TokenLogprob
@@ -43,7 +42,7 @@ class RecordingFileError(Exception):
 class Snapshot:
     """A recording at one moment. Any thread may write it to a file."""
 
-    steps: StepsSoFar
+    steps: PackedSteps
     model: ModelInfo | None
     titles: dict[str, str]
     token_texts: dict[int, bytes]
@@ -52,7 +51,7 @@ class Snapshot:
     @classmethod
     def of(cls, recording: Recording) -> Snapshot:
         titles, token_texts = dict(recording.titles), dict(recording.token_texts)
-        return cls(recording.steps.so_far, recording.model, titles, token_texts, recording.cell_map)
+        return cls(recording.steps.copy(), recording.model, titles, token_texts, recording.cell_map)
 
 
 # JSON has no bytes, and the logarithm of probability 0 is minus infinity.

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from app.inspector.table_column import Column
 from app.look import marks
 from app.look.figures import count, decimal, mebibytes, percent, prefill, seconds, tokens
 from app.look.marks import Mark
+from app.look.table import Column
 from app.look.words import mark, tr
 from app.protocol.model import ModelInfo
 from app.protocol.output import Usage

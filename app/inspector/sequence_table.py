@@ -10,7 +10,6 @@ from PySide6.QtCore import QByteArray, QModelIndex, QObject, QPoint, QRect, QRec
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
 from app.inspector.sequence_rows import (
     COLUMNS,
     SEQ,
@@ -25,6 +24,7 @@ from app.inspector.sequence_rows import (
 from app.look.icons import paint_icon
 from app.look.painted import paint_mark
 from app.look.popups import Menu
+from app.look.table import SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
 from app.look.tokens import current
 from app.look.words import tr
 

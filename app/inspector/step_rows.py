@@ -7,11 +7,9 @@ from itertools import accumulate
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from app.inspector.media_words import LAST_TEXT, kind_text
-from app.inspector.row_table import RowModel, RowTable
-from app.inspector.table_column import Column
-from app.inspector.token_text import shown
+from app.inspector.token_text import LAST_TEXT, kind_text, shown
 from app.look.figures import count
+from app.look.table import Column, RowModel, RowTable
 from app.look.words import mark, tr
 from app.protocol.report import Span, StepReport
 

@@ -7,25 +7,51 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from app.inspector.batch_shares import ShareModel, ShareTable
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
+from app.inspector.sequence_rows import NO_TAB
 from app.inspector.step_rows import StepRows, StepTable
 from app.inspector.stop_choice import StopChoice
 from app.look.buttons import IconLabel
-from app.look.figures import rows
+from app.look.figures import count, rows
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, heading
+from app.look.table import ROW_HEIGHT, Column, RowModel, RowTable
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.protocol.commands import Command, DescribeTokens, Pause, Resume, RunUntil, StepOnce
-from app.protocol.report import PauseState, StepReport
+from app.protocol.report import PauseState, Span, StepReport
 
 RUNNING = mark("Pause to see each batch before it is computed. Chats wait meanwhile; Stop still works.")
 NO_MODEL = mark("No model is loaded. Choose one above the chat to step through its batches.")
 RECORDED = mark("This is a recording. Only a running engine can be paused.")
 NOTHING_PLANNED = mark("Nothing planned. Send a message in any tab to see its first batch here.")
+SHARE_COLUMNS = (
+    Column(mark("seq"), mark("The sequence id, seq_id"), "00", is_sequence=True),
+    Column(mark("tab"), mark("The chat"), stretches=True),
+    Column(
+        mark("phase"),
+        mark("Part of a prompt, or the next token of an answer"),
+        (mark("prefill"), mark("decode")),
+        is_muted=True,
+    ),
+    Column(mark("rows"), mark("Rows of the batch"), "9,999", is_number=True),
+    Column(mark("drafted"), mark("Draft tokens among them"), "99", is_number=True),
+    Column(mark("positions"), mark("Positions computed in this step"), "99,999–99,999", is_number=True),
+    Column(
+        mark("logits"),
+        mark("Whether logits are read from its rows to sample a token"),
+        mark("last row"),
+    ),
+    Column(
+        mark("answer"),
+        mark("Tokens generated so far, and the most that were asked for"),
+        mark("9,999 of 9,999"),
+        is_number=True,
+    ),
+)
+MAX_ROWS_SHOWN = 6
 
 
 def state_text(pause: PauseState | None, until: str) -> str:
@@ -263,3 +289,58 @@ class StepActions(QObject):
         action.setShortcut(shortcut)
         action.triggered.connect(lambda: self.commanded.emit(command))
         return action
+
+
+def share_texts(span: Span, title: str) -> tuple[str, ...]:
+    """A text for each column."""
+    last_pos = span.first_pos + span.num_rows - 1
+    made = count(span.num_generated_tokens)
+    return (
+        str(span.seq_id),
+        title,
+        tr("prefill") if span.is_prefill else tr("decode"),
+        count(span.num_rows),
+        count(span.num_drafted) if span.num_drafted else "",
+        count(last_pos) if span.num_rows == 1 else f"{count(span.first_pos)}–{count(last_pos)}",
+        _logits(span),
+        tr("{part} of {whole}", part=made, whole=count(span.max_tokens)) if span.max_tokens else made,
+    )
+
+
+def _logits(span: Span) -> str:
+    if not span.wants_logits:
+        return tr("none")
+    return rows(1 + span.num_drafted) if span.num_drafted else tr("last row")
+
+
+class ShareModel(RowModel):
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(SHARE_COLUMNS, parent)
+        self.spans: tuple[Span, ...] = ()
+        self._titles: Mapping[str, str] = {}
+
+    def apply(self, spans: tuple[Span, ...], titles: Mapping[str, str]) -> None:
+        self.beginResetModel()
+        self.spans, self._titles = spans, titles
+        self.endResetModel()
+
+    def num_rows(self) -> int:
+        return len(self.spans)
+
+    def text_at(self, row: int, column: int) -> str:
+        span = self.spans[row]
+        return share_texts(span, self._titles.get(span.chat_id) or tr(NO_TAB))[column]
+
+
+class ShareTable(RowTable):
+    """As high as its rows, up to a few."""
+
+    def __init__(self, shares: ShareModel, parent: QWidget) -> None:
+        super().__init__(tr("Sequences in the batch"), shares, parent)
+        self._shares = shares
+        shares.modelReset.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        num_rows = min(max(self._shares.rowCount(), 1), MAX_ROWS_SHOWN)
+        self.setFixedHeight(self.horizontalHeader().sizeHint().height() + num_rows * ROW_HEIGHT + 4)

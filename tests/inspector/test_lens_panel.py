@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
-from app.inspector.answer_tokens import AnswerSource
+from app.inspector.answer_reader import AnswerSource
 from app.inspector.lens_panel import LensPanel
-from app.inspector.passage_table import DROPPED, PASSAGE, READ
+from app.inspector.lens_view import DROPPED, PASSAGE, READ
 from app.inspector.recording import Recording
 from app.protocol.commands import DescribeTokens, TokensOf
 from app.protocol.lens import Attention, LeaveOut, LensRefusal, ReadAttention, Scores, StopLens

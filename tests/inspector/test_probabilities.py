@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
-from app.inspector.answer_tokens import AnswerSource
-from app.inspector.candidate_table import AFTER, BEFORE, RULED_OUT, TOKEN
+from app.inspector.answer_reader import AnswerSource
+from app.inspector.answer_tables import AFTER, BEFORE, RULED_OUT, TOKEN
 from app.inspector.probabilities import CHOOSE, COMPUTING, PAUSED, RECORDED, ProbabilitiesPanel
 from app.inspector.recording import Recording
 from app.protocol.lens import LayerWord, LayerWords, ReadLayers

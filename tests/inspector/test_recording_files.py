@@ -12,9 +12,8 @@ from pytestqt.qtbot import QtBot
 from qasync import QEventLoop
 
 from app.bridge import tasks
-from app.inspector.arrangement import ROWS
 from app.inspector.batch_timeline import TimelinePanel
-from app.inspector.docks import InspectorDocks
+from app.inspector.docks import ROWS, InspectorDocks
 from app.inspector.events import EventsPanel
 from app.inspector.recording import Recording
 from app.inspector.recording_file import Snapshot, load, save
@@ -22,7 +21,7 @@ from app.inspector.recording_files import LINES, TRACE
 from app.protocol.commands import CheckCells
 from tests.fakes import model_info
 from tests.inspector.steps import busy_step
-from tests.inspector.test_packed_steps import RARE
+from tests.inspector.test_recording import RARE
 from tests.inspector.trace_format import check_trace
 
 LIVE_TITLES = {"chat 0": "Live tab"}

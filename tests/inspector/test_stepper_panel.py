@@ -6,7 +6,6 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.inspector.batch_shares import share_texts
 from app.inspector.recording import Recording
 from app.inspector.stepper_panel import (
     NO_MODEL,
@@ -15,6 +14,7 @@ from app.inspector.stepper_panel import (
     RUNNING,
     StepperPanel,
     plan_text,
+    share_texts,
     state_text,
 )
 from app.protocol.commands import Command, DescribeTokens, Pause, Resume, RunUntil, StepOnce, UntilEnd

@@ -18,7 +18,7 @@ from PySide6.QtGui import QColor, QFont
 from app.look.figures import count, data_size, num_params
 from app.look.icons import icon
 from app.look.plain_text import as_tooltip
-from app.look.tables import LEFT, RIGHT
+from app.look.table import LEFT, RIGHT
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit

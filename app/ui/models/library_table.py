@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from app.look.fonts import tabular
-from app.look.tables import dress_table
+from app.look.table import dress_table
 from app.look.words import tr
 from app.ui.models.library_rows import COLUMNS, LEAST_WANTED, MEMORY, NAME, FoundModels, ModelRow, ModelTable
 

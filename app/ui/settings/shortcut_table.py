@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHeaderView, QKeySequenceEdit, QLineEdit, QPushBut
 
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
-from app.look.tables import LEFT, dress_table
+from app.look.table import LEFT, dress_table
 from app.look.tokens import current
 from app.look.words import mark, tr
 from app.ui.base.fuzzy import fold

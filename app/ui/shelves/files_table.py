@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 from app.look.figures import count
 from app.look.fonts import tabular
 from app.look.plain_text import as_tooltip, one_line
-from app.look.tables import LEFT, RIGHT, dress_table
+from app.look.table import LEFT, RIGHT, dress_table
 from app.look.tokens import current
 from app.look.words import mark, tr
 from app.services.shelves import ShelfState

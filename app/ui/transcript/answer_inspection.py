@@ -14,9 +14,8 @@ from app.bridge.chat_session import ChatSession
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
-from app.inspector.answer_tokens import AnswerSource
-from app.inspector.arrangement import LENS
-from app.inspector.docks import InspectorDocks
+from app.inspector.answer_reader import AnswerSource
+from app.inspector.docks import LENS, InspectorDocks
 from app.inspector.probabilities import ProbabilitiesPanel
 from app.inspector.sequence_rows import NO_TAB
 from app.look.words import tr

@@ -1,6 +1,7 @@
 """Common base of the inspector's tables, in which whole rows are selected. GUI thread."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import (
@@ -15,19 +16,19 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QHeaderView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
+    QTableWidgetItem,
     QWidget,
 )
 
-from app.inspector.table_column import Column
 from app.look.fonts import small_font, tabular
 from app.look.painted import SWATCH, paint_swatch
 from app.look.sequence_colours import colour_of
-from app.look.tables import LEFT, RIGHT, dress_table
 from app.look.tokens import current
 from app.look.words import tr
 
@@ -38,6 +39,42 @@ TINT = 0.16
 SWATCH_ROOM = 10
 
 _ROOT = QModelIndex()
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def dress_table(table: QTableView, name: str, row_height: int) -> None:
+    """`name` is for screen readers."""
+    table.setAccessibleName(name)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setTabKeyNavigation(False)
+    table.setShowGrid(False)
+    table.setWordWrap(False)
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(row_height)
+    table.horizontalHeader().setHighlightSections(False)
+
+
+def cell(text: str, alignment: Qt.AlignmentFlag = LEFT) -> QTableWidgetItem:
+    item = QTableWidgetItem(text)
+    item.setTextAlignment(alignment)
+    return item
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Texts are marked. `widest` is its longest text, or all that it can show: its width never changes."""
+
+    head: str
+    tip: str = ""
+    widest: str | Collection[str] = ""
+    width: int = 0  # in place of `widest`
+    is_number: bool = False
+    is_muted: bool = False
+    is_sequence: bool = False  # a seq_id, with the sequence's colour
+    stretches: bool = False
 
 
 class RowModel(QAbstractTableModel):
