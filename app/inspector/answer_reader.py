@@ -273,9 +273,9 @@ class AnswerReader(QObject):
     def _ask_for_names(self) -> None:
         """Request the names of control tokens, which have no text."""
         ids = zip(self.tokens.token_ids[self.tokens.num_prompt_tokens :], self.tokens.pieces, strict=True)
-        unnamed = {token_id for token_id, piece in ids if not piece} - self._recording.token_texts.keys()
-        if unnamed:
-            self.commanded.emit(DescribeTokens(tuple(unnamed)))
+        unnamed = (token_id for token_id, piece in ids if not piece)
+        if unknown := self._recording.unknown_tokens(unnamed):
+            self.commanded.emit(DescribeTokens(unknown))
 
     # The alternatives at a place.
 

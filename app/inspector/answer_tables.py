@@ -2,18 +2,16 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF
+from PySide6.QtGui import QPainter
 
 from app.inspector.answer_reader import Candidates, chance
 from app.inspector.token_text import shown
 from app.look.figures import count, decimal
 from app.look.icons import paint_icon
 from app.look.plain_text import as_tooltip
-from app.look.table import Column, Index, RowDelegate, RowModel, RowTable
+from app.look.table import Column, Index, RowDelegate, RowModel
 from app.look.tokens import current
 from app.look.words import mark, tr
 from app.protocol.lens import LayerWords
@@ -50,7 +48,6 @@ COLUMNS = (
 TOKEN, BEFORE, AFTER = 1, 3, 4
 RULED_OUT = mark("ruled out")
 MARK_ROOM = 18
-BAR_OPACITY = 0.28  # behind a figure, which must stay legible
 ANSWER_COLUMNS = (
     Column(mark("pos"), mark("Position in the sequence"), "99,999", is_number=True, is_muted=True),
     Column(
@@ -114,58 +111,36 @@ class CandidateModel(RowModel):
         before = chance(math.exp(candidate.logprob))
         return (str(row + 1), shown(candidate.text), str(candidate.token_id), before, after)[column]
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        candidate = self.candidates[index.row()]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tr("Log-probability: {number}", number=decimal(candidate.logprob, 3))
-        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == TOKEN:
-            text = shown(candidate.text)
-            return tr("{token}, chosen", token=text) if candidate.token_id == self._chosen_id else text
-        return super().data(index, role)
+    def tip_at(self, row: int, _column: int) -> str:
+        return tr("Log-probability: {number}", number=decimal(self.candidates[row].logprob, 3))
+
+    def spoken_at(self, row: int, column: int) -> str:
+        candidate = self.candidates[row]
+        if column != TOKEN or candidate.token_id != self._chosen_id:
+            return ""
+        return tr("{token}, chosen", token=shown(candidate.text))
+
+    def is_muted(self, row: int, column: int) -> bool:
+        return super().is_muted(row, column) or not self.candidates[row].probability
+
+    def bar_at(self, row: int, column: int) -> tuple[float, str] | None:
+        if column == BEFORE:
+            return math.exp(self.candidates[row].logprob), current().muted
+        return (self.candidates[row].probability, current().accent) if column == AFTER else None
 
 
-class CandidateTable(RowTable):
-    def __init__(self, candidates: CandidateModel, parent: QWidget) -> None:
-        super().__init__(tr("Candidates"), candidates, parent, _Delegate)
-
-
-class _Delegate(RowDelegate):
-    """Marks the token that was chosen, and gives each probability a bar."""
+class CandidateDelegate(RowDelegate):
+    """Marks the token that was chosen."""
 
     rows: CandidateModel
 
     def decorate(self, painter: QPainter, rect: QRect, index: Index, _text: str) -> QRect:
-        candidate = self.rows.candidates[index.row()]
-        if index.column() == TOKEN:
-            if index.row() == self.rows.chosen_row:
-                place = QRectF(rect.left(), rect.center().y() - 6, 13, 13)
-                paint_icon(painter, "check", place, current().accent)
-            return rect.adjusted(MARK_ROOM, 0, 0, 0)
-        if index.column() == BEFORE:
-            paint_bar(painter, rect, math.exp(candidate.logprob), current().muted)
-        elif index.column() == AFTER:
-            paint_bar(painter, rect, candidate.probability, current().accent)
-        return rect
-
-    def is_muted(self, index: Index) -> bool:
-        return super().is_muted(index) or not self.rows.candidates[index.row()].probability
-
-
-def paint_bar(painter: QPainter, rect: QRect, share: float, colour: str) -> None:
-    """Behind the figure, from the left."""
-    room = QRectF(rect).adjusted(-3, 4, 3, -4)
-    if share * room.width() < 1:
-        return
-    fill = QColor(colour)
-    fill.setAlphaF(BAR_OPACITY)
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(fill)
-    painter.drawRoundedRect(
-        QRectF(room.left(), room.top(), room.width() * min(1.0, share), room.height()), 2, 2
-    )
-    painter.restore()
+        if index.column() != TOKEN:
+            return rect
+        if index.row() == self.rows.chosen_row:
+            place = QRectF(rect.left(), rect.center().y() - 6, 13, 13)
+            paint_icon(painter, "check", place, current().accent)
+        return rect.adjusted(MARK_ROOM, 0, 0, 0)
 
 
 class AnswerTokens(RowModel):
@@ -193,10 +168,8 @@ class AnswerTokens(RowModel):
             self._tokens = tokens
             self.endInsertRows()
 
-    def emit_texts_changed(self) -> None:
-        """Candidates or names have become known."""
-        if self._tokens.token_ids:
-            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, ANSWER_AFTER))
+    def is_muted(self, row: int, column: int) -> bool:
+        return super().is_muted(row, column) or row == len(self._tokens.pieces)
 
     def num_rows(self) -> int:
         return len(self._tokens.pieces) + 1 if self._tokens.token_ids else 0
@@ -220,16 +193,6 @@ class AnswerTokens(RowModel):
         return next((chance(one.probability) for one in told), "")
 
 
-class TokenTable(RowTable):
-    def __init__(self, tokens: AnswerTokens, parent: QWidget) -> None:
-        super().__init__(tr("Tokens of the answer"), tokens, parent, _TokenDelegate)
-
-
-class _TokenDelegate(RowDelegate):
-    def is_muted(self, index: Index) -> bool:
-        return super().is_muted(index) or index.row() == self.rows.num_rows() - 1
-
-
 class LayerRows(RowModel):
     """The last layer first: what it says is what the model says."""
 
@@ -247,10 +210,6 @@ class LayerRows(RowModel):
     def token_ids(self) -> set[int]:
         words = self._words.words if self._words else ()
         return {token_id for word in words for token_id, _ in word.likeliest}
-
-    def emit_texts_changed(self) -> None:
-        if self.rowCount():
-            self.dataChanged.emit(self.index(0, SAYS), self.index(self.rowCount() - 1, SAYS))
 
     def probabilities_at(self, row: int) -> tuple[float, float]:
         """Of the layer's token, and of the model's."""
@@ -283,32 +242,21 @@ class LayerRows(RowModel):
             return self._text(word.likeliest[0][0])
         return chance(self.probabilities_at(row)[column - LIKELY])
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.ToolTipRole and index.column() == SAYS and self._words:
-            likeliest = self._words.words[-1 - index.row()].likeliest
-            return as_tooltip("\n".join(f"{self._text(token)}  {chance(one)}" for token, one in likeliest))
-        return super().data(index, role)
+    def tip_at(self, row: int, column: int) -> str:
+        if column != SAYS or self._words is None:
+            return ""
+        likeliest = self._words.words[-1 - row].likeliest
+        return as_tooltip("\n".join(f"{self._text(token)}  {chance(one)}" for token, one in likeliest))
+
+    def is_muted(self, row: int, column: int) -> bool:
+        """A layer that would have said something else."""
+        return super().is_muted(row, column) or (column == SAYS and not self.says_the_same(row))
+
+    def bar_at(self, row: int, column: int) -> tuple[float, str] | None:
+        if column not in (LIKELY, CHOSEN):
+            return None
+        colour = current().muted if column == LIKELY else current().accent
+        return self.probabilities_at(row)[column - LIKELY], colour
 
     def _text(self, token_id: int) -> str:
         return shown(self._texts[token_id]) if token_id in self._texts else str(token_id)
-
-
-class LayerTable(RowTable):
-    def __init__(self, rows: LayerRows, parent: QWidget) -> None:
-        super().__init__(tr("What each layer says"), rows, parent, _LayerDelegate)
-
-
-class _LayerDelegate(RowDelegate):
-    rows: LayerRows
-
-    def decorate(self, painter: QPainter, rect: QRect, index: Index, _text: str) -> QRect:
-        if index.column() in (LIKELY, CHOSEN):
-            share = self.rows.probabilities_at(index.row())[index.column() - LIKELY]
-            paint_bar(painter, rect, share, current().muted if index.column() == LIKELY else current().accent)
-        return rect
-
-    def is_muted(self, index: Index) -> bool:
-        """A layer that would have said something else."""
-        return super().is_muted(index) or (
-            index.column() == SAYS and not self.rows.says_the_same(index.row())
-        )

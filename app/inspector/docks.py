@@ -12,8 +12,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTabWidget, QWidget
 
 from app.bridge.media_files import MediaFiles
-from app.inspector.dock_panel import DockPanel, Later, Pictures
-from app.inspector.panel_dock import PanelDock
+from app.inspector.dock_panel import DockPanel, Later, PanelDock, Pictures
 from app.inspector.probabilities import ProbabilitiesPanel
 from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
@@ -119,8 +118,7 @@ class EventList(RowModel):
 
     def set_titles(self, titles: Mapping[str, str]) -> None:
         self._titles = titles
-        if self._shown:
-            self.dataChanged.emit(self.index(0, TAB), self.index(len(self._shown) - 1, TAB))
+        self.redraw(TAB, TAB)
 
     def read_on(self) -> bool:
         """Take new events. False: none of them is shown."""
@@ -164,10 +162,8 @@ class EventList(RowModel):
     def text_at(self, row: int, column: int) -> str:
         return self.texts_of(self._shown[row])[column]
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return as_tooltip(tr_said(words(self._shown[index.row()].what)))
-        return super().data(index, role)
+    def tip_at(self, row: int, _column: int) -> str:
+        return as_tooltip(tr_said(words(self._shown[row].what)))
 
     def _show_all(self) -> None:
         self.beginResetModel()

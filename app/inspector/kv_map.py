@@ -5,7 +5,7 @@ from functools import partial
 from math import ceil
 
 from PySide6.QtCore import QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QBrush, QColor, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QPen, QShowEvent
+from PySide6.QtGui import QBrush, QColor, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.inspector.cell_figures import (
@@ -31,7 +31,7 @@ from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.sequence_colours import colour_of
 from app.look.tokens import Tokens, current
 from app.look.words import mark, sentences, tr
-from app.protocol.commands import CheckCells, DescribeTokens, WatchCells
+from app.protocol.commands import CheckCells
 from app.protocol.report import CellMap
 
 NO_MODEL = mark("No model is loaded. Choose one above the chat to see its cells here.")
@@ -59,6 +59,7 @@ FREE, SHARED, MEDIA = mark("free"), mark("shared"), mark("picture or sound")
 
 class KvMapPanel(DockPanel):
     NAME = "kv map"
+    WATCHES_CELLS = True
     TITLE = mark("KV map")
     SIZE, MIN_SIZE = QSize(600, 360), QSize(240, 160)
 
@@ -70,15 +71,11 @@ class KvMapPanel(DockPanel):
         self.figures = _Figures(self)
         self.grid.setAccessibleDescription(tr(HINT))
         self.legend = CellLegend(self)
-        self._empty = PlainLabel("", self, "muted", wraps=True)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._cells: CellMap | None = None  # what is drawn
         self._blocks: tuple[MediaBlock, ...] = ()
-        self._asked_tokens: set[int] = set()
-        self._is_watching = False
         self.zoom = _ZoomButtons(self.grid, self)
         below = hbox((self.cell, 1), (self.zoom, 0, TOP))
-        parts = (self.badge, (self.grid, 1), below, self.figures, self.legend, (self._empty, 1))
+        parts = (self.badge, (self.grid, 1), below, self.figures, self.legend, (self.message, 1))
         vbox(*parts, on=self, spacing=0)
         self.setFocusProxy(self.grid)
         self.badge.check_requested.connect(lambda: self.commanded.emit(CheckCells()))
@@ -100,41 +97,29 @@ class KvMapPanel(DockPanel):
 
     def reset(self) -> None:
         self._cells = None
-        self._asked_tokens.clear()
         self.grid.choose(NO_SEQUENCE)
         self.grid.apply(None)
         is_live = self.recording.is_live
         has_cells = self.recording.model is not None and (is_live or self.recording.cell_map is not None)
-        self._empty.setText(self._no_model(NO_MODEL) if is_live else tr(NO_MAP))
-        self._empty.setVisible(not has_cells)
+        self.message.setText(self._no_model(NO_MODEL) if is_live else tr(NO_MAP))
+        self.message.setVisible(not has_cells)
         for part in (self.badge, self.grid, self.zoom, self.cell, self.figures, self.legend):
             part.setVisible(has_cells)
         self.badge.set_live(is_live)
         self._show_figures()
-        self._watch(self.isVisible() and is_live)
 
     def set_pictures(self, pictures: Pictures) -> None:
         super().set_pictures(pictures)
         pictures.loaded.connect(self.grid.viewport().update)
-
-    def set_titles(self, titles: Mapping[str, str]) -> None:
-        super().set_titles(titles)
-        if self.isVisible():
-            self.draw()
 
     def select_sequence(self, seq_id: int) -> None:
         self.grid.choose(seq_id)
         if self.isVisible():
             self.legend.apply(self._sequence_titles(), seq_id, has_media=bool(self._blocks))
 
-    def showEvent(self, event: QShowEvent) -> None:
-        self._watch(self.recording.is_live)
-        super().showEvent(event)
-
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._cells = None  # redrawn when it is visible again
-        self._watch(False)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape ends the highlighting; without any, it is passed on."""
@@ -143,22 +128,12 @@ class KvMapPanel(DockPanel):
         else:
             super().keyPressEvent(event)
 
-    def _watch(self, is_watching: bool) -> None:
-        """Have engines make maps only while they are visible."""
-        if is_watching != self._is_watching:
-            self._is_watching = is_watching
-            self.commanded.emit(WatchCells(is_watching))
-
     @Slot(int)
     def _on_pointed(self, index: int) -> None:
         self._show_cell()
-        if self._cells is None or index == NO_CELL or not self.recording.is_live:
-            return
-        near = self._cells.token_ids[max(index - NUM_DESCRIBED, 0) : index + NUM_DESCRIBED]
-        unknown = set(near[near >= 0].tolist()) - self.recording.token_texts.keys() - self._asked_tokens
-        if unknown:
-            self._asked_tokens |= unknown
-            self.commanded.emit(DescribeTokens(tuple(sorted(unknown))))
+        if self._cells is not None and index != NO_CELL:
+            near = self._cells.token_ids[max(index - NUM_DESCRIBED, 0) : index + NUM_DESCRIBED]
+            self.ask_for_texts(sorted(near.tolist()))
 
     @Slot(int)
     def _on_chosen(self, index: int) -> None:

@@ -2,18 +2,17 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
-from app.inspector.answer_tables import paint_bar
 from app.inspector.lens_text import Part, ReadText
 from app.look.figures import decimal
 from app.look.fonts import small_font
 from app.look.plain_text import as_tooltip, one_line
-from app.look.table import Column, Index, RowDelegate, RowModel, RowTable
+from app.look.table import Column, Index, RowDelegate, RowModel
 from app.look.tokens import current
 from app.look.words import mark, tr
 from app.protocol.lens import Span
@@ -157,11 +156,11 @@ class PassageRows(RowModel):
 
     def note_heat(self, heat: "Floats | None") -> None:
         self.shares = () if heat is None else [float(heat[slice(*part.tokens)].sum()) for part in self.parts]
-        self._emit_changed()
+        self.redraw()
 
     def note_changes(self, changes: Mapping[Span, float]) -> None:
         self.changes = changes
-        self._emit_changed()
+        self.redraw()
 
     def most_needed(self) -> Part | None:
         """Without which the sentence is least likely, among passages that are no message with several.
@@ -193,39 +192,30 @@ class PassageRows(RowModel):
         sign = "" if abs(change) < 0.005 else MINUS if change < 0 else "+"
         return f"{sign}{decimal(abs(change), 2)}"
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.ToolTipRole and index.column() == PASSAGE:
-            return as_tooltip(self.parts[index.row()].text[:2_000])
-        return super().data(index, role)
+    def tip_at(self, row: int, column: int) -> str:
+        return as_tooltip(self.parts[row].text[:2_000]) if column == PASSAGE else ""
 
-    def _emit_changed(self) -> None:
-        if self.parts:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.parts) - 1, DROPPED))
+    def is_muted(self, row: int, column: int) -> bool:
+        return column == PASSAGE and self.parts[row].message is None
+
+    def bar_at(self, row: int, column: int) -> tuple[float, str] | None:
+        if column == READ and row < len(self.shares):
+            return self.shares[row], current().accent
+        change = self.changes.get(self.parts[row].tokens)
+        if column == DROPPED and change is not None and change < 0:
+            return change / min(self.changes.values()), current().warning
+        return None
 
 
 def _role(role: str) -> str:
     return tr(ROLES[Role(role)]) if role in ROLES else tr("Prompt")
 
 
-class PassageTable(RowTable):
-    def __init__(self, rows: PassageRows, parent: QWidget) -> None:
-        super().__init__(tr("Passages"), rows, parent, _PassageDelegate)
+class PassageDelegate(RowDelegate):
+    """Passages stand a little to the right of their message."""
 
-
-class _PassageDelegate(RowDelegate):
     rows: PassageRows
 
-    def decorate(self, painter: QPainter, rect: QRect, index: Index, _text: str) -> QRect:
-        """Passages stand a little to the right of their message."""
-        row, column = index.row(), index.column()
-        if column == READ and row < len(self.rows.shares):
-            paint_bar(painter, rect, self.rows.shares[row], current().accent)
-        change = self.rows.changes.get(self.rows.parts[row].tokens)
-        if column == DROPPED and change is not None and change < 0:
-            least = min(self.rows.changes.values())
-            paint_bar(painter, rect, change / least, current().warning)
-        is_inner = column == PASSAGE and self.rows.parts[row].message is not None
+    def decorate(self, _painter: QPainter, rect: QRect, index: Index, _text: str) -> QRect:
+        is_inner = index.column() == PASSAGE and self.rows.parts[index.row()].message is not None
         return rect.adjusted(16 if is_inner else 0, 0, 0, 0)
-
-    def is_muted(self, index: Index) -> bool:
-        return index.column() == PASSAGE and self.rows.parts[index.row()].message is None

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from app.inspector.stalls import Before, Cause, causes_of
+from app.inspector.token_text import LAST_TEXT
 from app.protocol.events import Event
 from app.protocol.lens import LensAnswer
 from app.protocol.model import ModelInfo
@@ -61,6 +62,7 @@ class Recording:
         self.is_over = False  # its engine is gone, so there are no more answers
         self.titles: dict[str, str] = {}  # by chat_id, also of tabs that are closed by now
         self.token_texts: dict[int, bytes] = {}
+        self._asked_tokens: set[int] = set()
         self.cell_map: CellMap | None = None
         self.tokenized: TokenizedText | None = None
         self.chat_tokens: ChatTokens | None = None
@@ -91,6 +93,7 @@ class Recording:
         self.model = model
         self.is_over = False
         self.token_texts.clear()
+        self._asked_tokens.clear()
         self.cell_map = self.tokenized = self.chat_tokens = None
         self._seen.clear()
         self.log = Logbook()
@@ -131,6 +134,13 @@ class Recording:
             if former := self.report_at(between):
                 before = before.after(former)
         return causes_of(report, replace(before, usual_ms=float(figures["usual_ms"][index])))
+
+    def unknown_tokens(self, token_ids: Iterable[int]) -> tuple[int, ...]:
+        """Each token once whose text is neither known nor asked for yet: now it is."""
+        wanted = dict.fromkeys(one for one in token_ids if one > LAST_TEXT and one not in self.token_texts)
+        unknown = tuple(one for one in wanted if one not in self._asked_tokens)
+        self._asked_tokens.update(unknown)
+        return unknown
 
     def take_seen(self, query_id: str) -> list[LensAnswer]:
         """What the lens has answered since the last call."""

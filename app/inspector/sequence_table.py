@@ -4,7 +4,6 @@ GUI thread.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from PySide6.QtCore import QByteArray, QModelIndex, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter
@@ -74,10 +73,11 @@ class SequenceModel(RowModel):
     def text_at(self, row: int, column: int) -> str:
         return self._texts[row][column]
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return row_tip(self._rows[index.row()]) or tr(COLUMNS[index.column()].tip)
-        return super().data(index, role)
+    def tip_at(self, row: int, column: int) -> str:
+        return row_tip(self._rows[row]) or tr(COLUMNS[column].tip)
+
+    def is_muted(self, row: int, _column: int) -> bool:
+        return self._rows[row].is_empty
 
     def _in_order(self, rows: Sequence[SequenceRow]) -> list[SequenceRow]:
         """Rows that are equal in the sorted column stay in the order they came in."""
@@ -264,9 +264,6 @@ class _Delegate(RowDelegate):
             self._paint_crisp(painter, lambda: paint_icon(painter, "pin", place, current().muted))
             return rect.adjusted(0, 0, -16, 0)
         return rect
-
-    def is_muted(self, index: Index) -> bool:
-        return self.rows.row_at(index.row()).is_empty
 
     def elide_mode(self, column: int) -> Qt.TextElideMode:
         return Qt.TextElideMode.ElideMiddle if column == TAB else Qt.TextElideMode.ElideRight

@@ -3,7 +3,7 @@
 A badge shows whether the library's cells agree with our books. GUI thread.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication
@@ -68,11 +68,9 @@ class SequencesPanel(DockPanel):
         self.table = SequenceTable(self)
         self.row_actions = self._new_actions()
         self._buttons = RowButtons(self.row_actions, self)
-        self._empty = PlainLabel("", self, "muted", wraps=True)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._over = PlainLabel(tr(ENGINE_GONE), self, "danger")
         self._over.setContentsMargins(12, 4, 12, 4)
-        vbox(self._over, self.badge, (self.table, 1), self._buttons, (self._empty, 1), on=self, spacing=0)
+        vbox(self._over, self.badge, (self.table, 1), self._buttons, (self.message, 1), on=self, spacing=0)
         self.setFocusProxy(self.table)
         self.badge.check_requested.connect(lambda: self.commanded.emit(CheckCells()))
         self.table.chosen.connect(self._on_chosen)
@@ -92,15 +90,10 @@ class SequencesPanel(DockPanel):
         model = self.recording.model
         has_model = model is not None
         self.table.fit_columns(model.n_ctx if model else 0)
-        self._empty.setText(self._no_model(NO_MODEL))
-        self._empty.setVisible(not has_model)
+        self.message.setText(self._no_model(NO_MODEL))
+        self.message.setVisible(not has_model)
         for part in (self.badge, self.table, self._buttons):
             part.setVisible(has_model)
-
-    def set_titles(self, titles: Mapping[str, str]) -> None:
-        super().set_titles(titles)
-        if self.isVisible():
-            self.draw()
 
     def select_sequence(self, seq_id: int) -> None:
         self.table.choose(f"slot {seq_id}")

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
 from app.inspector.sequence_rows import NO_TAB
-from app.inspector.step_rows import StepRows, StepTable
+from app.inspector.step_rows import StepRows
 from app.inspector.stop_choice import StopChoice
 from app.look.buttons import IconLabel
 from app.look.figures import count, rows
@@ -20,7 +20,7 @@ from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, heading
 from app.look.table import ROW_HEIGHT, Column, RowModel, RowTable
 from app.look.words import mark, sentences, tr, tr_n, tr_said
-from app.protocol.commands import Command, DescribeTokens, Pause, Resume, RunUntil, StepOnce
+from app.protocol.commands import Command, Pause, Resume, RunUntil, StepOnce
 from app.protocol.report import PauseState, Span, StepReport
 
 RUNNING = mark("Pause to see each batch before it is computed. Chats wait meanwhile; Stop still works.")
@@ -93,12 +93,10 @@ class StepperPanel(DockPanel):
         self.shares = ShareModel(self)
         self.rows = StepRows(self)
         self.share_table = ShareTable(self.shares, self)
-        self.row_table = StepTable(self.rows, self)
+        self.row_table = RowTable(tr("Rows of the step"), self.rows, self)
         self._plan_head = heading(tr("Next batch"), self)
         self._plan = PlainLabel(parent=self, tone="muted")
-        self._empty = PlainLabel(parent=self, tone="muted", wraps=True)
         self._planned: StepReport | None = None  # its spans are those of the next batch
-        self._asked: set[int] = set()  # tokens whose texts are on their way
         self._until = ""  # what it runs until, in words
         self._left: PauseState | None = None  # the pause being ended, still in reports
         self._lay_out()
@@ -127,16 +125,13 @@ class StepperPanel(DockPanel):
 
     def reset(self) -> None:
         model = self.recording.model if self.recording.is_live else None
-        self._asked.clear()
         self._planned, self._until = None, ""
         self.stop_choice.set_engine(model.max_sequence_tokens if model else 0)
         self.draw()
 
     def set_titles(self, titles: Mapping[str, str]) -> None:
+        self._planned = None
         super().set_titles(titles)
-        if self.isVisible():
-            self._planned = None
-            self.draw()
 
     def select_sequence(self, seq_id: int) -> None:
         self.stop_choice.select_sequence(seq_id)
@@ -155,7 +150,6 @@ class StepperPanel(DockPanel):
     def _lay_out(self) -> None:
         self.state.setFont(tabular(small_font()))
         self._plan.setFont(tabular(small_font()))
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         buttons = hbox(spacing=2)
         for action, text in zip(
             self.actions_of_step.all, (tr("Pause"), tr("Resume"), tr("Step")), strict=True
@@ -177,18 +171,18 @@ class StepperPanel(DockPanel):
             ),
             self.share_table,
             (self.row_table, 1),
-            (self._empty, 1),
+            (self.message, 1),
             on=self,
             spacing=0,
         )
-        self._empty.setContentsMargins(24, 0, 24, 0)
+        self.message.setContentsMargins(24, 0, 24, 0)
 
     def _show_plan(self, newest: StepReport | None, pause: PauseState | None) -> None:
         has_plan = pause is not None and bool(pause.planned)
         for part in (self._plan_head, self._plan, self.share_table, self.row_table):
             part.setVisible(has_plan)
-        self._empty.setVisible(not has_plan)
-        self._empty.setText(self._why_empty(pause))
+        self.message.setVisible(not has_plan)
+        self.message.setText(self._why_empty(pause))
         if newest is None or pause is None or not has_plan:
             self._planned = None
             return
@@ -198,13 +192,7 @@ class StepperPanel(DockPanel):
             self.shares.apply(pause.planned, self.titles)
             self.stop_choice.suggest(pause.planned[0].seq_id)
         self.rows.apply(self._planned, self.recording.token_texts, self.titles)
-        self._ask_for_texts()
-
-    def _ask_for_texts(self) -> None:
-        unknown = tuple(one for one in self.rows.unknown_token_ids() if one not in self._asked)
-        if unknown:
-            self._asked.update(unknown)
-            self.commanded.emit(DescribeTokens(unknown))
+        self.ask_for_texts(self.rows.token_ids)
 
     def _why_empty(self, pause: PauseState | None) -> str:
         if not self.recording.is_live:

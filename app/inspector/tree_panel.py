@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QHideEvent, QShowEvent, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QTextEdit, QWidget
 
 from app.chats.branches import Branch, path_to
@@ -21,7 +21,7 @@ from app.look.plain_text import PlainLabel, heading
 from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import mark, tr, tr_n
-from app.protocol.commands import Tokenize, WatchCells
+from app.protocol.commands import Tokenize
 from app.protocol.report import SlotSnapshot, TokenizedText
 
 NOTHING = mark("This chat is empty. Its versions and forks will appear here.")
@@ -36,10 +36,10 @@ AROUND = 120  # characters before and behind the first different one: enough to 
 
 class TreePanel(DockPanel):
     NAME = "tree"
+    WATCHES_CELLS = True
     TITLE = mark("Branches")
     SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)
 
-    shown = Signal()  # it can be seen now: the window calls `show_chat`
     turn_activated = Signal(str, object)  # chat_id, the Turn to go to
     answers_requested = Signal(str, object)  # chat_id, the Turn after or instead of which several are wanted
 
@@ -52,10 +52,8 @@ class TreePanel(DockPanel):
         self.parting = PartingBox(self)
         self.head = heading("", self)
         self.figures = PlainLabel(parent=self, tone="muted")
-        self.message = PlainLabel(parent=self, tone="muted", wraps=True)
         self.hint = PlainLabel(tr(HINT), self, tone="muted", wraps=True)
         self.answers = QPushButton(tr("Several answers…"), self)
-        self._is_watching = False
         self._asked: set[str] = set()  # texts to be tokenized
         self._lay_out()
         self.setFocusProxy(self.table)
@@ -89,16 +87,6 @@ class TreePanel(DockPanel):
     def reset(self) -> None:
         self._asked.clear()
         self._show()
-        self._watch(self.isVisible() and self.recording.is_live)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        self._watch(self.recording.is_live)
-        super().showEvent(event)
-        self.shown.emit()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._watch(False)
 
     def _lay_out(self) -> None:
         for label in (self.figures, self.hint):
@@ -107,7 +95,6 @@ class TreePanel(DockPanel):
         self.answers.setToolTip(
             tr("Ask for several answers at once at the chosen message, with settings of your choice")
         )
-        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         top = hbox(self.head, (self.figures, 1), margins=(12, 6, 12, 6), spacing=12)
         foot = hbox((self.hint, 1), self.answers, margins=(12, 6, 12, 8), spacing=12)
@@ -120,11 +107,6 @@ class TreePanel(DockPanel):
         self.message.setVisible(not has_rows)
         self.message.setText(tr(NOTHING if self.recording.is_live else RECORDED))
         self._show_choice()
-
-    def _watch(self, is_watching: bool) -> None:
-        if is_watching != self._is_watching:
-            self._is_watching = is_watching
-            self.commanded.emit(WatchCells(is_watching))
 
     # The cells of each turn.
 

@@ -170,8 +170,7 @@ class TreeRows(RowModel):
     def note(self, held: Mapping[int, Seqs]) -> None:
         """Which sequences hold which row. Other figures may have changed, too."""
         self.held = held
-        if self.branches:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.branches) - 1, HELD))
+        self.redraw()
 
     def row_of(self, turn: Turn) -> int | None:
         rows = (row for row, one in enumerate(self.branches) if any(place is turn for _, place in one.places))
@@ -191,13 +190,16 @@ class TreeRows(RowModel):
             return ", ".join(map(str, held[:MAX_NAMED])) + (" …" if len(held) > MAX_NAMED else "")
         return ""
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        branch = self.branches[index.row()]
-        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == BRANCH:
-            if not branch.is_shown:
-                return tr("Branch {number}", number=branch.lane + 1)
-            return tr("Branch {number}, shown", number=branch.lane + 1)
-        return super().data(index, role)
+    def spoken_at(self, row: int, column: int) -> str:
+        branch = self.branches[row]
+        if column != BRANCH:
+            return ""
+        if not branch.is_shown:
+            return tr("Branch {number}", number=branch.lane + 1)
+        return tr("Branch {number}, shown", number=branch.lane + 1)
+
+    def is_muted(self, row: int, column: int) -> bool:
+        return super().is_muted(row, column) or not self.branches[row].is_shown
 
 
 def _shape(branches: tuple[Branch, ...]) -> list[tuple[object, ...]]:
@@ -242,9 +244,6 @@ class _Delegate(RowDelegate):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_branch(painter, option.rect, index.row())
             painter.restore()
-
-    def is_muted(self, index: Index) -> bool:
-        return super().is_muted(index) or not self.rows.branches[index.row()].is_shown
 
     def _paint_branch(self, painter: QPainter, rect: QRect, row: int) -> None:
         branch, strokes = self.rows.branches[row], self.rows.strokes[row]

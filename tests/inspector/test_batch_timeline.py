@@ -83,13 +83,13 @@ def newest_in_view(panel: TimelinePanel) -> bool:
 
 
 def test_without_steps_it_says_what_to_do(panel: TimelinePanel) -> None:
-    assert panel._empty.isVisible()
-    assert panel._empty.text() == NO_STEP
+    assert panel.message.isVisible()
+    assert panel.message.text() == NO_STEP
     panel.recording.start(None)
     panel.reset()
-    assert panel._empty.text() == NO_MODEL
+    assert panel.message.text() == NO_MODEL
     busy(panel, 1)
-    assert not panel._empty.isVisible()
+    assert not panel.message.isVisible()
 
 
 def test_a_column_is_stacked_by_sequence_and_phase(panel: TimelinePanel) -> None:

@@ -106,10 +106,10 @@ def test_what_happened_while_it_was_hidden_is_there_when_it_is_shown(shown: Show
 def test_without_a_map_it_says_why(shown: Shown) -> None:
     shown.panel.recording.start(None)
     shown.panel.reset()
-    assert shown.panel._empty.text() == NO_MODEL
+    assert shown.panel.message.text() == NO_MODEL
     assert not shown.panel.grid.isVisible()
     shown.panel.show_recording(Recording(name="run.jsonl"))
-    assert shown.panel._empty.text() == NO_MAP
+    assert shown.panel.message.text() == NO_MAP
 
 
 # What it says

@@ -16,6 +16,7 @@ from app.inspector.recording import (
     Recording,
 )
 from app.inspector.stalls import Stall
+from app.inspector.token_text import LAST_TEXT
 from app.protocol.events import EventKind, Told
 from app.protocol.output import FinishReason, PrefixEnd, SampledToken, TokenLogprob
 from app.protocol.report import (
@@ -247,3 +248,12 @@ def test_there_is_nothing_beyond_the_ends() -> None:
 
 def _cheap_steps(number: int) -> list[StepReport]:
     return [step(one) for one in range(number)]
+
+
+def test_tokens_without_a_text_are_asked_for_once() -> None:
+    recording = Recording()
+    recording.token_texts[7] = b" cat"
+    assert recording.unknown_tokens([9, 7, 9, LAST_TEXT - 1, 8]) == (9, 8)
+    assert recording.unknown_tokens([8, 10]) == (10,)
+    recording.start(model_info())
+    assert recording.unknown_tokens([8]) == (8,)

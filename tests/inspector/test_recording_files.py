@@ -131,7 +131,7 @@ async def test_another_model_does_not_touch_what_is_looked_at(
     docks.set_model(None)
     assert timeline(docks)._head.text().startswith("Step 8 ")
     docks.show_live()
-    assert timeline(docks)._empty.isVisible()
+    assert timeline(docks).message.isVisible()
 
 
 async def test_nothing_is_asked_of_the_engine_about_what_was_recorded(

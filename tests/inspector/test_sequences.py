@@ -55,8 +55,8 @@ def commanded(panel: SequencesPanel, qtbot: QtBot, key: str, text: str) -> objec
 def test_without_a_model_it_says_what_to_do(panel: SequencesPanel) -> None:
     panel.recording.start(None)
     panel.reset()
-    assert panel._empty.isVisible()
-    assert panel._empty.text() == NO_MODEL
+    assert panel.message.isVisible()
+    assert panel.message.text() == NO_MODEL
     assert not panel.table.isVisible()
 
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.inspector.lens_panel import LensPanel
-from app.inspector.probabilities import NO_MODEL, ProbabilitiesPanel
+from app.inspector.probabilities import ProbabilitiesPanel
 from app.protocol.commands import TokensOf
 from app.protocol.report import ChatTokens
 from app.ui.main_window import MainWindow
@@ -86,7 +86,7 @@ def test_when_the_engine_is_gone_nobody_is_asked(
     num_posted = len(engine.posted)
     window.tabs.views[0].tokens_requested.emit(session, session.chat.turns[3])
     assert len(engine.posted) == num_posted
-    assert panel.message.text() == NO_MODEL
+    assert panel.message.text() == ProbabilitiesPanel.NO_MODEL
 
 
 def test_a_fork_opens_in_a_new_tab_unless_the_chat_is_closed(
