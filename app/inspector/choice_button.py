@@ -1,12 +1,13 @@
-"""Small buttons of the panels: one that opens a list of choices and shows the chosen one. GUI thread."""
+"""Small buttons of the panels, and what they do. GUI thread."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
+from app.look.buttons import quiet_button
 from app.look.fonts import small_font
 from app.look.plain_text import as_tab_text
 from app.look.popups import Menu
@@ -22,7 +23,7 @@ class Choice:
 
 
 class ChoiceButton(QToolButton):
-    """Keeps the choice as long as it is available, else takes the first."""
+    """Opens a list of choices and shows the chosen one: kept as long as it is available, else the first."""
 
     changed = Signal()
     picked = Signal()  # by the user
@@ -88,3 +89,32 @@ class ChipButton(QToolButton):
         self.setCheckable(is_checkable)
         self.setProperty("kind", "chip")
         self.setFont(small_font())
+
+
+class ActionButton(QToolButton):
+    """`kind` is one of the style sheet's."""
+
+    def __init__(self, action: QAction, kind: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setDefaultAction(action)
+        self.setProperty("kind", kind)
+        self.setFont(small_font())
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+
+def bar_button(text: str, tip: str, parent: QWidget, on_clicked: Callable[[], object]) -> QPushButton:
+    button = quiet_button(text, parent, "bar")
+    button.setFont(small_font())
+    button.setToolTip(tip)
+    button.clicked.connect(lambda _checked=False: on_clicked())
+    return button
+
+
+def new_action(
+    name: str, text: str, tip: str, on_triggered: Callable[[], object], parent: QObject
+) -> QAction:
+    action = QAction(text, parent)
+    action.setObjectName(name)
+    action.setStatusTip(tip)
+    action.triggered.connect(lambda _checked=False: on_triggered())
+    return action

@@ -10,8 +10,9 @@ from PySide6.QtGui import QColor, QFont, QHideEvent, QPainter, QPaintEvent, QPix
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QWidget
 
 from app.bridge.media_files import MediaFiles
+from app.inspector.choice_button import bar_button
 from app.inspector.recording import Recording
-from app.look.buttons import IconButton, quiet_button
+from app.look.buttons import IconButton
 from app.look.fonts import small_font
 from app.look.layouts import STRETCH, hbox
 from app.look.painted import paint_tinted
@@ -316,9 +317,7 @@ class RecordingBanner(QWidget):
         self._words = PlainLabel(parent=self)
         self._words.setFont(small_font())
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.back = quiet_button(tr("Back to live"), self, "bar")
-        self.back.setFont(small_font())
-        self.back.clicked.connect(self.back_requested)
+        self.back = bar_button(tr("Back to live"), "", self, self.back_requested.emit)
         hbox((self._words, 1), self.back, on=self, margins=(12, 2, 8, 2))
         self.setFixedHeight(BANNER_HEIGHT)
         self.hide()

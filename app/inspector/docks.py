@@ -3,15 +3,15 @@
 Keeps every report, draws at most ten times a second, and does nothing for a hidden panel. GUI thread.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from importlib import import_module
 
 from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTabWidget, QWidget
 
 from app.bridge.media_files import MediaFiles
+from app.inspector.choice_button import new_action
 from app.inspector.dock_panel import DockPanel, Later, PanelDock, Pictures
 from app.inspector.probabilities import ProbabilitiesPanel
 from app.inspector.recording import Recording
@@ -87,15 +87,7 @@ class InspectorDocks(QObject):
         self._gap.timeout.connect(self._draw_next)
         self._settling = QTimer(self, singleShot=True, interval=0)
         self._settling.timeout.connect(self._settle)
-        self.toggle = self._new_toggle()
-        self._reset = QAction(tr("&Reset layout"), self)
-        self._reset.setObjectName("inspector.reset-layout")
-        self._reset.setStatusTip(tr("Restore the default arrangement of panels"))
-        self._reset.triggered.connect(self.reset_layout)
-        self._tear_off = QAction(tr("&Tear off panel"), self)
-        self._tear_off.setObjectName("inspector.tear-off")
-        self._tear_off.setStatusTip(tr("Turn the focused panel into its own window, or dock it again"))
-        self._tear_off.triggered.connect(self._tear_off_focused)
+        self._make_actions()
         self._used: PanelDock | None = None  # the one that had the focus last
         self._num_watching = 0  # panels that show cells
         application = QApplication.instance()
@@ -328,14 +320,20 @@ class InspectorDocks(QObject):
             self._window.tabifyDockWidget(docks[0], dock)
         return docks[0]
 
-    def _new_toggle(self) -> QAction:
-        action = QAction(tr("&Inspector"), self)
-        action.setCheckable(True)
-        action.setObjectName("inspector.toggle")
-        action.setShortcut("F12")
-        action.setStatusTip(tr("Show or hide all panels of the inspector"))
-        action.triggered.connect(self.set_shown)
-        return action
+    def _make_actions(self) -> None:
+        toggle_tip = tr("Show or hide all panels of the inspector")
+        self.toggle = new_action("inspector.toggle", tr("&Inspector"), toggle_tip, self._on_toggled, self)
+        self.toggle.setCheckable(True)
+        self.toggle.setShortcut("F12")
+        reset_tip = tr("Restore the default arrangement of panels")
+        name = "inspector.reset-layout"
+        self._reset = new_action(name, tr("&Reset layout"), reset_tip, self.reset_layout, self)
+        tip = tr("Turn the focused panel into its own window, or dock it again")
+        name = "inspector.tear-off"
+        self._tear_off = new_action(name, tr("&Tear off panel"), tip, self._tear_off_focused, self)
+
+    def _on_toggled(self) -> None:
+        self.set_shown(self.toggle.isChecked())
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
@@ -408,23 +406,21 @@ class InspectorDocks(QObject):
             if _can_be_seen(panel):
                 panel.draw()
 
-    @Slot(int)
     def _on_sequence_selected(self, seq_id: int) -> None:
         if not self._is_selecting:
             self._sequence = seq_id
-            self._is_selecting = True  # a panel may say so in turn
-            for panel in self.panels:
-                panel.select_sequence(seq_id)
-            self._is_selecting = False
+            self._select(lambda panel: panel.select_sequence(seq_id))
 
-    @Slot(int)
     def _on_step_selected(self, step: int) -> None:
         if not self._is_selecting:
             self._step = step
-            self._is_selecting = True
-            for panel in self.panels:
-                panel.select_step(step)
-            self._is_selecting = False
+            self._select(lambda panel: panel.select_step(step))
+
+    def _select(self, select: Callable[[DockPanel], None]) -> None:
+        self._is_selecting = True  # a panel may say so in turn
+        for panel in self.panels:
+            select(panel)
+        self._is_selecting = False
 
 
 def _can_be_seen(panel: DockPanel) -> bool:

@@ -1,12 +1,12 @@
 """The KV map: every cell of the context and its holders, and whether the library agrees. GUI thread."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from math import ceil
 
 from PySide6.QtCore import QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QBrush, QColor, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.inspector.cell_figures import (
     MediaBlock,
@@ -20,11 +20,11 @@ from app.inspector.cell_figures import (
 )
 from app.inspector.cell_grid import NO_CELL, CellGrid
 from app.inspector.cell_picture import NO_SEQUENCE, owners_of
+from app.inspector.choice_button import bar_button
 from app.inspector.dock_panel import DockPanel, Pictures
 from app.inspector.recording import Recording
 from app.inspector.sequences import CheckBadge
 from app.inspector.token_text import POSITIONS
-from app.look.buttons import quiet_button
 from app.look.fonts import line_height, small_font, tabular
 from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip
@@ -184,21 +184,15 @@ class _ZoomButtons(QWidget):
             ("−", tr("Zoom out (−, or Ctrl and the wheel)"), partial(grid.zoom, is_larger=False)),
             ("+", tr("Zoom in (+, or Ctrl and the wheel)"), partial(grid.zoom, is_larger=True)),
         )
-        self.buttons = [self._button(*choice) for choice in choices]
+        self.buttons = [bar_button(text, tip, self, act) for text, tip, act in choices]
+        for button in self.buttons:
+            button.setAccessibleName(button.toolTip())
         hbox(STRETCH, *self.buttons, on=self, margins=(MARGIN, self._top(), MARGIN, 0), spacing=2)
 
     def _top(self) -> int:
         """Their words stand on the first line beside them."""
         middle = LINE_TOP + line_height(tabular(small_font())) // 2
         return max(0, middle - self.buttons[0].sizeHint().height() // 2)
-
-    def _button(self, text: str, tip: str, on_clicked: Callable[[], object]) -> QPushButton:
-        button = quiet_button(text, self, "bar")
-        button.setFont(small_font())
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
-        button.clicked.connect(lambda _checked=False: on_clicked())
-        return button
 
 
 class _Figures(QWidget):

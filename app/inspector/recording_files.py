@@ -4,15 +4,15 @@ Dialogs are here, the work is done on another thread. GUI thread.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.tasks import spawn
+from app.inspector.choice_button import new_action
 from app.inspector.recording import MAX_STEPS, Recording
 from app.look.figures import count
 from app.look.words import mark, sentences, tr, tr_n, tr_said
@@ -33,13 +33,14 @@ class RecordingFiles(QObject):
         super().__init__(window)
         self.recording = recording
         self._window = window
-        self.open_action = self._new_action(
+        self.open_action = new_action(
             "recording.open",
             tr("&Open recording…"),
             tr("View recorded steps, even without a model"),
             self._choose_recording,
+            self,
         )
-        self.export_action = self._new_action(
+        self.export_action = new_action(
             "recording.export",
             tr("&Export recording…"),
             tr(
@@ -47,6 +48,7 @@ class RecordingFiles(QObject):
                 steps=count(MAX_STEPS),
             ),
             self._choose_export,
+            self,
         )
 
     def export(self, path: Path) -> None:
@@ -117,10 +119,3 @@ class RecordingFiles(QObject):
         dialog.filterSelected.connect(lambda chosen: dialog.selectFile(f"skein{suffixes[chosen]}"))
         dialog.fileSelected.connect(lambda name: self.export(Path(name)))
         dialog.open()
-
-    def _new_action(self, name: str, text: str, tip: str, on_triggered: Callable[[], None]) -> QAction:
-        action = QAction(text, self)
-        action.setObjectName(name)
-        action.setStatusTip(tip)
-        action.triggered.connect(on_triggered)
-        return action

@@ -3,24 +3,29 @@
 A badge shows whether the library's cells agree with our books. GUI thread.
 """
 
+import json
 from collections.abc import Callable
+from dataclasses import asdict
 
 from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.inspector.choice_button import ActionButton, bar_button
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
-from app.inspector.sequence_rows import SequenceRow, as_json, rows_of
+from app.inspector.sequence_rows import SequenceRow, rows_of
 from app.inspector.sequence_table import SequenceTable
-from app.look.buttons import IconLabel, quiet_button
+from app.look.buttons import IconLabel
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
-from app.look.layouts import hbox, vbox
+from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.popups import Menu
 from app.look.words import mark, tr, tr_n
 from app.protocol.commands import CheckCells, ClearCells, Command, Hibernate, Pin, Restore
+from app.protocol.model import ModelInfo
+from app.protocol.output import Usage
 from app.protocol.report import CellCheck
 
 NO_MODEL = mark("No model is loaded. Choose one above the chat to see its sequences here.")
@@ -67,7 +72,9 @@ class SequencesPanel(DockPanel):
         self.badge = CheckBadge(self)
         self.table = SequenceTable(self)
         self.row_actions = self._new_actions()
-        self._buttons = RowButtons(self.row_actions, self)
+        self._buttons = QWidget(self)
+        buttons = (ActionButton(action, "action", self._buttons) for action in self.row_actions)
+        hbox(*buttons, STRETCH, on=self._buttons, margins=(8, 2, 8, 2), spacing=0)
         self._over = PlainLabel(tr(ENGINE_GONE), self, "danger")
         self._over.setContentsMargins(12, 4, 12, 4)
         vbox(self._over, self.badge, (self.table, 1), self._buttons, (self.message, 1), on=self, spacing=0)
@@ -112,7 +119,9 @@ class SequencesPanel(DockPanel):
 
     @Slot(QPoint)
     def _on_menu_requested(self, place: QPoint) -> None:
-        menu = menu_of(self.row_actions, self)
+        menu = Menu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addActions(list(self.row_actions))
         menu.addSeparator()
         menu.addMenu(self.table.column_menu(menu))
         menu.popup(place)
@@ -209,30 +218,6 @@ class SequencesPanel(DockPanel):
         QGuiApplication.clipboard().setText(as_json(row, self.recording.model))
 
 
-class RowButtons(QWidget):
-    """One for each action, always in its place."""
-
-    def __init__(self, actions: tuple[RowAction, ...], parent: QWidget) -> None:
-        super().__init__(parent)
-        row = hbox(on=self, margins=(8, 2, 8, 2), spacing=0)
-        for action in actions:
-            button = QToolButton(self)
-            button.setDefaultAction(action)
-            button.setProperty("kind", "action")
-            button.setFont(small_font())
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            row.addWidget(button)
-        row.addStretch(1)
-
-
-def menu_of(actions: tuple[RowAction, ...], parent: QWidget) -> QMenu:
-    """Lives as long as it is open."""
-    menu = Menu(parent)
-    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    menu.addActions(list(actions))
-    return menu
-
-
 def evidence_text(disagreement: CellCheck) -> str:
     return tr(
         "step {step}: {number} cells compared, {difference}",
@@ -274,10 +259,9 @@ class CheckBadge(QWidget):
         self._words = PlainLabel(parent=self, tone="muted")
         self._words.setFont(tabular(small_font()))
         self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.copy = self._button(tr("Copy evidence"), tr("Copy the differences"))
-        self.copy.clicked.connect(self._copy_evidence)
-        self.check = self._button(tr("Check now"), tr("Compare every cell with llama.cpp's own records now"))
-        self.check.clicked.connect(self.check_requested)
+        self.copy = bar_button(tr("Copy evidence"), tr("Copy the differences"), self, self._copy_evidence)
+        check_tip = tr("Compare every cell with llama.cpp's own records now")
+        self.check = bar_button(tr("Check now"), check_tip, self, self.check_requested.emit)
         hbox(self._icon, (self._words, 1), self.copy, self.check, on=self, margins=(12, 2, 8, 2), spacing=6)
         self._show()
 
@@ -311,8 +295,32 @@ class CheckBadge(QWidget):
         if self._disagreement:
             QGuiApplication.clipboard().setText(evidence_text(self._disagreement))
 
-    def _button(self, text: str, tip: str) -> QPushButton:
-        button = quiet_button(text, self, "bar")
-        button.setFont(small_font())
-        button.setToolTip(tip)
-        return button
+
+def as_json(row: SequenceRow, model: ModelInfo | None) -> str:
+    """Like an entry of llama-server's /slots, with our own fields under `skein`."""
+    usage = row.usage or Usage()
+    prompt_tokens = row.waiting.num_prompt_tokens if row.waiting else usage.num_prompt_tokens
+    decoded = row.waiting.num_generated_tokens if row.waiting else usage.num_generated_tokens
+    shown = {
+        "id": -1 if row.seq_id is None else row.seq_id,
+        "id_task": row.request_id or -1,
+        "n_ctx": row.slot.max_context_tokens if row.slot else 0,
+        "speculative": bool(model and model.num_drafted_tokens),
+        "is_processing": bool(row.slot and row.slot.is_running),
+        "n_prompt_tokens": prompt_tokens,
+        "n_prompt_tokens_cache": usage.num_reused_tokens
+        + usage.num_shared_tokens
+        + usage.num_restored_tokens,
+        "next_token": [{"has_next_token": row.request_id is not None, "n_decoded": decoded}],
+        "skein": {
+            "model": model.name if model else None,
+            "tab": row.title,
+            "chat_id": row.chat_id,
+            "state": row.phase,
+            "size_bytes": row.size_bytes,
+            "slot": asdict(row.slot) if row.slot else None,
+            "waiting": asdict(row.waiting) if row.waiting else None,
+            "hibernated": asdict(row.saved) if row.saved else None,
+        },
+    }
+    return json.dumps(shown, indent=2, ensure_ascii=False)

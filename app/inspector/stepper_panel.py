@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.inspector.choice_button import ActionButton, new_action
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
 from app.inspector.sequence_rows import NO_TAB
@@ -155,7 +156,10 @@ class StepperPanel(DockPanel):
             self.actions_of_step.all, (tr("Pause"), tr("Resume"), tr("Step")), strict=True
         ):
             action.setIconText(text)
-            buttons.addWidget(_button(action, self))
+            button = ActionButton(action, "chip", self)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button.setIconSize(QSize(14, 14))
+            buttons.addWidget(button)
         buttons.addSpacing(10)
         buttons.addWidget(self._mark)
         buttons.addSpacing(2)
@@ -223,17 +227,6 @@ class StepperPanel(DockPanel):
             self.sequence_selected.emit(self.shares.spans[current.row()].seq_id)
 
 
-def _button(action: QAction, parent: QWidget) -> QToolButton:
-    button = QToolButton(parent)
-    button.setDefaultAction(action)
-    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    button.setProperty("kind", "chip")
-    button.setIconSize(QSize(14, 14))
-    button.setFont(small_font())
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    return button
-
-
 class StepActions(QObject):
     """Each is enabled where it would do something."""
 
@@ -270,12 +263,9 @@ class StepActions(QObject):
             action.setIconVisibleInMenu(False)
 
     def _new(self, name: str, text: str, tip: str, shortcut: str, command: Command) -> QAction:
-        action = QAction(text, self)
-        action.setObjectName(name)
-        action.setStatusTip(tip)
+        action = new_action(name, text, tip, lambda: self.commanded.emit(command), self)
         action.setToolTip(f"{tip} ({shortcut})")
         action.setShortcut(shortcut)
-        action.triggered.connect(lambda: self.commanded.emit(command))
         return action
 
 
