@@ -7,7 +7,7 @@ from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF
 from PySide6.QtGui import QPainter
 
 from app.inspector.answer_reader import Candidates, chance
-from app.inspector.token_text import shown
+from app.inspector.recording import shown
 from app.look.figures import count, decimal
 from app.look.icons import paint_icon
 from app.look.plain_text import as_tooltip

@@ -3,8 +3,8 @@
 from PySide6.QtCore import QByteArray, QModelIndex, QSize, Qt, Slot
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QSplitter, QStackedLayout, QWidget
 
-from app.inspector.choice_button import ChipButton
 from app.inspector.dock_panel import DockPanel
+from app.inspector.panel_buttons import ChipButton
 from app.inspector.recording import Recording
 from app.inspector.step_chart import StepChart, StepWords, encode_times, step_words
 from app.inspector.step_columns import Height

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.inspector.cell_picture import owners_of
-from app.inspector.token_text import LAST_TEXT, kind_text, shown, span_text
+from app.inspector.recording import LAST_TEXT, kind_text, shown
 from app.look.figures import count, decimal
 from app.look.words import mark, tr, tr_n
 from app.protocol.media import MediaSpan
@@ -152,3 +152,11 @@ def sequence_titles(report: StepReport, titles: Mapping[str, str]) -> dict[int, 
 
 def num_streams(model: ModelInfo) -> int:
     return 1 if model.is_unified else model.n_seq_max
+
+
+def span_text(span: MediaSpan) -> str:
+    """Its cells and positions, where these are not as many."""
+    parts = [kind_text(span.kind), tr_n("{n} cell", "{n} cells", span.num_cells)]
+    if span.num_positions != span.num_cells:
+        parts.append(tr_n("{n} position", "{n} positions", span.num_positions))
+    return " · ".join(parts)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QHideEvent, QPainter, QPaintEvent, QPix
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QWidget
 
 from app.bridge.media_files import MediaFiles
-from app.inspector.choice_button import bar_button
+from app.inspector.panel_buttons import bar_button
 from app.inspector.recording import Recording
 from app.look.buttons import IconButton
 from app.look.fonts import small_font

@@ -11,8 +11,8 @@ from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTabWidget, QWidget
 
 from app.bridge.media_files import MediaFiles
-from app.inspector.choice_button import new_action
 from app.inspector.dock_panel import DockPanel, Later, PanelDock, Pictures
+from app.inspector.panel_buttons import new_action
 from app.inspector.probabilities import ProbabilitiesPanel
 from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles

@@ -12,9 +12,9 @@ from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
 
-from app.inspector.choice_button import ChipButton
 from app.inspector.dock_panel import DockPanel
 from app.inspector.event_words import words
+from app.inspector.panel_buttons import ChipButton
 from app.inspector.recording import MAX_EVENTS, Entry, Journal, Recording
 from app.look.figures import count, decimal
 from app.look.fonts import small_font

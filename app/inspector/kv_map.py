@@ -20,11 +20,10 @@ from app.inspector.cell_figures import (
 )
 from app.inspector.cell_grid import NO_CELL, CellGrid
 from app.inspector.cell_picture import NO_SEQUENCE, owners_of
-from app.inspector.choice_button import bar_button
 from app.inspector.dock_panel import DockPanel, Pictures
+from app.inspector.panel_buttons import bar_button
 from app.inspector.recording import Recording
 from app.inspector.sequences import CheckBadge
-from app.inspector.token_text import POSITIONS
 from app.look.fonts import line_height, small_font, tabular
 from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip
@@ -55,6 +54,10 @@ MARGIN = 8
 MAX_LINES = 4
 MAX_TEXT_WIDTH = 120  # where the names do not all fit on one line
 FREE, SHARED, MEDIA = mark("free"), mark("shared"), mark("picture or sound")
+POSITIONS = mark(
+    "A picture takes one cell for each of its rows of embeddings. Models with M-RoPE give them positions "
+    "along its longer side only: the text behind it goes on at a smaller position than the cells count."
+)
 
 
 class KvMapPanel(DockPanel):

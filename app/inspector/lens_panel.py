@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
 from app.inspector.answer_panel import AnswerPanel
 from app.inspector.answer_reader import AnswerSource, text_of
-from app.inspector.choice_button import ChipButton, Choice, ChoiceButton
 from app.inspector.lens_text import Part, ReadText, heat_of, parts_of, sentence_tokens, sentences_of
 from app.inspector.lens_view import HeatView, PassageDelegate, PassageRows
+from app.inspector.panel_buttons import ChipButton, Choice, ChoiceButton
 from app.inspector.recording import Recording
 from app.look.figures import count, decimal, seconds
 from app.look.fonts import small_font, tabular

@@ -22,9 +22,8 @@ from app.inspector.prefix_view import (
     what_it_cost,
     what_to_do,
 )
-from app.inspector.recording import MAX_LEASES, Entry, Recording
+from app.inspector.recording import LAST_TEXT, MAX_LEASES, Entry, Recording, kind_text, shown
 from app.inspector.sequence_rows import NO_TAB
-from app.inspector.token_text import LAST_TEXT, kind_text, shown
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.layouts import vbox

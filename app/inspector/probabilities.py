@@ -18,9 +18,8 @@ from app.inspector.answer_tables import (
     CandidateModel,
     LayerRows,
 )
-from app.inspector.choice_button import ChipButton
-from app.inspector.recording import Recording
-from app.inspector.token_text import shown
+from app.inspector.panel_buttons import ChipButton
+from app.inspector.recording import Recording, shown
 from app.look.figures import count, milliseconds
 from app.look.fonts import small_font, tabular
 from app.look.layouts import hbox, vbox

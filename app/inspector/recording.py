@@ -14,9 +14,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from app.inspector.stalls import Before, Cause, causes_of
-from app.inspector.token_text import LAST_TEXT
+from app.look.words import tr
 from app.protocol.events import Event
 from app.protocol.lens import LensAnswer
+from app.protocol.media import MediaKind
 from app.protocol.model import ModelInfo
 from app.protocol.report import (
     Answer,
@@ -43,6 +44,8 @@ PER_PACK = 16
 NUM_UNPACKED = 64  # the newest steps, which panels ask for again and again
 
 T = TypeVar("T")
+_SIGNS = str.maketrans({" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥"})
+LAST_TEXT = -1  # below it, a token id stands for a row of a picture or a sound
 
 
 class Recording:
@@ -99,6 +102,13 @@ class Recording:
         self.log = Logbook()
         self.steps = PackedSteps(self.max_steps)
         self._columns = None
+
+    def copy(self) -> Recording:
+        """What a file is written from: another thread may read it while this one grows."""
+        copy = Recording(self.max_steps, self.name)
+        copy.model, copy.cell_map, copy.steps = self.model, self.cell_map, self.steps.copy()
+        copy.titles, copy.token_texts = dict(self.titles), dict(self.token_texts)
+        return copy
 
     def append(self, reports: Iterable[StepReport]) -> None:
         for report in reports:
@@ -283,3 +293,15 @@ class Logbook:
         check = report.last_check
         if check and not check.agrees and self.disagreement is None:
             self.disagreement = check
+
+
+def shown(text: bytes) -> str:
+    """Spaces and line ends by a sign; half a character by its bytes, `\\xe2`."""
+    characters = text.decode("utf-8", "backslashreplace").translate(_SIGNS)
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in characters)
+
+
+def kind_text(kind: MediaKind | None) -> str:
+    if kind is None:
+        return tr("picture or sound")
+    return tr("picture") if kind is MediaKind.PICTURE else tr("sound")

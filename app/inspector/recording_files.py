@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.tasks import spawn
-from app.inspector.choice_button import new_action
+from app.inspector.panel_buttons import new_action
 from app.inspector.recording import MAX_STEPS, Recording
 from app.look.figures import count
 from app.look.words import mark, sentences, tr, tr_n, tr_said
@@ -62,10 +62,10 @@ class RecordingFiles(QObject):
     async def _export(self, path: Path) -> None:
         from app.inspector import recording_file, trace
 
-        snapshot, num_steps = recording_file.Snapshot.of(self.recording), len(self.recording.columns)
+        copy, num_steps = self.recording.copy(), len(self.recording.columns)
         save = trace.save if path.suffix == ".json" else recording_file.save
         try:
-            await asyncio.to_thread(save, snapshot, path)
+            await asyncio.to_thread(save, copy, path)
         except OSError as error:
             reason = tr(
                 "{name} could not be written: {reason}.",

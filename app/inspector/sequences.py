@@ -11,8 +11,8 @@ from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.inspector.choice_button import ActionButton, bar_button
 from app.inspector.dock_panel import DockPanel
+from app.inspector.panel_buttons import ActionButton, bar_button
 from app.inspector.recording import Recording
 from app.inspector.sequence_rows import SequenceRow, rows_of
 from app.inspector.sequence_table import SequenceTable

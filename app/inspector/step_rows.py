@@ -6,7 +6,7 @@ from itertools import accumulate, chain
 
 from PySide6.QtCore import QObject
 
-from app.inspector.token_text import LAST_TEXT, kind_text, shown
+from app.inspector.recording import LAST_TEXT, kind_text, shown
 from app.look.figures import count
 from app.look.table import Column, RowModel
 from app.look.words import mark, tr

@@ -7,8 +7,8 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
-from app.inspector.choice_button import ActionButton, new_action
 from app.inspector.dock_panel import DockPanel
+from app.inspector.panel_buttons import ActionButton, new_action
 from app.inspector.recording import Recording
 from app.inspector.sequence_rows import NO_TAB
 from app.inspector.step_rows import StepRows

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QLineEdit, QPushButton, QSpinBox, QWidget
 
-from app.inspector.choice_button import Choice, ChoiceButton
-from app.inspector.token_text import shown
+from app.inspector.panel_buttons import Choice, ChoiceButton
+from app.inspector.recording import shown
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.layouts import STRETCH, hbox, vbox

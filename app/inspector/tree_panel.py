@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QTextEdit, QW
 from app.chats.branches import Branch, path_to
 from app.chats.chat import Turn
 from app.inspector.dock_panel import DockPanel
-from app.inspector.recording import Recording
-from app.inspector.token_text import shown
+from app.inspector.recording import Recording, shown
 from app.inspector.tree_table import Seqs, TreeRows, TreeTable, holders_of, text_of, token_ranges
 from app.look.figures import count
 from app.look.fonts import small_font, tabular

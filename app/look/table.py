@@ -8,7 +8,6 @@ from PySide6.QtCore import (
     QAbstractTableModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QPointF,
     QRect,
     QRectF,
@@ -28,12 +27,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.fonts import small_font, tabular
+from app.look.list import Index
 from app.look.painted import SWATCH, paint_swatch
 from app.look.sequence_colours import colour_of
 from app.look.tokens import current
 from app.look.words import tr
 
-Index = QModelIndex | QPersistentModelIndex
 ROW_HEIGHT = 24
 PADDING = 6
 TINT = 0.16

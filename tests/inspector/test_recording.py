@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.inspector.recording import (
+    LAST_TEXT,
     MAX_TITLES,
     NUM_UNPACKED,
     PER_PACK,
@@ -16,7 +17,6 @@ from app.inspector.recording import (
     Recording,
 )
 from app.inspector.stalls import Stall
-from app.inspector.token_text import LAST_TEXT
 from app.protocol.events import EventKind, Told
 from app.protocol.output import FinishReason, PrefixEnd, SampledToken, TokenLogprob
 from app.protocol.report import (

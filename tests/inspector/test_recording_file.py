@@ -11,7 +11,7 @@ from app.engine.engine import Engine
 from app.inspector import recording_file, trace
 from app.inspector.event_words import words
 from app.inspector.recording import Recording
-from app.inspector.recording_file import RecordingFileError, Snapshot, load, save
+from app.inspector.recording_file import RecordingFileError, load, save
 from app.inspector.stalls import has_run
 from app.protocol.events import EventKind, Leased, Told
 from app.protocol.report import CellMap, CellUsage, PauseState, StepReport
@@ -39,7 +39,7 @@ def recording() -> Recording:
 @pytest.fixture
 def saved(recording: Recording, tmp_path: Path) -> Path:
     path = tmp_path / "steps.jsonl"
-    save(Snapshot.of(recording), path)
+    save(recording, path)
     return path
 
 
@@ -57,14 +57,14 @@ def test_a_recording_is_read_back_as_it_was(recording: Recording, saved: Path) -
 def test_packed_steps_are_written_as_the_newest_are(tmp_path: Path) -> None:
     recording = Recording(max_steps=300)
     recording.append(busy_step(number, num_seqs=1) for number in range(350))
-    save(Snapshot.of(recording), tmp_path / "steps.jsonl")
+    save(recording, tmp_path / "steps.jsonl")
     assert list(load(tmp_path / "steps.jsonl").steps) == list(recording.steps)
 
 
 def test_events_are_written_in_words(tmp_path: Path) -> None:
     recording, native = Recording(), Told(EventKind.NATIVE, "a line")
     recording.append([replace(step(1), events=(Leased(1, "chat 1", 20, 3), native))])
-    save(Snapshot.of(recording), tmp_path / "events.jsonl")
+    save(recording, tmp_path / "events.jsonl")
     leased = {"kind": "lease", "text": "leased sequence 1: 20 tokens cached, 3 to compute"}
     written = json.loads((tmp_path / "events.jsonl").read_text().splitlines()[1])["report"]
     assert written["events"] == [
@@ -83,7 +83,7 @@ def test_of_the_models_place_only_its_name_is_told(recording: Recording, saved: 
 def test_a_cell_map_too_large_for_a_line_is_left_out(recording: Recording, tmp_path: Path) -> None:
     cells = np.zeros(1 << 21, np.int32)
     recording.cell_map = CellMap(cells, cells, np.zeros((1 << 21, 1), np.uint64))
-    save(Snapshot.of(recording), tmp_path / "steps.jsonl")
+    save(recording, tmp_path / "steps.jsonl")
     assert load(tmp_path / "steps.jsonl").cell_map is None
 
 
@@ -95,12 +95,12 @@ def test_each_line_is_json_and_each_step_has_one(saved: Path) -> None:
 
 def test_tabs_without_a_step_are_not_told_of(recording: Recording, tmp_path: Path) -> None:
     recording.note_titles({"chat 77": "A secret", "chat 9": "Hibernated", "chat w": "Waiting"})
-    save(Snapshot.of(recording), tmp_path / "steps.jsonl")
+    save(recording, tmp_path / "steps.jsonl")
     assert load(tmp_path / "steps.jsonl").titles.keys() == {"chat 0", "chat 1", "chat 9", "chat w"}
 
 
 def test_a_recording_without_a_model_can_be_kept_too(tmp_path: Path) -> None:
-    save(Snapshot.of(Recording()), tmp_path / "empty.jsonl")
+    save(Recording(), tmp_path / "empty.jsonl")
     again = load(tmp_path / "empty.jsonl")
     assert (again.model, len(again.steps)) == (None, 0)
 
@@ -111,7 +111,7 @@ def test_a_file_is_replaced_only_by_a_complete_one(
     before = saved.read_bytes()
     monkeypatch.setattr(os, "fsync", _full_disk)
     with pytest.raises(OSError, match="No space left"):
-        save(Snapshot.of(recording), saved)
+        save(recording, saved)
     assert saved.read_bytes() == before
     assert list(saved.parent.iterdir()) == [saved]
 
@@ -210,7 +210,7 @@ def test_a_file_that_is_not_there_is_told_so(tmp_path: Path) -> None:
 def test_steps_of_a_span_without_tokens_are_taken(tmp_path: Path) -> None:
     recording = Recording()
     recording.append([step(1, *(replace(span, token_bytes=b"") for span in busy_step(1).spans))])
-    save(Snapshot.of(recording), tmp_path / "a.jsonl")
+    save(recording, tmp_path / "a.jsonl")
     assert list(load(tmp_path / "a.jsonl").steps) == list(recording.steps)
 
 
@@ -227,7 +227,7 @@ def traced(tmp_path: Path, *reports: Any, titles: dict[str, str] | None = None) 
     recording.note_titles(titles or {})
     recording.append(reports)
     path = tmp_path / "steps.trace.json"
-    trace.save(Snapshot.of(recording), path)
+    trace.save(recording, path)
     written = json.loads(path.read_text("utf-8"))
     check_trace(written)
     events: list[Any] = written["traceEvents"]
@@ -352,7 +352,7 @@ def test_what_a_real_engine_did_is_exported_whole(backend: Any, tmp_path: Path) 
     assert [event["args"]["step"] for event in of(events, "X") if event["cat"] == "step"] == ran
     recording = Recording()
     recording.append(reports)
-    recording_file.save(Snapshot.of(recording), tmp_path / "steps.jsonl")
+    recording_file.save(recording, tmp_path / "steps.jsonl")
     again = list(recording_file.load(tmp_path / "steps.jsonl").steps)
     assert again == [replace(report, cell_map=None, events=in_words(report)) for report in reports]
 

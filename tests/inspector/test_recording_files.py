@@ -16,7 +16,7 @@ from app.inspector.batch_timeline import TimelinePanel
 from app.inspector.docks import ROWS, InspectorDocks
 from app.inspector.events import EventsPanel
 from app.inspector.recording import Recording
-from app.inspector.recording_file import Snapshot, load, save
+from app.inspector.recording_file import load, save
 from app.inspector.recording_files import LINES, TRACE
 from app.protocol.commands import CheckCells
 from tests.fakes import model_info
@@ -46,7 +46,7 @@ def recorded(tmp_path: Path) -> Path:
     recording = Recording()
     recording.note_titles({"chat 0": "Recorded tab"})
     recording.append([busy_step(7), busy_step(8)])
-    save(Snapshot.of(recording), tmp_path / "steps.jsonl")
+    save(recording, tmp_path / "steps.jsonl")
     return tmp_path / "steps.jsonl"
 
 
@@ -171,7 +171,7 @@ async def test_no_panel_fails_at_what_a_foreign_file_may_tell(
     recording.start(model_info(n_ctx=2**53, n_seq_max=1_000, n_ctx_train=-1, cell_bytes=2**53))
     limits = itertools.cycle([2**53, -(2**53), 2**31, -1, 0, 1])
     recording.append([_at_limits(replace(RARE, step=number), limits) for number in range(5)])
-    save(Snapshot.of(recording), tmp_path / "odd.jsonl")
+    save(recording, tmp_path / "odd.jsonl")
     docks.show_recording(load(tmp_path / "odd.jsonl"))
     for panel in docks.panels:
         docks.show_panel(panel.NAME)

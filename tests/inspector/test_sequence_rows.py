@@ -3,7 +3,16 @@ from dataclasses import replace
 
 import pytest
 
-from app.inspector.sequence_rows import COLUMNS, NUMBER_OF, SequenceRow, row_tip, rows_of, sort_key, texts_of, widest_text
+from app.inspector.sequence_rows import (
+    COLUMNS,
+    NUMBER_OF,
+    SequenceRow,
+    row_tip,
+    rows_of,
+    sort_key,
+    texts_of,
+    widest_text,
+)
 from app.inspector.sequences import as_json
 from app.look import marks
 from app.protocol.output import Usage

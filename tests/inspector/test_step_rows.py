@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 
+from app.inspector.recording import shown
 from app.inspector.step_rows import COLUMNS, StepRows
-from app.inspector.token_text import shown
 from tests.inspector.steps import busy_step, span, step
 
 TEXTS = {100: b" cat", 110: b"\xe2\x80"}

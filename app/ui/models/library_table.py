@@ -59,7 +59,7 @@ class LibraryTable(QTableView):
     def _width_of(self, column: int) -> int:
         """As wide as the widest text, or as its head with the arrow."""
         width = self.fontMetrics().horizontalAdvance
-        widest = max(width(tr(COLUMNS[column].widest)), width(tr(COLUMNS[column].head)))
+        widest = max(width(tr(str(COLUMNS[column].widest))), width(tr(COLUMNS[column].head)))
         return widest + CELL_ROOM + (ICON_ROOM if column == MEMORY else 0)
 
     def _dress(self) -> None:
