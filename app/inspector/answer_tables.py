@@ -10,8 +10,9 @@ from app.inspector.answer_reader import Candidates, chance
 from app.inspector.recording import shown
 from app.look.figures import count, decimal
 from app.look.icons import paint_icon
+from app.look.list import Index
 from app.look.plain_text import as_tooltip
-from app.look.table import Column, Index, RowDelegate, RowModel
+from app.look.table import Column, RowDelegate, RowModel
 from app.look.tokens import current
 from app.look.words import mark, tr
 from app.protocol.lens import LayerWords

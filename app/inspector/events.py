@@ -19,9 +19,10 @@ from app.inspector.recording import MAX_EVENTS, Entry, Journal, Recording
 from app.look.figures import count, decimal
 from app.look.fonts import small_font
 from app.look.layouts import hbox, vbox
+from app.look.list import Index
 from app.look.plain_text import PlainLabel, as_tooltip, search_field
 from app.look.popups import Menu
-from app.look.table import LEFT, Column, Index, RowModel, RowTable
+from app.look.table import LEFT, Column, RowModel, RowTable
 from app.look.words import mark, tr, tr_said
 from app.protocol.events import Event, EventKind
 

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 from app.inspector.lens_text import Part, ReadText
 from app.look.figures import decimal
 from app.look.fonts import small_font
+from app.look.list import Index
 from app.look.plain_text import as_tooltip, one_line
-from app.look.table import Column, Index, RowDelegate, RowModel
+from app.look.table import Column, RowDelegate, RowModel
 from app.look.tokens import current
 from app.look.words import mark, tr
 from app.protocol.lens import Span

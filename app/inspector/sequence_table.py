@@ -21,9 +21,10 @@ from app.inspector.sequence_rows import (
     widest_text,
 )
 from app.look.icons import paint_icon
+from app.look.list import Index
 from app.look.painted import paint_mark
 from app.look.popups import Menu
-from app.look.table import SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
+from app.look.table import SWATCH_ROOM, RowDelegate, RowModel, RowTable
 from app.look.tokens import current
 from app.look.words import tr
 

@@ -15,8 +15,9 @@ from PySide6.QtGui import QFont
 
 from app.look.figures import count, data_size, num_params
 from app.look.icons import icon
+from app.look.list import Index
 from app.look.plain_text import as_tooltip
-from app.look.table import Column, Index, RowModel
+from app.look.table import Column, RowModel
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
