@@ -213,7 +213,7 @@ class LayerRows(RowModel):
         return {token_id for word in words for token_id, _ in word.likeliest}
 
     def probabilities_at(self, row: int) -> tuple[float, float]:
-        """Of the layer's token, and of the model's."""
+        """The probabilities of the layer's token and of the model's."""
         assert self._words
         word = self._words.words[-1 - row]
         return word.likeliest[0][1], word.chosen_probability

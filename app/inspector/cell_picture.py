@@ -46,7 +46,7 @@ def codes_of(holders: npt.NDArray[np.uint64]) -> Bytes:
 
 
 def chosen_codes(codes: Bytes, holders: npt.NDArray[np.uint64], chosen: int) -> Bytes:
-    """As `codes`, with the cells of one sequence in its colour, and those of others dimmed."""
+    """The codes with the cells of one sequence in its colour, and all others dimmed."""
     if chosen == NO_SEQUENCE:
         return codes
     is_chosen = holders[:, chosen // 64] & np.uint64(1 << chosen % 64) != 0
@@ -96,7 +96,7 @@ class CellLayout:
 
     @classmethod
     def of(cls, num_cells: int, width: int, side: int) -> CellLayout:
-        """As many columns as fit, a round number so that an index is easy to find."""
+        """It has the columns that fit, a round number of them so that an index is easy to find."""
         num_columns = max(width // side, 1)
         step = 8 if num_columns >= 64 else 1
         return cls(num_cells, max(num_columns // step * step, 1), side)
@@ -164,7 +164,7 @@ class CellPicture:
 
     def _draw(self) -> None:
         self.image = QImage()
-        if not self._mask.size:  # of no pixels, PySide would keep the array for ever
+        if not self._mask.size:  # PySide would keep an array without pixels for ever
             return
         side, num_columns = self.layout.side, self.layout.num_columns
         codes = np.zeros(self._num_rows * num_columns, np.uint8)

@@ -30,7 +30,7 @@ USUAL_SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)  # of a panel that is no
 
 
 class Pictures(QObject):
-    """Those of chats of this program; a caller's of the API are not kept."""
+    """Pictures in chats of this program; what callers of the API send is not kept."""
 
     loaded = Signal()  # another one can be shown
 
@@ -327,7 +327,7 @@ class RecordingBanner(QWidget):
         return self._words.text()
 
     def show_name(self, name: str) -> None:
-        """Of the file; "" hides it."""
+        """The name of the file; "" hides the banner."""
         self._words.setText(tr("Recording {name}", name=one_line(name)))
         self._words.setToolTip(self._words.text())
         self.setVisible(bool(name))

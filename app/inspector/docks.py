@@ -105,7 +105,7 @@ class InspectorDocks(QObject):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all panels."""
+        """The names of all panels, made or not."""
         return tuple(self._docks)
 
     def panel(self, name: str) -> DockPanel:
@@ -307,7 +307,7 @@ class InspectorDocks(QObject):
             self.commanded.emit(command)
 
     def _watch(self, is_watching: bool) -> None:
-        """As long as one of the panels does."""
+        """The engine makes cell maps as long as one panel shows them."""
         before = self._num_watching
         self._num_watching += 1 if is_watching else -1
         if bool(before) != bool(self._num_watching):

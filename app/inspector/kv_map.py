@@ -71,7 +71,9 @@ class KvMapPanel(DockPanel):
         self.badge = CheckBadge(self)
         self.grid = CellGrid(self)
         self.cell = _line(self)
-        self.figures = _Figures(self)
+        self.figures = _line(self, top=2)
+        self.figures.setToolTip(as_tooltip(tr(WHAT_FIGURES_MEAN)))
+        self.figures.setFixedHeight(self.figures.minimumHeight() - 4)
         self.grid.setAccessibleDescription(tr(HINT))
         self.legend = CellLegend(self)
         self._cells: CellMap | None = None  # what is drawn
@@ -166,12 +168,10 @@ class KvMapPanel(DockPanel):
         self.grid.setAccessibleDescription(text)
 
     def _show_figures(self) -> None:
-        model = self.recording.model
-        if self._cells is None or model is None:
-            self.figures.apply("")
-            return
-        text = figures_text(figures_of(self._cells, self.grid.num_shared, num_streams(model)))
-        self.figures.apply(text)
+        model, text = self.recording.model, ""
+        if self._cells is not None and model is not None:
+            text = figures_text(figures_of(self._cells, self.grid.num_shared, num_streams(model)))
+        self.figures.setText(text)
 
     def _sequence_titles(self) -> dict[int, str]:
         newest = self.recording.newest
@@ -198,35 +198,11 @@ class _ZoomButtons(QWidget):
         return max(0, middle - self.buttons[0].sizeHint().height() // 2)
 
 
-class _Figures(QWidget):
-    """Two lines that change ten times a second; a QLabel would redo the panel's layout each time."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.text = ""
-        self.setFont(tabular(small_font()))
-        self.setFixedHeight(2 * line_height(self.font()) + 4)
-        self.setToolTip(as_tooltip(tr(WHAT_FIGURES_MEAN)))
-        self.setAccessibleName(tr("Figures"))
-
-    def apply(self, text: str) -> None:
-        if text != self.text:
-            self.text = text
-            self.setAccessibleDescription(text)
-            self.update()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setPen(QColor(current().text))
-        place = self.rect().adjusted(MARGIN, 2, -MARGIN, -2)
-        painter.drawText(place, Qt.TextFlag.TextWordWrap, self.text)
-
-
-def _line(parent: QWidget) -> PlainLabel:
-    """One cell in words. It wraps, and has room for two lines, so that nothing jumps."""
+def _line(parent: QWidget, top: int = LINE_TOP) -> PlainLabel:
+    """It wraps, and has room for two lines, so that nothing jumps."""
     label = PlainLabel(parent=parent, wraps=True)
     label.setFont(tabular(small_font()))
-    label.setContentsMargins(MARGIN, LINE_TOP, MARGIN, 2)
+    label.setContentsMargins(MARGIN, top, MARGIN, 2)
     label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
     label.setMinimumHeight(2 * line_height(label.font()) + 8)
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

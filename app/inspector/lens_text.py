@@ -38,7 +38,7 @@ class Part:
 
 
 def sentences_of(text: str) -> list[Span]:
-    """As characters, with the spaces behind them; empty ones belong to the sentence before."""
+    """The characters of each sentence, with the spaces behind it; an empty one belongs to the one before."""
     spans: list[Span] = []
     for found in _SENTENCES.finditer(text):
         if spans and not found[0].strip():
@@ -68,7 +68,7 @@ class ReadText:
         self._chars: list[int] | None = None
 
     def tokens_of(self, begin: int, end: int) -> Span:
-        """Those that begin among these bytes."""
+        """The tokens that begin among these bytes."""
         return bisect_left(self._starts, begin, 0, self.num_tokens), bisect_left(
             self._starts, end, 0, self.num_tokens
         )

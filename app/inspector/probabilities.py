@@ -195,7 +195,7 @@ class ProbabilitiesPanel(AnswerPanel):
         self.token_table.selectRow(0)
 
     def _show_tokens(self) -> None:
-        """Those of another answer, or none."""
+        """Shows the tokens of another answer, or none."""
         self.tokens.show_answer(self.reader.tokens, self.recording.token_texts, self.reader.known)
         self._show_candidates()
 

@@ -1,7 +1,7 @@
 """A recording as a file: JSON lines, first a header, then one line for each step report.
 
-A file is untrusted, so everything in it is validated. Of chats it contains the tabs' titles and the text of
-answers. Knows no widget and no thread of its own.
+A file is untrusted, so everything in it is validated. It contains the tabs' titles and the text of answers.
+Knows no widget and no thread of its own.
 """
 
 from __future__ import annotations

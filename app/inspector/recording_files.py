@@ -52,7 +52,7 @@ class RecordingFiles(QObject):
         )
 
     def export(self, path: Path) -> None:
-        """As a trace if the name ends in `.json`, else as JSON lines, which can be opened again."""
+        """A trace if the name ends in `.json`, else JSON lines, which can be opened again."""
         self._begin(self._export(path))
 
     def open(self, path: Path) -> None:

@@ -90,7 +90,7 @@ class SequenceRow:
 
     @property
     def request_id(self) -> str | None:
-        """Of the answer that is being made or waits."""
+        """The answer that is being made or waits."""
         if self.slot:
             return self.slot.request_id if self.slot.is_running else None
         return self.waiting.request_id if self.waiting else None
@@ -139,7 +139,7 @@ class SequenceRow:
 
     @property
     def size_bytes(self) -> int:
-        """Of its keys and values, shared ones among them, in cells or saved."""
+        """The size of its keys and values, shared ones among them, in cells or saved."""
         if self.slot:
             return self.slot.num_cells * self.cell_bytes
         return self.saved.size_bytes if self.saved else 0

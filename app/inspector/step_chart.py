@@ -198,7 +198,7 @@ class StepChart(QAbstractScrollArea):
             self.step_chosen.emit(int(self.recording.columns.figures["step"][index]))
 
     def _choose_neighbour(self, direction: int) -> None:
-        """Of the chosen step; at first the newest one."""
+        """Chooses the step beside the chosen one; at first the newest."""
         newest = len(self.recording.columns) - 1
         index = self.chosen_index
         if newest >= 0:
@@ -239,8 +239,8 @@ class StepChart(QAbstractScrollArea):
 class StepWords:
     name: str
     rows: str
-    times: tuple[tuple[str, str], ...]  # of each phase
-    causes: tuple[str, ...]  # of what held it up, sentences
+    times: tuple[tuple[str, str], ...]  # name and length of each phase
+    causes: tuple[str, ...]  # sentences about what held it up
 
     @property
     def head(self) -> str:
@@ -263,7 +263,7 @@ def step_words(recording: Recording, index: int) -> StepWords:
 
 
 def encode_times(report: StepReport | None) -> str:
-    """Of pictures and sounds that were ready for this step, not in its time. Empty without any."""
+    """The time it took to encode pictures and sounds before this step. Empty without any."""
     events = report.events if report else ()
     times = [event.ms for event in events if isinstance(event, Encoded) and event.ms]
     return tr("encoding before it {time}", time=" + ".join(map(milliseconds, times))) if times else ""

@@ -15,7 +15,7 @@ from app.inspector.stalls import Before, deliver_ms, has_run, worst_of
 from app.protocol.report import StepReport
 
 PREFILL, DECODE, DRAFTED = KINDS = range(3)
-MAX_ROWS = 2**16 - 1  # of one sequence in one step; more are drawn as so many
+MAX_ROWS = 2**16 - 1  # of one sequence in one step; more are drawn as this many
 FIGURES = np.dtype(
     [
         ("number", "i8"),  # of the report in its recording
@@ -111,7 +111,7 @@ class StepColumns:
 
 
 def tallest(values: npt.NDArray[np.float32], first: int, per_column: int) -> Ints:
-    """Of each column the index of its highest value: no slow step vanishes between fast ones.
+    """The index of the highest value in each column: no slow step vanishes between fast ones.
 
     A column is `per_column` values whose places begin at a multiple of it; `values[0]` has place `first`.
     """
@@ -124,7 +124,7 @@ def tallest(values: npt.NDArray[np.float32], first: int, per_column: int) -> Int
 
 
 def worst(values: npt.NDArray[np.uint8], first: int, per_column: int) -> npt.NDArray[np.uint8]:
-    """Of each column the highest value; columns as in `tallest`."""
+    """The highest value in each column; columns as in `tallest`."""
     if per_column == 1:
         return values
     highest: npt.NDArray[np.uint8] = _in_columns(values, first % per_column, per_column, 0).max(axis=1)
@@ -205,21 +205,21 @@ class Excerpt:
 
     @cached_property
     def shown(self) -> npt.NDArray[np.intp]:
-        """Of each column the step that stands for it, the highest, counted from the first in view."""
+        """The highest step of each column, which stands for it, counted from the first in view."""
         return tallest(self.heights, self._place, self.steps_per_column)
 
     @cached_property
     def stalls(self) -> npt.NDArray[np.uint8]:
-        """Of each column the worst."""
+        """The worst stall in each column."""
         return worst(self.figures["stall"], self._place, self.steps_per_column)
 
     @property
     def rows(self) -> npt.NDArray[np.uint16]:
-        """Of the step that stands for each column: shape (columns, sequences, 2)."""
+        """Rows of the step that stands for each column: shape (columns, sequences, 3)."""
         return self.columns.rows[self.steps][self.shown]
 
     def figure(self, name: str) -> npt.NDArray[Any]:
-        """Of the step that stands for each column."""
+        """A figure of the step that stands for each column."""
         return self.figures[name][self.shown]
 
     def index_at(self, x: float) -> int | None:

@@ -72,12 +72,12 @@ def paint_steps(
 
 
 def answer_colour(colour: QColor, tokens: Tokens) -> QColor:
-    """Of rows of an answer: lighter than those of its prompt."""
+    """The colour of an answer's rows: lighter than that of its prompt."""
     return _mixed(colour, QColor(tokens.window), 0.45)
 
 
 def drafted_colour(colour: QColor, tokens: Tokens) -> QColor:
-    """Of draft tokens of an answer: lighter still."""
+    """The colour of an answer's draft tokens: lighter still."""
     return _mixed(colour, QColor(tokens.window), 0.72)
 
 
@@ -155,7 +155,7 @@ class _Picture:
     # The images: shape (pixels, columns), of places in the colour table.
 
     def _by_sequence(self, place: QRect, chosen_seq: int | None) -> Image:
-        """Of the height of a column each sequence has its share of the rows."""
+        """The height of a column is divided by each sequence's share of the rows."""
         height, rows = self._pixels(place), self._excerpt.rows
         heights = self._excerpt.heights[self._excerpt.shown] * (height / self._top)
         share = heights / np.maximum(1, self._excerpt.figure("num_rows"))
@@ -242,7 +242,7 @@ class _Picture:
             self._painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, count(int(steps[column])))
 
     def _paint_marks(self) -> None:
-        """Of each group of columns that is as wide as a mark, the worst."""
+        """Paints the worst mark of each group of columns that is as wide as a mark."""
         excerpt, painter = self._excerpt, self._painter
         stalls, width = excerpt.stalls, excerpt.column_width
         every = max(1, -(-MARK_SIDE // width))

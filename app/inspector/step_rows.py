@@ -94,7 +94,6 @@ class StepRows(RowModel):
 
 
 def _phase(span: Span, place: int) -> str:
-    """Of one of its rows."""
     num_draft_tokens_before = place - (span.num_rows - span.num_drafted)
     if num_draft_tokens_before >= 0:
         return tr("draft, accepted") if num_draft_tokens_before < span.num_kept else tr("drafted")

@@ -311,7 +311,7 @@ class ShareModel(RowModel):
 
 
 class ShareTable(RowTable):
-    """As high as its rows, up to a few."""
+    """Its height is that of its rows, up to a few."""
 
     def __init__(self, shares: ShareModel, parent: QWidget) -> None:
         super().__init__(tr("Sequences in the batch"), shares, parent)

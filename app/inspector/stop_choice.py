@@ -24,21 +24,16 @@ from app.protocol.commands import (
 from app.protocol.report import SlotSnapshot, TokenizedText
 
 POSITION, TOKEN, END, FAILURE = "position", "token", "end", "failure"
-CONDITIONS = (
-    Choice(POSITION, mark("a sequence reaches a position")),
-    Choice(TOKEN, mark("a token is generated")),
-    Choice(END, mark("an answer ends")),
-    Choice(FAILURE, mark("a decode fails")),
-)
-ANY_CHAT = Choice(None, mark("any chat"))
+CONDITIONS = {
+    POSITION: mark("a sequence reaches a position"),
+    TOKEN: mark("a token is generated"),
+    END: mark("an answer ends"),
+    FAILURE: mark("a decode fails"),
+}
 TYPING_MS = 150
 A_FEW_TOKENS = 16
 MAX_CHARS = 100
 NO_TEXT = mark("Type the token's text, including spaces.")
-
-
-def _any_chat() -> Choice:
-    return Choice(ANY_CHAT.value, tr(ANY_CHAT.label))
 
 
 def token_choices(answer: TokenizedText) -> tuple[Choice, ...]:
@@ -66,13 +61,13 @@ class StopChoice(QWidget):
         self._has_engine = False
         self._has_sequence = self._has_position = False  # which the user has chosen
         self.condition = ChoiceButton(tr("Run until"), self)
-        self.condition.set_choices([Choice(choice.value, tr(choice.label)) for choice in CONDITIONS])
+        self.condition.set_choices([Choice(kind, tr(words)) for kind, words in CONDITIONS.items()])
         self.sequence = ChoiceButton(tr("Sequence"), self)
         self.position = QSpinBox(self)
         self.text = QLineEdit(self)
         self.token = ChoiceButton(tr("Token"), self)
         self.chat = ChoiceButton(tr("Chat"), self)
-        self.chat.set_choices((_any_chat(),))
+        self._offer_chats({})
         self.hint = PlainLabel(parent=self, tone="muted")
         self.run = QPushButton(tr("Run until"), self)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
@@ -131,8 +126,12 @@ class StopChoice(QWidget):
         self.sequence.set_choices(
             [Choice(seq_id, f"{seq_id} · {name}" if name else str(seq_id)) for seq_id, name in names.items()]
         )
-        self.chat.set_choices([_any_chat(), *(Choice(chat_id, title) for chat_id, title in titles.items())])
+        self._offer_chats(titles)
         self._enable()
+
+    def _offer_chats(self, titles: Mapping[str, str]) -> None:
+        chats = (Choice(chat_id, title) for chat_id, title in titles.items())
+        self.chat.set_choices([Choice(None, tr("any chat")), *chats])
 
     def select_sequence(self, seq_id: int) -> None:
         if seq_id in self._slots:

@@ -255,7 +255,7 @@ class PartingBox(QWidget):
 
     @property
     def texts_wanted(self) -> tuple[str, ...]:
-        """Those whose tokens are not known yet."""
+        """Texts whose tokens are not known yet."""
         return tuple(text for text in dict.fromkeys(self._around) if text and text not in self._tokens)
 
     def apply(self, one: str, other: str) -> None:

@@ -91,7 +91,7 @@ def token_ranges(path: Sequence[Turn]) -> list[tuple[int, int]]:
 
 
 def num_tokens(branches: Sequence[Branch], row: int, followers: Sequence[int]) -> int:
-    """Of one turn, as its answers tell; 0 if unknown."""
+    """The tokens of one turn, from the figures of its answers; 0 if unknown."""
     turn, parent = branches[row].turn, branches[row].parent
     if turn.role is not Role.USER:
         return turn.usage.num_generated_tokens
@@ -137,7 +137,7 @@ def text_of(turn: Turn) -> str:
 
 
 def line_of(turn: Turn) -> str:
-    """Of one that is being written the end, since that is what moves."""
+    """The beginning; the end while it is being written, since that is what moves."""
     text = text_of(turn)
     text = text[-MAX_CHARS:] if turn.state is TurnState.STREAMING else text[:MAX_CHARS]
     if turn.role is Role.USER:

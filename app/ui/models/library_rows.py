@@ -240,7 +240,7 @@ def _bold() -> QFont:
 
 
 class FoundModels(QSortFilterProxyModel):
-    """Those with all the words, of the kinds asked for, in the order of a column."""
+    """Models with all the words, of the kinds asked for, in the order of a column."""
 
     def __init__(self, table: ModelTable, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -57,7 +57,7 @@ class LibraryTable(QTableView):
                 room += self._width_of(column)
 
     def _width_of(self, column: int) -> int:
-        """As wide as the widest text, or as its head with the arrow."""
+        """The width of the widest text, or of its head with the arrow."""
         width = self.fontMetrics().horizontalAdvance
         widest = max(width(tr(str(COLUMNS[column].widest))), width(tr(COLUMNS[column].head)))
         return widest + CELL_ROOM + (ICON_ROOM if column == MEMORY else 0)
