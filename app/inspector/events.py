@@ -218,10 +218,10 @@ class EventsPanel(DockPanel):
             self.table.scrollToBottom()
 
     def reset(self) -> None:
-        entries = self.recording.log.events.entries
+        entries = self.recording.events.entries
         start = None if self.recording.is_live else next((entry.started_at for entry in entries), 0.0)
         self.events.clock = Clock(start)
-        self.events.follow(self.recording.log.events)
+        self.events.follow(self.recording.events)
 
     def set_titles(self, titles: Mapping[str, str]) -> None:
         super().set_titles(titles)

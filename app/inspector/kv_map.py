@@ -97,7 +97,7 @@ class KvMapPanel(DockPanel):
             self.grid.show_media(self._blocks, self.pictures.of)
             self._show_figures()
         self.legend.apply(self._sequence_titles(), self.grid.chosen_seq, has_media=bool(self._blocks))
-        self.badge.apply(newest.last_check if newest else None, self.recording.log.disagreement)
+        self.badge.apply(newest.last_check if newest else None, self.recording.disagreement)
         self._show_cell()
 
     def reset(self) -> None:

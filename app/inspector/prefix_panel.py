@@ -171,7 +171,7 @@ class _Requests(RowModel):
 
     def read_on(self, recording: Recording) -> bool:
         """Take new leases. False: there are none."""
-        leases = recording.log.leases
+        leases = recording.leases
         new = leases.new_since(self._num_seen)[::-1]
         self._num_seen = leases.num_seen
         if not new:

@@ -58,20 +58,26 @@ class Recording:
 
     def __init__(self, max_steps: int = MAX_STEPS, name: str = "") -> None:
         self.name = name
-        self.model: ModelInfo | None = None
-        self.is_loading = False  # the first model, or the next one
         self.max_steps = max_steps
+        self.is_loading = False  # the first model, or the next one
         self.num_seen = 0
-        self.is_over = False  # its engine is gone, so there are no more answers
         self.titles: dict[str, str] = {}  # by chat_id, also of tabs that are closed by now
+        self.start(None)
+
+    def start(self, model: ModelInfo | None) -> None:
+        """A new model means a new context: everything starts anew."""
+        self.model = model
+        self.is_over = False  # its engine is gone, so there are no more answers
         self.token_texts: dict[int, bytes] = {}
         self._asked_tokens: set[int] = set()
         self.cell_map: CellMap | None = None
         self.tokenized: TokenizedText | None = None
         self.chat_tokens: ChatTokens | None = None
         self._seen: dict[str, list[LensAnswer]] = {}  # by query, until a panel takes them
-        self.log = Logbook()
-        self.steps = PackedSteps(max_steps)
+        self.events: Journal[Event] = Journal(MAX_EVENTS)
+        self.leases: Journal[Lease] = Journal(MAX_LEASES)
+        self.disagreement: CellCheck | None = None  # the first one is the evidence
+        self.steps = PackedSteps(self.max_steps)
         self._columns: StepColumns | None = None
 
     @property
@@ -91,18 +97,6 @@ class Recording:
     def newest(self) -> StepReport | None:
         return self.steps[-1] if self.steps else None
 
-    def start(self, model: ModelInfo | None) -> None:
-        """A new model means a new context: everything starts anew."""
-        self.model = model
-        self.is_over = False
-        self.token_texts.clear()
-        self._asked_tokens.clear()
-        self.cell_map = self.tokenized = self.chat_tokens = None
-        self._seen.clear()
-        self.log = Logbook()
-        self.steps = PackedSteps(self.max_steps)
-        self._columns = None
-
     def copy(self) -> Recording:
         """What a file is written from: another thread may read it while this one grows."""
         copy = Recording(self.max_steps, self.name)
@@ -117,10 +111,20 @@ class Recording:
                 report = replace(report, cell_map=None)
             if report.answers:
                 report = replace(report, answers=tuple(filter(self._is_kept, report.answers)))
-            self.log.note(report)
+            self._note(report)
             self.steps.append(report)
             self.columns.append(self.num_seen, report)
             self.num_seen += 1
+
+    def _note(self, report: StepReport) -> None:
+        """Rare things are kept longer than steps, so that a panel that was hidden need not read thousands."""
+        for event in report.events:
+            self.events.append(Entry(report.step, report.started_at, event))
+        for lease in report.leases:
+            self.leases.append(Entry(report.step, report.started_at, lease))
+        check = report.last_check
+        if check and not check.agrees and self.disagreement is None:
+            self.disagreement = check
 
     def new_since(self, num_seen: int) -> list[StepReport]:
         """The reports after the first `num_seen`, as far as they are still kept, oldest first."""
@@ -275,24 +279,6 @@ class Journal(Generic[T]):
         """The entries after the first `num_seen`, as far as they are still kept, oldest first."""
         num_new = max(0, min(self.num_seen - num_seen, len(self.entries)))
         return list(islice(self.entries, len(self.entries) - num_new, None))
-
-
-class Logbook:
-    """Empty for each new model."""
-
-    def __init__(self) -> None:
-        self.events: Journal[Event] = Journal(MAX_EVENTS)
-        self.leases: Journal[Lease] = Journal(MAX_LEASES)
-        self.disagreement: CellCheck | None = None  # the first one is the evidence
-
-    def note(self, report: StepReport) -> None:
-        for event in report.events:
-            self.events.append(Entry(report.step, report.started_at, event))
-        for lease in report.leases:
-            self.leases.append(Entry(report.step, report.started_at, lease))
-        check = report.last_check
-        if check and not check.agrees and self.disagreement is None:
-            self.disagreement = check
 
 
 def shown(text: bytes) -> str:

@@ -7,12 +7,12 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 
-from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.inspector.dock_panel import DockPanel
-from app.inspector.panel_buttons import ActionButton, bar_button
+from app.inspector.panel_buttons import ActionButton, bar_button, new_action
 from app.inspector.recording import Recording
 from app.inspector.sequence_rows import SequenceRow, rows_of
 from app.inspector.sequence_table import SequenceTable
@@ -23,44 +23,13 @@ from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.popups import Menu
 from app.look.words import mark, tr, tr_n
-from app.protocol.commands import CheckCells, ClearCells, Command, Hibernate, Pin, Restore
+from app.protocol.commands import CheckCells, ClearCells, Hibernate, Pin, Restore
 from app.protocol.model import ModelInfo
 from app.protocol.output import Usage
 from app.protocol.report import CellCheck
 
 NO_MODEL = mark("No model is loaded. Choose one above the chat to see its sequences here.")
 ENGINE_GONE = mark("The engine has stopped. This is its last known state.")
-
-
-class RowAction(QAction):
-    """Enabled where it makes sense for the chosen row."""
-
-    def __init__(
-        self,
-        name: str,
-        text: str,
-        tip: str,
-        fits: Callable[[SequenceRow], bool],
-        act: Callable[[SequenceRow], None],
-        parent: QObject,
-    ) -> None:
-        super().__init__(text, parent)
-        self.setObjectName(f"sequence.{name}")
-        self.setToolTip(tip)
-        self.setStatusTip(tip)
-        self._fits = fits
-        self._act = act
-        self._row: SequenceRow | None = None
-        self.triggered.connect(self._on_triggered)
-        self.apply(None)
-
-    def apply(self, row: SequenceRow | None) -> None:
-        self._row = row
-        self.setEnabled(row is not None and self._fits(row))
-
-    def _on_triggered(self) -> None:
-        if self._row:
-            self._act(self._row)
 
 
 class SequencesPanel(DockPanel):
@@ -71,6 +40,7 @@ class SequencesPanel(DockPanel):
         super().__init__(recording, parent)
         self.badge = CheckBadge(self)
         self.table = SequenceTable(self)
+        self._fits: dict[QAction, Callable[[SequenceRow], bool]] = {}  # where each makes sense
         self.row_actions = self._new_actions()
         self._buttons = QWidget(self)
         buttons = (ActionButton(action, "action", self._buttons) for action in self.row_actions)
@@ -88,7 +58,7 @@ class SequencesPanel(DockPanel):
     def draw(self) -> None:
         newest = self.recording.newest
         self.table.apply(rows_of(newest, self.recording.model, self.titles))
-        self.badge.apply(newest.last_check if newest else None, self.recording.log.disagreement)
+        self.badge.apply(newest.last_check if newest else None, self.recording.disagreement)
         self.badge.set_live(self._can_steer)
         self._over.setVisible(self.recording.is_over)
         self._show_actions()
@@ -128,94 +98,89 @@ class SequencesPanel(DockPanel):
 
     def _show_actions(self) -> None:
         row = self.table.chosen_row
-        for action in self.row_actions:
-            action.apply(row)
+        for action, fits in self._fits.items():
+            can_act = self._can_steer or action is self._copy
+            action.setEnabled(row is not None and can_act and fits(row))
         self._pin.setText(tr("Unpin") if row and row.is_pinned else tr("Pin"))
 
     # What can be done with a row.
 
-    def _new_actions(self) -> tuple[RowAction, ...]:
-        """Actions on the engine are disabled for a recorded file, and when the engine is gone."""
-        self._pin = RowAction(
+    def _new_actions(self) -> tuple[QAction, ...]:
+        self._pin = self._action(
             "pin",
             tr("Pin"),
             tr("Hibernate or evict these cells last"),
-            lambda row: self._can_steer and row.slot is not None and row.chat_id is not None,
-            self._do_pin,
-            self,
+            lambda row: row.slot is not None and row.chat_id is not None,
+            lambda row, chat_id: self.commanded.emit(Pin(chat_id, not row.is_pinned)),
+        )
+        self._copy = self._action(
+            "copy-json",
+            tr("Copy JSON"),
+            tr("Copy this row as JSON, in the form of llama-server's /slots"),
+            lambda _row: True,
+            lambda row, _: QGuiApplication.clipboard().setText(as_json(row, self.recording.model)),
         )
         return (
-            RowAction(
+            self._action(
                 "stop",
                 tr("Stop"),
                 tr("Stop this answer and keep what it has so far"),
-                lambda row: self._can_steer and row.request_id is not None,
-                lambda row: self.stop_requested.emit(row.request_id),
-                self,
+                lambda row: row.request_id is not None,
+                lambda row, _: self.stop_requested.emit(row.request_id),
             ),
-            RowAction(
+            self._action(
                 "hibernate",
                 tr("Hibernate"),
                 tr("Save this idle chat's cells and free them"),
-                self._is_idle,
-                self._command(Hibernate),
-                self,
+                lambda row: row.is_warm,
+                lambda _, chat_id: self.commanded.emit(Hibernate(chat_id)),
             ),
-            RowAction(
+            self._action(
                 "restore",
                 tr("Restore"),
                 tr("Load the saved cells back into a slot, ahead of the next message"),
-                lambda row: self._can_steer and row.saved is not None and row.waiting is None,
-                self._command(Restore),
-                self,
+                lambda row: row.saved is not None and row.waiting is None,
+                lambda _, chat_id: self.commanded.emit(Restore(chat_id)),
             ),
-            RowAction(
+            self._action(
                 "clear",
                 tr("Clear"),
                 tr("Free the cells without saving them: the next turn recomputes everything"),
-                self._is_idle,
-                self._command(ClearCells),
-                self,
+                lambda row: row.is_warm,
+                lambda _, chat_id: self.commanded.emit(ClearCells(chat_id)),
             ),
-            RowAction(
+            self._action(
                 "fork",
                 tr("Fork"),
                 tr("Continue in a copy of this chat that shares its cells"),
-                lambda row: self._can_steer and row.chat_id in self.tabs,
-                lambda row: self.fork_requested.emit(row.chat_id),
-                self,
+                lambda row: row.chat_id in self.tabs,
+                lambda _, chat_id: self.fork_requested.emit(chat_id),
             ),
             self._pin,
-            RowAction(
-                "copy-json",
-                tr("Copy JSON"),
-                tr("Copy this row as JSON, in the form of llama-server's /slots"),
-                lambda _row: True,
-                self._copy,
-                self,
-            ),
+            self._copy,
         )
+
+    def _action(
+        self,
+        name: str,
+        text: str,
+        tip: str,
+        fits: Callable[[SequenceRow], bool],
+        act: Callable[[SequenceRow, str], None],
+    ) -> QAction:
+        def on_triggered() -> None:
+            if row := self.table.chosen_row:
+                act(row, row.chat_id or "")
+
+        action = new_action(f"sequence.{name}", text, tip, on_triggered, self)
+        action.setToolTip(tip)
+        self._fits[action] = fits
+        return action
 
     @property
     def _can_steer(self) -> bool:
+        """Not a recorded file, nor an engine that is gone."""
         return self.recording.is_live and not self.recording.is_over
-
-    def _command(self, make: Callable[[str], Command]) -> Callable[[SequenceRow], None]:
-        def act(row: SequenceRow) -> None:
-            if row.chat_id:
-                self.commanded.emit(make(row.chat_id))
-
-        return act
-
-    def _is_idle(self, row: SequenceRow) -> bool:
-        return self._can_steer and row.is_warm
-
-    def _do_pin(self, row: SequenceRow) -> None:
-        if row.chat_id:
-            self.commanded.emit(Pin(row.chat_id, not row.is_pinned))
-
-    def _copy(self, row: SequenceRow) -> None:
-        QGuiApplication.clipboard().setText(as_json(row, self.recording.model))
 
 
 def evidence_text(disagreement: CellCheck) -> str:

@@ -101,7 +101,6 @@ class StepperPanel(DockPanel):
         self._until = ""  # what it runs until, in words
         self._left: PauseState | None = None  # the pause being ended, still in reports
         self._lay_out()
-        self._show_icons()
         self.setFocusProxy(self.stop_choice.condition)
         self.actions_of_step.commanded.connect(self._on_stepped)
         self.stop_choice.commanded.connect(self._on_commanded)
@@ -143,10 +142,7 @@ class StepperPanel(DockPanel):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            self._show_icons()
-
-    def _show_icons(self) -> None:
-        self.actions_of_step.show_icons()
+            self.actions_of_step.show_icons()
 
     def _lay_out(self) -> None:
         self.state.setFont(tabular(small_font()))

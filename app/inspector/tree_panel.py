@@ -287,15 +287,12 @@ def _words(parting: Parting, place: int) -> str:
     if parting.is_same:
         return tr("Both are the same.")
     one, other = (
-        tr("the end") if piece is None else f"“{shown(piece.encode())}”" for piece in _both(parting)
+        tr("the end") if piece is None else f"“{shown(piece.encode())}”"
+        for piece in (parting.one, parting.other)
     )
     return tr(
         "The same for {number} characters, then {one} and {other}.", number=count(place), one=one, other=other
     )
-
-
-def _both(parting: Parting) -> tuple[str | None, str | None]:
-    return parting.one, parting.other
 
 
 class _Side(QPlainTextEdit):

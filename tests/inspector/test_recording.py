@@ -12,7 +12,6 @@ from app.inspector.recording import (
     PER_PACK,
     Entry,
     Journal,
-    Logbook,
     PackedSteps,
     Recording,
 )
@@ -183,18 +182,18 @@ def test_a_reader_gets_what_is_new_to_it() -> None:
 
 
 def test_events_keep_the_step_they_happened_in() -> None:
-    log = Logbook()
-    log.note(report(7, events=(Told(EventKind.FORK, "forked", 1, "sums"),)))
-    (entry,) = log.events.entries
+    recording = Recording()
+    recording.append([report(7, events=(Told(EventKind.FORK, "forked", 1, "sums"),))])
+    (entry,) = recording.events.entries
     assert (entry.step, entry.what.text) == (7, "forked")
 
 
 def test_the_first_disagreement_is_kept() -> None:
-    log = Logbook()
+    recording = Recording()
     first = CellCheck(3, 100, "one more")
     for check in (CellCheck(1, 100), first, CellCheck(5, 100, "two more"), CellCheck(9, 100)):
-        log.note(replace(report(check.step), last_check=check))
-    assert log.disagreement == first
+        recording.append([replace(report(check.step), last_check=check)])
+    assert recording.disagreement == first
 
 
 def test_a_report_comes_back_as_it_was() -> None:
