@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from app.inspector.answer_reader import AnswerReader
+from app.inspector.answer_finder import AnswerFinder
 from app.inspector.dock_panel import DockPanel
 from app.inspector.recording import Recording
 from app.look.fonts import small_font, tabular
@@ -24,10 +24,10 @@ class AnswerPanel(DockPanel):
         super().__init__(recording, parent)
         self._has_engine = True
         self._wanted_seq_id: int | None = None  # selected while this panel was hidden
-        self.reader = AnswerReader(recording, self)
-        self.reader.commanded.connect(self.commanded)
-        self.reader.requested.connect(self.requested)
-        self.reader.aborted.connect(self.aborted)
+        self.finder = AnswerFinder(recording, self)
+        self.finder.commanded.connect(self.commanded)
+        self.finder.requested.connect(self.requested)
+        self.finder.aborted.connect(self.aborted)
         self.head = heading("", self)
         self.figures = PlainLabel(parent=self, tone="muted")
         self.figures.setFont(tabular(small_font()))
@@ -42,11 +42,11 @@ class AnswerPanel(DockPanel):
     def draw(self) -> None:
         if self._wanted_seq_id is not None:
             self._find_answer(self._wanted_seq_id)
-        self.reader.read_on()
+        self.finder.read_on()
 
     def reset(self) -> None:
         self._wanted_seq_id = None
-        self.reader.clear(self.recording)
+        self.finder.clear(self.recording)
 
     def select_sequence(self, seq_id: int) -> None:
         self._wanted_seq_id = seq_id
@@ -54,12 +54,12 @@ class AnswerPanel(DockPanel):
             self.draw()
 
     def showEvent(self, event: QShowEvent) -> None:
-        self.reader.come_back()
+        self.finder.come_back()
         super().showEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self.reader.leave()
+        self.finder.leave()
 
     def _find_answer(self, seq_id: int) -> None:
         """The newest one of this sequence."""
@@ -71,22 +71,22 @@ class AnswerPanel(DockPanel):
 
     @Slot()
     def _on_again(self) -> None:
-        self.reader.read_again()
+        self.finder.read_again()
         self._show()
 
     def _show(self) -> None:
         """Everything but the tokens themselves."""
-        reader = self.reader
+        finder = self.finder
         self.message.setVisible(not self._has_tokens)
         self.message.setText(self._why_empty())
-        self.again.setVisible(reader.can_read)
-        self.again.setEnabled(not reader.is_paused)
-        self.head.setText(reader.source.title if reader.source else "")
-        self.head.setVisible(reader.source is not None)
+        self.again.setVisible(finder.can_read)
+        self.again.setEnabled(not finder.is_paused)
+        self.head.setText(finder.source.title if finder.source else "")
+        self.head.setVisible(finder.source is not None)
 
     @property
     def _has_tokens(self) -> bool:
-        return bool(self.reader.tokens.token_ids) and self.recording.is_live
+        return bool(self.finder.tokens.token_ids) and self.recording.is_live
 
     def _empty_page(self) -> QVBoxLayout:
         again = (self.again, 0, Qt.AlignmentFlag.AlignCenter)
@@ -97,4 +97,4 @@ class AnswerPanel(DockPanel):
             return tr(self.RECORDED)
         if self.recording.model is None or not self._has_engine:
             return self._no_model(self.NO_MODEL)
-        return tr_said(self.reader.message) or tr(self.CHOOSE)
+        return tr_said(self.finder.message) or tr(self.CHOOSE)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF
 from PySide6.QtGui import QPainter
 
-from app.inspector.answer_reader import Candidates, chance
+from app.inspector.answer_finder import TokenCandidates, chance
 from app.inspector.recording import shown
 from app.look.figures import count, decimal
 from app.look.icons import paint_icon
@@ -151,10 +151,10 @@ class AnswerTokens(RowModel):
         super().__init__(ANSWER_COLUMNS, parent)
         self._tokens = ChatTokens("")
         self._names: Mapping[int, bytes] = {}
-        self._known: Mapping[int, Candidates] = {}
+        self._known: Mapping[int, TokenCandidates] = {}
 
     def show_answer(
-        self, tokens: ChatTokens, names: Mapping[int, bytes], known: Mapping[int, Candidates]
+        self, tokens: ChatTokens, names: Mapping[int, bytes], known: Mapping[int, TokenCandidates]
     ) -> None:
         """`names`: how control tokens are written. `known`: candidates, by place in the answer."""
         self.beginResetModel()

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
 from app.inspector.dock_panel import DockPanel
 from app.inspector.event_words import words
 from app.inspector.panel_buttons import ChipButton
-from app.inspector.recording import MAX_EVENTS, Entry, Journal, Recording
+from app.inspector.recording import MAX_EVENTS, Journal, JournalEntry, Recording
 from app.look.figures import count, decimal
 from app.look.fonts import small_font
 from app.look.layouts import hbox, vbox
@@ -29,7 +29,7 @@ from app.protocol.events import Event, EventKind
 TEXT_FILES, JSON_FILES = mark("Text (*.txt)"), mark("JSON lines (*.jsonl)")
 TRIM = 500  # lines are removed in batches, so that not every new one costs a removal
 _ROOT = QModelIndex()
-EventEntry = Entry[Event]
+EventEntry = JournalEntry[Event]
 KINDS = {
     EventKind.LEASE: mark("lease"),
     EventKind.RELEASE: mark("release"),

@@ -10,11 +10,11 @@ from PySide6.QtCore import QModelIndex, QSize, Qt, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
+from app.inspector.answer_finder import AnswerSource, text_of
 from app.inspector.answer_panel import AnswerPanel
-from app.inspector.answer_reader import AnswerSource, text_of
-from app.inspector.lens_text import Part, ReadText, heat_of, parts_of, sentence_tokens, sentences_of
+from app.inspector.lens_text import ReadPart, ReadText, heat_of, parts_of, sentence_tokens, sentences_of
 from app.inspector.lens_view import HeatView, PassageDelegate, PassageRows
-from app.inspector.panel_buttons import ChipButton, Choice, ChoiceButton
+from app.inspector.panel_buttons import ChipButton, SelectButton
 from app.inspector.recording import Recording
 from app.look.figures import count, decimal, seconds
 from app.look.fonts import small_font, tabular
@@ -64,9 +64,9 @@ class LensPanel(AnswerPanel):
         self._changes: dict[Span, float] = {}
         self._dropping_s = 0.0
         self._is_dropping = False
-        self.sentence = ChoiceButton(tr("Sentence"), self)
-        self.layer = ChoiceButton(tr("Layer"), self)
-        self.group = ChoiceButton(tr("Head group"), self)
+        self.sentence = SelectButton(tr("Sentence"), self)
+        self.layer = SelectButton(tr("Layer"), self)
+        self.group = SelectButton(tr("Head group"), self)
         self.sinks = ChipButton(
             tr("Leave out sinks"),
             tr("Ignore the first token and those between messages, which collect attention without a target"),
@@ -90,8 +90,8 @@ class LensPanel(AnswerPanel):
         if not self._has_engine:
             return
         self._wanted_text = text.strip()
-        self.reader.show(source)
-        if self.reader.tokens.token_ids:
+        self.finder.show(source)
+        if self.finder.tokens.token_ids:
             if not self._choose_wanted() and self._attention is None:
                 self._look()
         else:
@@ -149,8 +149,8 @@ class LensPanel(AnswerPanel):
         self.setFocusProxy(self.table)
 
     def _connect(self) -> None:
-        self.reader.answer_found.connect(self._take_answer)
-        self.reader.answer_grown.connect(self._take_answer)
+        self.finder.answer_found.connect(self._take_answer)
+        self.finder.answer_grown.connect(self._take_answer)
         self.sentence.changed.connect(self._look)
         for choice in (self.layer, self.group):
             choice.changed.connect(self._show_heat)
@@ -165,26 +165,24 @@ class LensPanel(AnswerPanel):
     def _take_answer(self) -> None:
         """Its tokens are known, or more of them."""
         self._read = None
-        self.ask_for_texts(sorted(self.reader.tokens.token_ids))
+        self.ask_for_texts(sorted(self.finder.tokens.token_ids))
         self._take_texts()
 
     def _take_texts(self) -> None:
         """Once the text of every token is known."""
-        tokens, texts = self.reader.tokens, self.recording.token_texts
+        tokens, texts = self.finder.tokens, self.recording.token_texts
         if self._read or not tokens.token_ids or not texts.keys() >= set(tokens.token_ids):
             return
         prompt = [texts[token_id] for token_id in tokens.token_ids[: tokens.num_prompt_tokens]]
         self._read = ReadText([*prompt, *tokens.pieces])
-        source = self.reader.source
+        source = self.finder.source
         messages = source.reading.messages if source and source.reading else ()
         self.heat.show_text(self._read)
         self.rows.show(parts_of(self._read, messages, tokens.num_prompt_tokens))
         answer = text_of(tokens.pieces)
         self._sentences = sentences_of(answer)
         labels = [one_line(answer[begin:end]) for begin, end in self._sentences]
-        choices = [
-            Choice(number, f"{number + 1}. {label[:MAX_CHARS]}") for number, label in enumerate(labels)
-        ]
+        choices = [(number, f"{number + 1}. {label[:MAX_CHARS]}") for number, label in enumerate(labels)]
         self.sentence.blockSignals(True)  # one look at the end is enough
         self.sentence.set_choices(choices)
         self._choose_wanted()
@@ -197,7 +195,7 @@ class LensPanel(AnswerPanel):
         False: that is chosen already.
         """
         before = self.sentence.value
-        wanted, answer = set(self._wanted_text.split()), text_of(self.reader.tokens.pieces)
+        wanted, answer = set(self._wanted_text.split()), text_of(self.finder.tokens.pieces)
         shared = [len(wanted & set(answer[begin:end].split())) for begin, end in self._sentences]
         if wanted and shared:
             self.sentence.choose(shared.index(max(shared)))
@@ -224,7 +222,7 @@ class LensPanel(AnswerPanel):
             self.table.selectRow(rows[-1])
 
     def _part_of(self, number: int) -> Span | None:
-        tokens = self.reader.tokens
+        tokens = self.finder.tokens
         if self._read is None:
             return None
         answer = text_of(tokens.pieces)
@@ -242,7 +240,7 @@ class LensPanel(AnswerPanel):
         if part is None or not self._has_engine:
             return
         self._look_id = uuid.uuid4().hex
-        tokens = self.reader.tokens
+        tokens = self.finder.tokens
         self.commanded.emit(ReadAttention(self._look_id, tokens.chat_id, tokens.token_ids, part))
         self._show_heat()
         self._show()
@@ -261,15 +259,13 @@ class LensPanel(AnswerPanel):
                 self._refusal, self._is_dropping = reason, False
 
     def _offer_layers(self, attention: Attention) -> None:
-        layers = [
-            Choice(place, tr("Layer {number}", number=layer)) for place, layer in enumerate(attention.layers)
-        ]
+        layers = [(place, tr("Layer {number}", number=layer)) for place, layer in enumerate(attention.layers)]
         groups = [
-            Choice(place, tr("Head group {number}", number=place + 1))
+            (place, tr("Head group {number}", number=place + 1))
             for place in range(attention.weights.shape[1])
         ]
-        self.layer.set_choices([Choice(None, tr("All layers")), *layers])
-        self.group.set_choices([Choice(None, tr("All heads")), *groups])
+        self.layer.set_choices([(None, tr("All layers")), *layers])
+        self.group.set_choices([(None, tr("All heads")), *groups])
 
     @Slot()
     def _show_heat(self) -> None:
@@ -290,7 +286,7 @@ class LensPanel(AnswerPanel):
     def _sinks(self) -> Sequence[int]:
         """What is of no message: the template's own."""
         spoken = {token for one in self.rows.parts for token in range(*one.tokens)}
-        return [0, *(token for token in range(self.reader.tokens.num_prompt_tokens) if token not in spoken)]
+        return [0, *(token for token in range(self.finder.tokens.num_prompt_tokens) if token not in spoken)]
 
     @property
     def _marked(self) -> Span | None:
@@ -318,11 +314,11 @@ class LensPanel(AnswerPanel):
         self._is_dropping = True
         self.rows.note_changes({})
         spans = tuple(dict.fromkeys(one.tokens for one in self._droppable(part)))
-        tokens = self.reader.tokens
+        tokens = self.finder.tokens
         self.commanded.emit(LeaveOut(self._drop_id, tokens.chat_id, tokens.token_ids, part, spans))
         self._show()
 
-    def _droppable(self, part: Span) -> list[Part]:
+    def _droppable(self, part: Span) -> list[ReadPart]:
         """What stands before the sentence, not all of it."""
         fits = [one for one in self.rows.parts if one.tokens[1] <= part[0] and one.tokens != (0, part[0])]
         return fits[:MAX_DROPPED]

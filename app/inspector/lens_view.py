@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
-from app.inspector.lens_text import Part, ReadText
+from app.inspector.lens_text import ReadPart, ReadText
 from app.look.figures import decimal
 from app.look.fonts import small_font
 from app.look.list import Index
@@ -146,11 +146,11 @@ def _tinted(level: int) -> QTextCharFormat:
 class PassageRows(RowModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(COLUMNS, parent)
-        self.parts: Sequence[Part] = ()
+        self.parts: Sequence[ReadPart] = ()
         self.shares: Sequence[float] = ()
         self.changes: Mapping[Span, float] = {}
 
-    def show(self, parts: Sequence[Part]) -> None:
+    def show(self, parts: Sequence[ReadPart]) -> None:
         self.beginResetModel()
         self.parts, self.shares, self.changes = parts, (), {}
         self.endResetModel()
@@ -163,7 +163,7 @@ class PassageRows(RowModel):
         self.changes = changes
         self.redraw()
 
-    def most_needed(self) -> Part | None:
+    def most_needed(self) -> ReadPart | None:
         """Without which the sentence is least likely, among passages that are no message with several.
 
         Not the last one: without the question there is nothing to answer.
@@ -172,7 +172,7 @@ class PassageRows(RowModel):
         return min(known, key=lambda part: self.changes[part.tokens], default=None)
 
     @property
-    def leaves(self) -> list[Part]:
+    def leaves(self) -> list[ReadPart]:
         with_passages = {part.message for part in self.parts}
         return [part for number, part in enumerate(self.parts) if number not in with_passages]
 

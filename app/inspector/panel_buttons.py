@@ -1,7 +1,6 @@
 """Small buttons of the panels, and what they do. GUI thread."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
@@ -14,15 +13,10 @@ from app.look.popups import Menu
 from app.look.words import tr
 
 MAX_CHARS = 36
+Choice = tuple[object, str]  # a value and its label
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    value: object
-    label: str
-
-
-class ChoiceButton(QToolButton):
+class SelectButton(QToolButton):
     """Opens a list of choices and shows the chosen one: kept as long as it is available, else the first."""
 
     changed = Signal()
@@ -44,23 +38,23 @@ class ChoiceButton(QToolButton):
 
     @property
     def value(self) -> object:
-        return self._chosen.value if self._chosen else None
+        return self._chosen[0] if self._chosen else None
 
     @property
     def label(self) -> str:
         """What was chosen, in words."""
-        return self._chosen.label if self._chosen else ""
+        return self._chosen[1] if self._chosen else ""
 
     def set_choices(self, choices: Sequence[Choice]) -> None:
         if tuple(choices) == self._choices:
             return
         self._choices = tuple(choices)
         self._menu.clear()
-        for choice in choices:
-            action = self._group.addAction(self._menu.addAction(as_tab_text(choice.label)))
+        for value, label in choices:
+            action = self._group.addAction(self._menu.addAction(as_tab_text(label)))
             action.setCheckable(True)
-            action.setData(choice.value)
-            action.triggered.connect(lambda _checked=False, value=choice.value: self._pick(value))
+            action.setData(value)
+            action.triggered.connect(lambda _checked=False, value=value: self._pick(value))
         self.choose(self.value)
 
     def _pick(self, value: object) -> None:
@@ -69,14 +63,14 @@ class ChoiceButton(QToolButton):
 
     def choose(self, value: object) -> None:
         first = self._choices[0] if self._choices else None
-        chosen = next((choice for choice in self._choices if choice.value == value), first)
-        is_another = chosen is None or self._chosen is None or chosen.value != self._chosen.value
+        chosen = next((choice for choice in self._choices if choice[0] == value), first)
+        is_another = chosen is None or self._chosen is None or chosen[0] != self._chosen[0]
         self._chosen = chosen
         label = self.label if len(self.label) <= MAX_CHARS else f"{self.label[: MAX_CHARS - 1]}…"
         self.setText(as_tab_text(label))
         self.setAccessibleName(tr("{name}: {value}", name=self._name, value=self.label))
         for action in self._menu.actions():
-            action.setChecked(chosen is not None and action.data() == chosen.value)
+            action.setChecked(chosen is not None and action.data() == chosen[0])
         if is_another:
             self.changed.emit()
 

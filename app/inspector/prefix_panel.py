@@ -22,7 +22,7 @@ from app.inspector.prefix_view import (
     what_it_cost,
     what_to_do,
 )
-from app.inspector.recording import LAST_TEXT, MAX_LEASES, Entry, Recording, kind_text, shown
+from app.inspector.recording import LAST_TEXT, MAX_LEASES, JournalEntry, Recording, kind_text, shown
 from app.inspector.sequence_rows import NO_TAB
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
@@ -45,7 +45,7 @@ TAB, WHY = 2, 6
 NOTHING = mark("No request yet. Send a message to see what was computed, and why.")
 _ROOT = QModelIndex()
 
-LeaseEntry = Entry[Lease]
+LeaseEntry = JournalEntry[Lease]
 
 
 class PrefixPanel(DockPanel):

@@ -9,8 +9,8 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
+from app.inspector.answer_finder import AnswerSource, TokenCandidates, result_text, start_with
 from app.inspector.answer_panel import AnswerPanel
-from app.inspector.answer_reader import AnswerSource, Candidates, result_text, start_with
 from app.inspector.answer_tables import (
     SAYS,
     AnswerTokens,
@@ -65,7 +65,7 @@ class ProbabilitiesPanel(AnswerPanel):
         self.fork = QPushButton(self)
         self._tables = QSplitter(Qt.Orientation.Horizontal, self)
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
-        self._shown: Candidates | None = None
+        self._shown: TokenCandidates | None = None
         self._lay_out()
         self._connect()
         self.reset()
@@ -79,8 +79,8 @@ class ProbabilitiesPanel(AnswerPanel):
     def show_answer(self, source: AnswerSource) -> None:
         if not self._has_engine:
             return
-        self.reader.show(source)
-        if not self.reader.tokens.token_ids:
+        self.finder.show(source)
+        if not self.finder.tokens.token_ids:
             self._show_tokens()
         self._show()
 
@@ -118,9 +118,9 @@ class ProbabilitiesPanel(AnswerPanel):
         self.setFocusProxy(self.token_table)
 
     def _connect(self) -> None:
-        reader = self.reader
-        reader.answer_found.connect(self._on_answer_found)
-        reader.answer_grown.connect(lambda: self.tokens.grow(reader.tokens))
+        finder = self.finder
+        finder.answer_found.connect(self._on_answer_found)
+        finder.answer_grown.connect(lambda: self.tokens.grow(finder.tokens))
         self._rest.timeout.connect(self._on_rested)
         self.fork.clicked.connect(self._on_fork)
         self.layers.toggled.connect(self._on_layers_toggled)
@@ -130,22 +130,22 @@ class ProbabilitiesPanel(AnswerPanel):
 
     @Slot()
     def _on_place_chosen(self) -> None:
-        self.reader.look_at(None)
+        self.finder.look_at(None)
         self._forget_layers()
         self._rest.start()
         self._show()
 
     @Slot()
     def _on_rested(self) -> None:
-        self.reader.look_at(self.place)
+        self.finder.look_at(self.place)
         self._ask_for_layers()
         self._show()
 
     @Slot()
     def _on_fork(self) -> None:
-        candidate, source, place = self._candidate, self.reader.source, self.place
+        candidate, source, place = self._candidate, self.finder.source, self.place
         if candidate and source and place is not None and self._can_fork(candidate):
-            text, token_ids = start_with(self.reader.tokens, place, candidate)
+            text, token_ids = start_with(self.finder.tokens, place, candidate)
             self.fork_at_requested.emit(source, text, token_ids)
 
     # The layers.
@@ -157,7 +157,7 @@ class ProbabilitiesPanel(AnswerPanel):
 
     def _ask_for_layers(self) -> None:
         """At the selected place, if they are shown."""
-        place, tokens = self.place, self.reader.tokens
+        place, tokens = self.place, self.finder.tokens
         if place is None or not tokens.token_ids or not self.layers.isChecked():
             return
         if self._layers_asked[1] != place:
@@ -186,7 +186,7 @@ class ProbabilitiesPanel(AnswerPanel):
 
     def _can_fork(self, candidate: TokenLogprob) -> bool:
         """Only a chat with a tab can be forked, and not after a control token."""
-        has_tab = self.reader.source is not None and self.reader.source.turn is not None
+        has_tab = self.finder.source is not None and self.finder.source.turn is not None
         return has_tab and not candidate.is_control
 
     @Slot()
@@ -196,7 +196,7 @@ class ProbabilitiesPanel(AnswerPanel):
 
     def _show_tokens(self) -> None:
         """Shows the tokens of another answer, or none."""
-        self.tokens.show_answer(self.reader.tokens, self.recording.token_texts, self.reader.known)
+        self.tokens.show_answer(self.finder.tokens, self.recording.token_texts, self.finder.known)
         self._show_candidates()
 
     def _show(self) -> None:
@@ -211,7 +211,7 @@ class ProbabilitiesPanel(AnswerPanel):
         self.status.setText(self._status())
 
     def _figures(self) -> str:
-        tokens = self.reader.tokens
+        tokens = self.finder.tokens
         return tr_n(
             "answer: {n} token, prompt: {prompt}",
             "answer: {n} tokens, prompt: {prompt}",
@@ -221,7 +221,7 @@ class ProbabilitiesPanel(AnswerPanel):
 
     def _show_candidates(self) -> None:
         place = self.place
-        known = self.reader.known.get(place) if place is not None else None
+        known = self.finder.known.get(place) if place is not None else None
         if known is self._shown and known is not None:
             return
         self._shown = known
@@ -234,7 +234,7 @@ class ProbabilitiesPanel(AnswerPanel):
     @property
     def _chosen_id(self) -> int | None:
         """The token that stands at the place; none does behind the last one."""
-        tokens, place = self.reader.tokens, self.place
+        tokens, place = self.finder.tokens, self.place
         if place is None or place >= len(tokens.pieces):
             return None
         return tokens.token_ids[tokens.num_prompt_tokens + place]
@@ -247,16 +247,16 @@ class ProbabilitiesPanel(AnswerPanel):
         self.fork.setText(tr("Fork here with “{token}”", token=name) if candidate else tr("Fork here"))
 
     def _status(self) -> str:
-        reader, place = self.reader, self.place
+        finder, place = self.finder, self.place
         if place is None:
             return ""
         if self.layers.isChecked():
             return self._layers_status()
-        if place in reader.refusals:
-            return tr_said(reader.refusals[place])
-        if place not in reader.known:
-            return tr(PAUSED if reader.is_paused else COMPUTING)
-        return result_text(reader.known[place], self._chosen_id)
+        if place in finder.refusals:
+            return tr_said(finder.refusals[place])
+        if place not in finder.known:
+            return tr(PAUSED if finder.is_paused else COMPUTING)
+        return result_text(finder.known[place], self._chosen_id)
 
     def _layers_status(self) -> str:
         known = self._layers_known

@@ -119,9 +119,9 @@ class Recording:
     def _note(self, report: StepReport) -> None:
         """Rare things are kept longer than steps, so that a panel that was hidden need not read thousands."""
         for event in report.events:
-            self.events.append(Entry(report.step, report.started_at, event))
+            self.events.append(JournalEntry(report.step, report.started_at, event))
         for lease in report.leases:
-            self.leases.append(Entry(report.step, report.started_at, lease))
+            self.leases.append(JournalEntry(report.step, report.started_at, lease))
         check = report.last_check
         if check and not check.agrees and self.disagreement is None:
             self.disagreement = check
@@ -256,7 +256,7 @@ class PackedSteps:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Generic[T]):
+class JournalEntry(Generic[T]):
     """`what` happened in `step`, which began at `started_at` (`time.perf_counter()` seconds)."""
 
     step: int
@@ -268,14 +268,14 @@ class Journal(Generic[T]):
     """The newest entries. `num_seen` counts all ever added: a reader asks for those after its own count."""
 
     def __init__(self, max_entries: int) -> None:
-        self.entries: deque[Entry[T]] = deque(maxlen=max_entries)
+        self.entries: deque[JournalEntry[T]] = deque(maxlen=max_entries)
         self.num_seen = 0
 
-    def append(self, entry: Entry[T]) -> None:
+    def append(self, entry: JournalEntry[T]) -> None:
         self.entries.append(entry)
         self.num_seen += 1
 
-    def new_since(self, num_seen: int) -> list[Entry[T]]:
+    def new_since(self, num_seen: int) -> list[JournalEntry[T]]:
         """The entries after the first `num_seen`, as far as they are still kept, oldest first."""
         num_new = max(0, min(self.num_seen - num_seen, len(self.entries)))
         return list(islice(self.entries, len(self.entries) - num_new, None))

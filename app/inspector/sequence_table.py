@@ -141,7 +141,7 @@ class SequenceTable(RowTable):
 
     def __init__(self, parent: QWidget) -> None:
         rows = SequenceModel(parent)
-        super().__init__(tr("Sequences"), rows, parent, _Delegate)
+        super().__init__(tr("Sequences"), rows, parent, _SequenceDelegate)
         self.rows = rows
         self._chosen_key = ""
         self._chosen_chat: str | None = None
@@ -247,7 +247,7 @@ class SequenceTable(RowTable):
             )
 
 
-class _Delegate(RowDelegate):
+class _SequenceDelegate(RowDelegate):
     """The sequence's colour beside its number, the state's mark beside its word."""
 
     rows: SequenceModel

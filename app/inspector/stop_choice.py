@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QLineEdit, QPushButton, QSpinBox, QWidget
 
-from app.inspector.panel_buttons import Choice, ChoiceButton
+from app.inspector.panel_buttons import Choice, SelectButton
 from app.inspector.recording import shown
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
@@ -40,7 +40,7 @@ def token_choices(answer: TokenizedText) -> tuple[Choice, ...]:
     """Each token of the text once, in order."""
     tokens = answer.tokens
     written = dict(zip(tokens.token_ids, tokens.texts, strict=True))
-    return tuple(Choice(token_id, f"“{shown(text)}” · {token_id}") for token_id, text in written.items())
+    return tuple((token_id, f"“{shown(text)}” · {token_id}") for token_id, text in written.items())
 
 
 def hint(answer: TokenizedText) -> str:
@@ -60,13 +60,13 @@ class StopChoice(QWidget):
         self._slots: dict[int, SlotSnapshot] = {}
         self._has_engine = False
         self._has_sequence = self._has_position = False  # which the user has chosen
-        self.condition = ChoiceButton(tr("Run until"), self)
-        self.condition.set_choices([Choice(kind, tr(words)) for kind, words in CONDITIONS.items()])
-        self.sequence = ChoiceButton(tr("Sequence"), self)
+        self.condition = SelectButton(tr("Run until"), self)
+        self.condition.set_choices([(kind, tr(words)) for kind, words in CONDITIONS.items()])
+        self.sequence = SelectButton(tr("Sequence"), self)
         self.position = QSpinBox(self)
         self.text = QLineEdit(self)
-        self.token = ChoiceButton(tr("Token"), self)
-        self.chat = ChoiceButton(tr("Chat"), self)
+        self.token = SelectButton(tr("Token"), self)
+        self.chat = SelectButton(tr("Chat"), self)
         self._offer_chats({})
         self.hint = PlainLabel(parent=self, tone="muted")
         self.run = QPushButton(tr("Run until"), self)
@@ -124,14 +124,14 @@ class StopChoice(QWidget):
         self._slots = {slot.seq_id: slot for slot in slots}
         names = {slot.seq_id: titles.get(slot.chat_id or "", "") for slot in slots}
         self.sequence.set_choices(
-            [Choice(seq_id, f"{seq_id} · {name}" if name else str(seq_id)) for seq_id, name in names.items()]
+            [(seq_id, f"{seq_id} · {name}" if name else str(seq_id)) for seq_id, name in names.items()]
         )
         self._offer_chats(titles)
         self._enable()
 
     def _offer_chats(self, titles: Mapping[str, str]) -> None:
-        chats = (Choice(chat_id, title) for chat_id, title in titles.items())
-        self.chat.set_choices([Choice(None, tr("any chat")), *chats])
+        chats = ((chat_id, title) for chat_id, title in titles.items())
+        self.chat.set_choices([(None, tr("any chat")), *chats])
 
     def select_sequence(self, seq_id: int) -> None:
         if seq_id in self._slots:

@@ -213,7 +213,7 @@ class TreeTable(RowTable):
     clicked_alone = Signal(QModelIndex)  # without a key
 
     def __init__(self, rows: TreeRows, parent: QWidget) -> None:
-        super().__init__(tr("Turns of the chat"), rows, parent, _Delegate)
+        super().__init__(tr("Turns of the chat"), rows, parent, _TreeDelegate)
         self._rows = rows
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.fit()
@@ -234,7 +234,7 @@ class TreeTable(RowTable):
         return sorted(index.row() for index in self.selectionModel().selectedRows())
 
 
-class _Delegate(RowDelegate):
+class _TreeDelegate(RowDelegate):
     rows: TreeRows
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:

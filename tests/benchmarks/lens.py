@@ -19,7 +19,7 @@ from app.engine.engine import Engine
 from app.engine.lens import answers_to
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.inspector.answer_reader import text_of
+from app.inspector.answer_finder import text_of
 from app.inspector.lens_text import Part, ReadText, heat_of, parts_of, sentence_tokens, sentences_of
 from app.protocol.commands import TokensOf
 from app.protocol.lens import Attention, LeaveOut, ReadAttention, Scores

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.inspector.events import KIND, STEP, TAB, TEXT, TRIM, Clock, EventFilter, EventList, EventsPanel
-from app.inspector.recording import MAX_EVENTS, Entry, Journal, Recording
+from app.inspector.recording import MAX_EVENTS, Journal, JournalEntry, Recording
 from app.protocol.events import Event, EventKind, Told
 from tests.inspector.reports import report
 
@@ -176,7 +176,7 @@ def test_buttons_without_words_have_a_name(panel: EventsPanel) -> None:
 def journal_of(*events: Event) -> Journal[Event]:
     journal: Journal[Event] = Journal(MAX_EVENTS)
     for step, event in enumerate(events, start=1):
-        journal.append(Entry(step, float(step), event))
+        journal.append(JournalEntry(step, float(step), event))
     return journal
 
 
@@ -201,7 +201,7 @@ def test_it_is_a_proper_model_and_only_new_lines_are_added(events: EventList) ->
     QAbstractItemModelTester(events, QAbstractItemModelTester.FailureReportingMode.Fatal, events)
     journal = journal_of(EVICT)
     events.follow(journal)
-    journal.append(Entry(2, 2.0, FORK))
+    journal.append(JournalEntry(2, 2.0, FORK))
     assert events.read_on()
     assert not events.read_on()
     assert texts(events) == [EVICT.text, FORK.text]
@@ -225,7 +225,7 @@ def test_lines_are_filtered_by_kind_sequence_and_words(
     events.follow(journal)
     events.set_filter(wanted)
     assert texts(events) == [event.text for event in shown]
-    journal.append(Entry(4, 4.0, EVICT))
+    journal.append(JournalEntry(4, 4.0, EVICT))
     assert events.read_on() == (EVICT in shown)
 
 
@@ -233,7 +233,7 @@ def test_the_lines_are_bounded(events: EventList) -> None:
     journal = journal_of()
     events.follow(journal)
     for step in range(MAX_EVENTS + TRIM + 1):
-        journal.append(Entry(step, 0.0, FORK))
+        journal.append(JournalEntry(step, 0.0, FORK))
         if step % 1000 == 0:
             events.read_on()
     events.read_on()

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
-from app.inspector.answer_reader import AnswerSource
+from app.inspector.answer_finder import AnswerSource
 from app.inspector.answer_tables import AFTER, BEFORE, RULED_OUT, TOKEN
 from app.inspector.probabilities import COMPUTING, PAUSED, ProbabilitiesPanel
 from app.inspector.recording import Recording

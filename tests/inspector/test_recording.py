@@ -10,8 +10,8 @@ from app.inspector.recording import (
     MAX_TITLES,
     NUM_UNPACKED,
     PER_PACK,
-    Entry,
     Journal,
+    JournalEntry,
     PackedSteps,
     Recording,
 )
@@ -175,7 +175,7 @@ def test_what_one_panel_asked_for_is_not_kept_with_the_step() -> None:
 def test_a_reader_gets_what_is_new_to_it() -> None:
     journal: Journal[str] = Journal(3)
     for number, word in enumerate("abcde"):
-        journal.append(Entry(number, 0.0, word))
+        journal.append(JournalEntry(number, 0.0, word))
     assert [entry.what for entry in journal.new_since(3)] == ["d", "e"]
     assert [entry.what for entry in journal.new_since(0)] == ["c", "d", "e"]  # the first two are forgotten
     assert journal.new_since(5) == []

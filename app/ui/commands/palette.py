@@ -53,8 +53,8 @@ class CommandPalette(QFrame):
         self._sources: list[Source] = []
         self._entries: list[Entry] = []
         self._former_focus: QWidget | None = None
-        self.line = _Line(self)
-        self.list = _List(self)
+        self.line = _QueryLine(self)
+        self.list = _HitList(self)
         self._nothing = PlainLabel(tr("No matches."), self, "muted")
         self._nothing.setContentsMargins(14, 8, 14, 12)
         self.setObjectName("palette")
@@ -146,7 +146,7 @@ class CommandPalette(QFrame):
         return False
 
 
-class _Line(QLineEdit):
+class _QueryLine(QLineEdit):
     moved = Signal(int)  # rows down
     confirmed = Signal()
     left = Signal()
@@ -205,7 +205,7 @@ class _Hits(QAbstractListModel):
         return hit if role == ROW else None
 
 
-class _List(QListView):
+class _HitList(QListView):
     current_changed = Signal(str)  # what a screen reader should say
 
     def __init__(self, parent: QWidget) -> None:

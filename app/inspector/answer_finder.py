@@ -51,7 +51,7 @@ class AnswerSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class TokenCandidates:
     """The candidates at one place of an answer, and the cost of computing them."""
 
     sampled: SampledToken
@@ -100,7 +100,7 @@ def chance(probability: float) -> str:
     return f"{decimal(share, 3)}%" if share >= 0.001 else f"<{decimal(0.001, 3)}%"
 
 
-def result_text(found: Candidates, chosen_id: int | None) -> str:
+def result_text(found: TokenCandidates, chosen_id: int | None) -> str:
     """The token at the place, its probability, and the cost of computing it."""
     return sentences(_chosen_text(found.sampled, chosen_id), _cost_text(found.usage))
 
@@ -135,7 +135,7 @@ def _cost_text(usage: Usage) -> str:
     )
 
 
-class AnswerReader(QObject):
+class AnswerFinder(QObject):
     """One answer at a time. `read_on` takes new reports from the recording."""
 
     answer_found = Signal()  # its tokens are known
@@ -149,7 +149,7 @@ class AnswerReader(QObject):
         self._reading_id = f"reading {uuid.uuid4().hex}"  # of an answer that is being recomputed
         self.source: AnswerSource | None = None
         self.tokens = NO_TOKENS
-        self.known: dict[int, Candidates] = {}  # by place in the answer
+        self.known: dict[int, TokenCandidates] = {}  # by place in the answer
         self.refusals: dict[int, str] = {}  # why not, by place in the answer
         self.message = ""  # why there are no tokens
         self._open: Request | None = None
@@ -313,7 +313,7 @@ class AnswerReader(QObject):
         """The only output with content, since at most one token is generated."""
         if sampled := next(iter(output.logprobs), output.ended_by):
             assert self._place is not None
-            self.known[self._place] = Candidates(sampled, output.usage)
+            self.known[self._place] = TokenCandidates(sampled, output.usage)
         was_reading, self._open = self.is_reading, None
         if output.finish_reason in (FinishReason.ERROR, FinishReason.ABORT):
             self._note_refusal(output.notice or STOPPED, was_reading)

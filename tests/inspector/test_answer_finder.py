@@ -1,4 +1,4 @@
-"""The reader asks, the test answers as the engine would."""
+"""The finder asks, the test answers as the engine would."""
 
 import math
 from collections.abc import Iterator
@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QObject
 
-from app.inspector.answer_reader import (
+from app.inspector.answer_finder import (
     ASKING,
     GONE,
     NO_TEXT,
     OLDER,
     READING,
-    AnswerReader,
+    AnswerFinder,
     AnswerSource,
-    Candidates,
+    TokenCandidates,
     belongs_to,
     chance,
     probe,
@@ -48,24 +48,24 @@ def standing(num_generated_tokens: int, state: SlotState = SlotState.WARM) -> tu
     return (SlotSnapshot(0, state, "sums", None, 0, 4, 5, usage=usage),)
 
 
-class Reader:
-    """An AnswerReader, and what it has asked for."""
+class Finder:
+    """An AnswerFinder, and what it has asked for."""
 
     def __init__(self, parent: QObject) -> None:
         self.recording = Recording()
         self.recording.start(model_info())
-        self.reader = AnswerReader(self.recording, parent)
+        self.finder = AnswerFinder(self.recording, parent)
         self.commands: list[Command] = []
         self.requests: list[Request] = []
         self.aborted: list[str] = []
-        self.reader.commanded.connect(self.commands.append)
-        self.reader.requested.connect(self.requests.append)
-        self.reader.aborted.connect(self.aborted.append)
+        self.finder.commanded.connect(self.commands.append)
+        self.finder.requested.connect(self.requests.append)
+        self.finder.aborted.connect(self.aborted.append)
 
     def hear(self, *answers: Answer, **changes: object) -> None:
         standing_now = {"slots": standing(2), "answers": answers} | changes
         self.recording.append([replace(report(1), **standing_now)])  # type: ignore[arg-type]
-        self.reader.read_on()
+        self.finder.read_on()
 
     def answer(self, reason: FinishReason = FinishReason.LENGTH, **values: object) -> None:
         """The last request ends."""
@@ -75,122 +75,122 @@ class Reader:
 
 
 @pytest.fixture
-def asked(qapp: QObject) -> Iterator[Reader]:
+def asked(qapp: QObject) -> Iterator[Finder]:
     parent = QObject()
-    yield Reader(parent)
+    yield Finder(parent)
     parent.deleteLater()
 
 
-def test_the_engine_is_asked_for_the_tokens_of_the_newest_answer(asked: Reader) -> None:
-    asked.reader.show(SOURCE)
+def test_the_engine_is_asked_for_the_tokens_of_the_newest_answer(asked: Finder) -> None:
+    asked.finder.show(SOURCE)
     assert asked.commands == [TokensOf("sums")]
-    assert asked.reader.message == ASKING
+    assert asked.finder.message == ASKING
     asked.hear(TOKENS)
-    assert asked.reader.tokens == TOKENS
-    assert asked.reader.message == ""
+    assert asked.finder.tokens == TOKENS
+    assert asked.finder.message == ""
 
 
-def test_the_same_answer_is_asked_for_again_only_when_it_has_another_text(asked: Reader) -> None:
+def test_the_same_answer_is_asked_for_again_only_when_it_has_another_text(asked: Finder) -> None:
     asked.hear()
-    asked.reader.show(SOURCE)
+    asked.finder.show(SOURCE)
     asked.hear(TOKENS)
-    asked.reader.show(replace(SOURCE))
+    asked.finder.show(replace(SOURCE))
     assert asked.commands == [TokensOf("sums")]
-    asked.reader.show(replace(SOURCE, text="55 and more"))
+    asked.finder.show(replace(SOURCE, text="55 and more"))
     assert asked.commands == [TokensOf("sums")] * 2
 
 
-def test_what_somebody_looks_at_is_asked_once(asked: Reader) -> None:
-    asked.reader.show(SOURCE)
+def test_what_somebody_looks_at_is_asked_once(asked: Finder) -> None:
+    asked.finder.show(SOURCE)
     asked.hear(TOKENS)
-    asked.reader.look_at(1)
+    asked.finder.look_at(1)
     assert [request.answer_start for request in asked.requests] == [(53,)]
     asked.answer(logprobs=(SampledToken(FIVE, (FIVE,)),), usage=Usage(num_computed_tokens=1))
-    asked.reader.look_at(1)
+    asked.finder.look_at(1)
     asked.hear()
     assert len(asked.requests) == 1
-    assert asked.reader.known[1].sampled.chosen is FIVE
+    assert asked.finder.known[1].sampled.chosen is FIVE
 
 
-def test_behind_the_last_token_the_end_is_what_was_chosen(asked: Reader) -> None:
-    asked.reader.show(SOURCE)
+def test_behind_the_last_token_the_end_is_what_was_chosen(asked: Finder) -> None:
+    asked.finder.show(SOURCE)
     asked.hear(TOKENS)
-    asked.reader.look_at(2)
+    asked.finder.look_at(2)
     asked.answer(FinishReason.STOP, ended_by=SampledToken(END, (END,)))
-    assert asked.reader.known[2].sampled.chosen is END
+    assert asked.finder.known[2].sampled.chosen is END
 
 
-def test_who_looks_elsewhere_calls_the_question_off(asked: Reader) -> None:
-    asked.reader.show(SOURCE)
+def test_who_looks_elsewhere_calls_the_question_off(asked: Finder) -> None:
+    asked.finder.show(SOURCE)
     asked.hear(TOKENS)
-    asked.reader.look_at(0)
+    asked.finder.look_at(0)
     first = asked.requests[-1]
-    asked.reader.look_at(1)
+    asked.finder.look_at(1)
     assert asked.aborted == [first.request_id]
     assert len({request.chat_id for request in asked.requests}) == 2  # or the second would seem evicted
     late = Output(first.request_id, first.chat_id, finish_reason=FinishReason.LENGTH)
     asked.hear(outputs=(replace(late, logprobs=(SampledToken(FIVE, (FIVE,)),)),))
-    assert not asked.reader.known
+    assert not asked.finder.known
 
 
-def test_a_refusal_is_told_and_not_asked_again(asked: Reader) -> None:
-    asked.reader.show(SOURCE)
+def test_a_refusal_is_told_and_not_asked_again(asked: Finder) -> None:
+    asked.finder.show(SOURCE)
     asked.hear(TOKENS)
-    asked.reader.look_at(1)
+    asked.finder.look_at(1)
     asked.answer(FinishReason.ERROR, notice="The prompt is too long.")
     asked.hear()
-    assert asked.reader.refusals == {1: "The prompt is too long."}
+    assert asked.finder.refusals == {1: "The prompt is too long."}
     assert len(asked.requests) == 1
 
 
-def test_in_a_pause_nothing_is_asked_that_would_be_in_the_next_batch(asked: Reader) -> None:
-    asked.reader.show(SOURCE)
+def test_in_a_pause_nothing_is_asked_that_would_be_in_the_next_batch(asked: Finder) -> None:
+    asked.finder.show(SOURCE)
     asked.hear(TOKENS, pause=PauseState(""))
-    asked.reader.look_at(1)
+    asked.finder.look_at(1)
     assert asked.requests == []
     asked.hear()  # it goes on
     assert len(asked.requests) == 1
 
 
-def test_tokens_that_are_gone_can_be_computed_again_from_the_text(asked: Reader) -> None:
-    asked.reader.show(SOURCE)
+def test_tokens_that_are_gone_can_be_computed_again_from_the_text(asked: Finder) -> None:
+    asked.finder.show(SOURCE)
     asked.hear(ChatTokens("sums"))
-    assert (asked.reader.message, asked.reader.can_read) == (GONE, True)
-    asked.reader.read_again()
+    assert (asked.finder.message, asked.finder.can_read) == (GONE, True)
+    asked.finder.read_again()
     (reading,) = asked.requests
     assert (reading.messages, reading.answer_start) == (READING_REQUEST.messages, "55")
     assert reading.chat_id != "sums"
-    assert (asked.reader.message, asked.reader.can_read) == (READING, False)
+    assert (asked.finder.message, asked.finder.can_read) == (READING, False)
     asked.answer()
     assert asked.commands[-1] == TokensOf(reading.chat_id)
     asked.hear(replace(TOKENS, chat_id=reading.chat_id))
-    assert asked.reader.tokens.token_ids == TOKENS.token_ids
-    asked.reader.show(replace(SOURCE, turn=object()))
+    assert asked.finder.tokens.token_ids == TOKENS.token_ids
+    asked.finder.show(replace(SOURCE, turn=object()))
     assert asked.commands[-2:] == [ClearCells(reading.chat_id), TokensOf("sums")]
 
 
-def test_the_tokens_of_a_later_answer_are_not_taken_for_this_one(asked: Reader) -> None:
-    asked.reader.show(SOURCE)
+def test_the_tokens_of_a_later_answer_are_not_taken_for_this_one(asked: Finder) -> None:
+    asked.finder.show(SOURCE)
     asked.hear(replace(TOKENS, pieces=(b"6", b"1")))
-    assert not asked.reader.tokens.token_ids
-    assert asked.reader.message == GONE
+    assert not asked.finder.tokens.token_ids
+    assert asked.finder.message == GONE
 
 
-def test_of_an_earlier_answer_only_the_text_is_there(asked: Reader) -> None:
-    asked.reader.show(replace(SOURCE, is_newest=False))
+def test_of_an_earlier_answer_only_the_text_is_there(asked: Finder) -> None:
+    asked.finder.show(replace(SOURCE, is_newest=False))
     assert asked.commands == []
-    assert (asked.reader.message, asked.reader.can_read) == (OLDER, True)
+    assert (asked.finder.message, asked.finder.can_read) == (OLDER, True)
 
 
-def test_a_chat_without_a_tab_has_no_text_to_compute_again(asked: Reader) -> None:
-    asked.reader.show(AnswerSource("of a client", "no tab"))
+def test_a_chat_without_a_tab_has_no_text_to_compute_again(asked: Finder) -> None:
+    asked.finder.show(AnswerSource("of a client", "no tab"))
     asked.hear(ChatTokens("of a client"))
-    assert (asked.reader.message, asked.reader.can_read) == (NO_TEXT, False)
+    assert (asked.finder.message, asked.finder.can_read) == (NO_TEXT, False)
 
 
-def test_an_answer_that_is_written_is_followed_when_it_stands(asked: Reader) -> None:
+def test_an_answer_that_is_written_is_followed_when_it_stands(asked: Finder) -> None:
     asked.hear(slots=standing(2, SlotState.DECODE))
-    asked.reader.show(SOURCE)
+    asked.finder.show(SOURCE)
     asked.hear(TOKENS, slots=standing(2, SlotState.DECODE))
     num_commands = len(asked.commands)
     asked.hear(slots=standing(3, SlotState.DECODE))
@@ -199,30 +199,30 @@ def test_an_answer_that_is_written_is_followed_when_it_stands(asked: Reader) -> 
     assert asked.commands[num_commands:] == [TokensOf("sums")]
     longer = replace(TOKENS, token_ids=(*TOKENS.token_ids, 54), pieces=(*TOKENS.pieces, b"6"))
     asked.hear(longer, slots=standing(4))
-    assert asked.reader.tokens == longer
+    assert asked.finder.tokens == longer
     assert len(asked.commands) == num_commands + 1
 
 
-def test_a_later_answer_leaves_what_is_looked_at(asked: Reader) -> None:
+def test_a_later_answer_leaves_what_is_looked_at(asked: Finder) -> None:
     asked.hear(slots=standing(2))
-    asked.reader.show(SOURCE)
+    asked.finder.show(SOURCE)
     asked.hear(TOKENS, slots=standing(2))
     asked.hear(replace(TOKENS, pieces=(b"6",)), slots=standing(1))
-    assert asked.reader.tokens == TOKENS
+    assert asked.finder.tokens == TOKENS
 
 
-def test_control_tokens_are_asked_for_their_names(asked: Reader) -> None:
+def test_control_tokens_are_asked_for_their_names(asked: Finder) -> None:
     asked.hear()
-    asked.reader.show(SOURCE)
+    asked.finder.show(SOURCE)
     asked.hear(replace(TOKENS, token_ids=(*TOKENS.token_ids, 2), pieces=(*TOKENS.pieces, b"")))
     assert asked.commands[-1] == DescribeTokens((2,))
 
 
-def test_saved_cells_are_brought_back_before_anything_is_asked(asked: Reader) -> None:
+def test_saved_cells_are_brought_back_before_anything_is_asked(asked: Finder) -> None:
     saved = HibernatedChat("sums", 5, 2**20, False)
-    asked.reader.show(SOURCE)
+    asked.finder.show(SOURCE)
     asked.hear(TOKENS, slots=(), hibernated=(saved,))
-    asked.reader.look_at(1)
+    asked.finder.look_at(1)
     asked.hear(slots=(), hibernated=(saved,))
     assert asked.commands.count(Restore("sums")) == 1
     assert asked.requests == []
@@ -230,31 +230,31 @@ def test_saved_cells_are_brought_back_before_anything_is_asked(asked: Reader) ->
     assert len(asked.requests) == 1
 
 
-def test_without_cells_nothing_is_asked_that_would_compute_the_whole_prompt(asked: Reader) -> None:
-    asked.reader.show(SOURCE)
+def test_without_cells_nothing_is_asked_that_would_compute_the_whole_prompt(asked: Finder) -> None:
+    asked.finder.show(SOURCE)
     asked.hear(TOKENS)
     asked.hear(slots=())
-    asked.reader.look_at(1)
+    asked.finder.look_at(1)
     assert asked.requests == []
-    assert (asked.reader.message, asked.reader.can_read) == (GONE, True)
+    assert (asked.finder.message, asked.finder.can_read) == (GONE, True)
 
 
-def test_nobody_waits_for_an_answer_to_a_panel_that_is_left(asked: Reader) -> None:
-    asked.reader.show(SOURCE)
+def test_nobody_waits_for_an_answer_to_a_panel_that_is_left(asked: Finder) -> None:
+    asked.finder.show(SOURCE)
     asked.hear(TOKENS)
-    asked.reader.look_at(0)
-    asked.reader.leave()
+    asked.finder.look_at(0)
+    asked.finder.leave()
     assert asked.aborted == [asked.requests[-1].request_id]
 
 
-def test_another_model_forgets_everything(asked: Reader) -> None:
-    asked.reader.show(SOURCE)
+def test_another_model_forgets_everything(asked: Finder) -> None:
+    asked.finder.show(SOURCE)
     asked.hear(TOKENS)
     asked.recording.start(model_info(name="other"))
-    asked.reader.clear(asked.recording)
-    asked.reader.read_on()
-    assert asked.reader.source is None
-    assert not asked.reader.tokens.token_ids
+    asked.finder.clear(asked.recording)
+    asked.finder.read_on()
+    assert asked.finder.source is None
+    assert not asked.finder.tokens.token_ids
 
 
 def candidate(token_id: int, text: bytes, before: float, after: float) -> TokenLogprob:
@@ -304,7 +304,7 @@ def test_a_chance_is_never_said_to_be_all_or_nothing(probability: float, text: s
 
 def test_the_result_tells_the_rank_both_probabilities_and_the_cost() -> None:
     likeliest = (candidate(20, b"5", 0.9, 0.98), candidate(30, b"6", 0.05, 0.0))
-    found = Candidates(
+    found = TokenCandidates(
         SampledToken(likeliest[0], likeliest), Usage(num_computed_tokens=1, num_shared_tokens=41)
     )
     cost = "Cost of this lookup: 1 token computed, 41 shared."
