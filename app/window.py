@@ -44,7 +44,6 @@ PIECES = (
     "app.protocol.report",
     "app.bridge.workspace",
     "app.inspector.docks",
-    "app.inspector.arrangement",
     "app.ui.commands.menus",
     "app.ui.chats.navigation",
     "app.ui.main_window",

@@ -1,23 +1,20 @@
 """The batch timeline: every step as a column, and details of one step. GUI thread."""
 
-from collections.abc import Mapping
-
 from PySide6.QtCore import QByteArray, QModelIndex, QSize, Qt, Slot
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QSplitter, QStackedLayout, QWidget
 
-from app.inspector.choice_button import ChipButton
 from app.inspector.dock_panel import DockPanel
-from app.inspector.excerpt import Height
+from app.inspector.panel_buttons import ChipButton
 from app.inspector.recording import Recording
-from app.inspector.step_chart import StepChart
-from app.inspector.step_legend import StepLegend
-from app.inspector.step_rows import StepRows, StepTable
-from app.inspector.step_words import StepWords, encode_times, step_words
+from app.inspector.step_chart import StepChart, StepWords, encode_times, step_words
+from app.inspector.step_columns import Height
+from app.inspector.step_picture import StepLegend
+from app.inspector.step_rows import StepRows
 from app.look.fonts import line_height, small_font, tabular
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
+from app.look.table import RowTable
 from app.look.words import mark, tr
-from app.protocol.commands import DescribeTokens
 from app.protocol.report import StepReport
 
 NO_MODEL = mark("No model is loaded. Choose one above the chat to see its steps here.")
@@ -33,18 +30,16 @@ class TimelinePanel(DockPanel):
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
-        self._asked: set[int] = set()  # tokens whose texts were asked for
         self._shown: tuple[int, bool] | None = None  # the step shown in words: its number, chosen or newest
         self._report: StepReport | None = None
         self._highlighted: int | None = None  # the sequence that was chosen last
         self.chart = StepChart(recording, self)
         self.rows = StepRows(self)
-        self.table = StepTable(self.rows, self)
+        self.table = RowTable(tr("Rows of the step"), self.rows, self)
         self._head = _line(self)
         self._times = _line(self, "muted")
         self._causes = _line(self)
         self._causes.setWordWrap(True)
-        self._empty = PlainLabel("", self, "muted", wraps=True)
         self._make_buttons()
         self._lay_out()
         self.setFocusProxy(self.chart)
@@ -60,19 +55,13 @@ class TimelinePanel(DockPanel):
         self._show_step()
 
     def reset(self) -> None:
-        self._asked.clear()
         self._shown = None
-        self._empty.setText(tr(NO_STEP) if self.recording.model else self._no_model(NO_MODEL))
+        self.message.setText(tr(NO_STEP) if self.recording.model else self._no_model(NO_MODEL))
         self.highlight.setEnabled(False)
         self.highlight.setChecked(False)
         self.chart.show_recording(self.recording)
         if self.isVisible():
             self.draw()
-
-    def set_titles(self, titles: Mapping[str, str]) -> None:
-        super().set_titles(titles)
-        if self.isVisible():
-            self._show_step()
 
     def select_sequence(self, seq_id: int) -> None:
         self._highlighted = seq_id
@@ -113,7 +102,7 @@ class TimelinePanel(DockPanel):
             self._report = self.recording.report_at(number)
             self._show_words(step_words(self.recording, index), is_chosen)
         self.rows.apply(self._report, self.recording.token_texts, self.recording.titles | dict(self.titles))
-        self._ask_for_texts()
+        self.ask_for_texts(self.rows.token_ids)
 
     def _show_words(self, words: StepWords, is_chosen: bool) -> None:
         code = self._report.return_code if self._report else None
@@ -126,13 +115,6 @@ class TimelinePanel(DockPanel):
         causes = words.causes if is_chosen else ()
         self._causes.setText("\n".join(causes))
         self._causes.setVisible(bool(causes))
-
-    def _ask_for_texts(self) -> None:
-        """Requests each token once; a recorded file has no engine to ask."""
-        wanted = tuple(one for one in self.rows.unknown_token_ids() if one not in self._asked)
-        if wanted and self.recording.is_live:
-            self._asked.update(wanted)
-            self.commanded.emit(DescribeTokens(wanted))
 
     @Slot(QModelIndex)
     def _on_row_clicked(self, index: QModelIndex) -> None:
@@ -176,11 +158,10 @@ class TimelinePanel(DockPanel):
         self._show_step()
 
     def _lay_out(self) -> None:
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setMargin(16)
+        self.message.setMargin(16)
         page = QWidget(self)
         self._pages = QStackedLayout(self)
-        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self.message)
         self._pages.addWidget(page)
         self._splitter = QSplitter(Qt.Orientation.Vertical, page)
         self._splitter.setChildrenCollapsible(False)

@@ -1,4 +1,4 @@
-"""Figures and sentences about a map of the KV cells. Pure functions."""
+"""Figures and sentences about a map of the KV cells, and the pictures and sounds in it. Pure functions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -6,16 +6,47 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.inspector.cell_picture import owners_of
-from app.inspector.media_blocks import MediaBlock, block_at
-from app.inspector.media_words import LAST_TEXT, kind_text, span_text
-from app.inspector.token_text import shown
+from app.inspector.recording import LAST_TEXT, kind_text, shown
 from app.look.figures import count, decimal
 from app.look.words import mark, tr, tr_n
+from app.protocol.media import MediaSpan
 from app.protocol.model import ModelInfo
-from app.protocol.report import CellMap, StepReport
+from app.protocol.report import CellMap, SlotSnapshot, StepReport
 
 CLOSED = mark("closed chat")
 NO_BREAK = "\u00a0"  # a narrow panel breaks between the figures, not within one
+
+
+@dataclass(frozen=True, slots=True)
+class MediaBlock:
+    """The cells `start` … `end` - 1 are of one picture or sound, perhaps not all of it."""
+
+    start: int
+    end: int
+    span: MediaSpan
+
+
+def media_blocks(cells: CellMap, slots: Iterable[SlotSnapshot]) -> tuple[MediaBlock, ...]:
+    """In order of the cells. What sequences share stands there once."""
+    is_media = cells.token_ids < LAST_TEXT
+    if not is_media.any():
+        return ()
+    found: dict[tuple[int, int], MediaBlock] = {}
+    for slot in slots:
+        held = cells.holders[:, slot.seq_id // 64] & np.uint64(1 << slot.seq_id % 64) != 0
+        for span in slot.media:
+            end = span.first_pos + max(span.num_positions, 1)
+            inside = np.flatnonzero(held & is_media & (cells.pos >= span.first_pos) & (cells.pos < end))
+            if not inside.size:
+                continue
+            for run in np.split(inside, np.flatnonzero(np.diff(inside) > 1) + 1):
+                key = int(run[0]), int(run[-1]) + 1
+                found.setdefault(key, MediaBlock(*key, span))
+    return tuple(found[key] for key in sorted(found))
+
+
+def block_at(blocks: Iterable[MediaBlock], index: int) -> MediaBlock | None:
+    return next((block for block in blocks if block.start <= index < block.end), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +152,11 @@ def sequence_titles(report: StepReport, titles: Mapping[str, str]) -> dict[int, 
 
 def num_streams(model: ModelInfo) -> int:
     return 1 if model.is_unified else model.n_seq_max
+
+
+def span_text(span: MediaSpan) -> str:
+    """Its cells and positions, where these are not as many."""
+    parts = [kind_text(span.kind), tr_n("{n} cell", "{n} cells", span.num_cells)]
+    if span.num_positions != span.num_cells:
+        parts.append(tr_n("{n} position", "{n} positions", span.num_positions))
+    return " · ".join(parts)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from math import ceil, log2
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -19,8 +19,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
+from app.inspector.cell_figures import MediaBlock
 from app.inspector.cell_picture import NO_SEQUENCE, SIDES, CellLayout, CellPicture
-from app.inspector.media_blocks import MediaBlock
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.tokens import Tokens, current
@@ -82,7 +82,6 @@ class CellGrid(QAbstractScrollArea):
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def apply(self, cells: CellMap | None) -> None:
-        """Redraws only rows in which a cell's owner has changed."""
         is_resized = (len(cells.pos) if cells else 0) != self.picture.layout.num_cells
         self._cells = cells
         if is_resized:
@@ -90,8 +89,8 @@ class CellGrid(QAbstractScrollArea):
             self._current = self._hovered = NO_CELL
         if is_resized or (not self._side and self._num_wanted != self._num_fitted):
             self._lay_out()
-        for start, end in self.picture.apply(cells, self.chosen_seq):
-            self.viewport().update(self._rows_rect(start, end))
+        if self.picture.apply(cells, self.chosen_seq):
+            self.viewport().update()
 
     def show_media(self, blocks: tuple[MediaBlock, ...], picture_of: PictureOf) -> None:
         """Pictures and sounds, as one block each; `picture_of` knows those that can be shown."""
@@ -202,15 +201,7 @@ class CellGrid(QAbstractScrollArea):
         height = self.viewport().height() * self.devicePixelRatioF()
         first_row = self.verticalScrollBar().value()
         self.picture.place(layout, first_row, ceil(height / layout.side), current())
-        self.picture.image.setDevicePixelRatio(self.devicePixelRatioF())
         self.viewport().update()
-
-    def _rows_rect(self, start: int, end: int) -> QRect:
-        """Rows start … end - 1, in the viewport."""
-        side = self.picture.layout.side / self.devicePixelRatioF()
-        top = MARGIN + (start - self._first_row) * side
-        width = self.viewport().width() - self._gutter
-        return QRectF(self._gutter, top, width, (end - start) * side).toAlignedRect()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens = current()
@@ -218,6 +209,7 @@ class CellGrid(QAbstractScrollArea):
         painter.fillRect(event.rect(), QColor(tokens.surface))
         if not self.picture.layout.num_cells:
             return
+        self.picture.image.setDevicePixelRatio(self.devicePixelRatioF())
         painter.drawImage(QPointF(self._gutter, MARGIN), self.picture.image)
         self._paint_end(painter, tokens)
         for block in self._blocks:
@@ -243,25 +235,8 @@ class CellGrid(QAbstractScrollArea):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPolygon(corners)
 
-    def _rects_of(self, block: MediaBlock) -> list[QRectF]:
-        """The end of its first row, its whole rows, the beginning of its last one."""
-        columns = self.picture.layout.num_columns
-        first, last = block.start // columns, (block.end - 1) // columns
-        if first == last:
-            return [self.cell_rect(block.start) | self.cell_rect(block.end - 1)]
-        begins_row, ends_row = block.start % columns == 0, block.end % columns == 0
-        rects = []
-        if not begins_row:
-            rects.append(self.cell_rect(block.start) | self.cell_rect((first + 1) * columns - 1))
-        top, bottom = first + (not begins_row), last - (not ends_row)
-        if top <= bottom:
-            rects.append(self.cell_rect(top * columns) | self.cell_rect((bottom + 1) * columns - 1))
-        if not ends_row:
-            rects.append(self.cell_rect(last * columns) | self.cell_rect(block.end - 1))
-        return rects
-
     def _rooms_in(self, block: MediaBlock) -> list[QRectF]:
-        """The rectangles in it that cannot be made larger."""
+        """The rectangles in it that cannot be made larger. Together they are all of it."""
         columns = self.picture.layout.num_columns
         first, begin = divmod(block.start, columns)
         last, end = divmod(block.end - 1, columns)
@@ -279,11 +254,12 @@ class CellGrid(QAbstractScrollArea):
 
     def _paint_block(self, painter: QPainter, block: MediaBlock, tokens: Tokens) -> None:
         """Its outline, and the picture where it is largest, in the colours of its cells all around."""
-        shape = QPainterPath()
-        for rect in self._rects_of(block):
-            shape.addRect(rect)
+        shape, rooms = QPainterPath(), self._rooms_in(block)
+        shape.setFillRule(Qt.FillRule.WindingFill)
+        for room in rooms:
+            shape.addRect(room)
         if picture := self._picture_of(block.span):
-            box = max((_fitted(picture.size(), room) for room in self._rooms_in(block)), key=QRectF.width)
+            box = max((_fitted(picture.size(), room) for room in rooms), key=QRectF.width)
             if min(box.width(), box.height()) >= MIN_PICTURE:
                 painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
                 painter.drawPixmap(box, picture, QRectF(picture.rect()))

@@ -46,7 +46,7 @@ def codes_of(holders: npt.NDArray[np.uint64]) -> Bytes:
 
 
 def chosen_codes(codes: Bytes, holders: npt.NDArray[np.uint64], chosen: int) -> Bytes:
-    """As `codes`, with the cells of one sequence in its colour, and those of others dimmed."""
+    """The codes with the cells of one sequence in its colour, and all others dimmed."""
     if chosen == NO_SEQUENCE:
         return codes
     is_chosen = holders[:, chosen // 64] & np.uint64(1 << chosen % 64) != 0
@@ -96,7 +96,7 @@ class CellLayout:
 
     @classmethod
     def of(cls, num_cells: int, width: int, side: int) -> CellLayout:
-        """As many columns as fit, a round number so that an index is easy to find."""
+        """It has the columns that fit, a round number of them so that an index is easy to find."""
         num_columns = max(width // side, 1)
         step = 8 if num_columns >= 64 else 1
         return cls(num_cells, max(num_columns // step * step, 1), side)
@@ -112,16 +112,18 @@ class CellLayout:
 
 
 class CellPicture:
-    """The rows of squares that can be seen, as an image that is kept up to date."""
+    """The rows of squares that can be seen, as an image."""
 
     def __init__(self) -> None:
         self.layout = CellLayout(0, 1, 1)
         self.first_row = 0
         self.image = QImage()
+        self._num_rows = 0
+        self._colours: list[int] = []
         self._cells: CellMap | None = None
         self._chosen = NO_SEQUENCE
         self._owner_codes: Bytes = np.zeros(0, np.uint8)  # by index, whatever is chosen
-        self._codes: Bytes = np.zeros((0, 1), np.uint8)  # by row and column
+        self._codes: Bytes = self._owner_codes
         self._pixels: Bytes = np.zeros((0, 0), np.uint8)
         self._mask: Bytes = self._pixels
 
@@ -131,61 +133,48 @@ class CellPicture:
 
     def place(self, layout: CellLayout, first_row: int, num_rows: int, tokens: Tokens) -> None:
         """Show these rows, in this size and these colours."""
-        codes = np.zeros(layout.num_rows * layout.num_columns, np.uint8)
-        num_kept = min(layout.num_cells, self._codes.size)
-        codes[:num_kept] = self._codes.reshape(-1)[:num_kept]
-        self._codes = codes.reshape(-1, layout.num_columns)
-        self.layout, self.first_row = layout, first_row
-        num_rows = max(min(num_rows, layout.num_rows - first_row), 0)
-        size = num_rows * layout.side, layout.num_columns * layout.side
-        self._pixels = np.zeros(size, np.uint8)
-        self._mask = _mask(*size, layout.side, first_row * layout.side)
-        self.image = QImage()
-        if self._pixels.size:  # of no pixels, PySide would keep the array for ever
-            self.image = QImage(
-                self._pixels.data, size[1], size[0], size[1], QImage.Format.Format_Indexed8
-            )  # no copy: it shows what is in `_pixels`
-            self.image.setColorTable(colour_table(tokens))
-        self._draw(first_row, first_row + num_rows)
+        self.layout, self.first_row, self._colours = layout, first_row, colour_table(tokens)
+        self._num_rows = max(min(num_rows, layout.num_rows - first_row), 0)
+        side = layout.side
+        self._mask = _mask(self._num_rows * side, layout.num_columns * side, side, first_row * side)
+        self._draw()
 
-    def apply(self, cells: CellMap | None, chosen: int) -> list[tuple[int, int]]:
-        """The rows that changed, as ranges."""
+    def apply(self, cells: CellMap | None, chosen: int) -> bool:
+        """Whether anything has changed."""
         if cells is None:
-            self._codes[:] = FREE
-            changed: Indices = np.arange(self._codes.size)
+            has_changed = self._cells is not None
+            self._codes = np.zeros(0, np.uint8)
         else:
             changed = self._changed_cells(cells)
-            if changed.size:
-                self._owner_codes[changed] = codes_of(cells.holders[changed])
-            if chosen != self._chosen:
-                changed = np.arange(len(cells.pos))
-            new_codes = chosen_codes(self._owner_codes[changed], cells.holders[changed], chosen)
-            self._codes.reshape(-1)[changed] = new_codes
+            has_changed = bool(changed.size) or chosen != self._chosen
+            self._owner_codes[changed] = codes_of(cells.holders[changed])
+            if has_changed:
+                self._codes = chosen_codes(self._owner_codes, cells.holders, chosen).copy()
         self._cells, self._chosen = cells, chosen
-        ranges = _ranges(changed // self.layout.num_columns)
-        for start, end in ranges:
-            self._draw(start, end)
-        return ranges
+        if has_changed:
+            self._draw()
+        return has_changed
 
     def _changed_cells(self, cells: CellMap) -> Indices:
-        """The cells whose holders have changed."""
+        """The cells whose holders have changed: reading the owners of all takes long."""
         if self._cells is None or cells.holders.shape != self._cells.holders.shape:
             self._owner_codes = np.zeros(len(cells.pos), np.uint8)
             return np.arange(len(cells.pos))
         return np.flatnonzero((cells.holders.T != self._cells.holders.T).any(axis=0))
 
-    def _draw(self, start: int, end: int) -> None:
-        """The rows start … end - 1, as far as they can be seen."""
-        side = self.layout.side
-        num_rows = len(self._pixels) // side
-        start, end = max(start, self.first_row), min(end, self.first_row + num_rows)
-        if start >= end:
+    def _draw(self) -> None:
+        self.image = QImage()
+        if not self._mask.size:  # PySide would keep an array without pixels for ever
             return
-        pixels = self._codes[start:end]
-        if side > 1:
-            pixels = pixels.repeat(side, axis=1).repeat(side, axis=0)
-        rows = slice((start - self.first_row) * side, (end - self.first_row) * side)
-        np.bitwise_and(pixels, self._mask[rows], out=self._pixels[rows])
+        side, num_columns = self.layout.side, self.layout.num_columns
+        codes = np.zeros(self._num_rows * num_columns, np.uint8)
+        shown = self._codes[self.first_row * num_columns :][: codes.size]
+        codes[: shown.size] = shown
+        squares = codes.reshape(-1, num_columns).repeat(side, axis=1).repeat(side, axis=0)
+        self._pixels = squares & self._mask  # the image does not copy it
+        height, width = self._pixels.shape
+        self.image = QImage(self._pixels.data, width, height, width, QImage.Format.Format_Indexed8)
+        self.image.setColorTable(self._colours)
 
 
 def _mask(height: int, width: int, side: int, top: int) -> Bytes:
@@ -197,15 +186,3 @@ def _mask(height: int, width: int, side: int, top: int) -> Bytes:
         mask[(y[:, 0] + 1) % side == 0] = 0
         mask[:, (x[0] + 1) % side == 0] = 0
     return mask
-
-
-def _ranges(rows: Indices, max_ranges: int = 8) -> list[tuple[int, int]]:
-    """Ascending rows, with repetitions, as (start, end) of a few runs."""
-    if not rows.size:
-        return []
-    breaks = np.flatnonzero(rows[1:] - rows[:-1] > 1)
-    if breaks.size >= max_ranges:
-        return [(int(rows[0]), int(rows[-1]) + 1)]
-    starts = rows[[0, *(breaks + 1)]]
-    ends = rows[[*breaks, -1]] + 1
-    return list(zip(starts.tolist(), ends.tolist(), strict=True))

@@ -2,16 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, QSize, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFont, QHideEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QWidget
 
-from app.inspector.pictures import Pictures
+from app.bridge.media_files import MediaFiles
+from app.inspector.panel_buttons import bar_button
 from app.inspector.recording import Recording
+from app.look.buttons import IconButton
+from app.look.fonts import small_font
+from app.look.layouts import STRETCH, hbox
+from app.look.painted import paint_tinted
+from app.look.pixels import image_of
+from app.look.plain_text import PlainLabel, one_line
+from app.look.tokens import current
 from app.look.words import tr
+from app.protocol.commands import DescribeTokens, WatchCells
+from app.protocol.media import Media, MediaKind, MediaSpan
+
+MAX_HELD = 60
+HEIGHT, BANNER_HEIGHT = 32, 30
+BUTTON = 22
+USUAL_SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)  # of a panel that is not made yet
+
+
+class Pictures(QObject):
+    """Pictures in chats of this program; what callers of the API send is not kept."""
+
+    loaded = Signal()  # another one can be shown
+
+    def __init__(self, files: MediaFiles | None, parent: QObject) -> None:
+        super().__init__(parent)
+        self._files = files
+        self._held: dict[str, QPixmap] = {}  # by SHA-256
+        if files:
+            files.thumbnail_loaded.connect(self._on_loaded)
+
+    def of(self, span: MediaSpan) -> QPixmap | None:
+        """None for a sound, and until it is loaded, which begins with this call."""
+        if span.sha256 in self._held:
+            return self._held[span.sha256]
+        if self._files is None or span.kind is not MediaKind.PICTURE or not span.sha256:
+            return None
+        pixels = self._files.thumbnail(Media(span.kind, span.sha256, b""))
+        if pixels is None:
+            return None
+        if len(self._held) >= MAX_HELD:
+            self._held.clear()
+        self._held[span.sha256] = QPixmap.fromImage(image_of(pixels))
+        return self._held[span.sha256]
+
+    @Slot(str)
+    def _on_loaded(self, _sha256: str) -> None:
+        self.loaded.emit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +79,9 @@ class DockPanel(QWidget):
     TITLE = ""  # for the user, marked
     SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 120)
 
+    WATCHES_CELLS = False  # it shows cell maps, which the engine makes only while somebody does
+
+    shown = Signal()  # it can be seen now
     chat_activated = Signal(str)  # chat_id: show its tab
     sequence_selected = Signal(int)  # seq_id: every panel marks it
     step_selected = Signal(int)  # number of a step: every panel that shows one shows this one
@@ -46,6 +95,10 @@ class DockPanel(QWidget):
         self.titles: Mapping[str, str] = {}
         self.pictures = Pictures(None, self)
         self.tabs: Collection[str] = ()  # chat_ids of chats with a tab; chats of the API have none
+        self.message = PlainLabel(parent=self, tone="muted", wraps=True)  # why it is empty
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.message.hide()
+        self._is_watching = False
 
     def draw(self) -> None:
         """Draw what is new in the recording."""
@@ -66,11 +119,19 @@ class DockPanel(QWidget):
         self.recording = recording
         self.reset()
         if self.isVisible():
+            self._watch(recording.is_live)
             self.draw()
 
     def set_titles(self, titles: Mapping[str, str]) -> None:
         """The tabs' titles by chat_id."""
         self.titles = titles
+        if self.isVisible():
+            self.draw()
+
+    def ask_for_texts(self, token_ids: Iterable[int]) -> None:
+        """A recorded file has no engine to ask."""
+        if self.recording.is_live and (unknown := self.recording.unknown_tokens(token_ids)):
+            self.commanded.emit(DescribeTokens(unknown))
 
     def select_sequence(self, seq_id: int) -> None:
         """This sequence was chosen, here or in another panel."""
@@ -93,4 +154,187 @@ class DockPanel(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._watch(self.recording.is_live)
         self.draw()
+        self.shown.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._watch(False)
+
+    def _watch(self, is_watching: bool) -> None:
+        if self.WATCHES_CELLS and is_watching != self._is_watching:
+            self._is_watching = is_watching
+            self.commanded.emit(WatchCells(is_watching))
+
+
+class PanelDock(QDockWidget):
+    """Its panel is hidden whenever it cannot be seen, so that `panel.isVisible()` is reliable.
+
+    `make` is called when the panel is first seen, or asked for.
+    """
+
+    def __init__(
+        self, kind: type[DockPanel] | Later, make: Callable[[], DockPanel], window: QMainWindow
+    ) -> None:
+        title = tr(kind.TITLE)
+        super().__init__(title, window)
+        self._make = make
+        self._panel: DockPanel | None = None
+        self._is_shown = False  # as last signalled by Qt
+        self.title = DockTitle(self)
+        self.setObjectName(f"inspector.{kind.NAME}")
+        self._seat = _Seat(self)
+        self.banner = self._seat.banner
+        self.setWidget(self._seat)
+        self.setTitleBarWidget(self.title)
+        self.toggleViewAction().setObjectName(f"inspector.panel.{kind.NAME.replace(' ', '-')}")
+        self.toggleViewAction().setStatusTip(tr("Show or hide the panel “{title}”", title=title))
+        self.toggleViewAction().triggered.connect(self._on_toggled)
+        # For Qt a dock behind another tab counts as visible, and its panel with it.
+        self.visibilityChanged.connect(self.show_panel)
+
+    @property
+    def panel(self) -> DockPanel:
+        return self._panel or self.make_panel()
+
+    def make_panel(self) -> DockPanel:
+        self._panel = self._make()
+        self._seat.take(self._panel)
+        return self._panel
+
+    @property
+    def has_panel(self) -> bool:
+        return self._panel is not None
+
+    @Slot(bool)
+    def show_panel(self, is_shown: bool) -> None:
+        """Not while the window is hidden or still being arranged."""
+        self._is_shown = is_shown
+        if self._panel or (is_shown and self.isVisible() and self.updatesEnabled()):
+            self.panel.setVisible(is_shown)
+
+    @Slot(bool)
+    def _on_toggled(self, is_shown: bool) -> None:
+        """Qt shows it where it was: behind another tab, perhaps."""
+        if is_shown:
+            self.raise_()
+
+    def settle(self) -> None:
+        """The window's layout is complete."""
+        # Qt sends no signal for a dock that was behind a tab when it was torn off.
+        self.show_panel(self.isVisible() if self.isFloating() else self._is_shown)
+
+    @Slot()
+    def switch_floating(self) -> None:
+        """Behind a tab it has no place of its own: raised first, it is torn off where it stood."""
+        self.raise_()
+        self.setFloating(not self.isFloating())
+        self.raise_()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.isFloating():
+            painter = QPainter(self)
+            painter.setPen(QColor(current().muted))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+
+
+class DockTitle(QWidget):
+    """Its name, tear off, close. Takes no room where the name stands on a tab."""
+
+    def __init__(self, dock: PanelDock) -> None:
+        super().__init__(dock)
+        self._is_on_tab = False
+        name = PlainLabel(dock.windowTitle(), self)
+        font = QFont(name.font())
+        font.setWeight(QFont.Weight.DemiBold)
+        name.setFont(font)
+        self._tear_off = IconButton("picture-in-picture-2", tr("Tear off"), BUTTON, self, icon_side=14)
+        self._tear_off.clicked.connect(dock.switch_floating)
+        close = IconButton("x", tr("Close panel"), BUTTON, self, icon_side=14)
+        close.clicked.connect(dock.close)
+        dock.topLevelChanged.connect(self._on_torn_off)
+        hbox(name, STRETCH, self._tear_off, close, on=self, margins=(12, 0, 8, 0), spacing=2)
+
+    def set_on_tab(self, is_on_tab: bool) -> None:
+        if is_on_tab != self._is_on_tab:
+            self._is_on_tab = is_on_tab
+            for part in self.findChildren(QWidget):
+                part.setVisible(not is_on_tab)
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, 0 if self._is_on_tab else HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def _on_torn_off(self, is_floating: bool) -> None:
+        self._tear_off.set_label(tr("Dock") if is_floating else tr("Tear off"))
+
+
+class _Seat(QWidget):
+    """Keeps a panel's place in the layout while the panel itself is hidden. Above it is room for a banner."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._panel: DockPanel | None = None
+        self.banner = RecordingBanner(self)
+        self.banner.shown_changed.connect(self._place)
+
+    def take(self, panel: DockPanel) -> None:
+        self._panel = panel
+        panel.setParent(self)
+        panel.hide()
+        self.updateGeometry()
+        self._place()
+
+    def sizeHint(self) -> QSize:
+        return self._panel.sizeHint() if self._panel else USUAL_SIZE
+
+    def minimumSizeHint(self) -> QSize:
+        return self._panel.minimumSizeHint() if self._panel else MIN_SIZE
+
+    def resizeEvent(self, _event: QResizeEvent) -> None:
+        self._place()
+
+    def _place(self) -> None:
+        top = 0 if self.banner.isHidden() else self.banner.height()
+        self.banner.setGeometry(0, 0, self.width(), self.banner.height())
+        if self._panel:
+            self._panel.setGeometry(self.rect().adjusted(0, top, 0, 0))
+
+
+class RecordingBanner(QWidget):
+    """Hidden while the panel is live."""
+
+    back_requested = Signal()
+    shown_changed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._words = PlainLabel(parent=self)
+        self._words.setFont(small_font())
+        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.back = bar_button(tr("Back to live"), "", self, self.back_requested.emit)
+        hbox((self._words, 1), self.back, on=self, margins=(12, 2, 8, 2))
+        self.setFixedHeight(BANNER_HEIGHT)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return self._words.text()
+
+    def show_name(self, name: str) -> None:
+        """The name of the file; "" hides the banner."""
+        self._words.setText(tr("Recording {name}", name=one_line(name)))
+        self._words.setToolTip(self._words.text())
+        self.setVisible(bool(name))
+        self.shown_changed.emit()
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, BANNER_HEIGHT)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        paint_tinted(self, current().warning, 0.16)

@@ -3,21 +3,23 @@
 Keeps every report, draws at most ten times a second, and does nothing for a hidden panel. GUI thread.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
+from importlib import import_module
 
 from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QTabBar, QTabWidget, QWidget
 
 from app.bridge.media_files import MediaFiles
-from app.inspector.dock_panel import DockPanel, Later
-from app.inspector.panel_dock import PanelDock
-from app.inspector.pictures import Pictures
+from app.inspector.dock_panel import DockPanel, Later, PanelDock, Pictures
+from app.inspector.panel_buttons import new_action
+from app.inspector.probabilities import ProbabilitiesPanel
 from app.inspector.recording import Recording
 from app.inspector.recording_files import RecordingFiles
+from app.inspector.sequences import SequencesPanel
+from app.inspector.stepper_panel import StepperPanel
 from app.look.popups import Menu
-from app.look.words import tr
+from app.look.words import mark, tr
 from app.protocol.commands import Command, WatchCells
 from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
@@ -31,6 +33,23 @@ STATE_VERSION = 1  # of the saved arrangement; what an earlier one saved is not 
 
 # From top to bottom, each with its share of the height. The panels of a row are tabs, the first in front.
 Rows = tuple[tuple[int, tuple[type[DockPanel] | Later, ...]], ...]
+
+
+def _later(name: str, title: str, module: str, panel: str) -> Later:
+    return Later(name, title, lambda: getattr(import_module(f"app.inspector.{module}"), panel))
+
+
+PREFIX = _later("prefix", mark("Why did it recompute?"), "prefix_panel", "PrefixPanel")
+LENS = _later("lens", mark("Lens"), "lens_panel", "LensPanel")
+TREE = _later("tree", mark("Branches"), "tree_panel", "TreePanel")
+KV_MAP = _later("kv map", mark("KV map"), "kv_map", "KvMapPanel")
+TIMELINE = _later("timeline", mark("Batches"), "batch_timeline", "TimelinePanel")
+EVENTS = _later("events", mark("Events"), "events", "EventsPanel")
+# A new panel is added here. Panels whose actions are in the window's menus are made at the start.
+ROWS: Rows = (
+    (5, (SequencesPanel, PREFIX, ProbabilitiesPanel, LENS, TREE)),
+    (5, (KV_MAP, TIMELINE, StepperPanel, EVENTS)),
+)
 
 
 class InspectorDocks(QObject):
@@ -68,15 +87,7 @@ class InspectorDocks(QObject):
         self._gap.timeout.connect(self._draw_next)
         self._settling = QTimer(self, singleShot=True, interval=0)
         self._settling.timeout.connect(self._settle)
-        self.toggle = self._new_toggle()
-        self._reset = QAction(tr("&Reset layout"), self)
-        self._reset.setObjectName("inspector.reset-layout")
-        self._reset.setStatusTip(tr("Restore the default arrangement of panels"))
-        self._reset.triggered.connect(self.reset_layout)
-        self._tear_off = QAction(tr("&Tear off panel"), self)
-        self._tear_off.setObjectName("inspector.tear-off")
-        self._tear_off.setStatusTip(tr("Turn the focused panel into its own window, or dock it again"))
-        self._tear_off.triggered.connect(self._tear_off_focused)
+        self._make_actions()
         self._used: PanelDock | None = None  # the one that had the focus last
         self._num_watching = 0  # panels that show cells
         application = QApplication.instance()
@@ -94,7 +105,7 @@ class InspectorDocks(QObject):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all panels."""
+        """The names of all panels, made or not."""
         return tuple(self._docks)
 
     def panel(self, name: str) -> DockPanel:
@@ -296,7 +307,7 @@ class InspectorDocks(QObject):
             self.commanded.emit(command)
 
     def _watch(self, is_watching: bool) -> None:
-        """As long as one of the panels does."""
+        """The engine makes cell maps as long as one panel shows them."""
         before = self._num_watching
         self._num_watching += 1 if is_watching else -1
         if bool(before) != bool(self._num_watching):
@@ -309,14 +320,20 @@ class InspectorDocks(QObject):
             self._window.tabifyDockWidget(docks[0], dock)
         return docks[0]
 
-    def _new_toggle(self) -> QAction:
-        action = QAction(tr("&Inspector"), self)
-        action.setCheckable(True)
-        action.setObjectName("inspector.toggle")
-        action.setShortcut("F12")
-        action.setStatusTip(tr("Show or hide all panels of the inspector"))
-        action.triggered.connect(self.set_shown)
-        return action
+    def _make_actions(self) -> None:
+        toggle_tip = tr("Show or hide all panels of the inspector")
+        self.toggle = new_action("inspector.toggle", tr("&Inspector"), toggle_tip, self._on_toggled, self)
+        self.toggle.setCheckable(True)
+        self.toggle.setShortcut("F12")
+        reset_tip = tr("Restore the default arrangement of panels")
+        name = "inspector.reset-layout"
+        self._reset = new_action(name, tr("&Reset layout"), reset_tip, self.reset_layout, self)
+        tip = tr("Turn the focused panel into its own window, or dock it again")
+        name = "inspector.tear-off"
+        self._tear_off = new_action(name, tr("&Tear off panel"), tip, self._tear_off_focused, self)
+
+    def _on_toggled(self) -> None:
+        self.set_shown(self.toggle.isChecked())
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
@@ -389,23 +406,21 @@ class InspectorDocks(QObject):
             if _can_be_seen(panel):
                 panel.draw()
 
-    @Slot(int)
     def _on_sequence_selected(self, seq_id: int) -> None:
         if not self._is_selecting:
             self._sequence = seq_id
-            self._is_selecting = True  # a panel may say so in turn
-            for panel in self.panels:
-                panel.select_sequence(seq_id)
-            self._is_selecting = False
+            self._select(lambda panel: panel.select_sequence(seq_id))
 
-    @Slot(int)
     def _on_step_selected(self, step: int) -> None:
         if not self._is_selecting:
             self._step = step
-            self._is_selecting = True
-            for panel in self.panels:
-                panel.select_step(step)
-            self._is_selecting = False
+            self._select(lambda panel: panel.select_step(step))
+
+    def _select(self, select: Callable[[DockPanel], None]) -> None:
+        self._is_selecting = True  # a panel may say so in turn
+        for panel in self.panels:
+            select(panel)
+        self._is_selecting = False
 
 
 def _can_be_seen(panel: DockPanel) -> bool:

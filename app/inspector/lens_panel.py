@@ -6,24 +6,22 @@ Attention is computed beside the engine, from a copy of the chat's cells. GUI th
 import uuid
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QSize, Qt, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
-from app.inspector.answer_reader import AnswerReader
-from app.inspector.answer_tokens import AnswerSource, text_of
-from app.inspector.choice_button import ChipButton, Choice, ChoiceButton
-from app.inspector.dock_panel import DockPanel
-from app.inspector.heat_view import HeatView
-from app.inspector.lens_text import Part, ReadText, heat_of, parts_of, sentence_tokens, sentences_of
-from app.inspector.passage_table import PassageRows, PassageTable
+from app.inspector.answer_finder import AnswerSource, text_of
+from app.inspector.answer_panel import AnswerPanel
+from app.inspector.lens_text import ReadPart, ReadText, heat_of, parts_of, sentence_tokens, sentences_of
+from app.inspector.lens_view import HeatView, PassageDelegate, PassageRows
+from app.inspector.panel_buttons import ChipButton, SelectButton
 from app.inspector.recording import Recording
 from app.look.figures import count, decimal, seconds
 from app.look.fonts import small_font, tabular
 from app.look.layouts import STRETCH, hbox, vbox
-from app.look.plain_text import PlainLabel, heading, one_line
+from app.look.plain_text import PlainLabel, one_line
+from app.look.table import RowTable
 from app.look.words import mark, sentences, tr, tr_n, tr_said
-from app.protocol.commands import DescribeTokens
 from app.protocol.lens import (
     Attention,
     LeaveOut,
@@ -35,9 +33,6 @@ from app.protocol.lens import (
     StopLens,
 )
 
-CHOOSE = mark("Open a chat with an answer, or choose “What was read for this” in the menu of an answer.")
-NO_MODEL = mark("No model is loaded. Choose one above the chat to look into its answers.")
-RECORDED = mark("This is a recording. The lens needs a running engine.")
 NO_PROOF = mark(
     "Attention shows where the model looked, not why it answered. “Drop and ask again” scores the sentence "
     "without each passage."
@@ -48,22 +43,18 @@ MAX_DROPPED = 200  # passages and messages
 TABLE_WIDTHS = (300, 300)
 
 
-class LensPanel(DockPanel):
+class LensPanel(AnswerPanel):
     NAME = "lens"
     TITLE = mark("Lens")
     SIZE, MIN_SIZE = QSize(600, 360), QSize(240, 180)
 
-    shown = Signal()  # it can be seen now
-    answer_wanted = Signal(str)  # chat_id: the window calls `show_answer` with the chat's newest answer
-    requested = Signal(object)  # Request
-    aborted = Signal(str)  # request_id
+    CHOOSE = mark("Open a chat with an answer, or choose “What was read for this” in the menu of an answer.")
+    NO_MODEL = mark("No model is loaded. Choose one above the chat to look into its answers.")
+    RECORDED = mark("This is a recording. The lens needs a running engine.")
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
-        self._has_engine = True
-        self._wanted_seq_id: int | None = None
         self._wanted_text = ""  # the sentence to begin with, or a part of it
-        self.reader = AnswerReader(recording, self)
         self._read: ReadText | None = None
         self._sentences: list[Span] = []
         self._attention: Attention | None = None
@@ -73,12 +64,9 @@ class LensPanel(DockPanel):
         self._changes: dict[Span, float] = {}
         self._dropping_s = 0.0
         self._is_dropping = False
-        self._described: set[int] = set()
-        self.head = heading("", self)
-        self.figures = PlainLabel(parent=self, tone="muted")
-        self.sentence = ChoiceButton(tr("Sentence"), self)
-        self.layer = ChoiceButton(tr("Layer"), self)
-        self.group = ChoiceButton(tr("Head group"), self)
+        self.sentence = SelectButton(tr("Sentence"), self)
+        self.layer = SelectButton(tr("Layer"), self)
+        self.group = SelectButton(tr("Head group"), self)
         self.sinks = ChipButton(
             tr("Leave out sinks"),
             tr("Ignore the first token and those between messages, which collect attention without a target"),
@@ -87,11 +75,9 @@ class LensPanel(DockPanel):
         )
         self.heat = HeatView(self)
         self.rows = PassageRows(self)
-        self.table = PassageTable(self.rows, self)
+        self.table = RowTable(tr("Passages"), self.rows, self, PassageDelegate)
         self.note = PlainLabel(tr(NO_PROOF), self, tone="muted", wraps=True)
         self.drop = QPushButton(tr("Drop and ask again"), self)
-        self.message = PlainLabel(parent=self, tone="muted", wraps=True)
-        self.again = QPushButton(tr("Recompute"), self)
         self._tables = QSplitter(Qt.Orientation.Horizontal, self)
         self._lay_out()
         self._connect()
@@ -99,18 +85,13 @@ class LensPanel(DockPanel):
 
     # Calls of the window.
 
-    def set_engine(self, has_engine: bool) -> None:
-        """Whether there is an engine to ask. The recording outlives it."""
-        self._has_engine = has_engine
-        self.reset()
-
     def show_answer(self, source: AnswerSource, text: str = "") -> None:
         """`text` is in the sentence to begin with; none: the first."""
         if not self._has_engine:
             return
         self._wanted_text = text.strip()
-        self.reader.show(source)
-        if self.reader.tokens.token_ids:
+        self.finder.show(source)
+        if self.finder.tokens.token_ids:
             if not self._choose_wanted() and self._attention is None:
                 self._look()
         else:
@@ -118,49 +99,35 @@ class LensPanel(DockPanel):
         self._show()
 
     def draw(self) -> None:
-        if self._wanted_seq_id is not None:
-            self._find_answer(self._wanted_seq_id)
-        self.reader.read_on()
+        super().draw()
         self._take_texts()
         for answer in (*self.recording.take_seen(self._look_id), *self.recording.take_seen(self._drop_id)):
             self._take(answer)
         self._show()
 
     def reset(self) -> None:
-        self._wanted_seq_id = None
-        self._described.clear()
-        self.reader.clear(self.recording)
+        super().reset()
         self._forget()
         self._show()
 
-    def select_sequence(self, seq_id: int) -> None:
-        self._wanted_seq_id = seq_id
-        if self.isVisible():
-            self.draw()
-
     def showEvent(self, event: QShowEvent) -> None:
-        self.reader.come_back()
         if self._attention is None and self._part:
             self._look()
         super().showEvent(event)
-        self.shown.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self.reader.leave()
         self._stop()
 
     # Building.
 
     def _lay_out(self) -> None:
-        for label in (self.figures, self.note):
-            label.setFont(tabular(small_font()))
+        self.note.setFont(tabular(small_font()))
         self.drop.setFont(small_font())
         self.drop.setToolTip(
             tr("Score this sentence again without each message and passage; the chat does not change")
         )
         self.sinks.setChecked(True)
-        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._tables.addWidget(self.heat)
         self._tables.addWidget(self.table)
         self._tables.setSizes(TABLE_WIDTHS)
@@ -177,20 +144,13 @@ class LensPanel(DockPanel):
             margins=(12, 0, 12, 4),
             spacing=6,
         )
-        again = (self.again, 0, Qt.AlignmentFlag.AlignCenter)
-        empty = vbox(STRETCH, self.message, again, STRETCH, margins=(24, 0, 24, 0), spacing=12)
         foot = hbox((self.note, 1), self.drop, margins=(12, 6, 12, 8), spacing=12)
-        vbox(top, self._choices, (self._tables, 1), empty, foot, on=self, spacing=0)
+        vbox(top, self._choices, (self._tables, 1), self._empty_page(), foot, on=self, spacing=0)
         self.setFocusProxy(self.table)
 
     def _connect(self) -> None:
-        reader = self.reader
-        reader.commanded.connect(self.commanded)
-        reader.requested.connect(self.requested)
-        reader.aborted.connect(self.aborted)
-        reader.answer_found.connect(self._take_answer)
-        reader.answer_grown.connect(self._take_answer)
-        self.again.clicked.connect(self._on_again)
+        self.finder.answer_found.connect(self._take_answer)
+        self.finder.answer_grown.connect(self._take_answer)
         self.sentence.changed.connect(self._look)
         for choice in (self.layer, self.group):
             choice.changed.connect(self._show_heat)
@@ -201,42 +161,28 @@ class LensPanel(DockPanel):
 
     # The answer and its sentences.
 
-    def _find_answer(self, seq_id: int) -> None:
-        """The newest one of this sequence."""
-        self._wanted_seq_id = None
-        slots = self.recording.newest.slots if self.recording.newest else ()
-        chat_id = next((slot.chat_id for slot in slots if slot.seq_id == seq_id), None)
-        if chat_id:
-            self.answer_wanted.emit(chat_id)
-
     @Slot()
     def _take_answer(self) -> None:
         """Its tokens are known, or more of them."""
         self._read = None
-        token_ids = set(self.reader.tokens.token_ids)
-        unknown = token_ids - self.recording.token_texts.keys() - self._described
-        if unknown:
-            self._described |= unknown
-            self.commanded.emit(DescribeTokens(tuple(sorted(unknown))))
+        self.ask_for_texts(sorted(self.finder.tokens.token_ids))
         self._take_texts()
 
     def _take_texts(self) -> None:
         """Once the text of every token is known."""
-        tokens, texts = self.reader.tokens, self.recording.token_texts
+        tokens, texts = self.finder.tokens, self.recording.token_texts
         if self._read or not tokens.token_ids or not texts.keys() >= set(tokens.token_ids):
             return
         prompt = [texts[token_id] for token_id in tokens.token_ids[: tokens.num_prompt_tokens]]
         self._read = ReadText([*prompt, *tokens.pieces])
-        source = self.reader.source
+        source = self.finder.source
         messages = source.reading.messages if source and source.reading else ()
         self.heat.show_text(self._read)
         self.rows.show(parts_of(self._read, messages, tokens.num_prompt_tokens))
         answer = text_of(tokens.pieces)
         self._sentences = sentences_of(answer)
         labels = [one_line(answer[begin:end]) for begin, end in self._sentences]
-        choices = [
-            Choice(number, f"{number + 1}. {label[:MAX_CHARS]}") for number, label in enumerate(labels)
-        ]
+        choices = [(number, f"{number + 1}. {label[:MAX_CHARS]}") for number, label in enumerate(labels)]
         self.sentence.blockSignals(True)  # one look at the end is enough
         self.sentence.set_choices(choices)
         self._choose_wanted()
@@ -249,7 +195,7 @@ class LensPanel(DockPanel):
         False: that is chosen already.
         """
         before = self.sentence.value
-        wanted, answer = set(self._wanted_text.split()), text_of(self.reader.tokens.pieces)
+        wanted, answer = set(self._wanted_text.split()), text_of(self.finder.tokens.pieces)
         shared = [len(wanted & set(answer[begin:end].split())) for begin, end in self._sentences]
         if wanted and shared:
             self.sentence.choose(shared.index(max(shared)))
@@ -276,7 +222,7 @@ class LensPanel(DockPanel):
             self.table.selectRow(rows[-1])
 
     def _part_of(self, number: int) -> Span | None:
-        tokens = self.reader.tokens
+        tokens = self.finder.tokens
         if self._read is None:
             return None
         answer = text_of(tokens.pieces)
@@ -294,7 +240,7 @@ class LensPanel(DockPanel):
         if part is None or not self._has_engine:
             return
         self._look_id = uuid.uuid4().hex
-        tokens = self.reader.tokens
+        tokens = self.finder.tokens
         self.commanded.emit(ReadAttention(self._look_id, tokens.chat_id, tokens.token_ids, part))
         self._show_heat()
         self._show()
@@ -313,15 +259,13 @@ class LensPanel(DockPanel):
                 self._refusal, self._is_dropping = reason, False
 
     def _offer_layers(self, attention: Attention) -> None:
-        layers = [
-            Choice(place, tr("Layer {number}", number=layer)) for place, layer in enumerate(attention.layers)
-        ]
+        layers = [(place, tr("Layer {number}", number=layer)) for place, layer in enumerate(attention.layers)]
         groups = [
-            Choice(place, tr("Head group {number}", number=place + 1))
+            (place, tr("Head group {number}", number=place + 1))
             for place in range(attention.weights.shape[1])
         ]
-        self.layer.set_choices([Choice(None, tr("All layers")), *layers])
-        self.group.set_choices([Choice(None, tr("All heads")), *groups])
+        self.layer.set_choices([(None, tr("All layers")), *layers])
+        self.group.set_choices([(None, tr("All heads")), *groups])
 
     @Slot()
     def _show_heat(self) -> None:
@@ -342,7 +286,7 @@ class LensPanel(DockPanel):
     def _sinks(self) -> Sequence[int]:
         """What is of no message: the template's own."""
         spoken = {token for one in self.rows.parts for token in range(*one.tokens)}
-        return [0, *(token for token in range(self.reader.tokens.num_prompt_tokens) if token not in spoken)]
+        return [0, *(token for token in range(self.finder.tokens.num_prompt_tokens) if token not in spoken)]
 
     @property
     def _marked(self) -> Span | None:
@@ -370,11 +314,11 @@ class LensPanel(DockPanel):
         self._is_dropping = True
         self.rows.note_changes({})
         spans = tuple(dict.fromkeys(one.tokens for one in self._droppable(part)))
-        tokens = self.reader.tokens
+        tokens = self.finder.tokens
         self.commanded.emit(LeaveOut(self._drop_id, tokens.chat_id, tokens.token_ids, part, spans))
         self._show()
 
-    def _droppable(self, part: Span) -> list[Part]:
+    def _droppable(self, part: Span) -> list[ReadPart]:
         """What stands before the sentence, not all of it."""
         fits = [one for one in self.rows.parts if one.tokens[1] <= part[0] and one.tokens != (0, part[0])]
         return fits[:MAX_DROPPED]
@@ -404,22 +348,11 @@ class LensPanel(DockPanel):
         self.rows.show(())
         self.heat.show_text(ReadText(()))
 
-    @Slot()
-    def _on_again(self) -> None:
-        self.reader.read_again()
-        self._show()
-
     def _show(self) -> None:
-        reader = self.reader
-        has_tokens = bool(reader.tokens.token_ids) and self.recording.is_live
+        super()._show()
+        has_tokens = self._has_tokens
         for part in (self._tables, self._choices, self.note, self.drop):
             part.setVisible(has_tokens)
-        self.message.setVisible(not has_tokens)
-        self.message.setText(self._why_empty())
-        self.again.setVisible(reader.can_read)
-        self.again.setEnabled(not reader.is_paused)
-        self.head.setText(reader.source.title if reader.source else "")
-        self.head.setVisible(reader.source is not None)
         self.figures.setText(self._figures() if has_tokens else "")
         self.note.setText(self._note())
         self.drop.setEnabled(self._part is not None and not self._refusal)
@@ -454,10 +387,3 @@ class LensPanel(DockPanel):
             change=decimal(-change, 2),
         )
         return sentences(found, told)
-
-    def _why_empty(self) -> str:
-        if not self.recording.is_live:
-            return tr(RECORDED)
-        if self.recording.model is None or not self._has_engine:
-            return self._no_model(NO_MODEL)
-        return tr_said(self.reader.message) or tr(CHOOSE)

@@ -28,7 +28,7 @@ _SENTENCES = re.compile(r".+?(?:[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[”�
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReadPart:
     """A message, or a passage of one: its tokens and its text. `message` is None for a message itself."""
 
     tokens: Span
@@ -38,7 +38,7 @@ class Part:
 
 
 def sentences_of(text: str) -> list[Span]:
-    """As characters, with the spaces behind them; empty ones belong to the sentence before."""
+    """The characters of each sentence, with the spaces behind it; an empty one belongs to the one before."""
     spans: list[Span] = []
     for found in _SENTENCES.finditer(text):
         if spans and not found[0].strip():
@@ -68,7 +68,7 @@ class ReadText:
         self._chars: list[int] | None = None
 
     def tokens_of(self, begin: int, end: int) -> Span:
-        """Those that begin among these bytes."""
+        """The tokens that begin among these bytes."""
         return bisect_left(self._starts, begin, 0, self.num_tokens), bisect_left(
             self._starts, end, 0, self.num_tokens
         )
@@ -104,9 +104,9 @@ class ReadText:
         return self._chars
 
 
-def parts_of(read: ReadText, messages: Sequence[Message], num_prompt_tokens: int) -> list[Part]:
+def parts_of(read: ReadText, messages: Sequence[Message], num_prompt_tokens: int) -> list[ReadPart]:
     """Each message of the prompt as far as it is found there, followed by its passages, if it has several."""
-    parts: list[Part] = []
+    parts: list[ReadPart] = []
     at, limit = 0, read.start_of(num_prompt_tokens) if num_prompt_tokens < read.num_tokens else None
     for message in messages:
         found = read.find(message.content, at)
@@ -119,16 +119,16 @@ def parts_of(read: ReadText, messages: Sequence[Message], num_prompt_tokens: int
     return [part for part in parts if part.tokens[1] > part.tokens[0]]
 
 
-def _with_passages(read: ReadText, role: str, place: Span, number: int) -> list[Part]:
+def _with_passages(read: ReadText, role: str, place: Span, number: int) -> list[ReadPart]:
     begin, end = place
     text = read.bytes_between(begin, end).decode("utf-8", "replace")
-    whole = Part(read.tokens_of(begin, end), text, role)
+    whole = ReadPart(read.tokens_of(begin, end), text, role)
     spans = passages_of(text)
     starts = [begin + len(text[:first].encode()) for first in _seams(text, spans)]
     if len(spans) < 2:
         return [whole]
     passages = [
-        Part(read.tokens_of(first, after), text[span[0] : span[1]], role, number)
+        ReadPart(read.tokens_of(first, after), text[span[0] : span[1]], role, number)
         for (first, after), span in zip(pairwise([*starts, end]), spans, strict=True)
     ]
     return [whole, *passages]

@@ -11,29 +11,25 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QWidget
 
 from app.inspector.dock_panel import DockPanel
-from app.inspector.logbook import MAX_LEASES, Entry
-from app.inspector.media_words import LAST_TEXT, kind_text
-from app.inspector.prefix_text import (
+from app.inspector.prefix_view import (
     HEADS,
     REASONS,
+    PartingView,
+    SourceBar,
     num_prompt_tokens,
     share_text,
     what_happened,
     what_it_cost,
     what_to_do,
 )
-from app.inspector.prefix_view import PartingView, SourceBar
-from app.inspector.recording import Recording
-from app.inspector.row_table import RowModel, RowTable
+from app.inspector.recording import LAST_TEXT, MAX_LEASES, JournalEntry, Recording, kind_text, shown
 from app.inspector.sequence_rows import NO_TAB
-from app.inspector.table_column import Column
-from app.inspector.token_text import shown
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.layouts import vbox
 from app.look.plain_text import PlainLabel
+from app.look.table import Column, RowModel, RowTable
 from app.look.words import mark, sentences, tr
-from app.protocol.commands import DescribeTokens
 from app.protocol.report import Lease
 
 COLUMNS = (
@@ -49,7 +45,7 @@ TAB, WHY = 2, 6
 NOTHING = mark("No request yet. Send a message to see what was computed, and why.")
 _ROOT = QModelIndex()
 
-LeaseEntry = Entry[Lease]
+LeaseEntry = JournalEntry[Lease]
 
 
 class PrefixPanel(DockPanel):
@@ -70,7 +66,6 @@ class PrefixPanel(DockPanel):
         self.sources = SourceBar(self)
         self.parting = PartingView(self)
         self._shown: LeaseEntry | None = None
-        self._asked: set[int] = set()  # tokens whose texts were requested
         self._lay_out()
         self.setFocusProxy(self.table)
         self.table.selectionModel().currentRowChanged.connect(self._on_current_changed)
@@ -82,7 +77,6 @@ class PrefixPanel(DockPanel):
         self._show()
 
     def reset(self) -> None:
-        self._asked.clear()
         self._shown = None
         self.requests.clear()
         self._show()
@@ -133,7 +127,7 @@ class PrefixPanel(DockPanel):
         cost = what_it_cost(lease, self._prompt_s(lease))
         self.reason.setText(sentences(what_happened(lease, model), cost, what_to_do(lease, model)))
         self.sources.apply(lease)
-        self._ask_for(lease)
+        self.ask_for_texts((*lease.common, *lease.held, *lease.wanted))
         self.parting.apply(self._texts(lease.common), self._texts(lease.held), self._texts(lease.wanted))
 
     def _prompt_s(self, lease: Lease) -> float:
@@ -147,15 +141,6 @@ class PrefixPanel(DockPanel):
     def _newest_in(self, seq_id: int) -> Lease | None:
         row = self.requests.newest_of(seq_id)
         return None if row is None else self.requests.entry_at(row).what
-
-    def _ask_for(self, lease: Lease) -> None:
-        known = self.recording.token_texts
-        tokens = dict.fromkeys((*lease.common, *lease.held, *lease.wanted))
-        missing = (token for token in tokens if token > LAST_TEXT and token not in known)
-        unknown = [token for token in missing if token not in self._asked]
-        if unknown and self.recording.is_live:
-            self._asked.update(unknown)
-            self.commanded.emit(DescribeTokens(tuple(unknown)))
 
     def _texts(self, token_ids: tuple[int, ...]) -> list[str]:
         """The number of a token whose text is not known yet. The rows of a picture stand together."""
@@ -186,7 +171,7 @@ class _Requests(RowModel):
 
     def read_on(self, recording: Recording) -> bool:
         """Take new leases. False: there are none."""
-        leases = recording.log.leases
+        leases = recording.leases
         new = leases.new_since(self._num_seen)[::-1]
         self._num_seen = leases.num_seen
         if not new:
@@ -202,8 +187,7 @@ class _Requests(RowModel):
 
     def set_titles(self, titles: Mapping[str, str]) -> None:
         self._titles = titles
-        if self._entries:
-            self.dataChanged.emit(self.index(0, TAB), self.index(len(self._entries) - 1, TAB))
+        self.redraw(TAB, TAB)
 
     def entry_at(self, row: int) -> LeaseEntry:
         return self._entries[row]

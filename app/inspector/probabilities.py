@@ -6,74 +6,66 @@ GUI thread.
 import uuid
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
-from app.inspector.answer_reader import AnswerReader
-from app.inspector.answer_tokens import AnswerSource, Candidates, result_text, start_with
-from app.inspector.candidate_table import CandidateModel, CandidateTable
-from app.inspector.choice_button import ChipButton
-from app.inspector.dock_panel import DockPanel
-from app.inspector.layer_table import LayerRows, LayerTable
-from app.inspector.recording import Recording
-from app.inspector.token_table import AnswerTokens, TokenTable
-from app.inspector.token_text import shown
+from app.inspector.answer_finder import AnswerSource, TokenCandidates, result_text, start_with
+from app.inspector.answer_panel import AnswerPanel
+from app.inspector.answer_tables import (
+    SAYS,
+    AnswerTokens,
+    CandidateDelegate,
+    CandidateModel,
+    LayerRows,
+)
+from app.inspector.panel_buttons import ChipButton
+from app.inspector.recording import Recording, shown
 from app.look.figures import count, milliseconds
 from app.look.fonts import small_font, tabular
-from app.look.layouts import STRETCH, hbox, vbox
-from app.look.plain_text import PlainLabel, as_tab_text, heading
+from app.look.layouts import hbox, vbox
+from app.look.plain_text import PlainLabel, as_tab_text
+from app.look.table import RowTable
 from app.look.words import mark, tr, tr_n, tr_said
-from app.protocol.commands import DescribeTokens
 from app.protocol.lens import LayerWords, LensRefusal, ReadLayers, StopLens
 from app.protocol.output import TokenLogprob
 
-CHOOSE = mark(
-    "Select a sequence, or “Token probabilities” under an answer, to see the alternatives at each token."
-)
-NO_MODEL = mark("No model is loaded. Choose one above the chat to inspect its answers.")
-RECORDED = mark("This is a recording. Token probabilities need a running engine.")
 PAUSED = mark("Waiting: all chats are paused. Resume to compute this.")
 COMPUTING = mark("Computing…")
 TABLE_WIDTHS = (250, 350, 350)  # of the answer's tokens, of the candidates, of the layers in their place
 REST_MS = 80  # on a token before it is probed: the user may be moving on to another
 
 
-class ProbabilitiesPanel(DockPanel):
+class ProbabilitiesPanel(AnswerPanel):
     NAME = "probabilities"
     TITLE = mark("Token probabilities")
     SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)
 
-    shown = Signal()  # it can be seen now
-    answer_wanted = Signal(str)  # chat_id: the window calls `show_answer` with the chat's newest answer
-    requested = Signal(object)  # Request
-    aborted = Signal(str)  # request_id
+    CHOOSE = mark(
+        "Select a sequence, or “Token probabilities” under an answer, to see the alternatives at each token."
+    )
+    NO_MODEL = mark("No model is loaded. Choose one above the chat to inspect its answers.")
+    RECORDED = mark("This is a recording. Token probabilities need a running engine.")
+
     fork_at_requested = Signal(object, str, object)  # AnswerSource, the new answer's text so far, its tokens
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
-        self._has_engine = True
-        self._wanted_seq_id: int | None = None  # selected while this panel was hidden
-        self.reader = AnswerReader(recording, self)
         self.tokens = AnswerTokens(self)
         self.candidates = CandidateModel(self)
-        self.token_table = TokenTable(self.tokens, self)
-        self.candidate_table = CandidateTable(self.candidates, self)
+        self.token_table = RowTable(tr("Tokens of the answer"), self.tokens, self)
+        self.candidate_table = RowTable(tr("Candidates"), self.candidates, self, CandidateDelegate)
         self.layer_rows = LayerRows(self)
-        self.layer_table = LayerTable(self.layer_rows, self)
+        self.layer_table = RowTable(tr("What each layer says"), self.layer_rows, self)
         self.layers = ChipButton(
             tr("Layers"), tr("What each layer would have said here (logit lens)"), self, is_checkable=True
         )
         self._layers_asked = ("", -1)  # the query, and the place that it is about
         self._layers_known: LayerWords | LensRefusal | None = None
-        self.head = heading("", self)
-        self.figures = PlainLabel(parent=self, tone="muted")
         self.status = PlainLabel(parent=self, tone="muted", wraps=True)
         self.fork = QPushButton(self)
-        self.message = PlainLabel(parent=self, tone="muted", wraps=True)
-        self.again = QPushButton(tr("Recompute"), self)
         self._tables = QSplitter(Qt.Orientation.Horizontal, self)
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
-        self._shown: Candidates | None = None
+        self._shown: TokenCandidates | None = None
         self._lay_out()
         self._connect()
         self.reset()
@@ -84,57 +76,36 @@ class ProbabilitiesPanel(DockPanel):
         index = self.token_table.currentIndex()
         return index.row() if index.isValid() else None
 
-    def set_engine(self, has_engine: bool) -> None:
-        """Whether there is an engine to ask. The recording outlives it."""
-        self._has_engine = has_engine
-        self.reset()
-
     def show_answer(self, source: AnswerSource) -> None:
         if not self._has_engine:
             return
-        self.reader.show(source)
-        if not self.reader.tokens.token_ids:
+        self.finder.show(source)
+        if not self.finder.tokens.token_ids:
             self._show_tokens()
         self._show()
 
     def draw(self) -> None:
-        if self._wanted_seq_id is not None:
-            self._find_answer(self._wanted_seq_id)
-        self.reader.read_on()
+        super().draw()
         for answer in self.recording.take_seen(self._layers_asked[0]):
             self._take_layers(answer)
-        self.layer_rows.emit_texts_changed()
+        self.layer_rows.redraw(SAYS, SAYS)
         self._show()
 
     def reset(self) -> None:
-        self._wanted_seq_id = None
+        super().reset()
         self._rest.stop()
         self._forget_layers()
-        self.reader.clear(self.recording)
         self._show_tokens()
         self._show()
-
-    def select_sequence(self, seq_id: int) -> None:
-        self._wanted_seq_id = seq_id
-        if self.isVisible():
-            self.draw()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        self.reader.come_back()
-        super().showEvent(event)
-        self.shown.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._rest.stop()
-        self.reader.leave()
 
     def _lay_out(self) -> None:
-        for label in (self.figures, self.status):
-            label.setFont(tabular(small_font()))
+        self.status.setFont(tabular(small_font()))
         self.fork.setFont(small_font())
         self.fork.setToolTip(tr("Continue from this token in a new tab (Enter)"))
-        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._tables.addWidget(self.token_table)
         self._tables.addWidget(self.candidate_table)
         self._tables.addWidget(self.layer_table)
@@ -142,58 +113,39 @@ class ProbabilitiesPanel(DockPanel):
         self._tables.setSizes(TABLE_WIDTHS)
         self._tables.setChildrenCollapsible(False)
         top = hbox(self.head, (self.figures, 1), margins=(12, 6, 12, 6), spacing=12)
-        again = (self.again, 0, Qt.AlignmentFlag.AlignCenter)
-        empty = vbox(STRETCH, self.message, again, STRETCH, margins=(24, 0, 24, 0), spacing=12)
         foot = hbox((self.status, 1), self.layers, self.fork, margins=(12, 6, 12, 8), spacing=12)
-        vbox(top, (self._tables, 1), empty, foot, on=self, spacing=0)
+        vbox(top, (self._tables, 1), self._empty_page(), foot, on=self, spacing=0)
         self.setFocusProxy(self.token_table)
 
     def _connect(self) -> None:
-        reader = self.reader
-        reader.commanded.connect(self.commanded)
-        reader.requested.connect(self.requested)
-        reader.aborted.connect(self.aborted)
-        reader.answer_found.connect(self._on_answer_found)
-        reader.answer_grown.connect(lambda: self.tokens.grow(reader.tokens))
+        finder = self.finder
+        finder.answer_found.connect(self._on_answer_found)
+        finder.answer_grown.connect(lambda: self.tokens.grow(finder.tokens))
         self._rest.timeout.connect(self._on_rested)
-        self.again.clicked.connect(self._on_again)
         self.fork.clicked.connect(self._on_fork)
         self.layers.toggled.connect(self._on_layers_toggled)
         self.token_table.selectionModel().currentRowChanged.connect(self._on_place_chosen)
         self.candidate_table.selectionModel().currentRowChanged.connect(self._show_fork)
         self.candidate_table.activated.connect(self._on_fork)
 
-    def _find_answer(self, seq_id: int) -> None:
-        """The newest one of this sequence."""
-        self._wanted_seq_id = None
-        slots = self.recording.newest.slots if self.recording.newest else ()
-        chat_id = next((slot.chat_id for slot in slots if slot.seq_id == seq_id), None)
-        if chat_id:
-            self.answer_wanted.emit(chat_id)
-
     @Slot()
     def _on_place_chosen(self) -> None:
-        self.reader.look_at(None)
+        self.finder.look_at(None)
         self._forget_layers()
         self._rest.start()
         self._show()
 
     @Slot()
     def _on_rested(self) -> None:
-        self.reader.look_at(self.place)
+        self.finder.look_at(self.place)
         self._ask_for_layers()
         self._show()
 
     @Slot()
-    def _on_again(self) -> None:
-        self.reader.read_again()
-        self._show()
-
-    @Slot()
     def _on_fork(self) -> None:
-        candidate, source, place = self._candidate, self.reader.source, self.place
+        candidate, source, place = self._candidate, self.finder.source, self.place
         if candidate and source and place is not None and self._can_fork(candidate):
-            text, token_ids = start_with(self.reader.tokens, place, candidate)
+            text, token_ids = start_with(self.finder.tokens, place, candidate)
             self.fork_at_requested.emit(source, text, token_ids)
 
     # The layers.
@@ -205,7 +157,7 @@ class ProbabilitiesPanel(DockPanel):
 
     def _ask_for_layers(self) -> None:
         """At the selected place, if they are shown."""
-        place, tokens = self.place, self.reader.tokens
+        place, tokens = self.place, self.finder.tokens
         if place is None or not tokens.token_ids or not self.layers.isChecked():
             return
         if self._layers_asked[1] != place:
@@ -219,8 +171,7 @@ class ProbabilitiesPanel(DockPanel):
         elif isinstance(answer, LayerWords):
             self._layers_known = answer
             self.layer_rows.show(answer, self.recording.token_texts)
-            if unknown := self.layer_rows.token_ids - self.recording.token_texts.keys():
-                self.commanded.emit(DescribeTokens(tuple(sorted(unknown))))
+            self.ask_for_texts(sorted(self.layer_rows.token_ids))
 
     def _forget_layers(self) -> None:
         if self._layers_asked[0] and self._layers_known is None:
@@ -235,7 +186,7 @@ class ProbabilitiesPanel(DockPanel):
 
     def _can_fork(self, candidate: TokenLogprob) -> bool:
         """Only a chat with a tab can be forked, and not after a control token."""
-        has_tab = self.reader.source is not None and self.reader.source.turn is not None
+        has_tab = self.finder.source is not None and self.finder.source.turn is not None
         return has_tab and not candidate.is_control
 
     @Slot()
@@ -244,54 +195,46 @@ class ProbabilitiesPanel(DockPanel):
         self.token_table.selectRow(0)
 
     def _show_tokens(self) -> None:
-        """Those of another answer, or none."""
-        self.tokens.show_answer(self.reader.tokens, self.recording.token_texts, self.reader.known)
+        """Shows the tokens of another answer, or none."""
+        self.tokens.show_answer(self.finder.tokens, self.recording.token_texts, self.finder.known)
         self._show_candidates()
 
     def _show(self) -> None:
-        reader = self.reader
-        has_tokens = bool(reader.tokens.token_ids)
+        super()._show()
+        has_tokens = self._has_tokens
         for part in (self._tables, self.status, self.fork, self.layers):
             part.setVisible(has_tokens)
         self.candidate_table.setVisible(not self.layers.isChecked())
         self.layer_table.setVisible(self.layers.isChecked())
-        self.message.setVisible(not has_tokens)
-        self.message.setText(self._why_empty())
-        self.again.setVisible(reader.can_read)
-        self.again.setEnabled(not reader.is_paused)
-        self._show_head()
+        self.figures.setText(self._figures() if has_tokens else "")
         self._show_candidates()
         self.status.setText(self._status())
 
-    def _show_head(self) -> None:
-        source, tokens = self.reader.source, self.reader.tokens
-        self.head.setText(source.title if source else "")
-        self.head.setVisible(source is not None)
-        has_tokens = bool(tokens.token_ids)
-        answer = tr_n(
+    def _figures(self) -> str:
+        tokens = self.finder.tokens
+        return tr_n(
             "answer: {n} token, prompt: {prompt}",
             "answer: {n} tokens, prompt: {prompt}",
             len(tokens.pieces),
             prompt=count(tokens.num_prompt_tokens),
         )
-        self.figures.setText(answer if has_tokens else "")
 
     def _show_candidates(self) -> None:
         place = self.place
-        known = self.reader.known.get(place) if place is not None else None
+        known = self.finder.known.get(place) if place is not None else None
         if known is self._shown and known is not None:
             return
         self._shown = known
         self.candidates.apply(known.sampled if known else None, self._chosen_id)
         if known:
             self.candidate_table.selectRow(self.candidates.chosen_row or 0)
-            self.tokens.emit_texts_changed()
+            self.tokens.redraw()
         self._show_fork()
 
     @property
     def _chosen_id(self) -> int | None:
         """The token that stands at the place; none does behind the last one."""
-        tokens, place = self.reader.tokens, self.place
+        tokens, place = self.finder.tokens, self.place
         if place is None or place >= len(tokens.pieces):
             return None
         return tokens.token_ids[tokens.num_prompt_tokens + place]
@@ -304,16 +247,16 @@ class ProbabilitiesPanel(DockPanel):
         self.fork.setText(tr("Fork here with “{token}”", token=name) if candidate else tr("Fork here"))
 
     def _status(self) -> str:
-        reader, place = self.reader, self.place
+        finder, place = self.finder, self.place
         if place is None:
             return ""
         if self.layers.isChecked():
             return self._layers_status()
-        if place in reader.refusals:
-            return tr_said(reader.refusals[place])
-        if place not in reader.known:
-            return tr(PAUSED if reader.is_paused else COMPUTING)
-        return result_text(reader.known[place], self._chosen_id)
+        if place in finder.refusals:
+            return tr_said(finder.refusals[place])
+        if place not in finder.known:
+            return tr(PAUSED if finder.is_paused else COMPUTING)
+        return result_text(finder.known[place], self._chosen_id)
 
     def _layers_status(self) -> str:
         known = self._layers_known
@@ -327,10 +270,3 @@ class ProbabilitiesPanel(DockPanel):
             number=same,
             time=milliseconds(1000 * known.seconds),
         )
-
-    def _why_empty(self) -> str:
-        if not self.recording.is_live:
-            return tr(RECORDED)
-        if self.recording.model is None or not self._has_engine:
-            return self._no_model(NO_MODEL)
-        return tr_said(self.reader.message) or tr(CHOOSE)

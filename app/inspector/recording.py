@@ -5,16 +5,30 @@ Works on reports alone and knows no widget. GUI thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import pickle
+import zlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from app.inspector.logbook import Logbook
-from app.inspector.packed_steps import PackedSteps
 from app.inspector.stalls import Before, Cause, causes_of
+from app.look.words import tr
+from app.protocol.events import Event
 from app.protocol.lens import LensAnswer
+from app.protocol.media import MediaKind
 from app.protocol.model import ModelInfo
-from app.protocol.report import Answer, CellMap, ChatTokens, StepReport, TokenizedText, TokenTexts
+from app.protocol.report import (
+    Answer,
+    CellCheck,
+    CellMap,
+    ChatTokens,
+    Lease,
+    StepReport,
+    TokenizedText,
+    TokenTexts,
+)
 
 if TYPE_CHECKING:
     from app.inspector.step_columns import StepColumns
@@ -24,6 +38,14 @@ MAX_TITLES = 1_000
 MAX_TOKEN_TEXTS = 300_000  # no vocabulary is larger by far
 MAX_QUERIES = 8
 MAX_BETWEEN = 1_000  # how far to search back for the previous step
+MAX_EVENTS = 20_000
+MAX_LEASES = 500
+PER_PACK = 16
+NUM_UNPACKED = 64  # the newest steps, which panels ask for again and again
+
+T = TypeVar("T")
+_SIGNS = str.maketrans({" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥"})
+LAST_TEXT = -1  # below it, a token id stands for a row of a picture or a sound
 
 
 class Recording:
@@ -36,19 +58,26 @@ class Recording:
 
     def __init__(self, max_steps: int = MAX_STEPS, name: str = "") -> None:
         self.name = name
-        self.model: ModelInfo | None = None
-        self.is_loading = False  # the first model, or the next one
         self.max_steps = max_steps
+        self.is_loading = False  # the first model, or the next one
         self.num_seen = 0
-        self.is_over = False  # its engine is gone, so there are no more answers
         self.titles: dict[str, str] = {}  # by chat_id, also of tabs that are closed by now
+        self.start(None)
+
+    def start(self, model: ModelInfo | None) -> None:
+        """A new model means a new context: everything starts anew."""
+        self.model = model
+        self.is_over = False  # its engine is gone, so there are no more answers
         self.token_texts: dict[int, bytes] = {}
+        self._asked_tokens: set[int] = set()
         self.cell_map: CellMap | None = None
         self.tokenized: TokenizedText | None = None
         self.chat_tokens: ChatTokens | None = None
         self._seen: dict[str, list[LensAnswer]] = {}  # by query, until a panel takes them
-        self.log = Logbook()
-        self.steps = PackedSteps(max_steps)
+        self.events: Journal[Event] = Journal(MAX_EVENTS)
+        self.leases: Journal[Lease] = Journal(MAX_LEASES)
+        self.disagreement: CellCheck | None = None  # the first one is the evidence
+        self.steps = PackedSteps(self.max_steps)
         self._columns: StepColumns | None = None
 
     @property
@@ -68,16 +97,12 @@ class Recording:
     def newest(self) -> StepReport | None:
         return self.steps[-1] if self.steps else None
 
-    def start(self, model: ModelInfo | None) -> None:
-        """A new model means a new context: everything starts anew."""
-        self.model = model
-        self.is_over = False
-        self.token_texts.clear()
-        self.cell_map = self.tokenized = self.chat_tokens = None
-        self._seen.clear()
-        self.log = Logbook()
-        self.steps = PackedSteps(self.max_steps)
-        self._columns = None
+    def copy(self) -> Recording:
+        """What a file is written from: another thread may read it while this one grows."""
+        copy = Recording(self.max_steps, self.name)
+        copy.model, copy.cell_map, copy.steps = self.model, self.cell_map, self.steps.copy()
+        copy.titles, copy.token_texts = dict(self.titles), dict(self.token_texts)
+        return copy
 
     def append(self, reports: Iterable[StepReport]) -> None:
         for report in reports:
@@ -86,10 +111,20 @@ class Recording:
                 report = replace(report, cell_map=None)
             if report.answers:
                 report = replace(report, answers=tuple(filter(self._is_kept, report.answers)))
-            self.log.note(report)
+            self._note(report)
             self.steps.append(report)
             self.columns.append(self.num_seen, report)
             self.num_seen += 1
+
+    def _note(self, report: StepReport) -> None:
+        """Rare things are kept longer than steps, so that a panel that was hidden need not read thousands."""
+        for event in report.events:
+            self.events.append(JournalEntry(report.step, report.started_at, event))
+        for lease in report.leases:
+            self.leases.append(JournalEntry(report.step, report.started_at, lease))
+        check = report.last_check
+        if check and not check.agrees and self.disagreement is None:
+            self.disagreement = check
 
     def new_since(self, num_seen: int) -> list[StepReport]:
         """The reports after the first `num_seen`, as far as they are still kept, oldest first."""
@@ -113,6 +148,13 @@ class Recording:
             if former := self.report_at(between):
                 before = before.after(former)
         return causes_of(report, replace(before, usual_ms=float(figures["usual_ms"][index])))
+
+    def unknown_tokens(self, token_ids: Iterable[int]) -> tuple[int, ...]:
+        """Each token once whose text is neither known nor asked for yet: now it is."""
+        wanted = dict.fromkeys(one for one in token_ids if one > LAST_TEXT and one not in self.token_texts)
+        unknown = tuple(one for one in wanted if one not in self._asked_tokens)
+        self._asked_tokens.update(unknown)
+        return unknown
 
     def take_seen(self, query_id: str) -> list[LensAnswer]:
         """What the lens has answered since the last call."""
@@ -148,3 +190,104 @@ class Recording:
     def _note_texts(self, tokens: TokenTexts) -> None:
         if len(self.token_texts) < MAX_TOKEN_TEXTS:
             self.token_texts.update(zip(tokens.token_ids, tokens.texts, strict=True))
+
+
+class PackedSteps:
+    """The newest `max_steps` reports, oldest first: the latest ones as objects, the others packed.
+
+    A report of eight running sequences is forty Python objects and 10 KB. Packed it takes some hundred bytes,
+    so that ten thousand of them burden neither memory nor garbage collector.
+    """
+
+    def __init__(self, max_steps: int) -> None:
+        self._max_steps = max_steps
+        self.packs: deque[bytes] = deque()
+        self._num_left_out = 0  # the reports of the first pack that are too old
+        self._newest: deque[StepReport] = deque()
+        self._open: tuple[bytes, list[StepReport]] = (b"", [])  # the pack that was unpacked last
+
+    def copy(self) -> PackedSteps:
+        """Another thread may read the copy while steps go on."""
+        copy = PackedSteps(self._max_steps)
+        copy.packs, copy._newest = self.packs.copy(), self._newest.copy()
+        copy._num_left_out = self._num_left_out
+        return copy
+
+    def append(self, report: StepReport) -> None:
+        self._newest.append(report)
+        if len(self._newest) == NUM_UNPACKED + PER_PACK:
+            pack = [self._newest.popleft() for _ in range(PER_PACK)]
+            self.packs.append(zlib.compress(pickle.dumps(pack, pickle.HIGHEST_PROTOCOL), 1))
+        if len(self) > self._max_steps:
+            self._forget_oldest()
+
+    def newest(self, number: int) -> list[StepReport]:
+        """The last `number` reports, oldest first."""
+        return [self[at] for at in range(len(self) - number, len(self))]
+
+    def __len__(self) -> int:
+        return self._num_packed + len(self._newest)
+
+    def __iter__(self) -> Iterator[StepReport]:
+        return (self[at] for at in range(len(self)))
+
+    def __getitem__(self, index: int) -> StepReport:
+        at = range(len(self))[index]
+        if at >= self._num_packed:
+            return self._newest[at - self._num_packed]
+        place, in_pack = divmod(at + self._num_left_out, PER_PACK)
+        packed = self.packs[place]
+        if self._open[0] is not packed:
+            self._open = packed, pickle.loads(zlib.decompress(packed))
+        return self._open[1][in_pack]
+
+    @property
+    def _num_packed(self) -> int:
+        return len(self.packs) * PER_PACK - self._num_left_out
+
+    def _forget_oldest(self) -> None:
+        if not self.packs:
+            self._newest.popleft()
+            return
+        self._num_left_out += 1
+        if self._num_left_out == PER_PACK:
+            self.packs.popleft()
+            self._num_left_out = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry(Generic[T]):
+    """`what` happened in `step`, which began at `started_at` (`time.perf_counter()` seconds)."""
+
+    step: int
+    started_at: float
+    what: T
+
+
+class Journal(Generic[T]):
+    """The newest entries. `num_seen` counts all ever added: a reader asks for those after its own count."""
+
+    def __init__(self, max_entries: int) -> None:
+        self.entries: deque[JournalEntry[T]] = deque(maxlen=max_entries)
+        self.num_seen = 0
+
+    def append(self, entry: JournalEntry[T]) -> None:
+        self.entries.append(entry)
+        self.num_seen += 1
+
+    def new_since(self, num_seen: int) -> list[JournalEntry[T]]:
+        """The entries after the first `num_seen`, as far as they are still kept, oldest first."""
+        num_new = max(0, min(self.num_seen - num_seen, len(self.entries)))
+        return list(islice(self.entries, len(self.entries) - num_new, None))
+
+
+def shown(text: bytes) -> str:
+    """Spaces and line ends by a sign; half a character by its bytes, `\\xe2`."""
+    characters = text.decode("utf-8", "backslashreplace").translate(_SIGNS)
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in characters)
+
+
+def kind_text(kind: MediaKind | None) -> str:
+    if kind is None:
+        return tr("picture or sound")
+    return tr("picture") if kind is MediaKind.PICTURE else tr("sound")

@@ -1,7 +1,7 @@
 """A recording as a file: JSON lines, first a header, then one line for each step report.
 
-A file is untrusted, so everything in it is validated. Of chats it contains the tabs' titles and the text of
-answers. Knows no widget and no thread of its own.
+A file is untrusted, so everything in it is validated. It contains the tabs' titles and the text of answers.
+Knows no widget and no thread of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any, BinaryIO, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.inspector.event_words import words
-from app.inspector.packed_steps import StepsSoFar
 from app.inspector.recording import MAX_STEPS, Recording
 from app.protocol.events import Told
 from app.protocol.model import ModelInfo
@@ -37,22 +36,6 @@ _WHAT_TO_DO = said("Choose a file made with “Export recording”.")
 
 class RecordingFileError(Exception):
     """This file cannot be read. The message says why, and what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A recording at one moment. Any thread may write it to a file."""
-
-    steps: StepsSoFar
-    model: ModelInfo | None
-    titles: dict[str, str]
-    token_texts: dict[int, bytes]
-    cell_map: CellMap | None = None
-
-    @classmethod
-    def of(cls, recording: Recording) -> Snapshot:
-        titles, token_texts = dict(recording.titles), dict(recording.token_texts)
-        return cls(recording.steps.so_far, recording.model, titles, token_texts, recording.cell_map)
 
 
 # JSON has no bytes, and the logarithm of probability 0 is minus infinity.
@@ -122,9 +105,9 @@ class _Step(BaseModel):
     report: _Report
 
 
-def save(snapshot: Snapshot, path: Path) -> None:
+def save(recording: Recording, path: Path) -> None:
     """Replaces the file in one step. Raises OSError."""
-    write_lines(path, _lines(snapshot))
+    write_lines(path, _lines(recording))
 
 
 def load(path: Path, max_steps: int = MAX_STEPS) -> Recording:
@@ -146,30 +129,30 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def _lines(snapshot: Snapshot) -> Iterator[str]:
-    model = snapshot.model
+def _lines(recording: Recording) -> Iterator[str]:
+    model = recording.model
     head = _Head(
-        num_steps=len(snapshot.steps),
+        num_steps=len(recording.steps),
         # Only the file's name, not its folder: recordings are sent to others.
         model=replace(model, path=Path(model.path.name)) if model else None,
-        titles=_titles_in(snapshot),
-        token_texts={str(token_id): text for token_id, text in snapshot.token_texts.items()},
-        cell_map=_cells(snapshot.cell_map),
+        titles=_titles_in(recording),
+        token_texts={str(token_id): text for token_id, text in recording.token_texts.items()},
+        cell_map=_cells(recording.cell_map),
     )
     yield head.model_dump_json()
-    for report in snapshot.steps:
+    for report in recording.steps:
         events = tuple(Told(one.kind, words(one), one.seq_id, one.chat_id) for one in report.events)
         told = _Report(**_values(report) | {"events": events})
         yield _Step.model_construct(report=told).model_dump_json()
 
 
-def _titles_in(snapshot: Snapshot) -> dict[str, str]:
+def _titles_in(recording: Recording) -> dict[str, str]:
     """Only titles of chats in these steps: those of other tabs are private."""
     told: set[str | None] = set()
-    for report in snapshot.steps:
+    for report in recording.steps:
         for chats in (report.slots, report.hibernated, report.waiting, report.leases, report.events):
             told.update(chat.chat_id for chat in chats)
-    return {chat_id: title for chat_id, title in snapshot.titles.items() if chat_id in told}
+    return {chat_id: title for chat_id, title in recording.titles.items() if chat_id in told}
 
 
 def _cells(cells: CellMap | None) -> _Cells | None:

@@ -4,15 +4,15 @@ Dialogs are here, the work is done on another thread. GUI thread.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.tasks import spawn
+from app.inspector.panel_buttons import new_action
 from app.inspector.recording import MAX_STEPS, Recording
 from app.look.figures import count
 from app.look.words import mark, sentences, tr, tr_n, tr_said
@@ -33,13 +33,14 @@ class RecordingFiles(QObject):
         super().__init__(window)
         self.recording = recording
         self._window = window
-        self.open_action = self._new_action(
+        self.open_action = new_action(
             "recording.open",
             tr("&Open recording…"),
             tr("View recorded steps, even without a model"),
             self._choose_recording,
+            self,
         )
-        self.export_action = self._new_action(
+        self.export_action = new_action(
             "recording.export",
             tr("&Export recording…"),
             tr(
@@ -47,10 +48,11 @@ class RecordingFiles(QObject):
                 steps=count(MAX_STEPS),
             ),
             self._choose_export,
+            self,
         )
 
     def export(self, path: Path) -> None:
-        """As a trace if the name ends in `.json`, else as JSON lines, which can be opened again."""
+        """A trace if the name ends in `.json`, else JSON lines, which can be opened again."""
         self._begin(self._export(path))
 
     def open(self, path: Path) -> None:
@@ -60,10 +62,10 @@ class RecordingFiles(QObject):
     async def _export(self, path: Path) -> None:
         from app.inspector import recording_file, trace
 
-        snapshot, num_steps = recording_file.Snapshot.of(self.recording), len(self.recording.columns)
+        copy, num_steps = self.recording.copy(), len(self.recording.columns)
         save = trace.save if path.suffix == ".json" else recording_file.save
         try:
-            await asyncio.to_thread(save, snapshot, path)
+            await asyncio.to_thread(save, copy, path)
         except OSError as error:
             reason = tr(
                 "{name} could not be written: {reason}.",
@@ -117,10 +119,3 @@ class RecordingFiles(QObject):
         dialog.filterSelected.connect(lambda chosen: dialog.selectFile(f"skein{suffixes[chosen]}"))
         dialog.fileSelected.connect(lambda name: self.export(Path(name)))
         dialog.open()
-
-    def _new_action(self, name: str, text: str, tip: str, on_triggered: Callable[[], None]) -> QAction:
-        action = QAction(text, self)
-        action.setObjectName(name)
-        action.setStatusTip(tip)
-        action.triggered.connect(on_triggered)
-        return action

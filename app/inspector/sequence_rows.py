@@ -3,16 +3,15 @@
 Pure functions; knows no widget.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from app.inspector.table_column import Column
 from app.look import marks
 from app.look.figures import count, decimal, mebibytes, percent, prefill, seconds, tokens
 from app.look.marks import Mark
+from app.look.table import Column
 from app.look.words import mark, tr
 from app.protocol.model import ModelInfo
 from app.protocol.output import Usage
@@ -91,14 +90,24 @@ class SequenceRow:
 
     @property
     def request_id(self) -> str | None:
-        """Of the answer that is being made or waits."""
+        """The answer that is being made or waits."""
         if self.slot:
             return self.slot.request_id if self.slot.is_running else None
         return self.waiting.request_id if self.waiting else None
 
     @property
+    def held(self) -> SlotSnapshot | None:
+        """Its slot, unless that is empty."""
+        return None if self.is_empty else self.slot
+
+    @property
     def usage(self) -> Usage | None:
-        return self.slot.usage if self.slot and self.slot.state is not SlotState.EMPTY else None
+        return self.held.usage if self.held else None
+
+    @property
+    def drafts(self) -> Usage | None:
+        """None where nothing was drafted."""
+        return self.usage if self.usage and self.usage.num_drafted_tokens else None
 
     @property
     def is_empty(self) -> bool:
@@ -113,6 +122,12 @@ class SequenceRow:
         return self.slot is not None and self.slot.is_pinned
 
     @property
+    def phase(self) -> str:
+        if self.slot:
+            return self.slot.state.value
+        return "wait" if self.waiting else "hibernated"
+
+    @property
     def mark(self) -> Mark:
         if self.is_held:
             return marks.PAUSED
@@ -124,7 +139,7 @@ class SequenceRow:
 
     @property
     def size_bytes(self) -> int:
-        """Of its keys and values, shared ones among them, in cells or saved."""
+        """The size of its keys and values, shared ones among them, in cells or saved."""
         if self.slot:
             return self.slot.num_cells * self.cell_bytes
         return self.saved.size_bytes if self.saved else 0
@@ -176,42 +191,16 @@ class SequenceColumn(Column):
         return "" if value is None else self.text(value)
 
 
-def _of_slot(get: Callable[[SlotSnapshot], int | None]) -> Callable[[SequenceRow], int | None]:
-    def value(row: SequenceRow) -> int | None:
-        return get(row.slot) if row.slot and not row.is_empty else None
-
-    return value
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
 
-def _of_usage(get: Callable[[Usage], float]) -> Callable[[SequenceRow], float | None]:
-    def value(row: SequenceRow) -> float | None:
-        return get(row.usage) if row.usage else None
-
-    return value
-
-
-def _of_drafts(get: Callable[[Usage], float]) -> Callable[[SequenceRow], float | None]:
-    """None where nothing was drafted."""
-
-    def value(row: SequenceRow) -> float | None:
-        return get(row.usage) if row.usage and row.usage.num_drafted_tokens else None
-
-    return value
-
-
-def _share(get: Callable[[Usage], tuple[int, int]]) -> Callable[[SequenceRow], float | None]:
-    """The share of draft tokens that were accepted. None where nothing was drafted."""
-
-    def value(row: SequenceRow) -> float | None:
-        num_accepted, num_drafted = get(row.usage) if row.usage else (0, 0)
-        return num_accepted / num_drafted if num_drafted else None
-
-    return value
-
-
-def _of_lookup(usage: Usage) -> tuple[int, int]:
-    num_accepted = usage.num_kept_tokens - usage.num_model_kept_tokens
-    return num_accepted, usage.num_drafted_tokens - usage.num_model_drafted_tokens
+def _lookup_share(row: SequenceRow) -> float | None:
+    """The draft tokens that no draft model proposed."""
+    if (usage := row.drafts) is None:
+        return None
+    num_drafted = usage.num_drafted_tokens - usage.num_model_drafted_tokens
+    return _share(usage.num_kept_tokens - usage.num_model_kept_tokens, num_drafted)
 
 
 def _share_text(share: float) -> str:
@@ -228,25 +217,14 @@ def _state(row: SequenceRow) -> str:
     return tr("hibernated, disk") if row.saved and row.saved.is_on_disk else tr("hibernated, RAM")
 
 
-def _position(get: Callable[[SlotSnapshot], int]) -> Callable[[SequenceRow], int | None]:
-    def value(row: SequenceRow) -> int | None:
-        return get(row.slot) if row.slot and get(row.slot) >= 0 else None
-
-    return value
+def _position(position: int) -> int | None:
+    return position if position >= 0 else None
 
 
 def _queue_s(row: SequenceRow) -> float | None:
     if row.waiting:
         return row.waiting.waiting_s
     return row.usage.queue_s if row.usage and row.usage.num_prompt_tokens else None
-
-
-def _speed(row: SequenceRow) -> float | None:
-    return (row.usage.tokens_per_s or None) if row.usage else None
-
-
-def _first_token_s(row: SequenceRow) -> float | None:
-    return (row.usage.time_to_first_token_s or None) if row.usage else None
 
 
 def _speed_text(tokens_per_s: float) -> str:
@@ -283,64 +261,69 @@ COLUMNS = (
         "pos_min",
         mark("pos\nmin"),
         mark("Lowest position in memory, from llama.cpp"),
-        _position(lambda slot: slot.pos_min),
+        lambda row: row.slot and _position(row.slot.pos_min),
     ),
     _figure(
         "pos_max",
         mark("pos\nmax"),
         mark("Highest position in memory, from llama.cpp"),
-        _position(lambda slot: slot.pos_max),
+        lambda row: row.slot and _position(row.slot.pos_max),
     ),
     _figure(
         "own",
         mark("cells\nown"),
         mark("KV cells held by this sequence only"),
-        _of_slot(lambda slot: slot.num_cells - slot.num_shared_cells),
+        lambda row: row.held and row.held.num_cells - row.held.num_shared_cells,
     ),
     _figure(
         "shared",
         mark("cells\nshared"),
         mark("KV cells shared with other sequences"),
-        _of_slot(lambda slot: slot.num_shared_cells),
+        lambda row: row.held and row.held.num_shared_cells,
     ),
     _figure(
-        "tok_s", mark("speed\ntok/s"), mark("Tokens generated per second"), _speed, _speed_text, "99,999"
+        "tok_s",
+        mark("speed\ntok/s"),
+        mark("Tokens generated per second"),
+        lambda row: (row.usage and row.usage.tokens_per_s) or None,
+        _speed_text,
+        "99,999",
     ),
     _figure(
         "reused",
         mark("tokens\nreused"),
         mark("Prompt tokens of the last answer found in the chat's own cells"),
-        _of_usage(lambda usage: usage.num_reused_tokens),
+        lambda row: row.usage and row.usage.num_reused_tokens,
     ),
     _figure(
         "borrowed",
         mark("tokens\nshared"),
         mark("Prompt tokens of the last answer found in another chat's cells"),
-        _of_usage(lambda usage: usage.num_shared_tokens),
+        lambda row: row.usage and row.usage.num_shared_tokens,
     ),
     _figure(
         "restored",
         mark("tokens\nrestored"),
         mark("Prompt tokens of the last answer restored from a saved state"),
-        _of_usage(lambda usage: usage.num_restored_tokens),
+        lambda row: row.usage and row.usage.num_restored_tokens,
     ),
     _figure(
         "computed",
         mark("tokens\ncomputed"),
         mark("Tokens computed for the last answer, including its own"),
-        _of_usage(lambda usage: usage.num_computed_tokens),
+        lambda row: row.usage and row.usage.num_computed_tokens,
     ),
     _figure(
         "cap",
         mark("context\ncap"),
         mark("Most tokens this chat may have"),
-        lambda row: (row.slot.max_context_tokens or None) if row.slot else None,
+        lambda row: (row.slot and row.slot.max_context_tokens) or None,
     ),
     _figure(
         "first_token",
         mark("first\ntoken"),
         mark("Time to first token of the last answer, including the wait for a slot"),
-        _first_token_s,
+        lambda row: (row.usage and row.usage.time_to_first_token_s) or None,
         seconds,
         _TIME,
     ),
@@ -359,13 +342,13 @@ COLUMNS = (
         "checkpoints",
         mark("check-\npoints"),
         mark("Positions the chat can be rolled back to, on models that cannot remove an arbitrary tail"),
-        _of_slot(lambda slot: len(slot.checkpoints) or None),
+        lambda row: (row.held and len(row.held.checkpoints)) or None,
     ),
     _figure(
         "checkpoint_size",
         mark("check-\npoints MiB"),
         mark("Memory of its checkpoints, including shared ones"),
-        lambda row: (row.slot.checkpoint_bytes or None) if row.slot else None,
+        lambda row: (row.slot and row.slot.checkpoint_bytes) or None,
         _size_text,
         "99,999.9",
     ),
@@ -373,19 +356,19 @@ COLUMNS = (
         "drafted",
         mark("draft\ntokens"),
         mark("Draft tokens checked for the last answer"),
-        _of_drafts(lambda usage: usage.num_drafted_tokens),
+        lambda row: row.drafts and row.drafts.num_drafted_tokens,
     ),
     _figure(
         "kept",
         mark("draft\naccepted"),
         mark("Draft tokens accepted: each saved a step"),
-        _of_drafts(lambda usage: usage.num_kept_tokens),
+        lambda row: row.drafts and row.drafts.num_kept_tokens,
     ),
     _figure(
         "kept_share",
         mark("accept\nrate"),
         mark("Share of draft tokens that were accepted"),
-        _share(lambda usage: (usage.num_kept_tokens, usage.num_drafted_tokens)),
+        lambda row: row.drafts and _share(row.drafts.num_kept_tokens, row.drafts.num_drafted_tokens),
         _share_text,
         "100%",
     ),
@@ -393,7 +376,7 @@ COLUMNS = (
         "lookup_share",
         mark("lookup\naccepted"),
         mark("Share of the draft tokens from the chat's own text that were accepted"),
-        _share(_of_lookup),
+        _lookup_share,
         _share_text,
         "100%",
     ),
@@ -401,7 +384,9 @@ COLUMNS = (
         "model_share",
         mark("model\naccepted"),
         mark("Share of the draft model's tokens that were accepted"),
-        _share(lambda usage: (usage.num_model_kept_tokens, usage.num_model_drafted_tokens)),
+        lambda row: (
+            row.drafts and _share(row.drafts.num_model_kept_tokens, row.drafts.num_model_drafted_tokens)
+        ),
         _share_text,
         "100%",
     ),
@@ -423,17 +408,11 @@ def texts_of(row: SequenceRow) -> tuple[str, ...]:
 def sort_key(number: int) -> Callable[[SequenceRow], Any]:
     """None sorts below everything."""
     if number == STATE:
-        return lambda row: _ORDER.index(_phase(row))
+        return lambda row: _ORDER.index(row.phase)
     value = COLUMNS[number].value
     if number == TAB:
         return lambda row: (value(row) is not None, (value(row) or "").casefold())
     return lambda row: (value(row) is not None, value(row) or 0)
-
-
-def _phase(row: SequenceRow) -> str:
-    if row.slot:
-        return row.slot.state.value
-    return "wait" if row.waiting else "hibernated"
 
 
 def row_tip(row: SequenceRow) -> str:
@@ -457,33 +436,3 @@ def row_tip(row: SequenceRow) -> str:
     if row.is_pinned:
         parts.append(tr("pinned: hibernated or evicted last"))
     return " · ".join(parts)
-
-
-def as_json(row: SequenceRow, model: ModelInfo | None) -> str:
-    """Like an entry of llama-server's /slots, with our own fields under `skein`."""
-    usage = row.usage or Usage()
-    prompt_tokens = row.waiting.num_prompt_tokens if row.waiting else usage.num_prompt_tokens
-    decoded = row.waiting.num_generated_tokens if row.waiting else usage.num_generated_tokens
-    shown = {
-        "id": -1 if row.seq_id is None else row.seq_id,
-        "id_task": row.request_id or -1,
-        "n_ctx": row.slot.max_context_tokens if row.slot else 0,
-        "speculative": bool(model and model.num_drafted_tokens),
-        "is_processing": bool(row.slot and row.slot.is_running),
-        "n_prompt_tokens": prompt_tokens,
-        "n_prompt_tokens_cache": usage.num_reused_tokens
-        + usage.num_shared_tokens
-        + usage.num_restored_tokens,
-        "next_token": [{"has_next_token": row.request_id is not None, "n_decoded": decoded}],
-        "skein": {
-            "model": model.name if model else None,
-            "tab": row.title,
-            "chat_id": row.chat_id,
-            "state": row.slot.state.value if row.slot else _phase(row),
-            "size_bytes": row.size_bytes,
-            "slot": asdict(row.slot) if row.slot else None,
-            "waiting": asdict(row.waiting) if row.waiting else None,
-            "hibernated": asdict(row.saved) if row.saved else None,
-        },
-    }
-    return json.dumps(shown, indent=2, ensure_ascii=False)

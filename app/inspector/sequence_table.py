@@ -4,13 +4,11 @@ GUI thread.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from PySide6.QtCore import QByteArray, QModelIndex, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.inspector.row_table import SWATCH_ROOM, Index, RowDelegate, RowModel, RowTable
 from app.inspector.sequence_rows import (
     COLUMNS,
     SEQ,
@@ -23,8 +21,10 @@ from app.inspector.sequence_rows import (
     widest_text,
 )
 from app.look.icons import paint_icon
+from app.look.list import Index
 from app.look.painted import paint_mark
 from app.look.popups import Menu
+from app.look.table import SWATCH_ROOM, RowDelegate, RowModel, RowTable
 from app.look.tokens import current
 from app.look.words import tr
 
@@ -74,10 +74,11 @@ class SequenceModel(RowModel):
     def text_at(self, row: int, column: int) -> str:
         return self._texts[row][column]
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return row_tip(self._rows[index.row()]) or tr(COLUMNS[index.column()].tip)
-        return super().data(index, role)
+    def tip_at(self, row: int, column: int) -> str:
+        return row_tip(self._rows[row]) or tr(COLUMNS[column].tip)
+
+    def is_muted(self, row: int, _column: int) -> bool:
+        return self._rows[row].is_empty
 
     def _in_order(self, rows: Sequence[SequenceRow]) -> list[SequenceRow]:
         """Rows that are equal in the sorted column stay in the order they came in."""
@@ -140,7 +141,7 @@ class SequenceTable(RowTable):
 
     def __init__(self, parent: QWidget) -> None:
         rows = SequenceModel(parent)
-        super().__init__(tr("Sequences"), rows, parent, _Delegate)
+        super().__init__(tr("Sequences"), rows, parent, _SequenceDelegate)
         self.rows = rows
         self._chosen_key = ""
         self._chosen_chat: str | None = None
@@ -246,7 +247,7 @@ class SequenceTable(RowTable):
             )
 
 
-class _Delegate(RowDelegate):
+class _SequenceDelegate(RowDelegate):
     """The sequence's colour beside its number, the state's mark beside its word."""
 
     rows: SequenceModel
@@ -264,9 +265,6 @@ class _Delegate(RowDelegate):
             self._paint_crisp(painter, lambda: paint_icon(painter, "pin", place, current().muted))
             return rect.adjusted(0, 0, -16, 0)
         return rect
-
-    def is_muted(self, index: Index) -> bool:
-        return self.rows.row_at(index.row()).is_empty
 
     def elide_mode(self, column: int) -> Qt.TextElideMode:
         return Qt.TextElideMode.ElideMiddle if column == TAB else Qt.TextElideMode.ElideRight

@@ -3,6 +3,8 @@
 Holds what is in view and what is chosen; `step_picture` paints it. GUI thread.
 """
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -16,14 +18,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
-from app.inspector.excerpt import USUAL_ZOOM, ZOOMS, Excerpt, Height
 from app.inspector.recording import Recording
-from app.inspector.step_picture import paint_steps
-from app.inspector.step_words import step_words
+from app.inspector.step_columns import USUAL_ZOOM, ZOOMS, Excerpt, Height
+from app.inspector.step_picture import PHASE_WORDS, PHASES, paint_steps
+from app.look.figures import count, decimal, milliseconds, rows
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import as_table
 from app.look.tokens import current
 from app.look.words import tr
+from app.protocol.events import Encoded
+from app.protocol.report import StepReport
 
 DRAG = 4  # pixels that make a click a drag
 Key = Qt.Key
@@ -194,7 +198,7 @@ class StepChart(QAbstractScrollArea):
             self.step_chosen.emit(int(self.recording.columns.figures["step"][index]))
 
     def _choose_neighbour(self, direction: int) -> None:
-        """Of the chosen step; at first the newest one."""
+        """Chooses the step beside the chosen one; at first the newest."""
         newest = len(self.recording.columns) - 1
         index = self.chosen_index
         if newest >= 0:
@@ -229,3 +233,44 @@ class StepChart(QAbstractScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(160, 130)
+
+
+@dataclass(frozen=True, slots=True)
+class StepWords:
+    name: str
+    rows: str
+    times: tuple[tuple[str, str], ...]  # name and length of each phase
+    causes: tuple[str, ...]  # sentences about what held it up
+
+    @property
+    def head(self) -> str:
+        return f"{self.name} · {self.rows}"
+
+    @property
+    def all_times(self) -> str:
+        return " · ".join(f"{phase} {length}" for phase, length in self.times)
+
+
+def step_words(recording: Recording, index: int) -> StepWords:
+    """`index` is a row of the recording's columns."""
+    figures = recording.columns.figures[index]
+    return StepWords(
+        tr("Step {number}", number=count(figures["step"])),
+        rows(int(figures["num_rows"])),
+        tuple((tr(PHASE_WORDS[phase]), _length(float(figures[f"{phase}_ms"]))) for phase in PHASES),
+        tuple(cause.text for cause in recording.causes_at(index)),
+    )
+
+
+def encode_times(report: StepReport | None) -> str:
+    """The time it took to encode pictures and sounds before this step. Empty without any."""
+    events = report.events if report else ()
+    times = [event.ms for event in events if isinstance(event, Encoded) and event.ms]
+    return tr("encoding before it {time}", time=" + ".join(map(milliseconds, times))) if times else ""
+
+
+def _length(duration_ms: float) -> str:
+    """A small model's phases take hundredths of a millisecond."""
+    return (
+        tr("{number} ms", number=decimal(duration_ms, 2)) if duration_ms < 10 else milliseconds(duration_ms)
+    )

@@ -1,4 +1,4 @@
-"""Paints an excerpt of steps: what held them up, columns by sequence, a strip by phase, step numbers.
+"""Paints an excerpt of steps: what held them up, columns by sequence, a strip by phase, numbers, a legend.
 
 The columns are one image a pixel wide each, so that a frame costs the same however many steps share them.
 GUI thread.
@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.inspector.excerpt import Excerpt, Height
-from app.inspector.stacked_columns import scale_for, stacked
 from app.inspector.stalls import Stall
-from app.inspector.step_columns import KINDS
-from app.inspector.step_words import PHASES
+from app.inspector.step_columns import KINDS, Excerpt, Height
 from app.look.figures import count
-from app.look.sequence_colours import SEQUENCE_COLOURS
+from app.look.fonts import small_font
+from app.look.sequence_colours import SEQUENCE_COLOURS, colour_of
 from app.look.tokens import Tokens, current
-from app.look.words import locale, tr
+from app.look.words import locale, mark, tr
 
 MARKS_HEIGHT = 14
 STRIP_HEIGHT = 26
@@ -39,6 +40,24 @@ FADED = len(KINDS) * NUM_COLOURS
 PHASE_COLOURS = 1 + 2 * FADED
 
 Image = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
+Colours = npt.NDArray[np.uint8]
+PHASES = ("schedule", "decode", "sample", "deliver")
+PHASE_WORDS = {
+    "schedule": mark("schedule"),
+    "decode": mark("decode"),
+    "sample": mark("sample"),
+    "deliver": mark("deliver"),
+}
+LEGEND_HEIGHT = 22
+SWATCH = 9
+LEGEND_SPACE = 12
+MARKS = {
+    Stall.FAILED: mark("failed"),
+    Stall.HELD_UP: mark("held up"),
+    Stall.PAUSED: mark("paused"),
+    Stall.NO_WORK: mark("no work"),
+}
 
 
 def paint_steps(
@@ -53,12 +72,12 @@ def paint_steps(
 
 
 def answer_colour(colour: QColor, tokens: Tokens) -> QColor:
-    """Of rows of an answer: lighter than those of its prompt."""
+    """The colour of an answer's rows: lighter than that of its prompt."""
     return _mixed(colour, QColor(tokens.window), 0.45)
 
 
 def drafted_colour(colour: QColor, tokens: Tokens) -> QColor:
-    """Of draft tokens of an answer: lighter still."""
+    """The colour of an answer's draft tokens: lighter still."""
     return _mixed(colour, QColor(tokens.window), 0.72)
 
 
@@ -136,7 +155,7 @@ class _Picture:
     # The images: shape (pixels, columns), of places in the colour table.
 
     def _by_sequence(self, place: QRect, chosen_seq: int | None) -> Image:
-        """Of the height of a column each sequence has its share of the rows."""
+        """The height of a column is divided by each sequence's share of the rows."""
         height, rows = self._pixels(place), self._excerpt.rows
         heights = self._excerpt.heights[self._excerpt.shown] * (height / self._top)
         share = heights / np.maximum(1, self._excerpt.figure("num_rows"))
@@ -223,7 +242,7 @@ class _Picture:
             self._painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, count(int(steps[column])))
 
     def _paint_marks(self) -> None:
-        """Of each group of columns that is as wide as a mark, the worst."""
+        """Paints the worst mark of each group of columns that is as wide as a mark."""
         excerpt, painter = self._excerpt, self._painter
         stalls, width = excerpt.stalls, excerpt.column_width
         every = max(1, -(-MARK_SIDE // width))
@@ -273,3 +292,87 @@ def _mixed(colour: QColor, other: QColor, share: float) -> QColor:
         colour.greenF() + share * (other.greenF() - colour.greenF()),
         colour.blueF() + share * (other.blueF() - colour.blueF()),
     )
+
+
+def stacked(heights: Floats, colours: Colours, height: int) -> Colours:
+    """An image of `height` rows: in each column the layers stand on each other, the first at the foot.
+
+    `heights` in pixels, shape (layers, columns). What is higher than the image is cut. 0 is the ground.
+    """
+    num_layers, num_columns = heights.shape
+    tops = height - np.clip(np.rint(np.cumsum(heights, axis=0)), 0, height).astype(np.intp)
+    # Each place holds the colour's difference to the one above it; uint8 wraps around as intended.
+    changes = np.zeros((height + 1, num_columns), np.uint8)
+    columns = np.arange(num_columns)
+    steps = colours - np.append(colours[1:], np.uint8(0))
+    for layer in range(num_layers):
+        changes[tops[layer], columns] += steps[layer]
+    for above, row in pairwise(changes):  # row by row: numpy's own accumulate takes four times as long
+        row += above
+    return changes[:height]
+
+
+def scale_for(values: npt.NDArray[np.floating[Any]], least: float) -> float:
+    """The top of a scale that all but one in fifty fit below: `least` times 1, 2, 5, 10 and so on.
+
+    One slow step must not make the others invisible, and a round top seldom changes.
+    """
+    wanted = float(np.percentile(values, 98)) if len(values) else 0.0
+    top = least
+    while True:
+        for factor in (1, 2, 5):
+            if wanted <= top * factor:
+                return top * factor
+        top *= 10
+
+
+class StepLegend(QWidget):
+    """Shows as many entries as fit."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFont(small_font())
+        self.setFixedHeight(LEGEND_HEIGHT)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Legend"))
+        self.setAccessibleDescription(
+            tr(
+                "Full colour: prefill. Lighter: decode. Lightest: draft tokens. Marks: cross failed, "
+                "triangle held up, two bars paused, dot no work."
+            )
+        )
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, LEGEND_HEIGHT)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        x = 8.0
+        for name, sign in _entries(tokens):
+            width = SWATCH + 5 + painter.fontMetrics().horizontalAdvance(name)
+            if x + width > self.width():
+                return
+            centre = QPointF(x + SWATCH / 2, LEGEND_HEIGHT / 2)
+            if isinstance(sign, Stall):
+                paint_mark(painter, centre, sign, tokens)
+            else:
+                painter.fillRect(QRectF(x, centre.y() - SWATCH / 2, SWATCH, SWATCH), sign)
+            painter.setPen(QColor(tokens.muted))
+            place = QRectF(x + SWATCH + 5, 0, width, LEGEND_HEIGHT)
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
+            x += width + LEGEND_SPACE
+
+
+def _entries(tokens: Tokens) -> list[tuple[str, QColor | Stall]]:
+    """The most important entries first."""
+    colour = colour_of(0)
+    phases = dict(zip(PHASES, phase_colours(tokens), strict=True))
+    return [
+        (tr("prompt"), colour),
+        (tr("answer"), answer_colour(colour, tokens)),
+        (tr("drafted"), drafted_colour(colour, tokens)),
+        *((tr(word), stall) for stall, word in MARKS.items()),
+        *((tr(PHASE_WORDS[name]), phases[name]) for name in ("schedule", "sample", "deliver", "decode")),
+    ]

@@ -1,17 +1,14 @@
 """The rows of one step's batch as a table: each token with its position and sequence. GUI thread."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
-from itertools import accumulate
+from collections.abc import Iterator, Mapping
+from itertools import accumulate, chain
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
 
-from app.inspector.media_words import LAST_TEXT, kind_text
-from app.inspector.row_table import RowModel, RowTable
-from app.inspector.table_column import Column
-from app.inspector.token_text import shown
+from app.inspector.recording import LAST_TEXT, kind_text, shown
 from app.look.figures import count
+from app.look.table import Column, RowModel
 from app.look.words import mark, tr
 from app.protocol.report import Span, StepReport
 
@@ -43,15 +40,15 @@ class StepRows(RowModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(COLUMNS, parent)
         self._report: StepReport | None = None
-        self._ends: list[int] = []  # of each span its end in the batch
-        self._token_ids: tuple[tuple[int, ...], ...] = ()  # of each span, as far as they are known
+        self._ends: list[int] = []  # one past each span's last row
+        self._token_ids: tuple[tuple[int, ...], ...] = ()  # of each span; empty where they are not known
         self._texts: Mapping[int, bytes] = {}
         self._titles: Mapping[str, str] = {}
 
     def apply(self, report: StepReport | None, texts: Mapping[int, bytes], titles: Mapping[str, str]) -> None:
         self._texts, self._titles = texts, titles
         if report is self._report:
-            self.emit_texts_changed()
+            self.redraw(TEXT, TAB)
             return
         self.beginResetModel()
         spans = report.spans if report else ()
@@ -60,15 +57,9 @@ class StepRows(RowModel):
         self._token_ids = tuple(span.token_ids for span in spans)
         self.endResetModel()
 
-    def emit_texts_changed(self) -> None:
-        """Texts of tokens, or titles, have become known."""
-        if self._ends:
-            self.dataChanged.emit(self.index(0, TEXT), self.index(self._ends[-1] - 1, TAB))
-
-    def unknown_token_ids(self) -> tuple[int, ...]:
-        """The tokens with missing texts, each once."""
-        wanted = dict.fromkeys(token_id for token_ids in self._token_ids for token_id in token_ids)
-        return tuple(one for one in wanted if one > LAST_TEXT and one not in self._texts)
+    @property
+    def token_ids(self) -> Iterator[int]:
+        return chain.from_iterable(self._token_ids)
 
     def seq_at(self, row: int) -> int:
         return self._span_at(row)[0].seq_id
@@ -103,13 +94,7 @@ class StepRows(RowModel):
 
 
 def _phase(span: Span, place: int) -> str:
-    """Of one of its rows."""
     num_draft_tokens_before = place - (span.num_rows - span.num_drafted)
     if num_draft_tokens_before >= 0:
         return tr("draft, accepted") if num_draft_tokens_before < span.num_kept else tr("drafted")
     return tr("prefill") if span.is_prefill else tr("decode")
-
-
-class StepTable(RowTable):
-    def __init__(self, rows: StepRows, parent: QWidget) -> None:
-        super().__init__(tr("Rows of the step"), rows, parent)

@@ -5,27 +5,54 @@ from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.inspector.batch_shares import ShareModel, ShareTable
 from app.inspector.dock_panel import DockPanel
+from app.inspector.panel_buttons import ActionButton, new_action
 from app.inspector.recording import Recording
-from app.inspector.step_rows import StepRows, StepTable
+from app.inspector.sequence_rows import NO_TAB
+from app.inspector.step_rows import StepRows
 from app.inspector.stop_choice import StopChoice
 from app.look.buttons import IconLabel
-from app.look.figures import rows
+from app.look.figures import count, rows
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, heading
+from app.look.table import ROW_HEIGHT, Column, RowModel, RowTable
 from app.look.words import mark, sentences, tr, tr_n, tr_said
-from app.protocol.commands import Command, DescribeTokens, Pause, Resume, RunUntil, StepOnce
-from app.protocol.report import PauseState, StepReport
+from app.protocol.commands import Command, Pause, Resume, RunUntil, StepOnce
+from app.protocol.report import PauseState, Span, StepReport
 
 RUNNING = mark("Pause to see each batch before it is computed. Chats wait meanwhile; Stop still works.")
 NO_MODEL = mark("No model is loaded. Choose one above the chat to step through its batches.")
 RECORDED = mark("This is a recording. Only a running engine can be paused.")
 NOTHING_PLANNED = mark("Nothing planned. Send a message in any tab to see its first batch here.")
+SHARE_COLUMNS = (
+    Column(mark("seq"), mark("The sequence id, seq_id"), "00", is_sequence=True),
+    Column(mark("tab"), mark("The chat"), stretches=True),
+    Column(
+        mark("phase"),
+        mark("Part of a prompt, or the next token of an answer"),
+        (mark("prefill"), mark("decode")),
+        is_muted=True,
+    ),
+    Column(mark("rows"), mark("Rows of the batch"), "9,999", is_number=True),
+    Column(mark("drafted"), mark("Draft tokens among them"), "99", is_number=True),
+    Column(mark("positions"), mark("Positions computed in this step"), "99,999–99,999", is_number=True),
+    Column(
+        mark("logits"),
+        mark("Whether logits are read from its rows to sample a token"),
+        mark("last row"),
+    ),
+    Column(
+        mark("answer"),
+        mark("Tokens generated so far, and the most that were asked for"),
+        mark("9,999 of 9,999"),
+        is_number=True,
+    ),
+)
+MAX_ROWS_SHOWN = 6
 
 
 def state_text(pause: PauseState | None, until: str) -> str:
@@ -67,16 +94,13 @@ class StepperPanel(DockPanel):
         self.shares = ShareModel(self)
         self.rows = StepRows(self)
         self.share_table = ShareTable(self.shares, self)
-        self.row_table = StepTable(self.rows, self)
+        self.row_table = RowTable(tr("Rows of the step"), self.rows, self)
         self._plan_head = heading(tr("Next batch"), self)
         self._plan = PlainLabel(parent=self, tone="muted")
-        self._empty = PlainLabel(parent=self, tone="muted", wraps=True)
         self._planned: StepReport | None = None  # its spans are those of the next batch
-        self._asked: set[int] = set()  # tokens whose texts are on their way
         self._until = ""  # what it runs until, in words
         self._left: PauseState | None = None  # the pause being ended, still in reports
         self._lay_out()
-        self._show_icons()
         self.setFocusProxy(self.stop_choice.condition)
         self.actions_of_step.commanded.connect(self._on_stepped)
         self.stop_choice.commanded.connect(self._on_commanded)
@@ -101,16 +125,13 @@ class StepperPanel(DockPanel):
 
     def reset(self) -> None:
         model = self.recording.model if self.recording.is_live else None
-        self._asked.clear()
         self._planned, self._until = None, ""
         self.stop_choice.set_engine(model.max_sequence_tokens if model else 0)
         self.draw()
 
     def set_titles(self, titles: Mapping[str, str]) -> None:
+        self._planned = None
         super().set_titles(titles)
-        if self.isVisible():
-            self._planned = None
-            self.draw()
 
     def select_sequence(self, seq_id: int) -> None:
         self.stop_choice.select_sequence(seq_id)
@@ -121,21 +142,20 @@ class StepperPanel(DockPanel):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            self._show_icons()
-
-    def _show_icons(self) -> None:
-        self.actions_of_step.show_icons()
+            self.actions_of_step.show_icons()
 
     def _lay_out(self) -> None:
         self.state.setFont(tabular(small_font()))
         self._plan.setFont(tabular(small_font()))
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         buttons = hbox(spacing=2)
         for action, text in zip(
             self.actions_of_step.all, (tr("Pause"), tr("Resume"), tr("Step")), strict=True
         ):
             action.setIconText(text)
-            buttons.addWidget(_button(action, self))
+            button = ActionButton(action, "chip", self)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button.setIconSize(QSize(14, 14))
+            buttons.addWidget(button)
         buttons.addSpacing(10)
         buttons.addWidget(self._mark)
         buttons.addSpacing(2)
@@ -151,18 +171,18 @@ class StepperPanel(DockPanel):
             ),
             self.share_table,
             (self.row_table, 1),
-            (self._empty, 1),
+            (self.message, 1),
             on=self,
             spacing=0,
         )
-        self._empty.setContentsMargins(24, 0, 24, 0)
+        self.message.setContentsMargins(24, 0, 24, 0)
 
     def _show_plan(self, newest: StepReport | None, pause: PauseState | None) -> None:
         has_plan = pause is not None and bool(pause.planned)
         for part in (self._plan_head, self._plan, self.share_table, self.row_table):
             part.setVisible(has_plan)
-        self._empty.setVisible(not has_plan)
-        self._empty.setText(self._why_empty(pause))
+        self.message.setVisible(not has_plan)
+        self.message.setText(self._why_empty(pause))
         if newest is None or pause is None or not has_plan:
             self._planned = None
             return
@@ -172,13 +192,7 @@ class StepperPanel(DockPanel):
             self.shares.apply(pause.planned, self.titles)
             self.stop_choice.suggest(pause.planned[0].seq_id)
         self.rows.apply(self._planned, self.recording.token_texts, self.titles)
-        self._ask_for_texts()
-
-    def _ask_for_texts(self) -> None:
-        unknown = tuple(one for one in self.rows.unknown_token_ids() if one not in self._asked)
-        if unknown:
-            self._asked.update(unknown)
-            self.commanded.emit(DescribeTokens(unknown))
+        self.ask_for_texts(self.rows.token_ids)
 
     def _why_empty(self, pause: PauseState | None) -> str:
         if not self.recording.is_live:
@@ -207,17 +221,6 @@ class StepperPanel(DockPanel):
         self.row_table.scrollTo(first, self.row_table.ScrollHint.PositionAtTop)
         if self.share_table.hasFocus():
             self.sequence_selected.emit(self.shares.spans[current.row()].seq_id)
-
-
-def _button(action: QAction, parent: QWidget) -> QToolButton:
-    button = QToolButton(parent)
-    button.setDefaultAction(action)
-    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    button.setProperty("kind", "chip")
-    button.setIconSize(QSize(14, 14))
-    button.setFont(small_font())
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    return button
 
 
 class StepActions(QObject):
@@ -256,10 +259,62 @@ class StepActions(QObject):
             action.setIconVisibleInMenu(False)
 
     def _new(self, name: str, text: str, tip: str, shortcut: str, command: Command) -> QAction:
-        action = QAction(text, self)
-        action.setObjectName(name)
-        action.setStatusTip(tip)
+        action = new_action(name, text, tip, lambda: self.commanded.emit(command), self)
         action.setToolTip(f"{tip} ({shortcut})")
         action.setShortcut(shortcut)
-        action.triggered.connect(lambda: self.commanded.emit(command))
         return action
+
+
+def share_texts(span: Span, title: str) -> tuple[str, ...]:
+    """A text for each column."""
+    last_pos = span.first_pos + span.num_rows - 1
+    made = count(span.num_generated_tokens)
+    return (
+        str(span.seq_id),
+        title,
+        tr("prefill") if span.is_prefill else tr("decode"),
+        count(span.num_rows),
+        count(span.num_drafted) if span.num_drafted else "",
+        count(last_pos) if span.num_rows == 1 else f"{count(span.first_pos)}–{count(last_pos)}",
+        _logits(span),
+        tr("{part} of {whole}", part=made, whole=count(span.max_tokens)) if span.max_tokens else made,
+    )
+
+
+def _logits(span: Span) -> str:
+    if not span.wants_logits:
+        return tr("none")
+    return rows(1 + span.num_drafted) if span.num_drafted else tr("last row")
+
+
+class ShareModel(RowModel):
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(SHARE_COLUMNS, parent)
+        self.spans: tuple[Span, ...] = ()
+        self._titles: Mapping[str, str] = {}
+
+    def apply(self, spans: tuple[Span, ...], titles: Mapping[str, str]) -> None:
+        self.beginResetModel()
+        self.spans, self._titles = spans, titles
+        self.endResetModel()
+
+    def num_rows(self) -> int:
+        return len(self.spans)
+
+    def text_at(self, row: int, column: int) -> str:
+        span = self.spans[row]
+        return share_texts(span, self._titles.get(span.chat_id) or tr(NO_TAB))[column]
+
+
+class ShareTable(RowTable):
+    """Its height is that of its rows, up to a few."""
+
+    def __init__(self, shares: ShareModel, parent: QWidget) -> None:
+        super().__init__(tr("Sequences in the batch"), shares, parent)
+        self._shares = shares
+        shares.modelReset.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        num_rows = min(max(self._shares.rowCount(), 1), MAX_ROWS_SHOWN)
+        self.setFixedHeight(self.horizontalHeader().sizeHint().height() + num_rows * ROW_HEIGHT + 4)

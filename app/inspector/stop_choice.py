@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QLineEdit, QPushButton, QSpinBox, QWidget
 
-from app.inspector.choice_button import Choice, ChoiceButton
-from app.inspector.token_text import shown
+from app.inspector.panel_buttons import Choice, SelectButton
+from app.inspector.recording import shown
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.layouts import STRETCH, hbox, vbox
@@ -24,28 +24,23 @@ from app.protocol.commands import (
 from app.protocol.report import SlotSnapshot, TokenizedText
 
 POSITION, TOKEN, END, FAILURE = "position", "token", "end", "failure"
-CONDITIONS = (
-    Choice(POSITION, mark("a sequence reaches a position")),
-    Choice(TOKEN, mark("a token is generated")),
-    Choice(END, mark("an answer ends")),
-    Choice(FAILURE, mark("a decode fails")),
-)
-ANY_CHAT = Choice(None, mark("any chat"))
+CONDITIONS = {
+    POSITION: mark("a sequence reaches a position"),
+    TOKEN: mark("a token is generated"),
+    END: mark("an answer ends"),
+    FAILURE: mark("a decode fails"),
+}
 TYPING_MS = 150
 A_FEW_TOKENS = 16
 MAX_CHARS = 100
 NO_TEXT = mark("Type the token's text, including spaces.")
 
 
-def _any_chat() -> Choice:
-    return Choice(ANY_CHAT.value, tr(ANY_CHAT.label))
-
-
 def token_choices(answer: TokenizedText) -> tuple[Choice, ...]:
     """Each token of the text once, in order."""
     tokens = answer.tokens
     written = dict(zip(tokens.token_ids, tokens.texts, strict=True))
-    return tuple(Choice(token_id, f"“{shown(text)}” · {token_id}") for token_id, text in written.items())
+    return tuple((token_id, f"“{shown(text)}” · {token_id}") for token_id, text in written.items())
 
 
 def hint(answer: TokenizedText) -> str:
@@ -65,14 +60,14 @@ class StopChoice(QWidget):
         self._slots: dict[int, SlotSnapshot] = {}
         self._has_engine = False
         self._has_sequence = self._has_position = False  # which the user has chosen
-        self.condition = ChoiceButton(tr("Run until"), self)
-        self.condition.set_choices([Choice(choice.value, tr(choice.label)) for choice in CONDITIONS])
-        self.sequence = ChoiceButton(tr("Sequence"), self)
+        self.condition = SelectButton(tr("Run until"), self)
+        self.condition.set_choices([(kind, tr(words)) for kind, words in CONDITIONS.items()])
+        self.sequence = SelectButton(tr("Sequence"), self)
         self.position = QSpinBox(self)
         self.text = QLineEdit(self)
-        self.token = ChoiceButton(tr("Token"), self)
-        self.chat = ChoiceButton(tr("Chat"), self)
-        self.chat.set_choices((_any_chat(),))
+        self.token = SelectButton(tr("Token"), self)
+        self.chat = SelectButton(tr("Chat"), self)
+        self._offer_chats({})
         self.hint = PlainLabel(parent=self, tone="muted")
         self.run = QPushButton(tr("Run until"), self)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
@@ -129,10 +124,14 @@ class StopChoice(QWidget):
         self._slots = {slot.seq_id: slot for slot in slots}
         names = {slot.seq_id: titles.get(slot.chat_id or "", "") for slot in slots}
         self.sequence.set_choices(
-            [Choice(seq_id, f"{seq_id} · {name}" if name else str(seq_id)) for seq_id, name in names.items()]
+            [(seq_id, f"{seq_id} · {name}" if name else str(seq_id)) for seq_id, name in names.items()]
         )
-        self.chat.set_choices([_any_chat(), *(Choice(chat_id, title) for chat_id, title in titles.items())])
+        self._offer_chats(titles)
         self._enable()
+
+    def _offer_chats(self, titles: Mapping[str, str]) -> None:
+        chats = ((chat_id, title) for chat_id, title in titles.items())
+        self.chat.set_choices([(None, tr("any chat")), *chats])
 
     def select_sequence(self, seq_id: int) -> None:
         if seq_id in self._slots:

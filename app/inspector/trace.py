@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from app.inspector.event_words import words
-from app.inspector.recording_file import Snapshot, write_lines
+from app.inspector.recording import Recording
+from app.inspector.recording_file import write_lines
 from app.inspector.stalls import deliver_ms, has_run
 from app.protocol.events import Event
 from app.protocol.report import PauseState, Span, StepReport
@@ -22,21 +23,21 @@ FIRST_SEQUENCE = 10  # the track of sequence 0
 TraceEvent = dict[str, Any]
 
 
-def save(snapshot: Snapshot, path: Path) -> None:
+def save(recording: Recording, path: Path) -> None:
     """Replaces the file in one step. Raises OSError."""
-    write_lines(path, _lines(snapshot))
+    write_lines(path, _lines(recording))
 
 
-def trace_events(snapshot: Snapshot) -> Iterator[TraceEvent]:
+def trace_events(recording: Recording) -> Iterator[TraceEvent]:
     """Every report has its counters, every step its phases. Times in microseconds from the first step on."""
     names: dict[int, str] = {}  # of the tracks of sequences, by the chat that was in each last
     clock = _Clock()
-    for report in snapshot.steps:
+    for report in recording.steps:
         begin_us = clock.place(report)
         if has_run(report):
             yield from _phases(report, begin_us)
         for span in report.spans:
-            title = snapshot.titles.get(span.chat_id, "closed chat")
+            title = recording.titles.get(span.chat_id, "closed chat")
             names[span.seq_id] = f"seq {span.seq_id} · {title}"
             yield _part(span, report, begin_us, title)
         for event in report.events:
@@ -46,7 +47,7 @@ def trace_events(snapshot: Snapshot) -> Iterator[TraceEvent]:
         if report.pause:
             yield _pause_mark(report.pause, report, begin_us)
         yield from _counters(report, begin_us)
-    yield from _metadata(snapshot, names)
+    yield from _metadata(recording, names)
 
 
 class _Clock:
@@ -126,8 +127,8 @@ def _counters(report: StepReport, at_us: float) -> Iterator[TraceEvent]:
     yield _event("C", "waiting chats", BATCHER, at_us) | {"args": {"waiting": report.num_waiting}}
 
 
-def _metadata(snapshot: Snapshot, names: dict[int, str]) -> Iterator[TraceEvent]:
-    process = f"Skein – {snapshot.model.name}" if snapshot.model else "Skein"
+def _metadata(recording: Recording, names: dict[int, str]) -> Iterator[TraceEvent]:
+    process = f"Skein – {recording.model.name}" if recording.model else "Skein"
     yield _event("M", "process_name", BATCHER, 0) | {"args": {"name": process}}
     tracks = {BATCHER: "batcher"} | {FIRST_SEQUENCE + seq_id: names[seq_id] for seq_id in sorted(names)}
     for track, name in tracks.items():
@@ -139,11 +140,11 @@ def _event(phase: str, name: str, track: int, at_us: float) -> TraceEvent:
     return {"ph": phase, "name": name, "pid": PROCESS, "tid": track, "ts": round(at_us, 3)}
 
 
-def _lines(snapshot: Snapshot) -> Iterator[str]:
+def _lines(recording: Recording) -> Iterator[str]:
     """One event a line, so that a large file can be read with a pager."""
     yield '{"displayTimeUnit": "ms", "traceEvents": ['
     former = ""
-    for event in trace_events(snapshot):
+    for event in trace_events(recording):
         if former:
             yield f"{former},"
         former = json.dumps(event)

@@ -1,38 +1,44 @@
 """The tree panel: versions and forks of the open chat as a picture. GUI thread."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QTextEdit, QWidget
 
 from app.chats.branches import Branch, path_to
 from app.chats.chat import Turn
 from app.inspector.dock_panel import DockPanel
-from app.inspector.parting_box import PartingBox
-from app.inspector.recording import Recording
-from app.inspector.tree_strokes import Seqs, holders_of, token_ranges
-from app.inspector.tree_table import TreeRows, TreeTable, text_of
+from app.inspector.recording import Recording, shown
+from app.inspector.tree_table import Seqs, TreeRows, TreeTable, holders_of, text_of, token_ranges
+from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, heading
 from app.look.popups import Menu
+from app.look.tokens import current
 from app.look.words import mark, tr, tr_n
-from app.protocol.commands import Tokenize, WatchCells
-from app.protocol.report import SlotSnapshot
+from app.protocol.commands import Tokenize
+from app.protocol.report import SlotSnapshot, TokenizedText
 
 NOTHING = mark("This chat is empty. Its versions and forks will appear here.")
 RECORDED = mark("This is a recording. Go back to the running engine to see the branches of a chat.")
 HINT = mark("Click to go there. Choose a second message with Ctrl to compare the two.")
 MAX_ROWS = 20_000  # of a chat that was imported
+TINT = 0.28
+HEIGHT = 88  # some five lines: the tree stays in sight
+_WORDS = re.compile(r"\s*[^\s]+|\s+")
+AROUND = 120  # characters before and behind the first different one: enough to see their tokens
 
 
 class TreePanel(DockPanel):
     NAME = "tree"
+    WATCHES_CELLS = True
     TITLE = mark("Branches")
     SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)
 
-    shown = Signal()  # it can be seen now: the window calls `show_chat`
     turn_activated = Signal(str, object)  # chat_id, the Turn to go to
     answers_requested = Signal(str, object)  # chat_id, the Turn after or instead of which several are wanted
 
@@ -45,10 +51,8 @@ class TreePanel(DockPanel):
         self.parting = PartingBox(self)
         self.head = heading("", self)
         self.figures = PlainLabel(parent=self, tone="muted")
-        self.message = PlainLabel(parent=self, tone="muted", wraps=True)
         self.hint = PlainLabel(tr(HINT), self, tone="muted", wraps=True)
         self.answers = QPushButton(tr("Several answers…"), self)
-        self._is_watching = False
         self._asked: set[str] = set()  # texts to be tokenized
         self._lay_out()
         self.setFocusProxy(self.table)
@@ -82,16 +86,6 @@ class TreePanel(DockPanel):
     def reset(self) -> None:
         self._asked.clear()
         self._show()
-        self._watch(self.isVisible() and self.recording.is_live)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        self._watch(self.recording.is_live)
-        super().showEvent(event)
-        self.shown.emit()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._watch(False)
 
     def _lay_out(self) -> None:
         for label in (self.figures, self.hint):
@@ -100,7 +94,6 @@ class TreePanel(DockPanel):
         self.answers.setToolTip(
             tr("Ask for several answers at once at the chosen message, with settings of your choice")
         )
-        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         top = hbox(self.head, (self.figures, 1), margins=(12, 6, 12, 6), spacing=12)
         foot = hbox((self.hint, 1), self.answers, margins=(12, 6, 12, 8), spacing=12)
@@ -113,11 +106,6 @@ class TreePanel(DockPanel):
         self.message.setVisible(not has_rows)
         self.message.setText(tr(NOTHING if self.recording.is_live else RECORDED))
         self._show_choice()
-
-    def _watch(self, is_watching: bool) -> None:
-        if is_watching != self._is_watching:
-            self._is_watching = is_watching
-            self.commanded.emit(WatchCells(is_watching))
 
     # The cells of each turn.
 
@@ -199,3 +187,152 @@ def _figures(branches: tuple[Branch, ...]) -> str:
         tr_n("{n} chat", "{n} chats", num_chats),
     )
     return " · ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """The first `num_common` pieces of both are equal; `one` and `other` are those that come next, if any."""
+
+    num_common: int
+    num_common_chars: int
+    one: str | None
+    other: str | None
+
+    @property
+    def is_same(self) -> bool:
+        return self.one is None and self.other is None
+
+
+def words_of(text: str) -> list[str]:
+    """In place of tokens, without a model."""
+    return _WORDS.findall(text)
+
+
+def part(one: Sequence[str], other: Sequence[str]) -> Parting:
+    num_common = next(
+        (place for place, (mine, its) in enumerate(zip(one, other, strict=False)) if mine != its),
+        min(len(one), len(other)),
+    )
+    nexts = (pieces[num_common] if num_common < len(pieces) else None for pieces in (one, other))
+    return Parting(num_common, sum(map(len, one[:num_common])), *nexts)
+
+
+def pieces_of(text: str, tokens: Sequence[bytes]) -> list[str]:
+    """A text cut where its tokens end; bytes of one character stay with the token that begins it.
+
+    The text itself, in words, where the tokens do not spell it.
+    """
+    pieces, held = list[str](), b""
+    for token in tokens:
+        held += token
+        try:
+            piece = held.decode()
+        except UnicodeDecodeError:
+            continue
+        pieces.append(piece)
+        held = b""
+    return pieces if "".join(pieces) == text else words_of(text)
+
+
+def around_parting(one: str, other: str) -> tuple[int, str, str]:
+    """The place where a few words before the first difference begin, and both texts from there on, cut."""
+    place = part(one, other).num_common
+    begin = max(one.rfind(" ", 0, max(place - AROUND, 0)), 0)
+    return begin, one[begin : place + AROUND], other[begin : place + AROUND]
+
+
+class PartingBox(QWidget):
+    """`texts_wanted` are to be tokenized and given to `take`."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.head = PlainLabel(parent=self, tone="muted", wraps=True)
+        self.head.setFont(small_font())
+        self.sides = (_Side(tr("First message"), self), _Side(tr("Second message"), self))
+        self._begin, self._around = 0, ("", "")
+        self._tokens: dict[str, tuple[bytes, ...]] = {}
+        vbox(self.head, (hbox(*((side, 1) for side in self.sides)), 1), on=self, margins=(12, 4, 12, 0))
+
+    @property
+    def texts_wanted(self) -> tuple[str, ...]:
+        """Texts whose tokens are not known yet."""
+        return tuple(text for text in dict.fromkeys(self._around) if text and text not in self._tokens)
+
+    def apply(self, one: str, other: str) -> None:
+        if [side.toPlainText() for side in self.sides] == [one, other]:
+            return
+        self._begin, *around = around_parting(one, other)
+        self._around, self._tokens = (around[0], around[1]), {}
+        for side, text in zip(self.sides, (one, other), strict=True):
+            side.setPlainText(text)
+        self._show()
+
+    def take(self, tokenized: TokenizedText) -> None:
+        if tokenized.text in self.texts_wanted:
+            self._tokens[tokenized.text] = tokenized.tokens.texts
+            self._show()
+
+    def _show(self) -> None:
+        if self.texts_wanted:
+            pieces = [words_of(text) for text in self._around]
+        else:
+            pieces = [pieces_of(text, self._tokens.get(text, ())) for text in self._around]
+        parting = part(*pieces)
+        self.head.setText(_words(parting, self._begin + parting.num_common_chars))
+        for side, piece in zip(self.sides, (parting.one, parting.other), strict=True):
+            side.mark(self._begin + parting.num_common_chars, piece or "")
+
+
+def _words(parting: Parting, place: int) -> str:
+    if parting.is_same:
+        return tr("Both are the same.")
+    one, other = (
+        tr("the end") if piece is None else f"“{shown(piece.encode())}”"
+        for piece in (parting.one, parting.other)
+    )
+    return tr(
+        "The same for {number} characters, then {one} and {other}.", number=count(place), one=one, other=other
+    )
+
+
+class _Side(QPlainTextEdit):
+    """What both have is muted, and the first token that differs is marked."""
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setReadOnly(True)
+        self.setAccessibleName(name)
+        self.setFont(small_font())
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFixedHeight(HEIGHT)
+
+    def mark(self, place: int, piece: str) -> None:
+        muted, marked = QTextCharFormat(), QTextCharFormat()
+        muted.setForeground(QColor(current().muted))
+        tint = QColor(current().accent)
+        tint.setAlphaF(TINT)
+        marked.setBackground(tint)
+        self.setExtraSelections(
+            [self._selection(0, place, muted), self._selection(place, place + len(piece), marked)]
+        )
+        cursor = self.textCursor()
+        cursor.setPosition(min(self._place(place), self._end))
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
+    @property
+    def _end(self) -> int:
+        return self.document().characterCount() - 1
+
+    def _place(self, num_chars: int) -> int:
+        """Qt counts in UTF-16."""
+        return len(self.toPlainText()[:num_chars].encode("utf-16-le")) // 2
+
+    def _selection(self, begin: int, end: int, how: QTextCharFormat) -> QTextEdit.ExtraSelection:
+        selection = QTextEdit.ExtraSelection()
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(min(self._place(begin), self._end))
+        cursor.setPosition(min(self._place(end), self._end), QTextCursor.MoveMode.KeepAnchor)
+        selection.cursor, selection.format = cursor, how
+        return selection

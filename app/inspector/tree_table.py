@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QObject, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPainterPath, QPen
@@ -11,15 +13,18 @@ from app.chats.branches import Branch
 from app.chats.chat import Turn, TurnState
 from app.chats.markup import without_markup
 from app.chats.thinking import split_thinking
-from app.inspector.row_table import ROW_HEIGHT, Index, RowDelegate, RowModel, RowTable
-from app.inspector.table_column import Column
-from app.inspector.tree_strokes import Seqs, Strokes, num_tokens, strokes_of, together
 from app.look.figures import count
+from app.look.list import Index
 from app.look.plain_text import one_line
 from app.look.sequence_colours import colour_of
+from app.look.table import ROW_HEIGHT, Column, RowDelegate, RowModel, RowTable
 from app.look.tokens import current
 from app.look.words import mark, tr
+from app.protocol.output import Usage
 from app.protocol.request import Role
+
+if TYPE_CHECKING:
+    from app.protocol.report import CellMap
 
 COLUMNS = (
     Column(
@@ -42,6 +47,88 @@ MAX_CHARS = 200
 MAX_NAMED = 4
 DASH_PX_PER_S = 24
 _CHOOSING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+Seqs = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Strokes:
+    """The lines in one row. Each is named by the rows that it leads to.
+
+    `above` comes down to the row's own dot, from `bend` where that is another lane; `below` leaves it;
+    `through` are the lanes that pass.
+    """
+
+    above: int | None = None
+    bend: int | None = None
+    below: list[int] = field(default_factory=list)
+    through: dict[int, list[int]] = field(default_factory=dict)
+
+
+def strokes_of(branches: Sequence[Branch]) -> list[Strokes]:
+    strokes = [Strokes() for _ in branches]
+    for row, branch in enumerate(branches):
+        if branch.parent is None:
+            continue
+        lane = branches[branch.parent].lane
+        strokes[branch.parent].below.append(row)
+        strokes[row].above = row
+        strokes[row].bend = lane if lane != branch.lane else None
+        for between in strokes[branch.parent + 1 : row]:
+            between.through.setdefault(lane, []).append(row)
+    return strokes
+
+
+def token_ranges(path: Sequence[Turn]) -> list[tuple[int, int]]:
+    """The positions of each turn on a path from the first turn on, as its answers tell; (0, 0) if unknown."""
+    ranges, begin = list[tuple[int, int]](), 0
+    for place, turn in enumerate(path):
+        asked = path[place + 1] if turn.role is Role.USER and place + 1 < len(path) else turn
+        usage = asked.usage
+        end = usage.num_prompt_tokens + (usage.num_generated_tokens if asked is turn else 0)
+        ranges.append((begin, end) if end > begin else (0, 0))
+        begin = max(begin, end)
+    return ranges
+
+
+def num_tokens(branches: Sequence[Branch], row: int, followers: Sequence[int]) -> int:
+    """The tokens of one turn, from the figures of its answers; 0 if unknown."""
+    turn, parent = branches[row].turn, branches[row].parent
+    if turn.role is not Role.USER:
+        return turn.usage.num_generated_tokens
+    asked = max((branches[follower].turn.usage.num_prompt_tokens for follower in followers), default=0)
+    before = branches[parent].turn.usage if parent is not None else Usage()
+    return max(asked - before.num_prompt_tokens - before.num_generated_tokens, 0)
+
+
+def holders_of(cells: "CellMap | None", seq_id: int, ranges: Sequence[tuple[int, int]]) -> list[Seqs]:
+    """The sequences that hold most cells of each range, among the cells of `seq_id`, which comes first.
+
+    Without a map it is the only one.
+    """
+    if cells is None:
+        return [(seq_id,) if end > begin else () for begin, end in ranges]
+    import numpy as np
+
+    own = (cells.holders[:, seq_id // 64] >> np.uint64(seq_id % 64)) & np.uint64(1) != 0
+    positions, words = cells.pos[own], cells.holders[own]
+    held = []
+    for begin, end in ranges:
+        in_range = words[(positions >= begin) & (positions < end)]
+        held.append(_most(in_range, seq_id) if len(in_range) else ())
+    return held
+
+
+def _most(words: object, seq_id: int) -> Seqs:
+    import numpy as np
+
+    bits = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1, bitorder="little")
+    held = np.flatnonzero(2 * bits.sum(axis=0, dtype=np.int64) > len(bits)).tolist()
+    return tuple(sorted(held, key=lambda other: (other != seq_id, other)))
+
+
+def together(seqs: Mapping[int, Seqs], rows: Sequence[int]) -> Seqs:
+    """All sequences that hold one of these rows."""
+    return tuple(sorted({seq_id for row in rows for seq_id in seqs.get(row, ())}))
 
 
 def text_of(turn: Turn) -> str:
@@ -50,7 +137,7 @@ def text_of(turn: Turn) -> str:
 
 
 def line_of(turn: Turn) -> str:
-    """Of one that is being written the end, since that is what moves."""
+    """The beginning; the end while it is being written, since that is what moves."""
     text = text_of(turn)
     text = text[-MAX_CHARS:] if turn.state is TurnState.STREAMING else text[:MAX_CHARS]
     if turn.role is Role.USER:
@@ -84,8 +171,7 @@ class TreeRows(RowModel):
     def note(self, held: Mapping[int, Seqs]) -> None:
         """Which sequences hold which row. Other figures may have changed, too."""
         self.held = held
-        if self.branches:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.branches) - 1, HELD))
+        self.redraw()
 
     def row_of(self, turn: Turn) -> int | None:
         rows = (row for row, one in enumerate(self.branches) if any(place is turn for _, place in one.places))
@@ -105,13 +191,16 @@ class TreeRows(RowModel):
             return ", ".join(map(str, held[:MAX_NAMED])) + (" …" if len(held) > MAX_NAMED else "")
         return ""
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        branch = self.branches[index.row()]
-        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == BRANCH:
-            if not branch.is_shown:
-                return tr("Branch {number}", number=branch.lane + 1)
-            return tr("Branch {number}, shown", number=branch.lane + 1)
-        return super().data(index, role)
+    def spoken_at(self, row: int, column: int) -> str:
+        branch = self.branches[row]
+        if column != BRANCH:
+            return ""
+        if not branch.is_shown:
+            return tr("Branch {number}", number=branch.lane + 1)
+        return tr("Branch {number}, shown", number=branch.lane + 1)
+
+    def is_muted(self, row: int, column: int) -> bool:
+        return super().is_muted(row, column) or not self.branches[row].is_shown
 
 
 def _shape(branches: tuple[Branch, ...]) -> list[tuple[object, ...]]:
@@ -124,7 +213,7 @@ class TreeTable(RowTable):
     clicked_alone = Signal(QModelIndex)  # without a key
 
     def __init__(self, rows: TreeRows, parent: QWidget) -> None:
-        super().__init__(tr("Turns of the chat"), rows, parent, _Delegate)
+        super().__init__(tr("Turns of the chat"), rows, parent, _TreeDelegate)
         self._rows = rows
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.fit()
@@ -145,7 +234,7 @@ class TreeTable(RowTable):
         return sorted(index.row() for index in self.selectionModel().selectedRows())
 
 
-class _Delegate(RowDelegate):
+class _TreeDelegate(RowDelegate):
     rows: TreeRows
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -156,9 +245,6 @@ class _Delegate(RowDelegate):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_branch(painter, option.rect, index.row())
             painter.restore()
-
-    def is_muted(self, index: Index) -> bool:
-        return super().is_muted(index) or not self.rows.branches[index.row()].is_shown
 
     def _paint_branch(self, painter: QPainter, rect: QRect, row: int) -> None:
         branch, strokes = self.rows.branches[row], self.rows.strokes[row]

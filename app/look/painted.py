@@ -4,7 +4,7 @@ from functools import cache
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QStyle, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look import marks
 from app.look.icons import paint_icon, unpainted
@@ -102,14 +102,6 @@ def paint_rounded(
     painter.setBrush(QColor(fill) if fill else Qt.BrushStyle.NoBrush)
     box = QRectF(rect).adjusted(inset, inset, -inset, -inset) if inset else rect
     painter.drawRoundedRect(box, radius, radius)
-
-
-def paint_row_ground(painter: QPainter, rect: QRect, state: QStyle.StateFlag, is_framed: bool) -> None:
-    """Of a row of a list that is chosen or pointed at; the frame is for a chosen one."""
-    is_selected = bool(state & QStyle.StateFlag.State_Selected)
-    if is_selected or state & QStyle.StateFlag.State_MouseOver:
-        edge = current().accent if is_selected and is_framed else ""
-        paint_rounded(painter, rect, 6, 0.5, fill=current().chosen, edge=edge)
 
 
 def paint_tinted(widget: QWidget, colour: str, share: float) -> None:

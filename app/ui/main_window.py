@@ -19,8 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from app.inspector.arrangement import ROWS
-from app.inspector.docks import InspectorDocks
+from app.inspector.docks import ROWS, InspectorDocks
 from app.look.icons import app_icon
 from app.services import diagnostics
 from app.services.model_state import ModelWatch

@@ -19,8 +19,8 @@ from app.engine.engine import Engine
 from app.engine.lens import answers_to
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.inspector.answer_tokens import text_of
-from app.inspector.lens_text import Part, ReadText, heat_of, parts_of, sentence_tokens, sentences_of
+from app.inspector.answer_finder import text_of
+from app.inspector.lens_text import ReadPart, ReadText, heat_of, parts_of, sentence_tokens, sentences_of
 from app.protocol.commands import TokensOf
 from app.protocol.lens import Attention, LeaveOut, ReadAttention, Scores
 from app.protocol.load import LoadParams
@@ -138,7 +138,7 @@ def _answered(
 
 
 def _looked(
-    backend: LlamaBackend, tokens: ChatTokens, part: tuple[int, int], passages: list[Part]
+    backend: LlamaBackend, tokens: ChatTokens, part: tuple[int, int], passages: list[ReadPart]
 ) -> tuple[float, int]:
     assert backend.lens
     began = time.perf_counter()
@@ -151,7 +151,7 @@ def _looked(
 
 
 def _dropped(
-    backend: LlamaBackend, tokens: ChatTokens, part: tuple[int, int], passages: list[Part]
+    backend: LlamaBackend, tokens: ChatTokens, part: tuple[int, int], passages: list[ReadPart]
 ) -> tuple[float, int]:
     assert backend.lens
     began = time.perf_counter()

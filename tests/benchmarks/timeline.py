@@ -80,8 +80,8 @@ def _frames(recording: Recording, scale: float) -> dict[str, list[float]]:
     from PySide6.QtGui import QImage
     from PySide6.QtWidgets import QApplication, QWidget
 
-    from app.inspector.excerpt import ZOOMS
     from app.inspector.step_chart import StepChart
+    from app.inspector.step_columns import ZOOMS
     from app.look.theme import apply_theme
 
     application = QApplication([])

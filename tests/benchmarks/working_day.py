@@ -272,7 +272,7 @@ class Figures:
             {
                 "SQLite": _sqlite_bytes(),
                 "log lines": sum(sys.getsizeof(line.text) for line in log.recent_lines.since(0)),
-                "steps": sum(map(len, recording.steps.so_far.packs)),
+                "steps": sum(map(len, recording.steps.packs)),
                 "free in Python's arenas": python["free"],
             },
         )

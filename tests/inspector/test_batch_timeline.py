@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.inspector.batch_timeline import NO_MODEL, NO_STEP, TimelinePanel
-from app.inspector.excerpt import ZOOMS
 from app.inspector.recording import Recording
+from app.inspector.step_columns import ZOOMS
 from app.inspector.step_picture import (
     AXIS_HEIGHT,
     MARKS_HEIGHT,
@@ -83,13 +83,13 @@ def newest_in_view(panel: TimelinePanel) -> bool:
 
 
 def test_without_steps_it_says_what_to_do(panel: TimelinePanel) -> None:
-    assert panel._empty.isVisible()
-    assert panel._empty.text() == NO_STEP
+    assert panel.message.isVisible()
+    assert panel.message.text() == NO_STEP
     panel.recording.start(None)
     panel.reset()
-    assert panel._empty.text() == NO_MODEL
+    assert panel.message.text() == NO_MODEL
     busy(panel, 1)
-    assert not panel._empty.isVisible()
+    assert not panel.message.isVisible()
 
 
 def test_a_column_is_stacked_by_sequence_and_phase(panel: TimelinePanel) -> None:
@@ -356,7 +356,7 @@ def test_of_the_chosen_step_the_cause_is_told(panel: TimelinePanel) -> None:
 def test_the_chosen_step_is_read_once(panel: TimelinePanel, monkeypatch: pytest.MonkeyPatch) -> None:
     busy(panel, 700)
     panel.select_step(40)
-    monkeypatch.setattr("app.inspector.packed_steps.unpack", None)
+    monkeypatch.setattr("app.inspector.recording.zlib.decompress", None)
     feed(panel, busy_step(701))
     assert panel._head.text().startswith("Step 40 ")
     assert panel.rows.rowCount() == busy_step(40).num_rows
@@ -380,7 +380,7 @@ def test_hidden_it_draws_nothing(
 def test_a_frame_touches_no_report(panel: TimelinePanel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten thousand steps are scrolled through without one of them being unpacked."""
     busy(panel, 700)
-    monkeypatch.setattr("app.inspector.packed_steps.unpack", None)
+    monkeypatch.setattr("app.inspector.recording.zlib.decompress", None)
     for zoom in (-10, 3, 3, 9):
         panel.chart.zoom(zoom)
         panel.chart.pan(-200)

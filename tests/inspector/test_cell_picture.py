@@ -1,7 +1,6 @@
 import gc
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,11 +111,11 @@ def test_shared_cells_are_hatched_however_small_they_are(side) -> None:
     assert colour_of(0).name() in colours
 
 
-def test_only_rows_that_changed_are_drawn_again() -> None:
+def test_what_has_changed_is_drawn_again() -> None:
     picture = picture_of([()] * 40)
     changed = [()] * 12 + [(1,)] + [()] * 27
-    assert picture.apply(cell_map(changed), NO_SEQUENCE) == [(3, 4)]
-    assert picture.apply(cell_map(changed), NO_SEQUENCE) == []
+    assert picture.apply(cell_map(changed), NO_SEQUENCE)
+    assert not picture.apply(cell_map(changed), NO_SEQUENCE)
     assert colours_of_square(picture, 3, 0) == {colour_of(1).name()}
 
 
@@ -125,12 +124,6 @@ def test_pictures_without_a_cell_leave_nothing() -> None:
     for _ in range(3):
         picture_of([])
     assert _num_memoryviews() == before
-
-
-def test_far_apart_changes_are_drawn_apart() -> None:
-    picture = picture_of([()] * 40)
-    changed = [(0,)] + [()] * 38 + [(0,)]
-    assert picture.apply(cell_map(changed), NO_SEQUENCE) == [(0, 1), (9, 10)]
 
 
 def test_rows_out_of_sight_are_there_when_they_are_scrolled_to() -> None:
@@ -148,7 +141,7 @@ def test_changes_lead_to_the_picture_that_is_drawn_at_once(seed) -> None:
     for at in (rng.randrange(30), rng.randrange(30)):
         picture.apply(cell_map(holders[:at] + [()] * (30 - at)), NO_SEQUENCE)
     picture.apply(cell_map(holders), NO_SEQUENCE)
-    assert np.array_equal(picture._pixels, picture_of(holders, side=2)._pixels)
+    assert picture.image == picture_of(holders, side=2).image
 
 
 def _num_memoryviews() -> int:

@@ -1,15 +1,20 @@
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QByteArray, QPoint, QSize, Qt
+from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, QSize, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QMenu, QTabBar, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.inspector.dock_panel import DockPanel, Later
-from app.inspector.docks import STATE_VERSION, InspectorDocks
+from app.inspector.docks import ROWS, STATE_VERSION, InspectorDocks
 from app.protocol.commands import CheckCells
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
+from tests.inspector.steps import busy_step
+
+ALL_NAMES = {kind.NAME for _, kinds in ROWS for kind in kinds}
+FRONT_NAMES = {kinds[0].NAME for _, kinds in ROWS}
 
 
 class Noted(DockPanel):
@@ -53,7 +58,7 @@ class Behind(Noted):
     NAME, TITLE = "behind", "Behind"
 
 
-ROWS = ((5, (Above,)), (5, (Front, Behind)))
+NOTED_ROWS = ((5, (Above,)), (5, (Front, Behind)))
 
 
 @pytest.fixture
@@ -67,7 +72,7 @@ def window(qtbot: QtBot) -> Iterator[QMainWindow]:
 
 @pytest.fixture
 def docks(window: QMainWindow, qtbot: QtBot) -> InspectorDocks:
-    docks = InspectorDocks(window, ROWS)
+    docks = InspectorDocks(window, NOTED_ROWS)
     window.show()
     qtbot.waitExposed(window)
     settle()
@@ -294,7 +299,7 @@ class TestSaving:
         qtbot.addWidget(window)
         window.setCentralWidget(QTextEdit())
         window.resize(1000, 700)
-        docks = InspectorDocks(window, ROWS)
+        docks = InspectorDocks(window, NOTED_ROWS)
         docks.restore_state(arrangement, is_shown)
         window.show()
         settle()
@@ -374,3 +379,94 @@ class TestPanels:
         docks.set_titles({})
         assert all(panel.titles == {} for panel in docks.panels)
         assert docks.recording.titles == {"sums": "Sums"}
+
+
+class Work(QObject):
+    """Counts what each panel does: how often it is drawn, and how often anything in it is painted."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self.num_draws: Counter[str] = Counter()
+        self.num_paints: Counter[str] = Counter()
+        for kind in (kind.load() if isinstance(kind, Later) else kind for _, kinds in ROWS for kind in kinds):
+            monkeypatch.setattr(kind, "draw", self._counted(kind))
+
+    def _counted(self, kind: type[DockPanel]) -> object:
+        draw = kind.draw
+
+        def counted(panel: DockPanel) -> None:
+            self.num_draws[panel.NAME] += 1
+            draw(panel)
+
+        return counted
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint:
+            part: QObject | None = watched
+            while part is not None and not isinstance(part, DockPanel):
+                part = part.parent()
+            if part is not None:
+                self.num_paints[part.NAME] += 1
+        return False
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch, qapp: QApplication) -> Iterator[Work]:
+    work = Work(monkeypatch)
+    qapp.installEventFilter(work)
+    yield work
+    qapp.removeEventFilter(work)
+
+
+@pytest.fixture
+def all_docks(work: Work, qtbot: QtBot) -> InspectorDocks:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    window.setCentralWidget(QTextEdit())
+    window.resize(1280, 800)
+    docks = InspectorDocks(window, ROWS)
+    docks.set_model(model_info())
+    window.show()
+    qtbot.waitExposed(window)
+    return docks
+
+
+def stream(all_docks: InspectorDocks, work: Work) -> None:
+    """Eight tabs for ten pulses."""
+    for _ in range(4):
+        QApplication.processEvents()
+    work.num_draws.clear()
+    work.num_paints.clear()
+    for step in range(1, 101):
+        all_docks.append((busy_step(step, 8),))
+        if step % 10 == 0:
+            all_docks._on_pulse()
+            while all_docks._undrawn:
+                all_docks._draw_next()
+            QApplication.processEvents()
+    assert all_docks.recording.num_seen == 100
+
+
+def test_of_the_usual_docks_only_those_in_front_work(all_docks: InspectorDocks, work: Work) -> None:
+    stream(all_docks, work)
+    assert work.num_draws.keys() == work.num_paints.keys() == FRONT_NAMES
+    assert max(work.num_draws.values()) < 20
+
+
+def test_a_closed_inspector_does_nothing(all_docks: InspectorDocks, work: Work) -> None:
+    all_docks.set_shown(False)
+    stream(all_docks, work)
+    assert (work.num_draws, work.num_paints) == ({}, {})
+
+
+def test_torn_off_every_panel_is_drawn_as_often_as_the_others(all_docks: InspectorDocks, work: Work) -> None:
+    for name in ALL_NAMES:
+        all_docks.dock(name).setFloating(True)
+    stream(all_docks, work)
+    assert work.num_draws.keys() == ALL_NAMES
+    assert max(work.num_draws.values()) - min(work.num_draws.values()) <= 1
+
+
+def test_a_panel_that_is_made_later_is_the_one_that_is_named() -> None:
+    for later in (kind for _, kinds in ROWS for kind in kinds if isinstance(kind, Later)):
+        assert (later.NAME, later.TITLE) == (later.load().NAME, later.load().TITLE)

@@ -1,17 +1,23 @@
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
-from app.inspector.event_list import TEXT
-from app.inspector.events import EventsPanel
-from app.inspector.recording import Recording
+from app.inspector.events import KIND, STEP, TAB, TEXT, TRIM, Clock, EventFilter, EventList, EventsPanel
+from app.inspector.recording import MAX_EVENTS, Journal, JournalEntry, Recording
 from app.protocol.events import Event, EventKind, Told
 from tests.inspector.reports import report
+
+FORK = Told(EventKind.FORK, "forked sequence 0 into 1", 1, "sums")
+EVICT = Told(EventKind.EVICT, "evicted 412 tokens", 0, "notes")
+NATIVE = Told(EventKind.NATIVE, "cudaMalloc failed: out of memory")
 
 
 def event(number: int, kind: EventKind = EventKind.LEASE) -> Event:
@@ -165,3 +171,92 @@ def test_another_model_starts_afresh(panel: EventsPanel) -> None:
 def test_buttons_without_words_have_a_name(panel: EventsPanel) -> None:
     buttons = panel.findChildren(QToolButton)
     assert all(button.text() or button.accessibleName() for button in buttons)
+
+
+def journal_of(*events: Event) -> Journal[Event]:
+    journal: Journal[Event] = Journal(MAX_EVENTS)
+    for step, event in enumerate(events, start=1):
+        journal.append(JournalEntry(step, float(step), event))
+    return journal
+
+
+@pytest.fixture
+def events(qtbot: QtBot) -> EventList:
+    events = EventList()
+    events.set_titles({"sums": "Sums", "notes": "Notes"})
+    return events
+
+
+def texts(events: EventList) -> list[str]:
+    return [events.index(row, TEXT).data() for row in range(events.rowCount())]
+
+
+def test_each_event_is_a_line_with_its_step_kind_and_tab(events: EventList) -> None:
+    events.follow(journal_of(EVICT, FORK))
+    line = [events.index(1, column).data() for column in (STEP, KIND, TAB, TEXT)]
+    assert line == ["2", "fork", "Sums", "forked sequence 0 into 1"]
+
+
+def test_it_is_a_proper_model_and_only_new_lines_are_added(events: EventList) -> None:
+    QAbstractItemModelTester(events, QAbstractItemModelTester.FailureReportingMode.Fatal, events)
+    journal = journal_of(EVICT)
+    events.follow(journal)
+    journal.append(JournalEntry(2, 2.0, FORK))
+    assert events.read_on()
+    assert not events.read_on()
+    assert texts(events) == [EVICT.text, FORK.text]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shown"),
+    [
+        (EventFilter(), [EVICT, FORK, NATIVE]),
+        (EventFilter(kinds=frozenset({EventKind.FORK, EventKind.NATIVE})), [FORK, NATIVE]),
+        (EventFilter(seq_id=0), [EVICT]),
+        (EventFilter(needle="CUDA"), [NATIVE]),
+        (EventFilter(needle="notes"), [EVICT]),  # also by the tab
+        (EventFilter(kinds=frozenset()), []),
+    ],
+)
+def test_lines_are_filtered_by_kind_sequence_and_words(
+    events: EventList, wanted: EventFilter, shown: list[Event]
+) -> None:
+    journal = journal_of(EVICT, FORK, NATIVE)
+    events.follow(journal)
+    events.set_filter(wanted)
+    assert texts(events) == [event.text for event in shown]
+    journal.append(JournalEntry(4, 4.0, EVICT))
+    assert events.read_on() == (EVICT in shown)
+
+
+def test_the_lines_are_bounded(events: EventList) -> None:
+    journal = journal_of()
+    events.follow(journal)
+    for step in range(MAX_EVENTS + TRIM + 1):
+        journal.append(JournalEntry(step, 0.0, FORK))
+        if step % 1000 == 0:
+            events.read_on()
+    events.read_on()
+    assert events.rowCount() == MAX_EVENTS
+    assert events.index(MAX_EVENTS - 1, STEP).data() == f"{MAX_EVENTS + TRIM:,}"
+
+
+def test_lines_are_taken_along_as_text_and_as_json(events: EventList) -> None:
+    events.clock = Clock(start=0.5)
+    events.follow(journal_of(FORK, NATIVE))
+    assert events.as_text([0]) == "1\t0.500 s\tfork\t1\tSums\tforked sequence 0 into 1\n"
+    first, second = map(json.loads, events.as_json_lines([0, 1]).splitlines())
+    assert first == {
+        "step": 1,
+        "time": "0.500 s",
+        "kind": "fork",
+        "seq_id": 1,
+        "chat_id": "sums",
+        "tab": "Sums",
+        "text": "forked sequence 0 into 1",
+    }
+    assert (second["seq_id"], second["tab"]) == (None, None)
+
+
+def test_live_events_carry_the_time_of_day() -> None:
+    assert re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3}", Clock().text(12.5))

@@ -99,24 +99,24 @@ def test_what_happened_while_it_was_hidden_is_there_when_it_is_shown(shown: Show
     shown.panel.select_sequence(1)
     shown.panel.recording.append([report_with(cell_map([(1,)] * 3 + [()] * 37))])
     shown.panel.show()
-    assert shown.panel.figures.text.startswith(f"3{NO_BREAK}cells{NO_BREAK}used")
+    assert shown.panel.figures.text().startswith(f"3{NO_BREAK}cells{NO_BREAK}used")
     assert shown.panel.grid.chosen_seq == 1
 
 
 def test_without_a_map_it_says_why(shown: Shown) -> None:
     shown.panel.recording.start(None)
     shown.panel.reset()
-    assert shown.panel._empty.text() == NO_MODEL
+    assert shown.panel.message.text() == NO_MODEL
     assert not shown.panel.grid.isVisible()
     shown.panel.show_recording(Recording(name="run.jsonl"))
-    assert shown.panel._empty.text() == NO_MAP
+    assert shown.panel.message.text() == NO_MAP
 
 
 # What it says
 
 
 def test_the_figures_are_those_of_the_map(shown: Shown) -> None:
-    assert shown.panel.figures.text.replace(NO_BREAK, " ") == (
+    assert shown.panel.figures.text().replace(NO_BREAK, " ") == (
         "35 cells used · 5 free of 40 · 10 shared (29% of used) · fragmentation 0% (0 gaps) · high water 37"
     )
 
@@ -124,7 +124,7 @@ def test_the_figures_are_those_of_the_map(shown: Shown) -> None:
 def test_a_newer_map_is_drawn_and_reports_without_one_change_nothing(shown: Shown) -> None:
     newer = cell_map([(1,)] * 2 + [()] * 38)
     tell(shown.panel, report_with(newer, step=2), StepReport(3, (), (), (), report_with(newer).cells))
-    assert shown.panel.figures.text.startswith(f"2{NO_BREAK}cells{NO_BREAK}used")
+    assert shown.panel.figures.text().startswith(f"2{NO_BREAK}cells{NO_BREAK}used")
 
 
 def test_the_cell_of_the_keys_is_told_in_words(shown: Shown, qtbot: QtBot) -> None:

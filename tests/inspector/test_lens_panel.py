@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
-from app.inspector.answer_tokens import AnswerSource
+from app.inspector.answer_finder import AnswerSource
 from app.inspector.lens_panel import LensPanel
-from app.inspector.passage_table import DROPPED, PASSAGE, READ
+from app.inspector.lens_view import DROPPED, PASSAGE, READ
 from app.inspector.recording import Recording
 from app.protocol.commands import DescribeTokens, TokensOf
 from app.protocol.lens import Attention, LeaveOut, LensRefusal, ReadAttention, Scores, StopLens
@@ -130,7 +130,7 @@ def test_a_model_that_cannot_be_read_says_why(panel: LensPanel, commands: list[o
 
 
 def test_it_begins_with_the_sentence_that_was_pointed_at(panel: LensPanel, commands: list[object]) -> None:
-    source = panel.reader.source
+    source = panel.finder.source
     assert source
     panel.show_answer(source, "Yes.")
     question = commands[-1]

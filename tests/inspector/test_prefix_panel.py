@@ -5,9 +5,8 @@ import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
-from app.inspector.logbook import MAX_LEASES
 from app.inspector.prefix_panel import COLUMNS, NOTHING, WHY, PrefixPanel
-from app.inspector.recording import Recording
+from app.inspector.recording import MAX_LEASES, Recording
 from app.protocol.commands import DescribeTokens
 from app.protocol.output import PrefixEnd
 from app.protocol.report import Lease, TokenTexts

@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
-from app.inspector.answer_tokens import AnswerSource
-from app.inspector.candidate_table import AFTER, BEFORE, RULED_OUT, TOKEN
-from app.inspector.probabilities import CHOOSE, COMPUTING, PAUSED, RECORDED, ProbabilitiesPanel
+from app.inspector.answer_finder import AnswerSource
+from app.inspector.answer_tables import AFTER, BEFORE, RULED_OUT, TOKEN
+from app.inspector.probabilities import COMPUTING, PAUSED, ProbabilitiesPanel
 from app.inspector.recording import Recording
 from app.protocol.lens import LayerWord, LayerWords, ReadLayers
 from app.protocol.output import FinishReason, Output, SampledToken, TokenLogprob, Usage
@@ -205,11 +205,11 @@ def test_hidden_it_neither_follows_a_choice_nor_asks(
 
 
 def test_without_an_answer_it_says_what_to_do(panel: ProbabilitiesPanel) -> None:
-    assert panel.message.text() == CHOOSE
+    assert panel.message.text() == ProbabilitiesPanel.CHOOSE
     show_answer(panel)
     panel.recording.start(model_info(name="other"))
     panel.reset()
-    assert panel.message.text() == CHOOSE
+    assert panel.message.text() == ProbabilitiesPanel.CHOOSE
     assert panel.tokens.rowCount() == 0
     panel.show_recording(Recording(name="old.jsonl"))
-    assert panel.message.text() == RECORDED
+    assert panel.message.text() == ProbabilitiesPanel.RECORDED

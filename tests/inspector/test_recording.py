@@ -1,13 +1,57 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from app.inspector.recording import MAX_TITLES, Recording
+from app.inspector.recording import (
+    LAST_TEXT,
+    MAX_TITLES,
+    NUM_UNPACKED,
+    PER_PACK,
+    Journal,
+    JournalEntry,
+    PackedSteps,
+    Recording,
+)
 from app.inspector.stalls import Stall
 from app.protocol.events import EventKind, Told
-from app.protocol.report import CellMap, ChatTokens, TokenizedText, TokenTexts
+from app.protocol.output import FinishReason, PrefixEnd, SampledToken, TokenLogprob
+from app.protocol.report import (
+    CellCheck,
+    CellMap,
+    ChatTokens,
+    HibernatedChat,
+    Lease,
+    PauseState,
+    StepReport,
+    TokenizedText,
+    TokenTexts,
+)
 from tests.fakes import model_info
-from tests.inspector.steps import busy_step, idle_step, span, step
+from tests.inspector.reports import report
+from tests.inspector.steps import busy_step, idle_step, span, step, waiting
+
+RARE = replace(
+    busy_step(3),
+    outputs=(
+        replace(
+            busy_step(3).outputs[0],
+            finish_reason=FinishReason.STOP,
+            notice="cut",
+            logprobs=(SampledToken(TokenLogprob(7, b"\xe2", float("-inf"), 0.0), ()),),
+        ),
+    ),
+    events=(Told(EventKind.HIBERNATE, "hibernated", 2, "chat 2"),),
+    leases=(Lease("request 1", "chat 1", 1, 5, 4, 0, 0, 9, PrefixEnd.EDITED, (1, 2), (1, 3)),),
+    hibernated=(HibernatedChat("chat 9", 400, 1 << 20, True),),
+    waiting=(waiting(),),
+    last_check=CellCheck(3, 8192, "cell 4: ours 3, theirs 5"),
+    pause=PauseState("", (span(0, 9),)),
+    answers=(TokenTexts((7,), (b"\xe2",)),),
+    return_code=1,
+)
 
 
 def cell_map() -> CellMap:
@@ -126,3 +170,89 @@ def test_what_one_panel_asked_for_is_not_kept_with_the_step() -> None:
     assert recording.newest.answers == ()
     recording.start(None)
     assert (recording.chat_tokens, recording.tokenized) == (None, None)
+
+
+def test_a_reader_gets_what_is_new_to_it() -> None:
+    journal: Journal[str] = Journal(3)
+    for number, word in enumerate("abcde"):
+        journal.append(JournalEntry(number, 0.0, word))
+    assert [entry.what for entry in journal.new_since(3)] == ["d", "e"]
+    assert [entry.what for entry in journal.new_since(0)] == ["c", "d", "e"]  # the first two are forgotten
+    assert journal.new_since(5) == []
+
+
+def test_events_keep_the_step_they_happened_in() -> None:
+    recording = Recording()
+    recording.append([report(7, events=(Told(EventKind.FORK, "forked", 1, "sums"),))])
+    (entry,) = recording.events.entries
+    assert (entry.step, entry.what.text) == (7, "forked")
+
+
+def test_the_first_disagreement_is_kept() -> None:
+    recording = Recording()
+    first = CellCheck(3, 100, "one more")
+    for check in (CellCheck(1, 100), first, CellCheck(5, 100, "two more"), CellCheck(9, 100)):
+        recording.append([replace(report(check.step), last_check=check)])
+    assert recording.disagreement == first
+
+
+def test_a_report_comes_back_as_it_was() -> None:
+    reports = [busy_step(1), step(2), RARE, idle_step(4)] * PER_PACK
+    kept = PackedSteps(1_000)
+    for one in reports:
+        kept.append(one)
+    assert list(kept) == reports
+    assert type(kept[2].slots[0].state) is type(RARE.slots[0].state)
+    assert kept[2].outputs[0].finish_reason is FinishReason.STOP
+
+
+@given(st.integers(0, 3 * PER_PACK), st.integers(1, 2 * NUM_UNPACKED + PER_PACK))
+def test_the_newest_steps_are_kept_whatever_is_packed(more: int, max_steps: int) -> None:
+    all_steps = _cheap_steps(NUM_UNPACKED + more)
+    kept = PackedSteps(max_steps)
+    for one in all_steps:
+        kept.append(one)
+    expected = all_steps[-max_steps:]
+    assert len(kept) == len(expected)
+    assert list(kept) == expected
+    assert list(kept.copy()) == expected
+    assert (kept[0], kept[-1], kept[len(expected) // 2]) == (
+        expected[0],
+        expected[-1],
+        expected[len(expected) // 2],
+    )
+    for number in (0, 1, len(expected) // 2, len(expected)):
+        assert kept.newest(number) == expected[len(expected) - number :]
+
+
+def test_what_was_kept_at_one_moment_stays_while_steps_go_on() -> None:
+    kept = PackedSteps(NUM_UNPACKED)
+    for one in _cheap_steps(NUM_UNPACKED):
+        kept.append(one)
+    before = kept.copy()
+    for one in _cheap_steps(3 * PER_PACK):
+        kept.append(one)
+    assert list(before) == _cheap_steps(NUM_UNPACKED)
+    assert len(before) == NUM_UNPACKED
+
+
+def test_there_is_nothing_beyond_the_ends() -> None:
+    kept = PackedSteps(10)
+    kept.append(step(1))
+    assert kept[0] == step(1)
+    for place in (1, -2):
+        with pytest.raises(IndexError):
+            kept[place]
+
+
+def _cheap_steps(number: int) -> list[StepReport]:
+    return [step(one) for one in range(number)]
+
+
+def test_tokens_without_a_text_are_asked_for_once() -> None:
+    recording = Recording()
+    recording.token_texts[7] = b" cat"
+    assert recording.unknown_tokens([9, 7, 9, LAST_TEXT - 1, 8]) == (9, 8)
+    assert recording.unknown_tokens([8, 10]) == (10,)
+    recording.start(model_info())
+    assert recording.unknown_tokens([8]) == (8,)

@@ -12,17 +12,16 @@ from pytestqt.qtbot import QtBot
 from qasync import QEventLoop
 
 from app.bridge import tasks
-from app.inspector.arrangement import ROWS
 from app.inspector.batch_timeline import TimelinePanel
-from app.inspector.docks import InspectorDocks
+from app.inspector.docks import ROWS, InspectorDocks
 from app.inspector.events import EventsPanel
 from app.inspector.recording import Recording
-from app.inspector.recording_file import Snapshot, load, save
+from app.inspector.recording_file import load, save
 from app.inspector.recording_files import LINES, TRACE
 from app.protocol.commands import CheckCells
 from tests.fakes import model_info
 from tests.inspector.steps import busy_step
-from tests.inspector.test_packed_steps import RARE
+from tests.inspector.test_recording import RARE
 from tests.inspector.trace_format import check_trace
 
 LIVE_TITLES = {"chat 0": "Live tab"}
@@ -47,7 +46,7 @@ def recorded(tmp_path: Path) -> Path:
     recording = Recording()
     recording.note_titles({"chat 0": "Recorded tab"})
     recording.append([busy_step(7), busy_step(8)])
-    save(Snapshot.of(recording), tmp_path / "steps.jsonl")
+    save(recording, tmp_path / "steps.jsonl")
     return tmp_path / "steps.jsonl"
 
 
@@ -132,7 +131,7 @@ async def test_another_model_does_not_touch_what_is_looked_at(
     docks.set_model(None)
     assert timeline(docks)._head.text().startswith("Step 8 ")
     docks.show_live()
-    assert timeline(docks)._empty.isVisible()
+    assert timeline(docks).message.isVisible()
 
 
 async def test_nothing_is_asked_of_the_engine_about_what_was_recorded(
@@ -172,7 +171,7 @@ async def test_no_panel_fails_at_what_a_foreign_file_may_tell(
     recording.start(model_info(n_ctx=2**53, n_seq_max=1_000, n_ctx_train=-1, cell_bytes=2**53))
     limits = itertools.cycle([2**53, -(2**53), 2**31, -1, 0, 1])
     recording.append([_at_limits(replace(RARE, step=number), limits) for number in range(5)])
-    save(Snapshot.of(recording), tmp_path / "odd.jsonl")
+    save(recording, tmp_path / "odd.jsonl")
     docks.show_recording(load(tmp_path / "odd.jsonl"))
     for panel in docks.panels:
         docks.show_panel(panel.NAME)

@@ -7,13 +7,13 @@ from app.inspector.sequence_rows import (
     COLUMNS,
     NUMBER_OF,
     SequenceRow,
-    as_json,
     row_tip,
     rows_of,
     sort_key,
     texts_of,
     widest_text,
 )
+from app.inspector.sequences import as_json
 from app.look import marks
 from app.protocol.output import Usage
 from app.protocol.report import (

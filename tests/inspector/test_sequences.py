@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.inspector.recording import Recording
 from app.inspector.sequence_rows import COLUMNS, STATE
-from app.inspector.sequences import NO_MODEL, SequencesPanel
+from app.inspector.sequences import NO_MODEL, CheckBadge, SequencesPanel, check_text
 from app.protocol.commands import CheckCells, ClearCells, Hibernate, Pin, Restore
 from app.protocol.report import CellCheck, HibernatedChat, SlotSnapshot, SlotState, WaitingRequest, WaitReason
 from tests.fakes import model_info
@@ -21,6 +21,8 @@ STEP = replace(
     report(1, decoding(0, "sums"), WARM, hibernated=(HibernatedChat("haiku", 640, 2**20, True),)),
     waiting=(WaitingRequest("of letter", "letter", WaitReason.QUEUED, 20, 0, 0.5),),
 )
+AGREES = CellCheck(1204, 2823)
+DIFFERS = CellCheck(1300, 2823, "the library has 2823, among them [(3, (1,))] that our books do not have")
 
 
 @pytest.fixture
@@ -53,8 +55,8 @@ def commanded(panel: SequencesPanel, qtbot: QtBot, key: str, text: str) -> objec
 def test_without_a_model_it_says_what_to_do(panel: SequencesPanel) -> None:
     panel.recording.start(None)
     panel.reset()
-    assert panel._empty.isVisible()
-    assert panel._empty.text() == NO_MODEL
+    assert panel.message.isVisible()
+    assert panel.message.text() == NO_MODEL
     assert not panel.table.isVisible()
 
 
@@ -161,3 +163,37 @@ def test_the_columns_are_kept_with_the_window(panel: SequencesPanel, qtbot: QtBo
     again.restore_layout(panel.save_layout())
     hidden = [number for number in range(len(COLUMNS)) if again.table.isColumnHidden(number)]
     assert hidden == [3]
+
+
+def test_it_says_when_the_library_was_asked_and_that_it_agreed() -> None:
+    assert check_text(AGREES, None) == "Agrees with llama.cpp: 2,823 cells, step 1,204"
+    assert check_text(None, None) == "Not yet compared with llama.cpp"
+    assert "cannot be listed" in check_text(CellCheck(3, 0, can_compare=False), None)
+
+
+def test_a_disagreement_stays_whatever_later_checks_say() -> None:
+    assert check_text(AGREES, DIFFERS) == "Disagreed with llama.cpp at step 1,300"
+
+
+def test_the_evidence_of_a_disagreement_can_be_copied(qtbot: QtBot) -> None:
+    frame = QWidget()
+    qtbot.addWidget(frame)
+    badge = CheckBadge(frame)
+    frame.show()
+    badge.apply(AGREES, None)
+    assert not badge.copy.isVisible()
+    badge.apply(DIFFERS, DIFFERS)
+    assert badge.copy.isVisible()
+    badge.copy.click()
+    assert QGuiApplication.clipboard().text() == f"step 1300: 2823 cells compared, {DIFFERS.difference}"
+
+
+def test_the_library_can_be_asked_now_but_not_about_a_recording(qtbot: QtBot) -> None:
+    frame = QWidget()
+    qtbot.addWidget(frame)
+    badge = CheckBadge(frame)
+    with qtbot.waitSignal(badge.check_requested):
+        badge.check.click()
+    badge.set_live(False)
+    with qtbot.assertNotEmitted(badge.check_requested):
+        badge.check.click()

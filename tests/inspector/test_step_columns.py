@@ -1,8 +1,14 @@
 from dataclasses import replace
 
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
 from app.inspector.stalls import Stall
-from app.inspector.step_columns import DECODE, DRAFTED, PREFILL, StepColumns
+from app.inspector.step_columns import DECODE, DRAFTED, PREFILL, StepColumns, tallest, worst
 from tests.inspector.steps import busy_step, idle_step, span, step
+
+floats = st.floats(0, 100, width=32)
 
 
 def test_a_step_is_a_row_of_numbers() -> None:
@@ -50,3 +56,31 @@ def test_rows_beyond_what_can_be_counted_are_drawn_as_many() -> None:
     columns.append(0, step(1, span(0, 0, 70_000, is_prefill=True)))
     assert columns.rows[0, 0, PREFILL] == 65_535
     assert columns.figures["num_rows"][0] == 70_000
+
+
+def numbers(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+def test_the_highest_step_stands_for_its_column() -> None:
+    values = numbers(1, 9, 2, 3, 8, 1)
+    assert list(tallest(values, 0, 2)) == [1, 3, 4]
+    assert list(tallest(values, 1, 2)) == [0, 1, 4, 5]
+    assert list(tallest(values, 4, 4)) == [1, 4]
+    assert list(tallest(values, 100, 1)) == [0, 1, 2, 3, 4, 5]
+
+
+@given(st.lists(floats, min_size=1, max_size=40), st.integers(0, 100), st.sampled_from([1, 2, 4, 8]))
+def test_every_column_shows_one_of_its_own_steps(values: list[float], first: int, per_column: int) -> None:
+    shown = tallest(numbers(*values), first, per_column)
+    places = (first + np.arange(len(values))) // per_column
+    assert list(places[shown]) == sorted(set(places))
+    for index in shown:
+        assert values[index] == max(np.array(values)[places == places[index]])
+
+
+def test_the_worst_stall_stands_for_its_column() -> None:
+    stalls = np.array([0, 4, 1, 0, 0], np.uint8)
+    assert list(worst(stalls, 0, 2)) == [4, 1, 0]
+    assert list(worst(stalls, 1, 2)) == [0, 4, 0]
+    assert list(worst(stalls, 1, 1)) == [0, 4, 1, 0, 0]

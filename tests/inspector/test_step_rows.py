@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 
+from app.inspector.recording import shown
 from app.inspector.step_rows import COLUMNS, StepRows
-from app.inspector.token_text import shown
 from tests.inspector.steps import busy_step, span, step
 
 TEXTS = {100: b" cat", 110: b"\xe2\x80"}
@@ -39,14 +39,10 @@ def test_guesses_are_told_from_the_answers_own_row_and_by_whether_they_were_righ
     ]
 
 
-def test_tokens_without_a_text_are_asked_for_once_each(rows: StepRows) -> None:
-    assert rows.unknown_token_ids() == (111, 112)
-
-
 def test_rows_of_a_step_without_tokens_have_their_places(rows: StepRows) -> None:
     rows.apply(step(2, replace(span(0, 50), token_bytes=b"")), TEXTS, {})
     assert texts(rows, 0)[:4] == ["0", "", "", "50"]
-    assert rows.unknown_token_ids() == ()
+    assert list(rows.token_ids) == []
 
 
 def test_another_step_replaces_all_rows(rows: StepRows) -> None:

@@ -6,7 +6,6 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.inspector.batch_shares import share_texts
 from app.inspector.recording import Recording
 from app.inspector.stepper_panel import (
     NO_MODEL,
@@ -15,6 +14,7 @@ from app.inspector.stepper_panel import (
     RUNNING,
     StepperPanel,
     plan_text,
+    share_texts,
     state_text,
 )
 from app.protocol.commands import Command, DescribeTokens, Pause, Resume, RunUntil, StepOnce, UntilEnd
@@ -102,7 +102,7 @@ def test_a_sequence_chosen_in_the_totals_brings_its_rows_into_view(panel: Steppe
 def test_running_it_says_until_when(panel: StepperPanel) -> None:
     show(panel, report(5, *SLOTS))
     assert panel.state.text() == "Running"
-    assert panel._empty.text() == RUNNING
+    assert panel.message.text() == RUNNING
     commands = commands_of(panel)
     panel.stop_choice.condition.choose("end")
     panel.stop_choice.run.click()
@@ -128,7 +128,7 @@ def test_a_run_that_begins_in_a_pause_is_told_until_the_next_one(panel: StepperP
 
 def test_paused_with_nothing_to_do_it_says_what_to_do(panel: StepperPanel) -> None:
     show(panel, replace(PAUSED, pause=PauseState("There is nothing left to compute.")))
-    assert panel._empty.text() == NOTHING_PLANNED
+    assert panel.message.text() == NOTHING_PLANNED
     assert not panel.row_table.isVisible()
 
 
@@ -154,12 +154,12 @@ def test_a_recording_or_no_model_is_said(panel: StepperPanel) -> None:
     show(panel, PAUSED)
     panel.recording.start(None)
     panel.reset()
-    assert panel._empty.text() == NO_MODEL
+    assert panel.message.text() == NO_MODEL
     recorded = Recording(name="old.jsonl")
     recorded.start(model_info())
     recorded.append((PAUSED,))
     panel.show_recording(recorded)
-    assert panel._empty.text() == RECORDED
+    assert panel.message.text() == RECORDED
     assert not panel.stop_choice.run.isEnabled()
 
 

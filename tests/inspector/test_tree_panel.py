@@ -3,6 +3,8 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
@@ -10,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.chats.branches import branches_of
 from app.chats.chat import Chat, Turn
 from app.inspector.recording import Recording
-from app.inspector.tree_panel import TreePanel
+from app.inspector.tree_panel import AROUND, Parting, TreePanel, around_parting, part, pieces_of, words_of
 from app.inspector.tree_table import HELD, MESSAGE, TOKENS
 from app.protocol.commands import Tokenize, WatchCells
 from app.protocol.output import Usage
@@ -103,3 +105,27 @@ def test_cells_are_mapped_only_while_it_is_seen(panel: TreePanel, qtbot: QtBot) 
     with qtbot.waitSignal(panel.commanded) as commanded:
         panel.hide()
     assert commanded.args[0] == WatchCells(False)
+
+
+def test_two_texts_part_at_the_first_token_that_differs() -> None:
+    one, other = words_of("The capital is Paris."), words_of("The capital is Lyon, of course.")
+    assert part(one, other) == Parting(3, len("The capital is"), " Paris.", " Lyon,")
+    assert part(one, one[:2]) == Parting(2, len("The capital"), " is", None)
+    assert part(one, one).is_same
+
+
+def test_tokens_of_half_a_character_are_one_piece() -> None:
+    assert pieces_of("a€b", [b"a", b"\xe2\x82", b"\xac", b"b"]) == ["a", "€", "b"]
+    assert pieces_of("a b", [b"c"]) == ["a", " b"], "those of another text"
+
+
+@settings(max_examples=30)
+@given(st.text(), st.text(), st.text())
+def test_what_is_cut_away_is_the_same_in_both(common: str, one: str, other: str) -> None:
+    begin, mine, its = around_parting(common + one, common + other)
+    assert (common + one)[:begin] == (common + other)[:begin]
+    assert len(mine) <= len(common + one)
+    place = part(common + one, common + other).num_common
+    assert begin <= place
+    assert mine == (common + one)[begin : place + AROUND]
+    assert its == (common + other)[begin : place + AROUND]

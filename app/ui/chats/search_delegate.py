@@ -2,54 +2,41 @@
 
 import time
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
-from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtCore import QRect, QRectF
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import QStyleOptionViewItem
 
 from app.look import marks
 from app.look.fonts import small_font
-from app.look.painted import paint_mark, paint_row_ground
+from app.look.list import AT_RIGHT, Index, ListDelegate, draw_text, in_weight, paint_row_ground
+from app.look.painted import paint_mark
 from app.look.tokens import Tokens, current
-from app.ui.chats.search_model import ROW
 from app.ui.chats.search_rows import Found, Heading, day_text
 
 HEIGHT, HEADING_HEIGHT = 46, 26
 _INSET = 10
 _MARK = 14
 
-Index = QModelIndex | QPersistentModelIndex
 
+class SearchDelegate(ListDelegate):
+    def height_of(self, row: Found | Heading) -> int:
+        return HEADING_HEIGHT if isinstance(row, Heading) else HEIGHT
 
-class SearchDelegate(QStyledItemDelegate):
-    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
-        row = index.data(ROW)
-        return QSize(200, HEADING_HEIGHT if isinstance(row, Heading) else HEIGHT)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        row, tokens = index.data(ROW), current()
-        rect: QRect = option.rect
-        painter.save()
-        painter.setFont(option.font)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def paint_row(
+        self, painter: QPainter, option: QStyleOptionViewItem, _index: Index, row: Found | Heading
+    ) -> None:
         if isinstance(row, Heading):
-            painter.setFont(small_font())
-            painter.setPen(QColor(tokens.muted))
-            painter.drawText(rect.adjusted(_INSET, 4, 0, 0), Qt.AlignmentFlag.AlignVCenter, row.text)
+            rect = option.rect.adjusted(_INSET, 4, 0, 0)
+            draw_text(painter, rect, row.text, current().muted, small_font())
         elif isinstance(row, Found):
-            paint_row_ground(painter, rect, option.state, is_framed=True)
-            self._paint_found(painter, rect.adjusted(_INSET, 3, -_INSET, -3), row, tokens)
-        painter.restore()
+            paint_row_ground(painter, option.rect, option.state, is_framed=True)
+            self._paint_found(painter, option.rect.adjusted(_INSET, 3, -_INSET, -3), row, current())
 
     def _paint_found(self, painter: QPainter, rect: QRect, found: Found, tokens: Tokens) -> None:
-        font = QFont(painter.font())
-        small = small_font()
-        painter.setFont(small)
-        painter.setPen(QColor(tokens.muted))
-        date = day_text(found.at, time.time())
-        date_width = painter.fontMetrics().horizontalAdvance(date)
+        font, small = QFont(painter.font()), small_font()
         top = rect.adjusted(0, 0, 0, -rect.height() // 2) if found.pieces else rect
-        painter.drawText(top, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, date)
-        right = date_width + 12
+        date = day_text(found.at, time.time())
+        right = draw_text(painter, top, date, tokens.muted, small, alignment=AT_RIGHT) + 12
         if found.mark is not None and found.mark is not marks.IDLE:
             place = QRectF(top.right() - right - _MARK, top.center().y() - _MARK / 2, _MARK, _MARK)
             paint_mark(painter, place, found.mark, tokens)
@@ -77,17 +64,11 @@ def _draw_pieces(
     colour: str,
     marked_colour: str,
 ) -> None:
-    bold = QFont(font)
-    bold.setWeight(QFont.Weight.DemiBold)
-    left = rect.left()
+    bold, left = in_weight(font, QFont.Weight.DemiBold), rect.left()
     for text, is_marked in pieces:
-        metrics = QFontMetrics(bold if is_marked else font)
         room = rect.right() - left
         if room <= 8:
             return
-        painter.setFont(bold if is_marked else font)
-        painter.setPen(QColor(marked_colour if is_marked else colour))
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
-        place = QRect(left, rect.top(), room, rect.height())
-        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)
-        left += metrics.horizontalAdvance(text)
+        place, own = QRect(left, rect.top(), room, rect.height()), bold if is_marked else font
+        draw_text(painter, place, text, marked_colour if is_marked else colour, own)
+        left += QFontMetrics(own).horizontalAdvance(text)

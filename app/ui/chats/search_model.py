@@ -6,13 +6,12 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.look import marks
+from app.look.list import ROW
 from app.look.marks import Mark
 from app.look.words import tr
 from app.storage.list_rows import ChatSummary
 from app.storage.search import SearchHit
 from app.ui.chats.search_rows import Found, Heading, hit_rows, title_rows
-
-ROW = Qt.ItemDataRole.UserRole
 
 Index = QModelIndex | QPersistentModelIndex
 

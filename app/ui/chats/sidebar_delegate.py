@@ -2,60 +2,46 @@
 
 from typing import Any
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QPainter
-from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QLineEdit, QStyle, QStyleOptionViewItem, QWidget
 
 from app.look import marks
+from app.look.figures import count
 from app.look.fonts import small_font
 from app.look.icons import paint_icon
+from app.look.list import AT_RIGHT, Index, ListDelegate, draw_text
 from app.look.painted import paint_mark
 from app.look.tokens import Tokens, current
-from app.look.words import locale, tr
+from app.look.words import tr
 from app.ui.base.title_edit import MAX_GIVEN_CHARS, STILL_EDITED
-from app.ui.chats.sidebar_model import MARK, ROW, SidebarModel
+from app.ui.chats.sidebar_model import MARK, SidebarModel
 from app.ui.chats.sidebar_rows import Kind, Row
 
-HEIGHT = 30
 _SIDE = 14  # of marks and icons
 _INSET = 8
 _INDENT = 16  # of chats in a folder
+ELIDE = Qt.TextElideMode.ElideMiddle
 
-Index = QModelIndex | QPersistentModelIndex
 
+class SidebarDelegate(ListDelegate):
+    HEIGHT = 30
 
-class SidebarDelegate(QStyledItemDelegate):
-    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
-        return QSize(120, HEIGHT)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        row = index.data(ROW)
+    def paint_row(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, row: object) -> None:
         if not isinstance(row, Row):
             return
         tokens = current()
         rect: QRect = option.rect.adjusted(4, 1, -4, -1)
-        painter.save()
-        painter.setFont(option.font)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if row.kind is Kind.HEADING:
-            self._paint_heading(painter, rect, row, tokens)
+            place = rect.adjusted(_INSET, 6, -_INSET, 0)
+            draw_text(painter, place, row.text, tokens.muted, small_font(), elide=ELIDE)
+            return
+        self._paint_ground(painter, option, index, rect, row, tokens)
+        inner = rect.adjusted(_INSET, 0, -_INSET, 0)
+        if row.kind is Kind.FOLDER:
+            self._paint_folder(painter, inner, row, tokens)
         else:
-            self._paint_ground(painter, option, index, rect, row, tokens)
-            inner = rect.adjusted(_INSET, 0, -_INSET, 0)
-            if row.kind is Kind.FOLDER:
-                self._paint_folder(painter, inner, row, tokens)
-            else:
-                self._paint_chat(painter, inner, row, index, tokens)
-        painter.restore()
-
-    def _paint_heading(self, painter: QPainter, rect: QRect, row: Row, tokens: Tokens) -> None:
-        painter.setFont(small_font())
-        painter.setPen(QColor(tokens.muted))
-        painter.drawText(
-            rect.adjusted(_INSET, 6, -_INSET, 0),
-            Qt.AlignmentFlag.AlignVCenter,
-            _elided(painter, row.text, rect),
-        )
+            self._paint_chat(painter, inner, row, index, tokens)
 
     def _paint_ground(
         self,
@@ -87,12 +73,9 @@ class SidebarDelegate(QStyledItemDelegate):
     def _paint_folder(self, painter: QPainter, rect: QRect, row: Row, tokens: Tokens) -> None:
         chevron = "chevron-down" if row.is_open else "chevron-right"
         paint_icon(painter, chevron, _square(rect.left(), rect), tokens.muted)
-        number = locale().toString(row.num_chats)
-        painter.setPen(QColor(tokens.muted))
-        width = painter.fontMetrics().horizontalAdvance(number)
-        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, number)
-        painter.setPen(QColor(tokens.text))
-        _draw(painter, rect.adjusted(_SIDE + 6, 0, -width - 8, 0), row.text)
+        width = draw_text(painter, rect, count(row.num_chats), tokens.muted, alignment=AT_RIGHT)
+        name = rect.adjusted(_SIDE + 6, 0, -width - 8, 0)
+        draw_text(painter, name, row.text, tokens.text, elide=ELIDE)
 
     def _paint_chat(self, painter: QPainter, rect: QRect, row: Row, index: Index, tokens: Tokens) -> None:
         mark = index.data(MARK)
@@ -104,8 +87,7 @@ class SidebarDelegate(QStyledItemDelegate):
         elif row.is_pinned:
             paint_icon(painter, "pin", _square(rect.right() - 12, rect, 12), tokens.muted)
             rect = rect.adjusted(0, 0, -_SIDE - 4, 0)
-        painter.setPen(QColor(tokens.text))
-        _draw(painter, rect, row.text)
+        draw_text(painter, rect, row.text, tokens.text, elide=ELIDE)
 
     # Renaming
 
@@ -138,11 +120,3 @@ class SidebarDelegate(QStyledItemDelegate):
 
 def _square(left: float, rect: QRect, side: int = _SIDE) -> QRectF:
     return QRectF(left, rect.center().y() - side / 2 + 0.5, side, side)
-
-
-def _draw(painter: QPainter, rect: QRect, text: str) -> None:
-    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, _elided(painter, text, rect))
-
-
-def _elided(painter: QPainter, text: str, rect: QRect) -> str:
-    return painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, rect.width())

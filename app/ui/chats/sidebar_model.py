@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt, Signal
 
 from app.look import marks
+from app.look.list import ROW
 from app.look.marks import Mark
 from app.look.plain_text import as_tooltip
 from app.look.words import tr, tr_n
@@ -14,7 +15,6 @@ from app.storage.list_rows import ChatSummary
 from app.ui.chats.sidebar_rows import Kind, Row, local_today, rows_of
 
 CHATS_TYPE = "application/x-skein-chats"
-ROW = Qt.ItemDataRole.UserRole
 MARK = Qt.ItemDataRole.UserRole + 1
 
 Index = QModelIndex | QPersistentModelIndex

@@ -10,9 +10,7 @@ from PySide6.QtCore import (
     QEvent,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QRect,
-    QSize,
     Qt,
     Signal,
     Slot,
@@ -24,7 +22,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QStyle,
-    QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
 )
@@ -32,6 +29,7 @@ from shiboken6 import isValid
 
 from app.look.fonts import small_font
 from app.look.layouts import vbox
+from app.look.list import MIDDLE, ROW, Index, ListDelegate, draw_text, in_weight
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
 from app.look.popups import stand_out
@@ -39,13 +37,11 @@ from app.look.tokens import current
 from app.look.words import tr
 from app.ui.commands.palette_entry import Entry, Hit, hits
 
-WIDTH, ROW, MAX_ROWS, TOP = 640, 32, 12, 56
+WIDTH, ROW_HEIGHT, MAX_ROWS, TOP = 640, 32, 12, 56
 MAX_RECENT = 30
-_HIT = Qt.ItemDataRole.UserRole
 _LIST_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 Source = Callable[[], Iterable[Entry]]
-Index = QModelIndex | QPersistentModelIndex
 
 
 class CommandPalette(QFrame):
@@ -57,8 +53,8 @@ class CommandPalette(QFrame):
         self._sources: list[Source] = []
         self._entries: list[Entry] = []
         self._former_focus: QWidget | None = None
-        self.line = _Line(self)
-        self.list = _List(self)
+        self.line = _QueryLine(self)
+        self.list = _HitList(self)
         self._nothing = PlainLabel(tr("No matches."), self, "muted")
         self._nothing.setContentsMargins(14, 8, 14, 12)
         self.setObjectName("palette")
@@ -122,7 +118,7 @@ class CommandPalette(QFrame):
         self._place()
 
     def _run(self, index: Index) -> None:
-        hit = index.data(_HIT)
+        hit = index.data(ROW)
         if not isinstance(hit, Hit) or not hit.entry.is_enabled:
             return
         self.close_up()  # closed first: the command may need the focus
@@ -133,7 +129,9 @@ class CommandPalette(QFrame):
     def _place(self) -> None:
         space = self.window().rect()
         self.setFixedWidth(min(WIDTH, space.width() - 32))
-        self.list.setFixedHeight(min(self.list.wanted_height, max(ROW, space.height() - 2 * TOP - ROW)))
+        self.list.setFixedHeight(
+            min(self.list.wanted_height, max(ROW_HEIGHT, space.height() - 2 * TOP - ROW_HEIGHT))
+        )
         self.adjustSize()
         self.move((space.width() - self.width()) // 2, TOP)
 
@@ -148,8 +146,8 @@ class CommandPalette(QFrame):
         return False
 
 
-class _Line(QLineEdit):
-    moved = Signal(int)  # so many rows down
+class _QueryLine(QLineEdit):
+    moved = Signal(int)  # rows down
     confirmed = Signal()
     left = Signal()
 
@@ -204,17 +202,17 @@ class _Hits(QAbstractListModel):
             return hit.entry.text
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return spoken(hit.entry)
-        return hit if role == _HIT else None
+        return hit if role == ROW else None
 
 
-class _List(QListView):
+class _HitList(QListView):
     current_changed = Signal(str)  # what a screen reader should say
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._model = _Hits(self)
         self.setModel(self._model)
-        self.setItemDelegate(_Row(self))
+        self.setItemDelegate(_HitDelegate(self))
         self.setUniformItemSizes(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -228,7 +226,7 @@ class _List(QListView):
 
     @property
     def wanted_height(self) -> int:
-        return min(MAX_ROWS, len(self._model.hits)) * ROW + 8
+        return min(MAX_ROWS, len(self._model.hits)) * ROW_HEIGHT + 8
 
     def apply(self, found: list[Hit]) -> None:
         self._model.apply(found)
@@ -248,29 +246,19 @@ class _List(QListView):
             self.current_changed.emit(spoken(self._model.hits[row].entry))
 
 
-class _Row(QStyledItemDelegate):
+class _HitDelegate(ListDelegate):
     """Name, place or reason why it is disabled, and its keys at the right."""
 
-    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
-        return QSize(100, ROW)
+    HEIGHT = ROW_HEIGHT
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        hit, tokens = index.data(_HIT), current()
-        if not isinstance(hit, Hit):
-            return
+    def paint_row(self, painter: QPainter, option: QStyleOptionViewItem, _index: Index, hit: Hit) -> None:
         entry, rect = hit.entry, option.rect.adjusted(4, 0, -4, 0)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if option.state & QStyle.StateFlag.State_Selected:
-            paint_rounded(painter, rect.adjusted(0, 1, 0, -1), 6, fill=tokens.chosen)
-        rest = rect.adjusted(10, 0, -10, 0)
-        rest = _paint_keys(painter, rest, entry.keys)
-        rest = _paint_name(painter, rest, hit)
-        painter.setFont(small_font())
-        painter.setPen(QColor(tokens.muted))
+            paint_rounded(painter, rect.adjusted(0, 1, 0, -1), 6, fill=current().chosen)
+        rest = _paint_keys(painter, rect.adjusted(10, 0, -10, 0), entry.keys)
+        rest = _paint_name(painter, rest, hit).adjusted(12, 0, 0, 0)
         words = entry.detail if entry.is_enabled else entry.why_disabled or entry.detail
-        _paint_elided(painter, rest.adjusted(12, 0, 0, 0), words)
-        painter.restore()
+        draw_text(painter, rest, words, current().muted, small_font())
 
 
 def _paint_keys(painter: QPainter, rect: QRect, keys: str) -> QRect:
@@ -289,37 +277,20 @@ def _paint_keys(painter: QPainter, rect: QRect, keys: str) -> QRect:
 def _paint_name(painter: QPainter, rect: QRect, hit: Hit) -> QRect:
     """Paints the name with the typed letters in bold. Returns the rest of the row."""
     tokens, usual = current(), QApplication.font()
-    bold = QFont(usual)
-    bold.setWeight(QFont.Weight.Bold)
+    bold = in_weight(usual, QFont.Weight.Bold)
+    colour = tokens.text if hit.entry.is_enabled else tokens.muted
     text = one_line(hit.entry.text)
     if text != hit.entry.text or QFontMetrics(bold).horizontalAdvance(text) > rect.width():
-        painter.setFont(usual)
-        painter.setPen(QColor(tokens.text if hit.entry.is_enabled else tokens.muted))
-        return _paint_elided(painter, rect, text)
-    x = rect.left()
+        return rect.adjusted(draw_text(painter, rect, text, colour, usual), 0, 0, 0)
+    pieces = [(run, is_typed, colour) for run, is_typed in runs(text, hit.places)]
     if hit.entry.is_on:
-        text_on = "✓ "
-        painter.setFont(usual)
-        painter.setPen(QColor(tokens.accent))
-        painter.drawText(
-            QRect(x, rect.top(), rect.width(), rect.height()), Qt.AlignmentFlag.AlignVCenter, text_on
-        )
-        x += painter.fontMetrics().horizontalAdvance(text_on)
-    for run, is_typed in runs(text, hit.places):
+        pieces.insert(0, ("✓ ", False, tokens.accent))
+    for run, is_typed, usual_colour in pieces:
         painter.setFont(bold if is_typed else usual)
-        colour = tokens.muted if not hit.entry.is_enabled else tokens.accent if is_typed else tokens.text
-        painter.setPen(QColor(colour))
-        painter.drawText(
-            QRect(x, rect.top(), rect.right() - x, rect.height()), Qt.AlignmentFlag.AlignVCenter, run
-        )
-        x += painter.fontMetrics().horizontalAdvance(run)
-    return QRect(x, rect.top(), rect.right() - x, rect.height())
-
-
-def _paint_elided(painter: QPainter, rect: QRect, text: str) -> QRect:
-    words = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, max(0, rect.width()))
-    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, words)
-    return rect.adjusted(painter.fontMetrics().horizontalAdvance(words), 0, 0, 0)
+        painter.setPen(QColor(tokens.accent if is_typed and hit.entry.is_enabled else usual_colour))
+        painter.drawText(rect, MIDDLE, run)
+        rect = rect.adjusted(painter.fontMetrics().horizontalAdvance(run), 0, 0, 0)
+    return rect
 
 
 def runs(text: str, places: frozenset[int]) -> list[tuple[str, bool]]:

@@ -7,30 +7,28 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QTextCursor
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent, QPainter, QTextCursor
 from PySide6.QtWidgets import (
     QFrame,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
 )
 
 from app.look.fonts import small_font
 from app.look.layouts import vbox
-from app.look.painted import paint_row_ground
+from app.look.list import AT_RIGHT, ROW, Index, ListDelegate, draw_text, in_weight, paint_row_ground
 from app.look.plain_text import as_tooltip, one_line
 from app.look.popups import stand_out
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.fuzzy import fit
 
-WIDTH, ROW, MAX_ROWS, GAP = 520, 44, 6, 6
+WIDTH, ROW_HEIGHT, MAX_ROWS, GAP = 520, 44, 6, 6
 MAX_LOOKED_AT = 200  # characters before the cursor
-_SUGGESTION = Qt.ItemDataRole.UserRole
 _WORD = re.compile(r"(?:^|(?<=\s))([/@])(\S*)\Z")
 _MOVES = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 _TAKES = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
@@ -158,27 +156,27 @@ class SuggestionList(QFrame):
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.rows.setMouseTracking(True)
         self.rows.setUniformItemSizes(True)
-        self.rows.setItemDelegate(_Row(self.rows))
+        self.rows.setItemDelegate(_SuggestionDelegate(self.rows))
         self.rows.setAccessibleName(tr("Suggestions"))
-        self.rows.itemClicked.connect(lambda item: self.taken.emit(item.data(_SUGGESTION)))
+        self.rows.itemClicked.connect(lambda item: self.taken.emit(item.data(ROW)))
         vbox(self.rows, on=self, margins=5)
         self.hide()
 
     @property
     def current(self) -> Suggestion:
-        suggestion: Suggestion = self.rows.currentItem().data(_SUGGESTION)
+        suggestion: Suggestion = self.rows.currentItem().data(ROW)
         return suggestion
 
     def show_above(self, found: Sequence[Suggestion], editor: QWidget) -> None:
         self.rows.clear()
         for suggestion in found:
             item = QListWidgetItem(one_line(suggestion.name), self.rows)
-            item.setData(_SUGGESTION, suggestion)
+            item.setData(ROW, suggestion)
             item.setToolTip(as_tooltip(suggestion.sentence[:1_000]))
         self.rows.setCurrentRow(0)
         window, corner = self.window(), editor.mapTo(self.window(), QPoint(0, 0))
         width = min(WIDTH, window.width() - 2 * GAP)
-        height = min(min(len(found), MAX_ROWS) * ROW + 12, corner.y() - 2 * GAP)
+        height = min(min(len(found), MAX_ROWS) * ROW_HEIGHT + 12, corner.y() - 2 * GAP)
         left = max(GAP, min(corner.x() - 8, window.width() - width - GAP))
         self.setGeometry(left, corner.y() - GAP - 10 - height, width, height)
         self.show()
@@ -189,38 +187,26 @@ class SuggestionList(QFrame):
         self.rows.setCurrentRow((self.rows.currentRow() + rows) % self.rows.count())
 
 
-class _Row(QStyledItemDelegate):
+class _SuggestionDelegate(ListDelegate):
     """The name and where it comes from, and below them a sentence."""
 
-    def sizeHint(self, _option: QStyleOptionViewItem, _index: object) -> QSize:
-        return QSize(100, ROW)
+    HEIGHT = ROW_HEIGHT
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: object) -> None:
-        suggestion: Suggestion = index.data(_SUGGESTION)  # type: ignore[attr-defined]
+    def paint_row(
+        self, painter: QPainter, option: QStyleOptionViewItem, _index: Index, row: Suggestion
+    ) -> None:
         tokens, rect = current(), option.rect.adjusted(0, 1, 0, -1)
-        painter.save()
         paint_row_ground(painter, rect, option.state, is_framed=False)
         inner = rect.adjusted(10, 4, -10, -4)
         top = inner.adjusted(0, 0, 0, -inner.height() // 2)
-        painter.setFont(small_font())
-        painter.setPen(QColor(tokens.muted))
-        metrics = painter.fontMetrics()
-        place = metrics.elidedText(
-            one_line(suggestion.place), Qt.TextElideMode.ElideRight, inner.width() // 2
-        )
-        painter.drawText(top, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, place)
-        sentence = one_line(suggestion.sentence[:1_000])
-        below = inner.adjusted(0, inner.height() // 2, 0, 0)
-        shown = metrics.elidedText(sentence, Qt.TextElideMode.ElideRight, inner.width())
-        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, shown)
-        font = QFont(option.font)
-        font.setWeight(QFont.Weight.DemiBold)
-        painter.setFont(font)
-        painter.setPen(QColor(tokens.text))
-        room = inner.width() - metrics.horizontalAdvance(place) - 12
-        name = painter.fontMetrics().elidedText(one_line(suggestion.name), Qt.TextElideMode.ElideMiddle, room)
-        painter.drawText(top if sentence else inner, Qt.AlignmentFlag.AlignVCenter, name)
-        painter.restore()
+        half = top.adjusted(inner.width() - inner.width() // 2, 0, 0, 0)
+        width = draw_text(painter, half, one_line(row.place), tokens.muted, small_font(), alignment=AT_RIGHT)
+        sentence = one_line(row.sentence[:1_000])
+        draw_text(painter, inner.adjusted(0, inner.height() // 2, 0, 0), sentence, tokens.muted)
+        name = (top if sentence else inner).adjusted(0, 0, -width - 12, 0)
+        bold = in_weight(option.font, QFont.Weight.DemiBold)
+        elide = Qt.TextElideMode.ElideMiddle
+        draw_text(painter, name, one_line(row.name), tokens.text, bold, elide=elide)
 
 
 def _matching(suggestions: Sequence[Suggestion], query: str) -> list[Suggestion]:

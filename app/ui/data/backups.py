@@ -13,7 +13,7 @@ from app.look.buttons import dialog_button
 from app.look.figures import mebibytes
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
-from app.look.tables import LEFT, RIGHT, cell, dress_table
+from app.look.table import LEFT, RIGHT, cell, dress_table
 from app.look.windows import resize_to_fit
 from app.look.words import locale, mark, tr
 from app.storage.backups import Backup, Reason

@@ -14,7 +14,7 @@ from app.look.fonts import tabular
 from app.look.icons import icon
 from app.look.layouts import TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip, heading, one_line, short_path
-from app.look.tables import LEFT, RIGHT, cell, dress_table
+from app.look.table import LEFT, RIGHT, cell, dress_table
 from app.look.words import mark, tr, tr_said
 from app.models.hub import HubModel, Repo, RepoContents
 from app.models.recommended import best_of

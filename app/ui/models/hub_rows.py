@@ -11,19 +11,18 @@ from PySide6.QtCore import (
     QAbstractListModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QRect,
     QRectF,
     QSize,
     Qt,
 )
-from PySide6.QtGui import QColor, QFont, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtGui import QFont, QPainter
+from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
 from app.look.figures import count, data_size, num_params
 from app.look.fonts import line_height, small_font
 from app.look.icons import paint_icon
-from app.look.painted import paint_row_ground
+from app.look.list import AT_RIGHT, ROW, Index, ListDelegate, draw_text, in_weight, paint_row_ground
 from app.look.plain_text import as_tooltip, one_line
 from app.look.tokens import Tokens, current
 from app.look.words import mark, tr, tr_n, tr_said
@@ -33,9 +32,7 @@ from app.models.recommended import Recommended, need_bytes
 from app.services.model_fits import Fitting
 from app.ui.models.library_rows import FIT_ICONS, fit_colour, fit_text
 
-Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
-ROW = Qt.ItemDataRole.UserRole
 INSET, MARK = 10, 14
 LINE_ROOM = 4
 BETWEEN = "  ·  "
@@ -146,47 +143,30 @@ class HubRows(QAbstractListModel):
         return None
 
 
-class HubDelegate(QStyledItemDelegate):
+class HubDelegate(ListDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, _index: Index) -> QSize:
-        font: QFont = option.font
-        heights = (line_height(font), line_height(small_font()), line_height(small_font()))
-        return QSize(200, sum(heights) + 2 * LINE_ROOM + 8)
+        text_height = line_height(option.font) + 2 * line_height(small_font())
+        return QSize(200, text_height + 2 * LINE_ROOM + 8)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        row: HubRow = index.data(ROW)
-        tokens = current()
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(option.font)
-        rect: QRect = option.rect
+    def paint_row(self, painter: QPainter, option: QStyleOptionViewItem, _index: Index, row: HubRow) -> None:
+        tokens, small, font = current(), small_font(), option.font
         has_focus = bool(option.state & QStyle.StateFlag.State_HasFocus)
-        paint_row_ground(painter, rect, option.state, is_framed=has_focus)
-        self._paint_row(painter, rect.adjusted(INSET, LINE_ROOM + 2, -INSET, -LINE_ROOM - 2), row, tokens)
-        painter.restore()
-
-    def _paint_row(self, painter: QPainter, rect: QRect, row: HubRow, tokens: Tokens) -> None:
-        font, small = QFont(painter.font()), small_font()
+        paint_row_ground(painter, option.rect, option.state, is_framed=has_focus)
+        rect = option.rect.adjusted(INSET, LINE_ROOM + 2, -INSET, -LINE_ROOM - 2)
         top = QRect(rect.left(), rect.top(), rect.width(), line_height(font))
         room = self._paint_badge(painter, top, row, tokens)
-        font.setWeight(QFont.Weight.Medium)
-        painter.setFont(font)
-        painter.setPen(QColor(tokens.text))
-        _draw(painter, top.adjusted(0, 0, -room, 0), row.title)
-        painter.setFont(small)
+        title = top.adjusted(0, 0, -room, 0)
+        draw_text(painter, title, row.title, tokens.text, in_weight(font, QFont.Weight.Medium))
         line = QRect(rect.left(), top.bottom() + 3, rect.width(), line_height(small))
-        _draw(painter, line, row.second)
-        painter.setPen(QColor(tokens.muted))
-        _draw(painter, line.translated(0, line_height(small) + 2), row.third)
+        draw_text(painter, line, row.second, tokens.text, small)
+        draw_text(painter, line.translated(0, line_height(small) + 2), row.third, tokens.muted)
 
     def _paint_badge(self, painter: QPainter, rect: QRect, row: HubRow, tokens: Tokens) -> int:
         """At the right. Returns the width it took."""
         if not row.badge:
             return 0
         name, colour = _badge_icon(row, tokens)
-        painter.setFont(small_font())
-        painter.setPen(QColor(tokens.muted))
-        width = painter.fontMetrics().horizontalAdvance(row.badge)
-        painter.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, row.badge)
+        width = draw_text(painter, rect, row.badge, tokens.muted, small_font(), alignment=AT_RIGHT)
         left = rect.right() - width - MARK - 4
         paint_icon(painter, name, QRectF(left, rect.center().y() - MARK / 2 + 1, MARK, MARK), colour)
         return width + MARK + 16
@@ -196,8 +176,3 @@ def _badge_icon(row: HubRow, tokens: Tokens) -> tuple[str, str]:
     if row.fitting:
         return FIT_ICONS[row.fitting.fit], fit_colour(row.fitting.fit)
     return "shield", tokens.muted
-
-
-def _draw(painter: QPainter, rect: QRect, text: str) -> None:
-    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
-    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)

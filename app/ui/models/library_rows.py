@@ -6,27 +6,23 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QSortFilterProxyModel,
     Qt,
 )
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QFont
 
 from app.look.figures import count, data_size, num_params
 from app.look.icons import icon
+from app.look.list import Index
 from app.look.plain_text import as_tooltip
-from app.look.tables import LEFT, RIGHT
+from app.look.table import Column, RowModel
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
 from app.models.model_file import FileKind, ModelFile, Source
 from app.services.model_fits import Fitting, Taken
-
-Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
 
 KINDS = {
     FileKind.CHAT: mark("Chat model"),
@@ -70,13 +66,10 @@ class ModelRow:
         return " ".join(told).casefold()
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    head: str
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelColumn(Column):
     text: Callable[[ModelRow], str]
     key: Callable[[ModelRow], Any]  # to sort by
-    widest: str  # the longest text
-    is_number: bool = False
 
 
 def source_text(model: ModelFile) -> str:
@@ -129,61 +122,68 @@ def _memory_key(row: ModelRow) -> tuple[int, float, str]:
 
 NAME, PARAMS, QUANTISATION, CONTEXT, SIZE, MEMORY, FAMILY, LICENCE, SOURCE = range(9)
 COLUMNS = (
-    Column(mark("Name"), lambda row: row.model.name, lambda row: row.model.name.casefold(), ""),
-    Column(
+    ModelColumn(mark("Name"), text=lambda row: row.model.name, key=lambda row: row.model.name.casefold()),
+    ModelColumn(
         mark("Parameters"),
-        lambda row: num_params(row.model.num_params) if row.model.num_params else "",
-        lambda row: row.model.num_params,
-        "Parameters",
+        widest="Parameters",
         is_number=True,
+        text=lambda row: num_params(row.model.num_params) if row.model.num_params else "",
+        key=lambda row: row.model.num_params,
     ),
-    Column(
+    ModelColumn(
         mark("Quantisation"),
-        lambda row: row.model.quantisation,
-        lambda row: row.model.quantisation,
-        "IQ3_XXS_XL",
+        widest="IQ3_XXS_XL",
+        text=lambda row: row.model.quantisation,
+        key=lambda row: row.model.quantisation,
     ),
-    Column(
+    ModelColumn(
         mark("Context"),
-        lambda row: count(row.model.n_ctx_train) if row.model.n_ctx_train else "",
-        lambda row: row.model.n_ctx_train,
-        "1,048,576",
+        widest="1,048,576",
         is_number=True,
+        text=lambda row: count(row.model.n_ctx_train) if row.model.n_ctx_train else "",
+        key=lambda row: row.model.n_ctx_train,
     ),
-    Column(
+    ModelColumn(
         mark("Size"),
-        lambda row: data_size(row.model.size_bytes),
-        lambda row: row.model.size_bytes,
-        "1,000.5 GiB",
+        widest="1,000.5 GiB",
         is_number=True,
+        text=lambda row: data_size(row.model.size_bytes),
+        key=lambda row: row.model.size_bytes,
     ),
-    Column(mark("Memory"), memory_text, _memory_key, "1,000.5 GiB"),
-    Column(mark("Family"), lambda row: row.model.family, lambda row: row.model.family, "qwen3next-m"),
-    Column(
-        mark("Licence"), lambda row: row.model.licence, lambda row: row.model.licence.casefold(), "apache-2.0"
+    ModelColumn(mark("Memory"), widest="1,000.5 GiB", text=memory_text, key=_memory_key),
+    ModelColumn(
+        mark("Family"),
+        widest="qwen3next-m",
+        text=lambda row: row.model.family,
+        key=lambda row: row.model.family,
     ),
-    Column(
+    ModelColumn(
+        mark("Licence"),
+        widest="apache-2.0",
+        text=lambda row: row.model.licence,
+        key=lambda row: row.model.licence.casefold(),
+    ),
+    ModelColumn(
         mark("From"),
-        lambda row: source_text(row.model),
-        lambda row: source_text(row.model),
-        SOURCES[Source.STARTER],
+        widest=SOURCES[Source.STARTER],
+        text=lambda row: source_text(row.model),
+        key=lambda row: source_text(row.model),
     ),
 )
 # The order in which columns are hidden if there is no room for all.
 LEAST_WANTED = (LICENCE, FAMILY, SOURCE, CONTEXT, PARAMS, QUANTISATION, SIZE)
 
 
-class ModelTable(QAbstractTableModel):
+class ModelTable(RowModel):
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(COLUMNS, parent)
         self._rows: tuple[ModelRow, ...] = ()
 
     def apply(self, rows: Sequence[ModelRow]) -> None:
         """If the models are the same, only their data are redrawn."""
         if [row.model.path for row in self._rows] == [row.model.path for row in rows]:
             self._rows = tuple(rows)
-            if rows:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(COLUMNS) - 1))
+            self.redraw()
         else:
             self.beginResetModel()
             self._rows = tuple(rows)
@@ -202,44 +202,27 @@ class ModelTable(QAbstractTableModel):
     def number_of(self, path: Path) -> int | None:
         return next((number for number, row in enumerate(self._rows) if row.model.path == path), None)
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(self._rows)
+    def num_rows(self) -> int:
+        return len(self._rows)
 
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
+    def text_at(self, row: int, column: int) -> str:
+        return COLUMNS[column].text(self._rows[row])
+
+    def tip_at(self, row: int, column: int) -> str:
+        return as_tooltip(_tip(self._rows[row], column))
+
+    def colour_at(self, row: int, column: int) -> str:
+        if self._rows[row].model.kind in UNUSABLE:
+            return current().muted
+        return "" if column == NAME else current().text
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        row, column = self._rows[index.row()], COLUMNS[index.column()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return column.text(row)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT if column.is_number else LEFT
-        if role == Qt.ItemDataRole.ForegroundRole:
-            return _colour(row, index.column())
-        if role == Qt.ItemDataRole.DecorationRole and index.column() == MEMORY and row.fitting:
+        row, column = self._rows[index.row()], index.column()
+        if role == Qt.ItemDataRole.DecorationRole and column == MEMORY and row.fitting:
             return icon(FIT_ICONS[row.fitting.fit], fit_colour(row.fitting.fit))
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return as_tooltip(_tip(row, index.column()))
-        if role == Qt.ItemDataRole.FontRole and row.is_in_use and index.column() == NAME:
+        if role == Qt.ItemDataRole.FontRole and row.is_in_use and column == NAME:
             return _bold()
-        return None
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return tr(COLUMNS[section].head)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT if COLUMNS[section].is_number else LEFT
-        return None
-
-
-def _colour(row: ModelRow, column: int) -> QColor | None:
-    if row.model.kind in UNUSABLE:
-        return QColor(current().muted)
-    return None if column == NAME else QColor(current().text)
+        return super().data(index, role)
 
 
 def _tip(row: ModelRow, column: int) -> str:
@@ -257,7 +240,7 @@ def _bold() -> QFont:
 
 
 class FoundModels(QSortFilterProxyModel):
-    """Those with all the words, of the kinds asked for, in the order of a column."""
+    """Models with all the words, of the kinds asked for, in the order of a column."""
 
     def __init__(self, table: ModelTable, parent: QObject | None = None) -> None:
         super().__init__(parent)

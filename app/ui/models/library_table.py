@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from app.look.fonts import tabular
-from app.look.tables import dress_table
+from app.look.table import dress_table
 from app.look.words import tr
 from app.ui.models.library_rows import COLUMNS, LEAST_WANTED, MEMORY, NAME, FoundModels, ModelRow, ModelTable
 
@@ -57,9 +57,9 @@ class LibraryTable(QTableView):
                 room += self._width_of(column)
 
     def _width_of(self, column: int) -> int:
-        """As wide as the widest text, or as its head with the arrow."""
+        """The width of the widest text, or of its head with the arrow."""
         width = self.fontMetrics().horizontalAdvance
-        widest = max(width(tr(COLUMNS[column].widest)), width(tr(COLUMNS[column].head)))
+        widest = max(width(tr(str(COLUMNS[column].widest))), width(tr(COLUMNS[column].head)))
         return widest + CELL_ROOM + (ICON_ROOM if column == MEMORY else 0)
 
     def _dress(self) -> None:

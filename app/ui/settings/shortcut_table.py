@@ -1,12 +1,12 @@
 """The page of shortcuts: all commands with their keys, and the actions on one. GUI thread."""
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Slot
-from PySide6.QtGui import QColor, QKeySequence
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QHeaderView, QKeySequenceEdit, QLineEdit, QPushButton, QTableView, QWidget
 
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
-from app.look.tables import LEFT, dress_table
+from app.look.table import Column, RowModel, dress_table
 from app.look.tokens import current
 from app.look.words import mark, tr
 from app.ui.base.fuzzy import fold
@@ -14,10 +14,8 @@ from app.ui.base.menu_commands import MenuCommand
 from app.ui.settings.shortcuts import Shortcuts, shown, why_not
 
 COMMAND, KEYS, DEFAULT = range(3)
-_HEADS = (mark("Command"), mark("Shortcut"), mark("Default"))
+COLUMNS = (Column(mark("Command")), Column(mark("Shortcut")), Column(mark("Default"), is_muted=True))
 ROW_HEIGHT, MIN_HEIGHT = 28, 320
-
-Index = QModelIndex | QPersistentModelIndex
 
 
 class ShortcutTable(QWidget):
@@ -160,9 +158,9 @@ class ShortcutTable(QWidget):
         self.setMinimumHeight(MIN_HEIGHT)
 
 
-class _Rows(QAbstractTableModel):
+class _Rows(RowModel):
     def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
+        super().__init__(COLUMNS, parent)
         self.commands: list[MenuCommand] = []
         self.words: list[str] = []
         self._defaults: dict[str, str] = {}
@@ -178,32 +176,19 @@ class _Rows(QAbstractTableModel):
         text = fold(f"{command.full_name} {command.name} {shown(command.action.shortcuts())}")
         return all(word in text for word in self.words)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else len(self.commands)
+    def num_rows(self) -> int:
+        return len(self.commands)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(_HEADS)
+    def text_at(self, row: int, column: int) -> str:
+        command = self.commands[row]
+        return (command.full_name, shown(command.action.shortcuts()), self._defaults[command.name])[column]
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return tr(_HEADS[section])
-        return None
+    def tip_at(self, row: int, column: int) -> str:
+        return self.commands[row].tip if column == COMMAND else ""
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        command = self.commands[index.row()]
-        keys, default = shown(command.action.shortcuts()), self._defaults[command.name]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return (command.full_name, keys, default)[index.column()]
-        if role == Qt.ItemDataRole.ToolTipRole and index.column() == COMMAND:
-            return command.tip
-        if role == Qt.ItemDataRole.ForegroundRole:
-            if index.column() == DEFAULT:
-                return QColor(current().muted)
-            if index.column() == KEYS and keys != default:
-                return QColor(current().accent)
-        return None
+    def colour_at(self, row: int, column: int) -> str:
+        is_changed = column == KEYS and self.text_at(row, KEYS) != self.text_at(row, DEFAULT)
+        return current().accent if is_changed else super().colour_at(row, column)
 
 
 def _table(model: _Rows, parent: QWidget) -> QTableView:
@@ -211,7 +196,6 @@ def _table(model: _Rows, parent: QWidget) -> QTableView:
     table.setModel(model)
     dress_table(table, tr("Commands and their shortcuts"), ROW_HEIGHT)
     head = table.horizontalHeader()
-    head.setDefaultAlignment(LEFT)
     head.setSectionResizeMode(COMMAND, QHeaderView.ResizeMode.Stretch)
     for column in (KEYS, DEFAULT):
         table.setColumnWidth(column, 176)

@@ -11,8 +11,7 @@ from app.bridge.workspace import Workspace
 from app.chats.branches import branches_of
 from app.chats.chat import Turn
 from app.chats.options import ChatOptions
-from app.inspector.arrangement import TREE
-from app.inspector.docks import InspectorDocks
+from app.inspector.docks import TREE, InspectorDocks
 from app.protocol.report import SlotSnapshot
 from app.services.presets import Presets
 from app.ui.tabs.chat_tabs import ChatTabs

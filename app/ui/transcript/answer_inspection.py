@@ -14,9 +14,8 @@ from app.bridge.chat_session import ChatSession
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
-from app.inspector.answer_tokens import AnswerSource
-from app.inspector.arrangement import LENS
-from app.inspector.docks import InspectorDocks
+from app.inspector.answer_finder import AnswerSource
+from app.inspector.docks import LENS, InspectorDocks
 from app.inspector.probabilities import ProbabilitiesPanel
 from app.inspector.sequence_rows import NO_TAB
 from app.look.words import tr
@@ -98,7 +97,7 @@ class AnswerInspection(QObject):
     def _on_lens_shown(self) -> None:
         """It begins with the open chat."""
         assert self._lens
-        current, source = self._workspace.current, self._lens.reader.source
+        current, source = self._workspace.current, self._lens.finder.source
         if current and (source is None or source.chat_id != current.chat.id):
             self._on_lens_wanted(current.chat.id)
 
@@ -113,7 +112,7 @@ class AnswerInspection(QObject):
     @Slot()
     def _on_shown(self) -> None:
         """It begins with the open chat."""
-        current, source = self._workspace.current, self._panel.reader.source
+        current, source = self._workspace.current, self._panel.finder.source
         if current and (source is None or source.chat_id != current.chat.id):
             self._on_answer_wanted(current.chat.id)
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.inspector.lens_panel import LensPanel
-from app.inspector.probabilities import NO_MODEL, ProbabilitiesPanel
+from app.inspector.probabilities import ProbabilitiesPanel
 from app.protocol.commands import TokensOf
 from app.protocol.report import ChatTokens
 from app.ui.main_window import MainWindow
@@ -41,16 +41,16 @@ def test_the_key_brings_the_newest_answer_to_the_panel(
     )
     qtbot.waitUntil(panel.isVisible)
     assert engine.posted[-1] == TokensOf(session.chat.id)
-    assert panel.reader.source is not None
-    assert panel.reader.source.text == "5"
+    assert panel.finder.source is not None
+    assert panel.finder.source.text == "5"
 
 
 def test_the_panel_opens_on_the_open_chat(
     window: MainWindow, session: FakeSession, panel: ProbabilitiesPanel
 ) -> None:
     window.inspector.show_panel("probabilities")
-    assert panel.reader.source is not None
-    assert panel.reader.source.turn is session.chat.turns[3]
+    assert panel.finder.source is not None
+    assert panel.finder.source.turn is session.chat.turns[3]
 
 
 def test_of_an_earlier_answer_only_the_text_is_known(
@@ -71,11 +71,11 @@ def test_a_chosen_sequence_brings_its_newest_answer(
     window.inspector.show_panel("probabilities")
     engine.reported.emit((report(1, decoding(2, session.chat.id), decoding(3, "of a client")),))
     panel.select_sequence(2)
-    assert panel.reader.source is not None
-    assert panel.reader.source.turn is session.chat.turns[3]
+    assert panel.finder.source is not None
+    assert panel.finder.source.turn is session.chat.turns[3]
     panel.select_sequence(3)
     assert engine.posted[-1] == TokensOf("of a client")
-    assert panel.reader.source.turn is None
+    assert panel.finder.source.turn is None
 
 
 def test_when_the_engine_is_gone_nobody_is_asked(
@@ -86,7 +86,7 @@ def test_when_the_engine_is_gone_nobody_is_asked(
     num_posted = len(engine.posted)
     window.tabs.views[0].tokens_requested.emit(session, session.chat.turns[3])
     assert len(engine.posted) == num_posted
-    assert panel.message.text() == NO_MODEL
+    assert panel.message.text() == ProbabilitiesPanel.NO_MODEL
 
 
 def test_a_fork_opens_in_a_new_tab_unless_the_chat_is_closed(
@@ -99,10 +99,10 @@ def test_a_fork_opens_in_a_new_tab_unless_the_chat_is_closed(
     window.tabs.views[0].tokens_requested.emit(session, session.chat.turns[3])
     tokens = ChatTokens(session.chat.id, (1, 2, 53), 2, (b"5",))
     engine.reported.emit((replace(report(1), answers=(tokens,)),))
-    panel.fork_at_requested.emit(panel.reader.source, "6", (54,))
+    panel.fork_at_requested.emit(panel.finder.source, "6", (54,))
     assert workspace.forks_at == [(session, session.chat.turns[3], "6", (54,))]
     workspace.close(session)
-    panel.fork_at_requested.emit(panel.reader.source, "6", (54,))
+    panel.fork_at_requested.emit(panel.finder.source, "6", (54,))
     assert len(workspace.forks_at) == 1
 
 
@@ -114,5 +114,5 @@ def test_the_lens_comes_with_the_sentence_that_was_pointed_at(
     assert isinstance(lens, LensPanel)
     assert lens.isVisible()
     assert engine.posted[-1] == TokensOf(session.chat.id)
-    assert lens.reader.source is not None
-    assert lens.reader.source.turn is session.chat.turns[3]
+    assert lens.finder.source is not None
+    assert lens.finder.source.turn is session.chat.turns[3]

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from app.inspector.recording import Recording
-from app.inspector.step_words import encode_times, step_words
+from app.inspector.step_chart import encode_times, step_words
 from app.protocol.events import Encoded
 from app.protocol.report import CellUsage, StepReport
 from tests.inspector.steps import span, step

@@ -1,6 +1,6 @@
 from app.chats.branches import branches_of
 from app.chats.chat import Chat, Turn
-from app.inspector.tree_strokes import holders_of, strokes_of, together, token_ranges
+from app.inspector.tree_table import holders_of, strokes_of, together, token_ranges
 from app.protocol.output import Usage
 from app.protocol.request import Role
 from tests.inspector.cell_maps import cell_map

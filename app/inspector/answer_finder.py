@@ -1,21 +1,23 @@
-"""Finds the tokens of one answer, and the alternatives at each place.
+"""An answer as tokens: finds them, and the alternatives at each place.
 
 Nothing is recorded for it while answers are written: alternatives are computed on demand, from the cells that
 are there. Knows no widget. GUI thread.
 """
 
+import codecs
+import math
 import uuid
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
-from app.inspector.answer_tokens import AnswerSource, Candidates, belongs_to, probe
 from app.inspector.recording import Recording
-from app.look.words import mark
+from app.look.figures import count, decimal, tokens
+from app.look.words import mark, sentences, tr
 from app.protocol.commands import ClearCells, DescribeTokens, Restore, TokensOf
-from app.protocol.output import FinishReason, Output
+from app.protocol.output import FinishReason, Output, SampledToken, TokenLogprob, Usage
 from app.protocol.report import ChatTokens, SlotSnapshot
-from app.protocol.request import Request
+from app.protocol.request import MAX_LOGPROBS, Request
 
 GONE = mark(
     "The engine no longer holds this answer's tokens. It can be recomputed from the text, which may "
@@ -32,7 +34,108 @@ STOPPED = mark("It was stopped.")
 NO_TOKENS = ChatTokens("")
 
 
-class AnswerReader(QObject):
+@dataclass(frozen=True, slots=True)
+class AnswerSource:
+    """An answer of the window, to be inspected.
+
+    `turn` is the window's handle for it, `text` its shown text. `reading`, if there is one, recomputes the
+    answer in a chat of its own. The engine knows the exact tokens of the newest answer only.
+    """
+
+    chat_id: str
+    title: str
+    text: str = ""
+    turn: object = None
+    reading: Request | None = None
+    is_newest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCandidates:
+    """The candidates at one place of an answer, and the cost of computing them."""
+
+    sampled: SampledToken
+    usage: Usage
+
+
+def text_of(pieces: tuple[bytes, ...]) -> str:
+    """The text as in the chat: without an incomplete character at the end."""
+    return codecs.getincrementaldecoder("utf-8")("replace").decode(b"".join(pieces))
+
+
+def belongs_to(tokens: ChatTokens, source: AnswerSource) -> bool:
+    """Whether these are the tokens of this answer: another may have been requested since."""
+    return bool(tokens.token_ids) and text_of(tokens.pieces).startswith(source.text)
+
+
+def probe(tokens: ChatTokens, place: int, chat_id: str) -> Request:
+    """A request for the candidates at this place of the answer. Shares cells that are held."""
+    start = tokens.num_prompt_tokens
+    return Request(
+        request_id=uuid.uuid4().hex,
+        chat_id=chat_id,
+        prompt=tokens.token_ids[:start],
+        answer_start=tokens.token_ids[start : start + place],
+        sampling=tokens.sampling,
+        max_tokens=1,
+        keep_cells=False,
+        num_logprobs=MAX_LOGPROBS,
+    )
+
+
+def start_with(tokens: ChatTokens, place: int, chosen: TokenLogprob) -> tuple[str, tuple[int, ...]]:
+    """The answer up to this place plus `chosen`, as text and tokens."""
+    start = tokens.num_prompt_tokens
+    token_ids = (*tokens.token_ids[start : start + place], chosen.token_id)
+    return text_of((*tokens.pieces[:place], chosen.text)), token_ids
+
+
+def chance(probability: float) -> str:
+    """Never rounded to 0% or 100%."""
+    share = 100 * probability
+    if share >= 99.95:
+        return "100%" if probability >= 1 else f">{decimal(99.9, 1)}%"
+    if share >= 0.1:
+        return f"{decimal(share, 1)}%"
+    return f"{decimal(share, 3)}%" if share >= 0.001 else f"<{decimal(0.001, 3)}%"
+
+
+def result_text(found: TokenCandidates, chosen_id: int | None) -> str:
+    """The token at the place, its probability, and the cost of computing it."""
+    return sentences(_chosen_text(found.sampled, chosen_id), _cost_text(found.usage))
+
+
+def _chosen_text(sampled: SampledToken, chosen_id: int | None) -> str:
+    if chosen_id is None:
+        return ""
+    for rank, one in enumerate(sampled.likeliest, start=1):
+        if one.token_id == chosen_id:
+            before = chance(math.exp(one.logprob))
+            if not one.probability:
+                return tr(
+                    "Chosen: rank {rank}, {before} before the samplers, ruled out after.",
+                    rank=rank,
+                    before=before,
+                )
+            return tr(
+                "Chosen: rank {rank}, {before} before and {after} after the samplers.",
+                rank=rank,
+                before=before,
+                after=chance(one.probability),
+            )
+    return tr("The chosen token is not among the {number} most likely.", number=len(sampled.likeliest))
+
+
+def _cost_text(usage: Usage) -> str:
+    held = usage.num_reused_tokens + usage.num_shared_tokens + usage.num_restored_tokens
+    return tr(
+        "Cost of this lookup: {computed} computed, {shared} shared.",
+        computed=tokens(usage.num_computed_tokens),
+        shared=count(held),
+    )
+
+
+class AnswerFinder(QObject):
     """One answer at a time. `read_on` takes new reports from the recording."""
 
     answer_found = Signal()  # its tokens are known
@@ -46,7 +149,7 @@ class AnswerReader(QObject):
         self._reading_id = f"reading {uuid.uuid4().hex}"  # of an answer that is being recomputed
         self.source: AnswerSource | None = None
         self.tokens = NO_TOKENS
-        self.known: dict[int, Candidates] = {}  # by place in the answer
+        self.known: dict[int, TokenCandidates] = {}  # by place in the answer
         self.refusals: dict[int, str] = {}  # why not, by place in the answer
         self.message = ""  # why there are no tokens
         self._open: Request | None = None
@@ -170,9 +273,9 @@ class AnswerReader(QObject):
     def _ask_for_names(self) -> None:
         """Request the names of control tokens, which have no text."""
         ids = zip(self.tokens.token_ids[self.tokens.num_prompt_tokens :], self.tokens.pieces, strict=True)
-        unnamed = {token_id for token_id, piece in ids if not piece} - self._recording.token_texts.keys()
-        if unnamed:
-            self.commanded.emit(DescribeTokens(tuple(unnamed)))
+        unnamed = (token_id for token_id, piece in ids if not piece)
+        if unknown := self._recording.unknown_tokens(unnamed):
+            self.commanded.emit(DescribeTokens(unknown))
 
     # The alternatives at a place.
 
@@ -210,7 +313,7 @@ class AnswerReader(QObject):
         """The only output with content, since at most one token is generated."""
         if sampled := next(iter(output.logprobs), output.ended_by):
             assert self._place is not None
-            self.known[self._place] = Candidates(sampled, output.usage)
+            self.known[self._place] = TokenCandidates(sampled, output.usage)
         was_reading, self._open = self.is_reading, None
         if output.finish_reason in (FinishReason.ERROR, FinishReason.ABORT):
             self._note_refusal(output.notice or STOPPED, was_reading)

@@ -1,43 +1,81 @@
-"""Common base of the inspector's tables, in which whole rows are selected. GUI thread."""
+"""Tables of lines, of which whole rows are chosen: columns, a model, a view and its delegate. GUI thread."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import (
     QAbstractTableModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QPointF,
     QRect,
+    QRectF,
     QSize,
     Qt,
 )
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QHeaderView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
+    QTableWidgetItem,
     QWidget,
 )
 
-from app.inspector.table_column import Column
 from app.look.fonts import small_font, tabular
+from app.look.list import Index
 from app.look.painted import SWATCH, paint_swatch
 from app.look.sequence_colours import colour_of
-from app.look.tables import LEFT, RIGHT, dress_table
 from app.look.tokens import current
 from app.look.words import tr
 
-Index = QModelIndex | QPersistentModelIndex
 ROW_HEIGHT = 24
 PADDING = 6
 TINT = 0.16
 SWATCH_ROOM = 10
+BAR_OPACITY = 0.28  # behind a figure, which must stay legible
 
 _ROOT = QModelIndex()
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def dress_table(table: QTableView, name: str, row_height: int) -> None:
+    """`name` is for screen readers."""
+    table.setAccessibleName(name)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setTabKeyNavigation(False)
+    table.setShowGrid(False)
+    table.setWordWrap(False)
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(row_height)
+    table.horizontalHeader().setHighlightSections(False)
+
+
+def cell(text: str, alignment: Qt.AlignmentFlag = LEFT) -> QTableWidgetItem:
+    item = QTableWidgetItem(text)
+    item.setTextAlignment(alignment)
+    return item
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Texts are marked. `widest` is its longest text, or all that it can show: its width never changes."""
+
+    head: str
+    tip: str = ""
+    widest: str | Collection[str] = ""
+    width: int = 0  # in place of `widest`
+    is_number: bool = False
+    is_muted: bool = False
+    is_sequence: bool = False  # a seq_id, with the sequence's colour
+    stretches: bool = False
 
 
 class RowModel(QAbstractTableModel):
@@ -55,6 +93,30 @@ class RowModel(QAbstractTableModel):
     def text_at(self, row: int, column: int) -> str:
         raise NotImplementedError
 
+    def tip_at(self, _row: int, _column: int) -> str:
+        return ""
+
+    def spoken_at(self, _row: int, _column: int) -> str:
+        """For screen readers, in place of the text."""
+        return ""
+
+    def is_muted(self, _row: int, column: int) -> bool:
+        return self.columns[column].is_muted
+
+    def colour_at(self, row: int, column: int) -> str:
+        """Empty: that of other text."""
+        return current().muted if self.is_muted(row, column) else ""
+
+    def bar_at(self, _row: int, _column: int) -> tuple[float, str] | None:
+        """A share and a colour, to be painted behind the figure."""
+        return None
+
+    def redraw(self, first_column: int = 0, last_column: int = -1) -> None:
+        """The texts in these columns have changed."""
+        if num_rows := self.num_rows():
+            last = last_column % len(self.columns)
+            self.dataChanged.emit(self.index(0, first_column), self.index(num_rows - 1, last))
+
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else self.num_rows()
 
@@ -62,7 +124,19 @@ class RowModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        return self.text_at(index.row(), index.column()) if role == Qt.ItemDataRole.DisplayRole else None
+        row, column = index.row(), index.column()
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return self.text_at(row, column)
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return RIGHT if self.columns[column].is_number else LEFT
+            case Qt.ItemDataRole.ForegroundRole:
+                return QColor(colour) if (colour := self.colour_at(row, column)) else None
+            case Qt.ItemDataRole.ToolTipRole:
+                return self.tip_at(row, column) or None
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return self.spoken_at(row, column) or None
+        return None
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -118,18 +192,20 @@ class RowDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         self._paint_ground(painter, option, index)
-        tokens = current()
-        text, column = index.data(), self.rows.columns[index.column()]
-        rect = self.decorate(painter, option.rect.adjusted(PADDING, 0, -PADDING, 0), index, text)
+        row, column = index.row(), index.column()
+        text: str = index.data()
+        room = option.rect.adjusted(PADDING, 0, -PADDING, 0)
+        if bar := self.rows.bar_at(row, column):
+            _paint_bar(painter, room, *bar)
+        rect = self.decorate(painter, room, index, text)
         if not text:
             return
-        alignment = RIGHT if column.is_number else LEFT
         metrics = option.fontMetrics
         if metrics.horizontalAdvance(text) > rect.width():
-            text = metrics.elidedText(text, self.elide_mode(index.column()), rect.width())
+            text = metrics.elidedText(text, self.elide_mode(column), rect.width())
         painter.setFont(option.font)
-        painter.setPen(QColor(tokens.muted if self.is_muted(index) else tokens.text))
-        painter.drawText(rect, alignment, text)
+        painter.setPen(QColor(self.rows.colour_at(row, column) or current().text))
+        painter.drawText(rect, RIGHT if self.rows.columns[column].is_number else LEFT, text)
 
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """The chosen row is tinted while the table has the keyboard, else grey; the current underlined."""
@@ -168,8 +244,22 @@ class RowDelegate(QStyledItemDelegate):
         painter.restore()
         return rect.adjusted(SWATCH_ROOM, 0, 0, 0)
 
-    def is_muted(self, index: Index) -> bool:
-        return self.rows.columns[index.column()].is_muted
-
     def elide_mode(self, _column: int) -> Qt.TextElideMode:
         return Qt.TextElideMode.ElideRight
+
+
+def _paint_bar(painter: QPainter, rect: QRect, share: float, colour: str) -> None:
+    """From the left."""
+    room = QRectF(rect).adjusted(-3, 4, 3, -4)
+    if share * room.width() < 1:
+        return
+    fill = QColor(colour)
+    fill.setAlphaF(BAR_OPACITY)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(fill)
+    painter.drawRoundedRect(
+        QRectF(room.left(), room.top(), room.width() * min(1.0, share), room.height()), 2, 2
+    )
+    painter.restore()
