@@ -1865,11 +1865,6 @@ High water: most cells used since the model was loaded.</source>
         <translation>此对话有 {chars:,} 个字符，对 {limit:,} 个词元的上下文来说太多了：请缩短文字。</translation>
     </message>
     <message>
-        <source>Repeatable answers need a context of their own, and there is no memory for it.</source>
-        <extracomment>app/engine/repeatable.py</extracomment>
-        <translation>可复现的回答需要自己的上下文，但内存不足。</translation>
-    </message>
-    <message>
         <source>drafted</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
         <translation>推测</translation>
@@ -1940,11 +1935,6 @@ High water: most cells used since the model was loaded.</source>
         <translation>已保存的状态存疑</translation>
     </message>
     <message>
-        <source>The answer was repeatable</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation>回答可重现</translation>
-    </message>
-    <message>
         <source>new chat</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>新对话</translation>
@@ -1988,11 +1978,6 @@ High water: most cells used since the model was loaded.</source>
         <source>saved state failed its checks</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>已保存状态存疑</translation>
-    </message>
-    <message>
-        <source>repeatable: whole chunks only</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation>可重现：只用整块</translation>
     </message>
     <message>
         <source>Nothing of this chat was cached, but another chat begins the same way.</source>
@@ -2043,11 +2028,6 @@ High water: most cells used since the model was loaded.</source>
         <source>Its saved state failed its checks and was not used.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>有一份已保存的状态，但没有通过检查，因此没有使用。</translation>
-    </message>
-    <message>
-        <source>The answer is repeatable, so only whole chunks of the earlier prompt were reused.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation>只沿用了先前提示词的整块：它的末尾和回答若作为本提示词的一部分，会在不同的步骤中计算。</translation>
     </message>
     <message>
         <source>Fork the chat before editing it: both versions then keep their cells.</source>
@@ -2300,11 +2280,6 @@ High water: most cells used since the model was loaded.</source>
         <source>An answer with tools cannot follow a grammar. Leave one out.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
-    </message>
-    <message>
-        <source>Repeatable answers do not support pictures or sounds. Turn them off for this chat.</source>
-        <extracomment>app/engine/prompt_builder.py</extracomment>
-        <translation>可重复的回答不能涉及图片或声音。请为此对话关闭可重复的回答。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template has no place for this picture or sound. Send text only.</source>
@@ -3306,11 +3281,6 @@ rate</source>
         <source> and </source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>和</translation>
-    </message>
-    <message>
-        <source>{sequences} got no row: repeatable answers are computed in their own steps.</source>
-        <extracomment>app/inspector/stalls.py</extracomment>
-        <translation>{sequences} 没有分到行：可重现的回答有自己的步骤。</translation>
     </message>
     <message>
         <source>{sequences} got no row: prefill of {others} took the step.</source>
@@ -8186,13 +8156,6 @@ accepted</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>示例</translation>
     </message>
-    <message numerus="yes">
-        <source>{n} requests</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
-        <translation type="vanished">
-            <numerusform>{n} 个请求</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Attachments</source>
         <extracomment>app/ui/base/attachment_chips.py</extracomment>
@@ -9842,16 +9805,6 @@ accepted</source>
         <translation>您的回答会发送给 {server}。请勿输入密码。</translation>
     </message>
     <message>
-        <source>Repeatable</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>可重现</translation>
-    </message>
-    <message>
-        <source>The same seed always gives the same answer, whatever else is computed. Slower: one such answer at a time, in its own steps and a second context.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>种子相同，回答就相同，无论同时还在计算什么。会慢一些：它有自己的计算步骤，一次只生成一个这样的回答，并需要第二个上下文的内存。</translation>
-    </message>
-    <message>
         <source>The most draft tokens checked in one step, taken from the chat&apos;s own text.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一步中最多从对话自身的文本推测并检验多少个词元。</translation>
@@ -9915,11 +9868,6 @@ accepted</source>
         <source>Show formatted</source>
         <extracomment>app/ui/tabs/plain_chats.py</extracomment>
         <translation>显示格式</translation>
-    </message>
-    <message>
-        <source>The answer is repeatable: whole chunks of the earlier prompt were reused, the rest was recomputed.</source>
-        <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>回答可重现：沿用了先前提示词的整块，其余重新计算。</translation>
     </message>
     <message>
         <source>Copy this message as Markdown</source>

@@ -35,14 +35,6 @@ COMMON = (
         ),
         word=mark("Random"),
     ),
-    Setting(
-        "repeatable",
-        mark("Repeatable"),
-        mark(
-            "The same seed always gives the same answer, whatever else is computed. Slower: one such "
-            "answer at a time, in its own steps and a second context."
-        ),
-    ),
 )
 MORE = (
     Group(

@@ -141,14 +141,6 @@ def test_each_value_says_whose_it_is(panel: ChatSettings) -> None:
     assert panel.rows["top_k"].note.endswith("This chat only; llama.cpp's default is 40.")
 
 
-def test_beside_the_seed_an_answer_is_made_repeatable(panel: ChatSettings, qtbot: QtBot) -> None:
-    switch = panel.rows["repeatable"].control
-    with qtbot.waitSignal(panel.changed) as told:
-        switch.click()
-    assert told.args == [ChatOptions(sampling={"repeatable": True})]
-    assert panel.rows["repeatable"].note.endswith("This chat only; llama.cpp's default is off.")
-
-
 def test_a_value_is_the_chats_own_until_it_is_reset(panel: ChatSettings, qtbot: QtBot) -> None:
     row = panel.rows["temperature"]
     assert not row.button.isVisible()
