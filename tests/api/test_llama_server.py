@@ -529,13 +529,6 @@ async def test_nothing_is_told_without_the_key(path):
             assert (status, body["error"]["type"]) == (401, "authentication_error")
 
 
-@pytest.mark.parametrize("path", ["/models/load", "/v1/audio/transcriptions", "/props"])
-async def test_what_llama_server_has_and_skein_has_not_says_so(path):
-    async with serving() as served:
-        status, body = await served.post(path, {"input": "Hi"})
-        assert (status, body["error"]["type"]) == (404, "not_supported_error")
-
-
 # In OpenAI's endpoints.
 
 
