@@ -1,21 +1,22 @@
-"""Estimates the memory of a model and its context, on one machine or spread over several.
+"""A rough estimate of the memory of a model and its context, on one machine or spread over several.
 
-From the header alone, so also for models that are not downloaded yet. Does not know what is free. Any thread.
+From the header alone, so also for models that are not downloaded yet. What a context takes exactly, the
+library plans when the model is loaded. Does not know what is free. Any thread.
 """
 
 import contextlib
 from collections import Counter
 from functools import cached_property
 
-from app.models.compute_buffer import Step, compute_bytes, inputs_bytes
 from app.models.gguf_header import TENSOR_TYPES, GgufHeader, LongArray
 from app.models.layer_split import HERE, Room, places
-from app.models.layers import FLOAT_BYTES, Layer, layers_of, sliding_window
+from app.models.layers import FLOAT_BYTES, Hyperparameters, Layer, layers_of
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, FlashAttention, KvType, LoadParams
 from app.protocol.model import MemoryNeed
 
 N_CTX_STEP = 256  # llama.cpp rounds up to it
-NUM_COPIES = 4  # of a step's inputs, with pipeline parallelism over several devices
+NUM_WIDTHS = 20  # what a row computes in, in widths of the model: at most 13 of llama's, 23 of gemma's
+MASK_BYTES = 2  # of each cell that a row may see
 
 # For each type, the numbers per block and its bytes.
 _BLOCKS = {name: (length, size) for name, length, size in TENSOR_TYPES.values()}
@@ -31,8 +32,6 @@ class ContextNeed:
         n_ctx = max(params.n_ctx or DEFAULT_N_CTX, N_CTX_STEP)
         num_streams = self._n_seq_max if params.isolated else 1
         self._n_ctx_seq = max(-(-(n_ctx // num_streams) // N_CTX_STEP), 1) * N_CTX_STEP
-        if not params.isolated:
-            self._n_ctx_seq = -(-n_ctx // N_CTX_STEP) * N_CTX_STEP
         self._num_streams = num_streams
         n_batch = min(max(params.n_batch, self._n_seq_max, 32), n_ctx)
         self._n_ubatch = min(n_batch, max(params.n_ubatch or DEFAULT_N_UBATCH, self._n_seq_max))
@@ -48,7 +47,7 @@ class ContextNeed:
         return MemoryNeed(
             weights_bytes=self._header.weights_bytes + self._adapters_bytes(),
             kv_bytes=sum(self._caches),
-            compute_bytes=compute_bytes(self._header, self._layers, n_vocab, self._step()),
+            compute_bytes=self._compute_bytes,
             output_bytes=self._n_seq_max * n_vocab * FLOAT_BYTES,
         )
 
@@ -57,7 +56,7 @@ class ContextNeed:
         where = places(self.num_layers, num_there, room)
         weights, caches = Counter[int](), Counter[int]()
         for layer, place in enumerate(where[:-1]):
-            weights[place] += self._weights.get(layer, 0)
+            weights[place] += self._layers[layer].weights_bytes
             caches[place] += self._caches[layer]
         whole = self.need
         weights[HERE] += whole.weights_bytes - weights.total()
@@ -65,16 +64,11 @@ class ContextNeed:
             output, copied = self._output_weights
             weights[HERE] -= output
             weights[where[-1]] += output + copied
-        inputs = inputs_bytes(self._header, self._layers, self._step())
-        at_once = (NUM_COPIES - 1) * inputs if HERE not in where and len(room.devices) > 1 else 0
-        output_alone = compute_bytes(self._header, [], _n_vocab(self._header), self._step())
-        computing = {where[-1]: output_alone} | dict.fromkeys(where[:-1], whole.compute_bytes + at_once)
-        computing.setdefault(HERE, inputs + at_once)
         return tuple(
             MemoryNeed(
                 weights[place],
                 caches[place],
-                computing.get(place, 0),
+                whole.compute_bytes if place in (HERE, *where) else 0,
                 whole.output_bytes if place == HERE else 0,
             )
             for place in range(1 + len(room.devices))
@@ -83,14 +77,6 @@ class ContextNeed:
     @cached_property
     def _caches(self) -> list[int]:
         return [self._cache_bytes(layer) for layer in self._layers]
-
-    @cached_property
-    def _weights(self) -> dict[int, int]:
-        """Of each layer."""
-        return {
-            number: sum(tensor.size_bytes for tensor in layer.tensors.values())
-            for number, layer in enumerate(self._layers)
-        }
 
     @cached_property
     def _output_weights(self) -> tuple[int, int]:
@@ -113,22 +99,17 @@ class ContextNeed:
         if self._params.swa_full:
             return self._n_ctx_seq
         windows = 1 if self._params.isolated else self._n_seq_max
-        needed = sliding_window(self._header) * windows + self._n_ubatch
+        needed = Hyperparameters(self._header).number("attention.sliding_window") * windows + self._n_ubatch
         return -(-min(self._n_ctx_seq, needed) // N_CTX_STEP) * N_CTX_STEP
 
-    def _step(self) -> Step:
-        has_state = any(layer.state for layer in self._layers)
-        num_drafted = 0 if has_state or self._num_window_cells else self._params.num_drafted_tokens
-        num_rows = -(-self._n_ubatch // self._n_seq_max) * self._n_seq_max
-        return Step(
-            num_rows=num_rows,
-            num_outputs=min(num_rows, self._n_seq_max + num_drafted),
-            n_seq_max=self._n_seq_max,
-            num_cells=self._n_ctx_seq,
-            num_window_cells=self._num_window_cells,
-            has_flash_attention=self._params.flash_attention is not FlashAttention.OFF
-            and self._header.architecture != "grok",
-        )
+    @property
+    def _compute_bytes(self) -> int:
+        hyper = Hyperparameters(self._header)
+        cell = MASK_BYTES
+        if self._params.flash_attention is FlashAttention.OFF:
+            cell = FLOAT_BYTES * (1 + hyper.number("attention.head_count"))
+        row = FLOAT_BYTES * NUM_WIDTHS * hyper.number("embedding_length") + cell * self._n_ctx_seq
+        return self._n_ubatch * row
 
     def _adapters_bytes(self) -> int:
         total = 0

@@ -15,7 +15,6 @@ try:
         drafting,
         durability,
         engine_speed,
-        fit,
         fork,
         hibernation,
         hostile,
@@ -73,7 +72,6 @@ BENCHMARKS: dict[str, ModuleType] = {
     "chat": chat,
     "messages": hostile_messages,
     "library": library,
-    "fit": fit,
     "loads": loads,
     "hostile": hostile,
 }
@@ -83,7 +81,6 @@ NOT_OF_SPEED = {
     "checkpoints",
     "day",
     "durability",
-    "fit",
     "hostile",
     "kernels",
     "lens",

@@ -1,6 +1,6 @@
 """What a model would take, by its header alone, and what is said when that is too much.
 
-That the library really takes so much is shown in tests/native/test_loading.py and the benchmark `fit`.
+That the library really takes so much is shown in tests/native/test_loading.py.
 """
 
 from dataclasses import replace
