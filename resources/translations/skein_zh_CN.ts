@@ -4737,7 +4737,7 @@ rate</source>
     </message>
     <message>
         <source>{words}.</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <extracomment>app/ui/settings/page_rows.py</extracomment>
         <translation>{words}。</translation>
     </message>
     <message>
@@ -5221,17 +5221,17 @@ rate</source>
     </message>
     <message>
         <source>For models whose terms must be accepted. Stored in the system&apos;s keyring.</source>
-        <extracomment>app/ui/settings/token_row.py</extracomment>
+        <extracomment>app/ui/settings/page_rows.py</extracomment>
         <translation>用于须先接受条款的模型。保存在系统密钥环中。</translation>
     </message>
     <message>
         <source>Hugging Face token</source>
-        <extracomment>app/ui/settings/token_row.py</extracomment>
+        <extracomment>app/ui/settings/page_rows.py</extracomment>
         <translation>Hugging Face 令牌</translation>
     </message>
     <message>
         <source>Forget</source>
-        <extracomment>app/ui/settings/token_row.py</extracomment>
+        <extracomment>app/ui/settings/page_rows.py</extracomment>
         <translation>移除</translation>
     </message>
     <message>
@@ -7927,11 +7927,6 @@ accepted</source>
         <translation>保存</translation>
     </message>
     <message>
-        <source>Back to {value}</source>
-        <extracomment>app/ui/settings/sampling_row.py</extracomment>
-        <translation>恢复为 {value}</translation>
-    </message>
-    <message>
         <source>Not used: not a JSON object.</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
         <translation>未采用：这不是 JSON 对象。</translation>
@@ -10072,13 +10067,8 @@ accepted</source>
         <translation>不发送这条消息</translation>
     </message>
     <message>
-        <source>Reset</source>
-        <extracomment>app/ui/settings/sampling_row.py</extracomment>
-        <translation>重置</translation>
-    </message>
-    <message>
         <source>Not used: {reason}</source>
-        <extracomment>app/ui/settings/sampling_row.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>未采用：{reason}</translation>
     </message>
     <message>
@@ -10264,7 +10254,7 @@ accepted</source>
     </message>
     <message>
         <source>No smaller model with the same vocabulary found.</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/models/load_settings.py</extracomment>
         <translation>这里没有词表相同的更小模型。</translation>
     </message>
     <message>
@@ -11047,13 +11037,8 @@ Switch, load settings, eject</source>
         <translation>上下文可以延长到多少倍。</translation>
     </message>
     <message>
-        <source>Back to default: {setting}</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>恢复默认值：{setting}</translation>
-    </message>
-    <message>
         <source>Default: {value}.</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>默认：{value}。</translation>
     </message>
     <message>
@@ -12144,22 +12129,22 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Back to the default: {setting}</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <extracomment>app/ui/base/option_row.py</extracomment>
         <translation>恢复默认值：{setting}</translation>
     </message>
     <message>
         <source>Open</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>打开</translation>
     </message>
     <message>
         <source>on</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <extracomment>app/ui/settings/page_rows.py</extracomment>
         <translation>开</translation>
     </message>
     <message>
         <source>off</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <extracomment>app/ui/settings/page_rows.py</extracomment>
         <translation>关</translation>
     </message>
     <message>

@@ -16,18 +16,18 @@ from app.look.icons import icon
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, search_field
 from app.look.windows import come_up, resize_to_fit
-from app.look.words import tr
+from app.look.words import sentences, tr
 from app.services.model_hub import ModelHub
 from app.services.preferences import Preferences
 from app.services.tools import ToolService
 from app.ui.base.fuzzy import fold
-from app.ui.base.setting_kinds import CommandRow, Facts, HubToken, Page, Remark, Setting
+from app.ui.base.option_row import OptionRow, Row
+from app.ui.base.setting import CommandRow, Facts, HubToken, Page, Remark, Setting, field_of
 from app.ui.base.setting_list import PAGES
-from app.ui.base.setting_row import ActionRow, RemarkRow, Row, SettingRow
 from app.ui.engine.model_loading import ModelLoading
+from app.ui.settings.page_rows import ActionRow, RemarkRow, TokenRow, default_text
 from app.ui.settings.shortcut_table import ShortcutTable
 from app.ui.settings.shortcuts import Shortcuts
-from app.ui.settings.token_row import TokenRow
 from app.ui.settings.tools_page import ToolsPage
 
 SIZE, MIN_SIZE = QSize(900, 680), QSize(640, 420)
@@ -88,7 +88,7 @@ class SettingsWindow(QDialog):
         return self._sections
 
     @property
-    def rows(self) -> dict[str, SettingRow]:
+    def rows(self) -> dict[str, OptionRow]:
         """All of them, by the names of the settings."""
         return _setting_rows(self.sections.values())
 
@@ -148,8 +148,11 @@ class SettingsWindow(QDialog):
     def _show_values_of(self, *sections: "_Section") -> None:
         facts = self._facts()
         for name, row in _setting_rows(sections).items():
+            value, default = self._preferences.value(name), field_of(name).default
             note = row.setting.note(facts) if row.setting.note else ""
-            row.apply(self._preferences.value(name), note)
+            told = (default_text(row.setting, default), note) if value != default else (note,)
+            row.apply(value, sentences(*filter(None, told)), is_own=value != default)
+            row.show_problem("")
 
     # Pages and search
 
@@ -207,7 +210,7 @@ class SettingsWindow(QDialog):
         if isinstance(row, CommandRow):
             command = self._commands.get(row.name)
             return ActionRow(command.action, parent) if command else None
-        made = SettingRow(row, parent)
+        made = OptionRow(row, field_of(row.name), parent)
         made.chosen.connect(self._on_chosen)
         made.reset_requested.connect(self._preferences.reset)
         return made
@@ -312,9 +315,9 @@ class _Section(QWidget):
         paint_lines_between(self.rows, self)
 
 
-def _setting_rows(sections: "Iterable[_Section]") -> dict[str, SettingRow]:
+def _setting_rows(sections: "Iterable[_Section]") -> dict[str, OptionRow]:
     rows = (row for section in sections for row in section.rows)
-    return {row.setting.name: row for row in rows if isinstance(row, SettingRow)}
+    return {row.setting.name: row for row in rows if isinstance(row, OptionRow)}
 
 
 class _ReloadStrip(Foot):
