@@ -9536,13 +9536,8 @@ accepted</source>
     </message>
     <message>
         <source>Dismiss</source>
-        <extracomment>app/ui/base/notices.py</extracomment>
+        <extracomment>app/look/strip.py</extracomment>
         <translation>关闭提示</translation>
-    </message>
-    <message>
-        <source>Loading a model</source>
-        <extracomment>app/ui/base/notices.py</extracomment>
-        <translation>正在加载模型</translation>
     </message>
     <message>
         <source>Loading {name}  {percent}</source>
@@ -9576,17 +9571,17 @@ accepted</source>
     </message>
     <message>
         <source>All chats are paused.</source>
-        <extracomment>app/ui/base/pause_strip.py</extracomment>
+        <extracomment>app/ui/engine/pausing.py</extracomment>
         <translation>所有对话都已暂停。</translation>
     </message>
     <message>
         <source>Run one step, then pause again (F10)</source>
-        <extracomment>app/ui/base/pause_strip.py</extracomment>
+        <extracomment>app/ui/engine/pausing.py</extracomment>
         <translation>运行一步，然后再次暂停 (F10)</translation>
     </message>
     <message>
         <source>Resume computing (F5)</source>
-        <extracomment>app/ui/base/pause_strip.py</extracomment>
+        <extracomment>app/ui/engine/pausing.py</extracomment>
         <translation>继续计算 (F5)</translation>
     </message>
     <message>
@@ -9831,27 +9826,27 @@ accepted</source>
     </message>
     <message>
         <source>{former} has answered so far.</source>
-        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>此前在这里回答的是 {former}。</translation>
     </message>
     <message>
         <source>Answer with {name}</source>
-        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>用 {name} 回答</translation>
     </message>
     <message>
         <source>{name} answers in this chat from now on</source>
-        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>从现在起由 {name} 在这个对话中回答</translation>
     </message>
     <message>
         <source>Switch back to {name}</source>
-        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>换回 {name}</translation>
     </message>
     <message>
         <source>Reload {name} for all chats</source>
-        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>为所有对话重新加载 {name}</translation>
     </message>
     <message>

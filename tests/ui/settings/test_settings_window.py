@@ -365,7 +365,7 @@ class TestReload:
         assert not window.reload.isHidden()
         assert "reloaded" in window.reload.findChild(QLabel).text()
         assert engine.loads == []
-        window.reload.button.click()
+        window.reload.buttons[0].click()
         assert [getattr(params, name) for params in engine.loads] == [value]
         engine.finish_load(engine.model)
         assert window.reload.isHidden()
