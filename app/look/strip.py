@@ -71,7 +71,7 @@ class Strip(QWidget):
 
     def say(self, text: str, *offers: Offer, tone: str = "", after_ms: int = 0, lasts_ms: int = 0) -> None:
         """In place of all that was said. With `after_ms` it is shown only then, unless it is already."""
-        self.text, self.offers = text, offers
+        self.text, self.offers, self._progress = text, offers, None
         self._words.setText(text)
         self._words.set_tone(tone or self.look.tone)
         self.setAccessibleName(text)
