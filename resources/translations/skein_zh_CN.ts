@@ -1486,12 +1486,12 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>{name} cannot be used: {reason}.</source>
-        <extracomment>app/models/draft_fit.py</extracomment>
+        <extracomment>app/models/load_limits.py</extracomment>
         <translation>{name} 无法使用：{reason}。</translation>
     </message>
     <message>
         <source>{name} cannot be read: {reason}.</source>
-        <extracomment>app/models/draft_fit.py</extracomment>
+        <extracomment>app/models/load_limits.py</extracomment>
         <translation>{name} 无法读取：{reason}。</translation>
     </message>
     <message>
@@ -4029,24 +4029,24 @@ rate</source>
     </message>
     <message numerus="yes">
         <source>{n} tools are on</source>
-        <extracomment>app/ui/composer/tools_button.py</extracomment>
+        <extracomment>app/ui/composer/choice_button.py</extracomment>
         <translation>
             <numerusform>已开启 {n} 个工具</numerusform>
         </translation>
     </message>
     <message>
         <source>none is on</source>
-        <extracomment>app/ui/composer/tools_button.py</extracomment>
+        <extracomment>app/ui/composer/choice_button.py</extracomment>
         <translation>未开启任何工具</translation>
     </message>
     <message>
         <source>Tools of this chat: {state}</source>
-        <extracomment>app/ui/composer/tools_button.py</extracomment>
+        <extracomment>app/ui/composer/choice_button.py</extracomment>
         <translation>此对话的工具：{state}</translation>
     </message>
     <message>
         <source>Tools the model may call in this chat (Ctrl+Shift+O)</source>
-        <extracomment>app/ui/composer/tools_button.py</extracomment>
+        <extracomment>app/ui/composer/choice_button.py</extracomment>
         <translation>模型在此对话中可以调用的工具 (Ctrl+Shift+O)</translation>
     </message>
     <message>
@@ -4802,7 +4802,7 @@ rate</source>
     </message>
     <message>
         <source>Shelf of this chat: {name}</source>
-        <extracomment>app/ui/composer/shelf_button.py</extracomment>
+        <extracomment>app/ui/composer/choice_button.py</extracomment>
         <translation>此对话的书架：{name}</translation>
     </message>
     <message>
@@ -5139,12 +5139,12 @@ rate</source>
     </message>
     <message>
         <source>Log of {name}</source>
-        <extracomment>app/ui/settings/server_log.py</extracomment>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
         <translation>{name} 的日志</translation>
     </message>
     <message>
         <source>It has written nothing yet.</source>
-        <extracomment>app/ui/settings/server_log.py</extracomment>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
         <translation>它没有写任何内容。</translation>
     </message>
     <message>
@@ -6405,7 +6405,7 @@ accepted</source>
     </message>
     <message>
         <source>Its tokens differ.</source>
-        <extracomment>app/models/draft_fit.py</extracomment>
+        <extracomment>app/models/load_limits.py</extracomment>
         <translation>它的词元不同。</translation>
     </message>
     <message>
