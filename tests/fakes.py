@@ -81,7 +81,6 @@ class CountingBackend:
         self._rows: dict[int, list[int]] = {}
         self.media_encoder: MediaEncoder | None = None
         self.draft: CountingBackend | None = None
-        self.private: CountingBackend | None = None
         self.lens = None
         self.is_interrupted = False
         self.log_lines: list[str] = []
@@ -132,13 +131,13 @@ class CountingBackend:
 
     def interrupt(self) -> None:
         self.is_interrupted = True
-        for other in filter(None, (self.draft, self.private)):
-            other.interrupt()
+        if self.draft:
+            self.draft.interrupt()
 
     def resume(self) -> None:
         self.is_interrupted = False
-        for other in filter(None, (self.draft, self.private)):
-            other.resume()
+        if self.draft:
+            self.draft.resume()
 
     # The engine thread only.
 
@@ -165,22 +164,6 @@ class CountingBackend:
         if first_pos == self.pos_max(seq_id) + 1:
             return ""
         return f"the tokens of sequence {seq_id} in the input batch have inconsistent sequence positions"
-
-    def open_private(self, num_rows: int) -> CountingBackend:
-        if self.private is None:
-            self.private = self._new_private(
-                n_ctx=self.model.n_ctx_seq,
-                n_seq_max=self.model.n_seq_max + 1,
-                n_batch=num_rows,
-                is_unified=True,
-                is_recurrent=self.model.is_recurrent,
-                n_ctx_train=self.model.n_ctx_train,
-            )
-            self.private.fingerprint = "fake private"
-        return self.private
-
-    def _new_private(self, **model: object) -> CountingBackend:
-        return CountingBackend(self._next_token, self._before_decode, **model)
 
     def likeliest(self, row: int) -> tuple[int, float]:
         return self.choose(row), 1.0

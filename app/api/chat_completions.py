@@ -28,13 +28,13 @@ def add_routes(router: web.UrlDispatcher) -> None:
 async def chat_completions(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, ChatFields)
     if not fields.stream:
-        return json_response(await whole_answer(request, fields))
+        return json_response(await _whole_answer(request, fields))
     with await answer_chat(request, fields) as chat:
         frame = Frame.of(request, "chat.completion.chunk", "chatcmpl")
         return await stream_answers(request, chat.outputs, _Chunks(frame, fields, chat))
 
 
-async def whole_answer(request: web.Request, fields: ChatFields) -> dict[str, Any]:
+async def _whole_answer(request: web.Request, fields: ChatFields) -> dict[str, Any]:
     with await answer_chat(request, fields) as chat:
         frame = Frame.of(request, "chat.completion", "chatcmpl")
         answers = await chat.to_their_end()

@@ -23,7 +23,6 @@ class Defaults:
     overflow: Overflow = Overflow.STOP
     template_variables: str = ""
     is_verbose: bool = False
-    repeatable: bool | None = None
 
     def check(self) -> None:
         """Raises InvalidRequestError for values that a request could not have either."""
@@ -34,11 +33,7 @@ class Defaults:
 
     def sampling(self, recommended: SamplingParams) -> SamplingParams:
         """Raises InvalidRequestError."""
-        given: dict[str, Any] = {
-            "temperature": self.temperature,
-            "seed": self.seed,
-            "repeatable": self.repeatable,
-        }
+        given: dict[str, Any] = {"temperature": self.temperature, "seed": self.seed}
         return replace(recommended, **{name: value for name, value in given.items() if value is not None})
 
     def applied_to(self, request: Request, **more: Any) -> Request:

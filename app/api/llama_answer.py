@@ -45,7 +45,6 @@ SAME_NAMES = (
     "mirostat_eta",
     "ignore_eos",
     "min_keep",
-    "repeatable",
 )
 
 

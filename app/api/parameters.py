@@ -1,7 +1,6 @@
 """How an answer is sampled and where it ends: JSON fields that OpenAI's and llama-server's endpoints share.
 
-Names are llama-server's, but for `repeatable`: with a `seed` alone an answer is the same only if it is
-computed in the same steps. A missing or null field means what the model's maker recommends.
+Names are llama-server's. A missing or null field means what the model's maker recommends.
 """
 
 from __future__ import annotations
@@ -51,7 +50,6 @@ SAME_NAMES = (
     "mirostat_eta",
     "ignore_eos",
     "grammar",
-    "repeatable",
 )
 
 Bias = float | bool
@@ -87,7 +85,6 @@ class SamplingFields(Body):
     mirostat_eta: float | None = None
     ignore_eos: bool | None = None
     seed: int | None = None
-    repeatable: bool | None = None
     grammar: str | None = None
     json_schema: dict[str, Any] | None = None
     logit_bias: (

@@ -457,8 +457,7 @@ class ChatSession(QObject):
             return None
         draft = Turn(Role.USER, self._draft, attachments=self.draft_attachments)
         messages = (*self.chat.messages(), *(draft.messages or (Message(Role.USER, ""),)))
-        request = replace(self._request(messages, ""), max_tokens=0)
-        return None if request.is_repeatable else replace(request, sampling=SamplingParams())
+        return replace(self._request(messages, ""), max_tokens=0, sampling=SamplingParams())
 
     def stop(self) -> None:
         """Aborts the open answers. They end through the engine's reports, with the text they have so far."""

@@ -82,7 +82,7 @@ def _text_of(name: str) -> str:
 
 
 def _chosen_sampling(options: argparse.Namespace) -> dict[str, Any]:
-    names = ("temperature", "seed", "repeatable", "grammar", "json_schema")
+    names = ("temperature", "seed", "grammar", "json_schema")
     return {name: vars(options)[name] for name in names if vars(options)[name] is not None}
 
 

@@ -97,13 +97,6 @@ def add_seed_options(parser: argparse.ArgumentParser) -> None:
         help="sampling seed; the same seed gives the same answer, with most models on most processors also "
         "beside others (default: random)",
     )
-    parser.add_argument(
-        "--repeatable",
-        action="store_true",
-        default=None,
-        help="the same prompt and seed always give the same answer, whatever else is computed. Slower: one "
-        "such answer at a time, in its own steps and a second context",
-    )
 
 
 def load_params_of(options: argparse.Namespace, default_slots: int) -> LoadParams:

@@ -124,7 +124,6 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         Overflow(options.overflow),
         options.chat_template_kwargs,
         options.verbose,
-        options.repeatable,
     )
     try:
         options.defaults.check()

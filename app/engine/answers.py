@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.engine.backend import Backend
-    from app.engine.lane import Lanes
+    from app.engine.event_log import EventLog
+    from app.engine.scheduler import Scheduler
     from app.engine.sequence import Sequence
     from app.engine.written_answers import NoteWritten
     from app.protocol.output import SampledToken
@@ -28,7 +29,8 @@ class Answers:
     def __init__(
         self,
         backend: Backend,
-        lanes: Lanes,
+        scheduler: Scheduler,
+        event_log: EventLog,
         build_shorter_prompt: Callable[[Request, int], None],
         note_written: NoteWritten,
     ) -> None:
@@ -37,7 +39,7 @@ class Answers:
         An `EngineLoop` sets one that does it on another thread. `note_written` is told the tokens of answers
         that may have called tools.
         """
-        self._backend, self._lanes = backend, lanes
+        self._backend, self._scheduler, self._event_log = backend, scheduler, event_log
         self._note_written = note_written
         self.build_shorter_prompt = build_shorter_prompt
         self._outputs: list[Output] = []
@@ -80,19 +82,19 @@ class Answers:
             self.finish(seq, FinishReason.LENGTH, notice, text, logprobs)
         else:
             self._append_output(seq, text, logprobs)
-            self._lanes.of(seq.request).scheduler.set_aside(seq)
+            self._scheduler.set_aside(seq)
             self.build_shorter_prompt(seq.request, seq.num_generated_tokens)
 
     def note_triggered(self, seq: Sequence) -> None:
         """Its next token, which is not in it yet, ends what its grammar waited for."""
         seq_id = seq.slot.seq_id if seq.slot else None
         event = Triggered(seq_id, seq.request.chat_id, seq.num_generated_tokens + 1)
-        self._lanes.shared.slots.event_log.add(event)
+        self._event_log.add(event)
 
     def break_off(self, seq: Sequence, reason: FinishReason, notice: str = "") -> None:
         seq_id = seq.slot.seq_id if seq.slot else None
         event = BrokenOff(seq_id, seq.request.chat_id, seq.num_generated_tokens)
-        self._lanes.shared.slots.event_log.add(event)
+        self._event_log.add(event)
         self.finish(seq, reason, notice)
 
     def finish(
@@ -108,7 +110,7 @@ class Answers:
     ) -> None:
         seq.finish(reason, notice)
         text += seq.detokenizer.flush()
-        self._lanes.of(seq.request).scheduler.remove(seq)
+        self._scheduler.remove(seq)
         seq.sampler.close()
         if seq.is_ahead:
             return

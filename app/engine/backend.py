@@ -70,10 +70,6 @@ class Backend(Protocol):
         """What encodes pictures and sounds for this model, if anything does."""
 
     @property
-    def private(self) -> "Backend | None":
-        """What `open_private` has opened. It is interrupted and resumed with this one."""
-
-    @property
     def lens(self) -> Lens | None:
         """Computes beside it; whoever uses it ends that before this is closed."""
 
@@ -129,14 +125,6 @@ class Backend(Protocol):
         """How the library itself refuses tokens at positions that `decode` would not pass on.
 
         Empty if it accepted them: clear the sequence then. For the self-test.
-        """
-
-    def open_private(self, num_rows: int) -> "Backend":
-        """The same model in one context more, as long as a chat can get; the second time the same one.
-
-        It takes `num_rows` rows at once. Of its sequences only the last is for use: its number is the first
-        one that is free here. The cell of a token is its position there, whatever was computed before.
-        Raises EngineError when there is no memory.
         """
 
     def likeliest(self, row: int) -> tuple[int, float]:

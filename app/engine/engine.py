@@ -8,23 +8,21 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 from app.engine.answers import Answers
 from app.engine.awaited_media import AwaitedMedia
+from app.engine.batch import Batch
 from app.engine.cells import CellWatch
 from app.engine.detokenizer import Detokenizer
 from app.engine.draft_planner import DraftPlanner
 from app.engine.hibernation import HibernatedChats
 from app.engine.idle import IdleChats
-from app.engine.inspection import ChatCommand, Inspection
+from app.engine.inspection import Inspection
 from app.engine.kept_cells import KEEPING_S, KeptCells
-from app.engine.lane import Lane, Lanes
 from app.engine.overflow import context_limit
 from app.engine.prompt import Prompt
 from app.engine.prompt_builder import PromptBuilder
-from app.engine.repeatable import open_private
 from app.engine.sampling import Sampling
 from app.engine.scheduler import Scheduler
 from app.engine.sequence import Sequence
@@ -64,17 +62,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.engine.backend import Backend, Lens
-    from app.engine.batch import Batch
     from app.protocol.report import Answer, CellMap, SavedState, SlotSnapshot
 
 log = logging.getLogger(__name__)
 
 
 class Engine:
-    """Advances all sequences together, one `llama_decode` a step.
-
-    But for repeatable answers: while there are any, every second step is theirs.
-    """
+    """Advances all sequences together, one `llama_decode` a step."""
 
     def __init__(
         self, backend: Backend, hibernated: HibernatedChats | None = None, *, verify: bool = False
@@ -94,13 +88,16 @@ class Engine:
         self._inspection = Inspection(
             backend, self.prompts, self.slots, self._scheduler, checks_each_step=verify
         )
-        shared = Lane(backend, self.slots, self._scheduler, self._inspection)
-        self._lanes = Lanes(shared, partial(open_private, prompts=self.prompts, checks_each_step=verify))
         self.answers = Answers(
-            backend, self._lanes, self._build_shorter_prompt, self.prompts.written_tokens.note
+            backend,
+            self._scheduler,
+            self.slots.event_log,
+            self._build_shorter_prompt,
+            self.prompts.written_tokens.note,
         )
-        self._sampling = Sampling(self.answers)
+        self._sampling = Sampling(self.answers, self._scheduler, self.slots)
         self.stepping = Stepping()
+        self._batch = Batch(backend.model.n_batch)  # of the next step, or of the one that runs
         self._return_code = 0  # of this step
         self._is_planned = False  # the batch waits for its step
         self._step = 0
@@ -117,16 +114,12 @@ class Engine:
 
     @property
     def has_work(self) -> bool:
-        return self.answers.has_outputs or any(lane.scheduler.has_work for lane in self._lanes)
+        return self.answers.has_outputs or self._scheduler.has_work
 
     @property
     def has_open_answers(self) -> bool:
         """Also those that wait for a shorter prompt, so that there is nothing to compute now."""
-        return bool(self._lanes.sequences)
-
-    @property
-    def _batch(self) -> Batch:
-        return self._lanes.current.batch
+        return bool(self._scheduler.sequences)
 
     def add_request(self, request: Request, prompt: Prompt | None = None) -> None:
         """Queue a request. Without `prompt`, it is built here, on the calling thread."""
@@ -134,27 +127,23 @@ class Engine:
         self.slots.hibernated.take_found()
         try:
             prompt = prompt or self.prompts.build(request)
-            lane = self._lanes.opened_for(request)
-            seq = self._new_sequence(request, prompt, lane)
+            seq = self._new_sequence(request, prompt)
         except SamplingInterruptedError:
             self.answers.refuse(request, FinishReason.ABORT)
             return
         except RequestError as error:
             self.answers.refuse_for(request, error)
             return
-        for other in self._lanes:
-            if other is not lane:
-                other.leave(request.chat_id)
-        lane.scheduler.add(seq)
+        self._scheduler.add(seq)
 
     def read_ahead(self, request: Request, prompt: Prompt) -> None:
         """Compute a prompt that was not sent yet, unless there is other work, or others would lose cells."""
         self._end_ahead()
         self.slots.hibernated.take_found()
-        if self._lanes.sequences or self.stepping.pause or request.is_repeatable:
+        if self._scheduler.sequences or self.stepping.pause:
             return
         try:
-            seq = self._new_sequence(request, prompt, self._lanes.shared)
+            seq = self._new_sequence(request, prompt)
         except RequestError:  # told when it is sent
             return
         seq.is_ahead = True
@@ -166,13 +155,13 @@ class Engine:
 
     def _end_ahead(self) -> None:
         """It stays in its cells: a prompt that begins with it goes on from there."""
-        for seq in self._lanes.sequences:
+        for seq in self._scheduler.sequences:
             if seq.is_ahead:
                 self.answers.finish(seq, FinishReason.ABORT)
 
     def refit(self, request_id: str, prompt: Prompt | RequestError) -> None:
         """Continue an answer that reached its context limit with a shorter prompt, or end it."""
-        refitting = (seq for lane in self._lanes for seq in lane.scheduler.refitting)
+        refitting = self._scheduler.refitting
         seq = next((seq for seq in refitting if seq.request.request_id == request_id), None)
         if seq is None:
             return  # aborted meanwhile
@@ -180,26 +169,25 @@ class Engine:
             self.answers.finish(seq, FinishReason.LENGTH, self.answers.context_full(seq.request))
             return
         seq.refit(prompt, context_limit(seq.request, self.model))
-        self._lanes.of(seq.request).scheduler.put_back(seq)
+        self._scheduler.put_back(seq)
         self._note_overflow(seq)
 
     def abort(self, request_id: str) -> None:
         """End an answer now: it is in no later batch. No effect if it has ended already."""
-        for seq in self._lanes.sequences:
+        for seq in self._scheduler.sequences:
             if seq.request.request_id == request_id:
                 self.answers.break_off(seq, FinishReason.ABORT)
 
     def abort_all(self, reason: FinishReason, notice: str) -> None:
-        for seq in self._lanes.sequences:
+        for seq in self._scheduler.sequences:
             self.answers.break_off(seq, reason, notice)
 
     def forget(self, chat_id: str) -> None:
         """The chat was closed: abort its answer, free its cells."""
-        for seq in self._lanes.sequences:
+        for seq in self._scheduler.sequences:
             if seq.request.chat_id == chat_id:
                 self.answers.break_off(seq, FinishReason.ABORT)
-        for lane in self._lanes:
-            lane.slots.forget(chat_id)
+        self.slots.forget(chat_id)
 
     def fork(self, chat_id: str, new_chat_id: str) -> bool:
         """Let a new chat hold the cells of an idle one, without a copy. False: no slot is free for it."""
@@ -207,7 +195,7 @@ class Engine:
 
     def hibernate(self, chat_id: str) -> bool:
         """Save the cells of an idle chat and free them. False: it holds none, or is answering."""
-        return self._lanes.with_chat(chat_id).slots.hibernate_chat(chat_id)
+        return self.slots.hibernate_chat(chat_id)
 
     def obey(self, command: Command) -> None:
         """The result is in the next report. Raises PositionMismatchError if the library holds other cells."""
@@ -227,8 +215,7 @@ class Engine:
             case Fork(chat_id, new_chat_id):
                 self.fork(chat_id, new_chat_id)
             case SetFront(chat_id):
-                for lane in self._lanes:
-                    lane.slots.front_chat_id = chat_id
+                self.slots.front_chat_id = chat_id
             case SetSpeed(speed):
                 self._budget.speed = speed
             case KeepCells(store):
@@ -239,8 +226,6 @@ class Engine:
                 pass  # `EngineLoop` has them answered on another thread
             case _ if isinstance(command, SteppingCommand):
                 self.stepping.obey(command)
-            case _ if isinstance(command, ChatCommand):
-                self._lanes.with_chat(command.chat_id).inspection.obey(command, self._step)
             case _:
                 self._inspection.obey(command, self._step)
 
@@ -271,7 +256,7 @@ class Engine:
 
     def copied_state(self, chat_id: str) -> SavedState | None:
         """What is held of the chat, for a context beside this one."""
-        return self._lanes.shared.slots.copied_state(chat_id)
+        return self.slots.copied_state(chat_id)
 
     def take_answer(self, answer: Answer) -> None:
         """To a question that was answered elsewhere: it goes with the next report."""
@@ -279,26 +264,24 @@ class Engine:
 
     def verify(self) -> None:
         """Compare positions and holders of every cell with the library. Raises PositionMismatchError."""
-        for lane in self._lanes:
-            lane.inspection.verify(self._step)
+        self._inspection.verify(self._step)
 
     def verify_when_idle(self) -> bool:
         """The same, if anything has changed since the last time. False: nothing has."""
-        if not any(lane.slots.memory.has_unchecked_changes for lane in self._lanes):
+        if not self.slots.memory.has_unchecked_changes:
             return False
         self.verify()
         return True
 
     def report(self) -> StepReport:
         """A report without a step, such as of aborted answers."""
-        return self._report(self._snapshots())
+        return self._report(self.slots.snapshots())
 
     def post_mortem(self, error: Exception) -> StepReport:
         """The last report of an engine that failed with `error`: the failed batch and the findings."""
         if isinstance(error, PositionMismatchError):
             self._inspection.note_disagreement(error, self._step)
-        evidence = (slot for lane in self._lanes for slot in lane.slots.evidence())
-        return self._report(tuple(evidence))
+        return self._report(self.slots.evidence())
 
     def interrupt(self) -> None:
         """Make a running step return soon, and every later one at once. Any thread."""
@@ -318,13 +301,13 @@ class Engine:
         self.slots.keep_all(time.monotonic() + KEEPING_S)
         self.slots.hibernated.close()
 
-    def _new_sequence(self, request: Request, prompt: Prompt, lane: Lane) -> Sequence:
+    def _new_sequence(self, request: Request, prompt: Prompt) -> Sequence:
         sampling = request.sampling or self.model.sampling
         seq = Sequence(
             request=request,
             token_ids=[],
             max_tokens=0,
-            sampler=lane.backend.new_sampler(
+            sampler=self._backend.new_sampler(
                 sampling, prompt.text_tokens, prompt.num_start_tokens, prompt.guide
             ),
             detokenizer=Detokenizer(self._pieces(prompt.shown_tokens), (*request.stop, *prompt.format.stops)),
@@ -361,22 +344,21 @@ class Engine:
 
     def _schedule(self) -> None:
         # A chat restored since it was planned may have taken the free cells it counted on.
-        num_free = self._lanes.current.slots.cells.num_free
+        num_free = self.slots.cells.num_free
         if not (self._is_planned and self._batch.is_current and self._batch.num_rows <= num_free):
             self._choose_batch()
         self._is_planned = False
 
     def _choose_batch(self) -> None:
         self._batch.clear()
-        lane = self._lanes.take_turn()
-        if lane is self._lanes.shared and self.model.is_unified:
+        if self.model.is_unified:
             self._idle.hibernate_one(self.slots)
-        lane.scheduler.schedule(lane.batch)
+        self._scheduler.schedule(self._batch)
         for seq, failure in self._awaited_media.take_failures().items():
             self.answers.finish(seq, FinishReason.ERROR, failure)
         # One whose picture has been encoded since it was asked for goes on with the next step.
-        stuck = [seq for seq in lane.scheduler.sequences if not self._awaited_media.has_asked(seq)]
-        if stuck and lane.scheduler.has_work and not lane.batch.num_rows:
+        stuck = [seq for seq in self._scheduler.sequences if not self._awaited_media.has_asked(seq)]
+        if stuck and self._scheduler.has_work and not self._batch.num_rows:
             self._end_stuck(stuck)
 
     def _end_stuck(self, stuck: list[Sequence]) -> None:
@@ -389,15 +371,14 @@ class Engine:
         """Compute the batch; if nothing was computed, the next step will try something smaller."""
         if not self._is_computed():
             self._batch.clear()
-        self._lanes.note_computed()
 
     def _is_computed(self) -> bool:
-        lane, batch = self._lanes.current, self._batch
+        batch = self._batch
         if not batch.num_rows:
             return False
-        lane.slots.checkpoints.save_due(batch)
+        self.slots.checkpoints.save_due(batch)
         try:
-            lane.backend.decode(batch)
+            self._backend.decode(batch)
         except NoKvCellsError as error:
             self._return_code = error.return_code
             self._make_room()
@@ -405,35 +386,35 @@ class Engine:
         except DecodeInterruptedError as error:
             self._return_code = error.return_code
             if error.has_begun:
-                lane.slots.resync(batch)
+                self.slots.resync(batch)
             return False
         except DecodeError as error:
             self._return_code = error.return_code
-            lane.slots.resync(batch)
+            self.slots.resync(batch)
             raise
         return True
 
     def _make_room(self) -> None:
         """The library found no cells although some are free in our books: a sliding window pins more."""
-        if not self._lanes.current.scheduler.make_room_for_good():
+        if not self._scheduler.make_room_for_good():
             seq = self._batch.spans[0].seq
             self.answers.finish(seq, FinishReason.LENGTH, self.answers.context_full(seq.request))
 
     def _update(self, decode_ms: float) -> None:
         """Record what was computed, then sample for every sequence whose last token was in the batch."""
-        lane, batch = self._lanes.current, self._batch
-        if batch.num_rows and lane is self._lanes.shared:
+        batch = self._batch
+        if batch.num_rows:
             self._learn(decode_ms)
-        lane.slots.memory.note_decoded(batch)
+        self.slots.memory.note_decoded(batch)
         for span in batch.spans:
             span.seq.num_rows_computed += span.num_rows
             if batch.media:
                 span.seq.drop_computed_rows()
-        self._sampling.sample(lane)
+        self._sampling.sample(batch)
 
     def _end_step(self, watch: Stopwatch) -> StepReport:
         watch.draft_ms = self._draft_planner.take_model_ms()
-        report = self._report(self._snapshots(), watch)
+        report = self._report(self.slots.snapshots(), watch)
         sampled = (SampledId(seq.request.chat_id, token_id) for seq, token_id in self._sampling.sampled)
         self.stepping.note_step(report, sampled)
         self._batch.clear()
@@ -466,7 +447,7 @@ class Engine:
         watch = watch or Stopwatch()
         for line in self._backend.take_log_lines():
             self.slots.event_log.add(Told(EventKind.NATIVE, line))
-        event_log = [lane.slots.event_log.take() for lane in self._lanes]
+        events, leases = self.slots.event_log.take()
         return StepReport(
             step=self._step,
             outputs=self.answers.take_outputs(),
@@ -476,23 +457,20 @@ class Engine:
             schedule_ms=watch.schedule_ms,
             decode_ms=watch.decode_ms,
             update_ms=watch.update_ms,
-            events=tuple(event for events, _ in event_log for event in events),
-            leases=tuple(lease for _, leases in event_log for lease in leases),
+            events=events,
+            leases=leases,
             hibernated=self.slots.hibernated.chats(),
             started_at=watch.started_at,
             return_code=self._return_code,
             sample_ms=self._sampling.sample_s * 1000,
-            waiting=tuple(one for lane in self._lanes for one in lane.scheduler.waiting_requests()),
+            waiting=self._scheduler.waiting_requests(),
             last_check=self._inspection.last_check,
             cell_map=self._cell_map() if self._cell_watch.is_watching else None,
             pause=self.stepping.pause,
-            answers=tuple(one for lane in self._lanes for one in lane.inspection.take_answers()),
+            answers=self._inspection.take_answers(),
             draft_ms=watch.draft_ms,
             encodings=self._awaited_media.encodings(),
         )
-
-    def _snapshots(self) -> tuple[SlotSnapshot, ...]:
-        return tuple(slot for lane in self._lanes for slot in lane.slots.snapshots())
 
     def _cell_map(self) -> CellMap | None:
         is_resting = not self.has_work or self.stepping.pause is not None

@@ -144,11 +144,6 @@ class HibernatedChats:
         saved = self._saved.get(chat_id)
         return saved.token_ids if saved else []
 
-    def fits(self, chat_id: str, fingerprint: str) -> bool:
-        """Whether a state of the chat is kept, and one of this fingerprint."""
-        saved = self._saved.get(chat_id)
-        return saved is not None and saved.fingerprint == fingerprint
-
     def shifted_from(self, chat_id: str) -> int | None:
         """As of the slot that was saved."""
         saved = self._saved.get(chat_id)

@@ -33,8 +33,18 @@ if TYPE_CHECKING:
     from app.engine.scheduler import Scheduler
     from app.engine.slots import SlotPool
 
-ChatCommand = Hibernate | Restore | ClearCells | Pin | NoteTool | TokensOf
-InspectionCommand = ChatCommand | SlotCommand | CheckCells | DescribeTokens | Tokenize
+InspectionCommand = (
+    Hibernate
+    | Restore
+    | ClearCells
+    | Pin
+    | NoteTool
+    | TokensOf
+    | SlotCommand
+    | CheckCells
+    | DescribeTokens
+    | Tokenize
+)
 
 
 class Inspection:

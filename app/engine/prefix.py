@@ -74,8 +74,6 @@ def why_prefix_ended(
         return PrefixEnd.EVICTED if last_turn else PrefixEnd.NEW_CHAT
     num_common, num_kept = common_prefix(held, seq.token_ids), prefix.num_tokens
     goes_on = num_common == min(len(held), len(seq.token_ids) - 1)
-    if seq.request.is_repeatable and (goes_on or num_kept < num_common):
-        return PrefixEnd.WHOLE_CHUNKS
     if num_common - num_kept >= (GAP if prefix.is_from_checkpoint else 1):
         return PrefixEnd.CHECKPOINT if prefix.is_from_checkpoint else PrefixEnd.NO_ROLLBACK
     if goes_on:

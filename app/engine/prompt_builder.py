@@ -62,7 +62,6 @@ NOTHING_WRITTEN = said(
 )
 MAX_CHARS = 1_000_000  # of a text to tokenize outside a prompt: others wait for about half a second
 NO_BUDGET = "reasoning_budget has no effect: this model's chat template has no marks around reasoning."
-NOT_REPEATABLE = said("Repeatable answers do not support pictures or sounds. Turn them off for this chat.")
 MEDIA_MARKER = "<__media__>"  # as llama.cpp writes it, where a prompt is shown as text
 LINE_END = "\n"
 # How a message may go on. What its tokens are up to there depends on that for some characters.
@@ -118,8 +117,6 @@ class PromptBuilder:
         if request.sampling:
             self._chat_layer.check(request.sampling.grammar)
             self._backend.check_sampling(request.sampling)  # too slow for the engine thread
-        if request.is_repeatable and any(message.media for message in request.messages):
-            raise InvalidRequestError(NOT_REPEATABLE)
         request = self._with_begun(request)
         start = self._answer_start(request)
         limit = overflow.context_limit(request, self._backend.model)

@@ -11,9 +11,10 @@ from app.protocol.output import FinishReason
 
 if TYPE_CHECKING:
     from app.engine.answers import Answers
-    from app.engine.batch import BatchSpan
-    from app.engine.lane import Lane
+    from app.engine.batch import Batch, BatchSpan
+    from app.engine.scheduler import Scheduler
     from app.engine.sequence import Sequence
+    from app.engine.slots import SlotPool
     from app.protocol.output import SampledToken
 
     Sampled = tuple[int, tuple[SampledToken, ...]]  # a token, with its log probabilities if requested
@@ -25,8 +26,8 @@ SLOW_S = 0.1  # of computing for one token: no more than a grammar needs in a vo
 class Sampling:
     """What was sampled in this step, until `clear`."""
 
-    def __init__(self, answers: Answers) -> None:
-        self._answers = answers
+    def __init__(self, answers: Answers, scheduler: Scheduler, slots: SlotPool) -> None:
+        self._answers, self._scheduler, self._slots = answers, scheduler, slots
         self.clear()
 
     def clear(self) -> None:
@@ -34,16 +35,16 @@ class Sampling:
         self.num_accepted: Counter[int] = Counter()  # draft tokens, by seq_id
         self.sample_s = 0.0
 
-    def sample(self, lane: Lane) -> None:
+    def sample(self, batch: Batch) -> None:
         """For every sequence whose last token was in the batch."""
         # First for all: a sampler works through so much memory that the next lines leave the caches.
         began = time.perf_counter()
-        drawn = [(span, self._first(lane, span)) for span in lane.batch.spans if span.wants_logits]
+        drawn = [(span, self._first(span)) for span in batch.spans if span.wants_logits]
         self.sample_s = time.perf_counter() - began
         for span, sampled in drawn:
-            self._advance(lane, span, sampled)
+            self._advance(batch, span, sampled)
 
-    def _first(self, lane: Lane, span: BatchSpan) -> Sampled | None:
+    def _first(self, span: BatchSpan) -> Sampled | None:
         """The token after a sequence's newest one. None: it was ended."""
         seq = span.seq
         if seq.max_tokens == 0:  # only its prompt was wanted
@@ -51,42 +52,42 @@ class Sampling:
             return None
         if seq.drafter:
             seq.drafter.note_checked(span.num_drafted)
-        return self._draw(lane, seq, span.last_row - span.num_drafted)
+        return self._draw(seq, span.last_row - span.num_drafted)
 
-    def _advance(self, lane: Lane, span: BatchSpan, sampled: Sampled | None) -> None:
+    def _advance(self, batch: Batch, span: BatchSpan, sampled: Sampled | None) -> None:
         """Take the next token of one sequence and, as long as it equals the draft token, the one after it."""
         seq, row = span.seq, span.last_row - span.num_drafted
         while sampled is not None:
-            was_drafted = row < span.last_row and self._check_draft_token(lane, span, row + 1, sampled[0])
+            was_drafted = row < span.last_row and self._check_draft_token(batch, span, row + 1, sampled[0])
             self._answers.take(seq, *sampled)
             has_ended = seq.slot is None  # or waits for a shorter prompt
             if has_ended or not was_drafted:
                 return
             row += 1
             began = time.perf_counter()
-            sampled = self._draw(lane, seq, row)
+            sampled = self._draw(seq, row)
             self.sample_s += time.perf_counter() - began
 
-    def _check_draft_token(self, lane: Lane, span: BatchSpan, row: int, token: int) -> bool:
+    def _check_draft_token(self, batch: Batch, span: BatchSpan, row: int, token: int) -> bool:
         """Accept the draft token in `row` if it is the sampled one, else drop it and all after it."""
         drafter, slot = span.seq.drafter, span.seq.slot
         assert drafter is not None
         assert slot is not None
-        is_right = lane.batch.token_ids[row] == token
+        is_right = batch.token_ids[row] == token
         drafter.learn(is_right)
         self.num_accepted[span.seq_id] += is_right
         if not is_right:
-            lane.slots.cut_back(slot, lane.batch.positions[row])
+            self._slots.cut_back(slot, batch.positions[row])
         return is_right
 
-    def _draw(self, lane: Lane, seq: Sequence, row: int) -> Sampled | None:
+    def _draw(self, seq: Sequence, row: int) -> Sampled | None:
         """The next token of one sequence. None: no valid one, so the sequence was ended."""
         was_waiting = seq.sampler.waits_for_trigger
         began = time.thread_time()
         sampled = self._drawn(seq, row)
         seconds = time.thread_time() - began
         if seconds > SLOW_S:
-            lane.scheduler.note_slow(seq, seconds)
+            self._scheduler.note_slow(seq, seconds)
         if sampled is None:
             return None
         if was_waiting and not seq.sampler.waits_for_trigger:

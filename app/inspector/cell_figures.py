@@ -142,11 +142,11 @@ def sequence_text(seq_id: int, titles: Mapping[int, str]) -> str:
 
 
 def sequence_titles(report: StepReport, titles: Mapping[str, str]) -> dict[int, str]:
-    """By seq_id, of the sequences that hold cells of the shared context."""
+    """By seq_id, of the sequences that hold cells."""
     return {
         slot.seq_id: (titles.get(slot.chat_id) or tr(CLOSED)) if slot.chat_id else ""
         for slot in report.slots
-        if slot.num_cells and not slot.is_repeatable
+        if slot.num_cells
     }
 
 

@@ -36,7 +36,6 @@ HEADS = {
     PrefixEnd.CHECKPOINT: mark("Went back to a checkpoint"),
     PrefixEnd.EVICTED: mark("Its cells were evicted"),
     PrefixEnd.DOUBTED: mark("The saved state failed its checks"),
-    PrefixEnd.WHOLE_CHUNKS: mark("The answer was repeatable"),
 }
 # The same, short.
 REASONS = {
@@ -49,7 +48,6 @@ REASONS = {
     PrefixEnd.CHECKPOINT: mark("went back to a checkpoint"),
     PrefixEnd.EVICTED: mark("evicted"),
     PrefixEnd.DOUBTED: mark("saved state failed its checks"),
-    PrefixEnd.WHOLE_CHUNKS: mark("repeatable: whole chunks only"),
 }
 
 
@@ -109,8 +107,6 @@ def what_happened(lease: Lease, model: ModelInfo | None) -> str:
             return tr("Other chats needed its cells, and its state was not saved.")
         case PrefixEnd.DOUBTED:
             return tr("Its saved state failed its checks and was not used.")
-        case PrefixEnd.WHOLE_CHUNKS:
-            return tr("The answer is repeatable, so only whole chunks of the earlier prompt were reused.")
 
 
 def what_to_do(lease: Lease, model: ModelInfo | None) -> str:

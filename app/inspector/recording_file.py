@@ -100,7 +100,7 @@ class _Report(StepReport):
 
 
 class _Step(BaseModel):
-    model_config = _CONFIG
+    model_config = _CONFIG | ConfigDict(extra="ignore")  # of an earlier version
 
     report: _Report
 

@@ -199,13 +199,6 @@ def _left_out(report: StepReport, before: Before) -> list[Cause]:
     left_out = sorted((before.decoding & running) - in_batch)
     if not left_out:
         return []
-    repeatable = {slot.seq_id for slot in report.slots if slot.is_repeatable}
-    if repeatable & in_batch or repeatable.issuperset(left_out):
-        text = tr(
-            "{sequences} got no row: repeatable answers are computed in their own steps.",
-            sequences=_names(left_out),
-        )
-        return [Cause(Stall.NONE, text)]
     prompts = sorted({span.seq_id for span in report.spans if span.is_prefill})
     if prompts:
         text = tr(

@@ -113,7 +113,7 @@ class TreePanel(DockPanel):
         branches, newest = self.rows.branches, self.recording.newest
         held: dict[int, Seqs] = {}
         for slot in newest.slots if newest else ():
-            last = self.last_turn_in(slot) if slot.num_cells and not slot.is_repeatable else None
+            last = self.last_turn_in(slot) if slot.num_cells else None
             row = self.rows.row_of(last) if last else None
             if last is None or row is None:
                 continue

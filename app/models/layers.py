@@ -1,6 +1,6 @@
 """What each layer of a model stores per cell or sequence, by the header: keys and values, or a state.
 
-As llama.cpp has it (llama-hparams.cpp, llama-kv-cache*.cpp, llama-memory-recurrent.cpp). Any thread.
+Roughly as llama.cpp has it; what is not known here counts as full attention, which takes most. Any thread.
 """
 
 from collections import defaultdict
@@ -11,31 +11,9 @@ from typing import Any
 from app.models.gguf_header import GgufHeader, TensorInfo
 
 FLOAT_BYTES = 4
-LEAST_LAYERS_WITH_KEYS = {"gemma3n": 20}  # later layers reuse the keys and values of these
 
-# Sliding windows of models whose files do not list the layers that have one: every n-th layer has full
-# attention, and whether that is the first of them; 0: none has. Other models need that list.
-SWA_PERIODS = {
-    "afmoe": (4, False),
-    "cohere2": (4, False),
-    "cohere2moe": (4, True),
-    "exaone4": (4, False),
-    "exaone-moe": (4, False),
-    "gemma2": (2, False),
-    "gemma3": (6, False),
-    "gemma3n": (5, False),
-    "gpt-oss": (2, False),
-    "laguna": (4, True),
-    "lfm2": (0, False),
-    "lfm2moe": (0, False),
-    "llama4": (4, False),
-    "mellum": (4, False),
-    "muse-glimmer": (4, False),
-    "olmo2": (4, False),
-    "plamo3": (8, False),
-    "smallthinker": (4, True),
-}
-WINDOWS = {"gemma2": 4096, "llama4": 8192}  # where the file may lack the size, too
+# Sliding windows of models whose files do not list the layers that have one: every n-th has full attention.
+SWA_PERIODS = {"cohere2": 4, "exaone4": 4, "gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "olmo2": 4}
 STATE_TENSORS = ("ssm_", "shortconv.", "time_mix_")
 KEY_TENSORS = ("attn_k.weight", "attn_kv_a_mqa.weight", "attn_kv_a.weight", "attn_k_b.weight")
 
@@ -47,14 +25,8 @@ class Layer:
     keys: int
     values: int
     state: int
-    num_heads: int
     has_window: bool
-    tensors: Mapping[str, TensorInfo]  # by their names without "blk.N."
-
-    def width(self, *names: str) -> int:
-        """The output width of the weights with that name; of several, the largest. 0: there are none."""
-        found = [self.tensors[name] for name in names if name in self.tensors]
-        return max((tensor.shape[1] for tensor in found if len(tensor.shape) > 1), default=0)
+    weights_bytes: int
 
 
 class Hyperparameters:
@@ -89,16 +61,6 @@ def layers_of(header: GgufHeader) -> list[Layer]:
     ]
 
 
-def sliding_window(header: GgufHeader) -> int:
-    """In tokens; 0: there is none."""
-    hyper = Hyperparameters(header)
-    if hyper.architecture not in SWA_PERIODS and not hyper.flags("attention.sliding_window_pattern"):
-        return 0
-    default = WINDOWS.get(hyper.architecture, 0)
-    window = hyper.number("attention.sliding_window", default)
-    return default if window and hyper.architecture == "llama4" else window
-
-
 def _by_layer(header: GgufHeader) -> dict[int, dict[str, TensorInfo]]:
     found: defaultdict[int, dict[str, TensorInfo]] = defaultdict(dict)
     for tensor in header.tensors:
@@ -113,38 +75,33 @@ def _layer(hyper: Hyperparameters, layer: int, tensors: Mapping[str, TensorInfo]
     has_window = _has_window(hyper, layer)
     has_state = any(name.startswith(STATE_TENSORS) for name in tensors)
     keys = values = 0
-    num_heads = hyper.number("attention.head_count", layer=layer)
     if _has_keys(hyper, layer, tensors, has_state):
+        num_heads = hyper.number("attention.head_count", layer=layer)
         num_kv_heads = hyper.number("attention.head_count_kv", num_heads, layer)
-        keys = num_kv_heads * head_length(hyper, "key", has_window)
+        keys = num_kv_heads * _head_length(hyper, "key", has_window)
         is_latent = hyper.has("attention.key_length_mla")  # the values are part of the keys
-        values = 0 if is_latent else num_kv_heads * head_length(hyper, "value", has_window)
+        values = 0 if is_latent else num_kv_heads * _head_length(hyper, "value", has_window)
     state = _state(hyper) if has_state else 0
-    return Layer(keys, values, state, num_heads, has_window, tensors)
+    return Layer(keys, values, state, has_window, sum(tensor.size_bytes for tensor in tensors.values()))
 
 
-def head_length(hyper: Hyperparameters, kind: str, has_window: bool) -> int:
+def _head_length(hyper: Hyperparameters, kind: str, has_window: bool) -> int:
     usual = hyper.number("embedding_length") // max(hyper.number("attention.head_count"), 1)
     length = hyper.number(f"attention.{kind}_length", usual)
     return hyper.number(f"attention.{kind}_length_swa", length) if has_window else length
 
 
 def _has_window(hyper: Hyperparameters, layer: int) -> bool:
-    if not hyper.number("attention.sliding_window", WINDOWS.get(hyper.architecture, 0)):
+    if not hyper.number("attention.sliding_window"):
         return False
     if flags := hyper.flags("attention.sliding_window_pattern"):
         return layer < len(flags) and bool(flags[layer])
-    if hyper.architecture not in SWA_PERIODS:
-        return False
-    period, is_first = SWA_PERIODS[hyper.architecture]
-    period = hyper.number("attention.sliding_window_pattern", period)
-    return period == 0 or (layer % period != 0 if is_first else layer % period < period - 1)
+    period = hyper.number("attention.sliding_window_pattern", SWA_PERIODS.get(hyper.architecture, 1))
+    return layer % max(period, 1) < period - 1
 
 
 def _has_keys(hyper: Hyperparameters, layer: int, tensors: Mapping[str, TensorInfo], has_state: bool) -> bool:
-    shared = hyper.number("attention.shared_kv_layers")
-    last = LEAST_LAYERS_WITH_KEYS.get(hyper.architecture, hyper.number("block_count") - shared)
-    if layer >= last:
+    if layer >= hyper.number("block_count") - hyper.number("attention.shared_kv_layers"):
         return False
     # A fused matrix may also be that of a recurrent state.
     return any(name in tensors for name in KEY_TENSORS) or ("attn_qkv.weight" in tensors and not has_state)
@@ -158,7 +115,4 @@ def _state(hyper: Hyperparameters) -> int:
     if length := hyper.number("shortconv.l_cache"):
         return n_embd * (length - 1)
     kernel = hyper.number("ssm.conv_kernel")
-    if head := hyper.number("kda.head_dim"):
-        num_heads = hyper.number("attention.head_count")
-        return head * num_heads * (3 * (max(kernel, 4) - 1) + head)
     return max(kernel - 1, 0) * (inner + 2 * hyper.number("ssm.group_count") * size) + inner * size

@@ -13,10 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from app.models.gguf_header import GgufHeader, HeaderError
-from app.models.layer_split import HERE, Room, nums_to_try, usual_num_there
 from app.models.layers import Hyperparameters, layers_of
 from app.models.load_limits import can_take_back
-from app.models.memory_need import N_CTX_STEP, ContextNeed
+from app.models.memory_need import HERE, N_CTX_STEP, ContextNeed, Room, nums_to_try, usual_num_there
 from app.models.model_file import read_whole_header
 from app.protocol.errors import ModelLoadError, NoRoomYetError
 from app.protocol.load import DEFAULT_N_CTX, KvType, LoadParams, RopeScaling

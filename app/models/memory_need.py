@@ -1,24 +1,84 @@
-"""Estimates the memory of a model and its context, on one machine or spread over several.
+"""A rough estimate of the memory of a model and its context, on one machine or spread over several.
 
-From the header alone, so also for models that are not downloaded yet. Does not know what is free. Any thread.
+From the header alone, so also for models that are not downloaded yet. What a context takes exactly, the
+library plans when the model is loaded. Layers are split as llama.cpp does it (llama_model::load_tensors): the
+last ones go to devices, in proportion to their free memory, and the output counts as one more. Any thread.
 """
 
 import contextlib
+from bisect import bisect_right
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
-from app.models.compute_buffer import Step, compute_bytes, inputs_bytes
 from app.models.gguf_header import TENSOR_TYPES, GgufHeader, LongArray
-from app.models.layer_split import HERE, Room, places
-from app.models.layers import FLOAT_BYTES, Layer, layers_of, sliding_window
+from app.models.layers import FLOAT_BYTES, Hyperparameters, Layer, layers_of
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, FlashAttention, KvType, LoadParams
-from app.protocol.model import MemoryNeed
+from app.protocol.model import Device, DeviceKind, MemoryNeed
 
+HERE = 0  # the number of the first device is 1
 N_CTX_STEP = 256  # llama.cpp rounds up to it
-NUM_COPIES = 4  # of a step's inputs, with pipeline parallelism over several devices
+NUM_WIDTHS = 20  # what a row computes in, in widths of the model: at most 13 of llama's, 23 of gemma's
+MASK_BYTES = 2  # of each cell that a row may see
 
 # For each type, the numbers per block and its bytes.
 _BLOCKS = {name: (length, size) for name, length, size in TENSOR_TYPES.values()}
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Free memory: of this machine, its GPUs, and workers."""
+
+    here_bytes: int
+    gpus: tuple[Device, ...] = ()
+    workers: tuple[Device, ...] = ()  # each is named by its address
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """In the order in which they are given to the library."""
+        return self.workers + self.gpus
+
+    @property
+    def total_bytes(self) -> int:
+        return self.here_bytes + sum(
+            device.free_bytes for device in self.devices if device.kind is not DeviceKind.INTEGRATED
+        )
+
+    def free_bytes(self, place: int) -> int:
+        return self.devices[place - 1].free_bytes if place else self.here_bytes
+
+    def is_known(self, place: int) -> bool:
+        """False if a device does not report its memory."""
+        return not place or self.devices[place - 1].total_bytes > 0
+
+
+def places(num_layers: int, num_there: int, room: Room) -> list[int]:
+    """For each layer, then the output: HERE, or the number of a device. `num_there` are on devices."""
+    # A device that does not report its memory counts as large as this machine.
+    shares = [device.free_bytes or room.here_bytes or 1 for device in room.devices]
+    num_there = min(num_there, num_layers + 1) if shares else 0
+    ends = [end / sum(shares) for end in accumulate(shares)]
+    there = [1 + bisect_right(ends, index / num_there) for index in range(num_there)]
+    return [HERE] * (num_layers + 1 - num_there) + there
+
+
+def usual_num_there(num_layers: int, room: Room) -> int:
+    """How many layers go to devices that have room: all if there is a GPU.
+
+    Workers alone get a share in proportion to all free memory, and one each at least.
+    """
+    if room.gpus or not room.workers:
+        return num_layers + 1
+    elsewhere = sum(worker.free_bytes for worker in room.workers)
+    share = round((num_layers + 1) * elsewhere / max(elsewhere + room.here_bytes, 1))
+    return min(max(share, len(room.workers)), num_layers + 1)
+
+
+def nums_to_try(usual: int, least: int, most: int) -> Sequence[int]:
+    """From `least` to `most`, those next to `usual` first."""
+    return sorted(range(least, most + 1), key=lambda number: abs(number - usual))
 
 
 class ContextNeed:
@@ -31,8 +91,6 @@ class ContextNeed:
         n_ctx = max(params.n_ctx or DEFAULT_N_CTX, N_CTX_STEP)
         num_streams = self._n_seq_max if params.isolated else 1
         self._n_ctx_seq = max(-(-(n_ctx // num_streams) // N_CTX_STEP), 1) * N_CTX_STEP
-        if not params.isolated:
-            self._n_ctx_seq = -(-n_ctx // N_CTX_STEP) * N_CTX_STEP
         self._num_streams = num_streams
         n_batch = min(max(params.n_batch, self._n_seq_max, 32), n_ctx)
         self._n_ubatch = min(n_batch, max(params.n_ubatch or DEFAULT_N_UBATCH, self._n_seq_max))
@@ -48,7 +106,7 @@ class ContextNeed:
         return MemoryNeed(
             weights_bytes=self._header.weights_bytes + self._adapters_bytes(),
             kv_bytes=sum(self._caches),
-            compute_bytes=compute_bytes(self._header, self._layers, n_vocab, self._step()),
+            compute_bytes=self._compute_bytes,
             output_bytes=self._n_seq_max * n_vocab * FLOAT_BYTES,
         )
 
@@ -57,7 +115,7 @@ class ContextNeed:
         where = places(self.num_layers, num_there, room)
         weights, caches = Counter[int](), Counter[int]()
         for layer, place in enumerate(where[:-1]):
-            weights[place] += self._weights.get(layer, 0)
+            weights[place] += self._layers[layer].weights_bytes
             caches[place] += self._caches[layer]
         whole = self.need
         weights[HERE] += whole.weights_bytes - weights.total()
@@ -65,16 +123,11 @@ class ContextNeed:
             output, copied = self._output_weights
             weights[HERE] -= output
             weights[where[-1]] += output + copied
-        inputs = inputs_bytes(self._header, self._layers, self._step())
-        at_once = (NUM_COPIES - 1) * inputs if HERE not in where and len(room.devices) > 1 else 0
-        output_alone = compute_bytes(self._header, [], _n_vocab(self._header), self._step())
-        computing = {where[-1]: output_alone} | dict.fromkeys(where[:-1], whole.compute_bytes + at_once)
-        computing.setdefault(HERE, inputs + at_once)
         return tuple(
             MemoryNeed(
                 weights[place],
                 caches[place],
-                computing.get(place, 0),
+                whole.compute_bytes if place in (HERE, *where) else 0,
                 whole.output_bytes if place == HERE else 0,
             )
             for place in range(1 + len(room.devices))
@@ -83,14 +136,6 @@ class ContextNeed:
     @cached_property
     def _caches(self) -> list[int]:
         return [self._cache_bytes(layer) for layer in self._layers]
-
-    @cached_property
-    def _weights(self) -> dict[int, int]:
-        """Of each layer."""
-        return {
-            number: sum(tensor.size_bytes for tensor in layer.tensors.values())
-            for number, layer in enumerate(self._layers)
-        }
 
     @cached_property
     def _output_weights(self) -> tuple[int, int]:
@@ -113,22 +158,17 @@ class ContextNeed:
         if self._params.swa_full:
             return self._n_ctx_seq
         windows = 1 if self._params.isolated else self._n_seq_max
-        needed = sliding_window(self._header) * windows + self._n_ubatch
+        needed = Hyperparameters(self._header).number("attention.sliding_window") * windows + self._n_ubatch
         return -(-min(self._n_ctx_seq, needed) // N_CTX_STEP) * N_CTX_STEP
 
-    def _step(self) -> Step:
-        has_state = any(layer.state for layer in self._layers)
-        num_drafted = 0 if has_state or self._num_window_cells else self._params.num_drafted_tokens
-        num_rows = -(-self._n_ubatch // self._n_seq_max) * self._n_seq_max
-        return Step(
-            num_rows=num_rows,
-            num_outputs=min(num_rows, self._n_seq_max + num_drafted),
-            n_seq_max=self._n_seq_max,
-            num_cells=self._n_ctx_seq,
-            num_window_cells=self._num_window_cells,
-            has_flash_attention=self._params.flash_attention is not FlashAttention.OFF
-            and self._header.architecture != "grok",
-        )
+    @property
+    def _compute_bytes(self) -> int:
+        hyper = Hyperparameters(self._header)
+        cell = MASK_BYTES
+        if self._params.flash_attention is FlashAttention.OFF:
+            cell = FLOAT_BYTES * (1 + hyper.number("attention.head_count"))
+        row = FLOAT_BYTES * NUM_WIDTHS * hyper.number("embedding_length") + cell * self._n_ctx_seq
+        return self._n_ubatch * row
 
     def _adapters_bytes(self) -> int:
         total = 0

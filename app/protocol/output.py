@@ -34,7 +34,6 @@ class PrefixEnd(StrEnum):
     CHECKPOINT = "model goes back to checkpoints only"  # and none was near enough
     EVICTED = "evicted"  # its cells were needed, and its state was not kept
     DOUBTED = "saved state failed its checks"  # it did not pass a check, so it was not used
-    WHOLE_CHUNKS = "repeatable: whole chunks only"  # the rest was computed in another shape
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,6 @@ class SlotSnapshot:
     is_pinned: bool = False
     checkpoints: tuple[int, ...] = ()  # numbers of tokens that it can go back to, where the model needs such
     checkpoint_bytes: int = 0  # of this machine's memory, with those that other sequences have, too
-    is_repeatable: bool = False  # it has a context and steps of its own
     media: tuple[MediaSpan, ...] = ()
 
     @property

@@ -123,10 +123,6 @@ class Request:
         """It is what other chats begin with, and no chat of its own."""
         return bool(self.begins_as) and self.begins_as == self.chat_id
 
-    @property
-    def is_repeatable(self) -> bool:
-        return self.sampling is not None and self.sampling.repeatable
-
 
 @lru_cache(maxsize=8)  # a request is copied several times, and a megabyte of variables takes 20 ms to read
 def _check_variables(text: str) -> None:

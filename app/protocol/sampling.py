@@ -54,7 +54,7 @@ class SamplingParams:
     0 or less, `xtc_threshold` over a half, and 0 for the rest. Those that cut by probability leave at least
     `min_keep` tokens. `mirostat` 1 or 2 takes the place of all that choose among the candidates. `seed` None
     draws a new one for each answer. The same one draws the same answer only if the logits are the same to the
-    last bit, for which `repeatable` computes it in a context and in steps of its own, whatever else runs.
+    last bit.
 
     With `ignore_eos` no token that ends the answer is chosen, unless its grammar allows nothing else.
     `logit_bias` is added to the logits of tokens, by id; NEVER rules one out. The answer follows `grammar`, a
@@ -90,7 +90,6 @@ class SamplingParams:
     grammar: str = ""
     json_schema: str = ""
     seed: int | None = None
-    repeatable: bool = False
 
     def __post_init__(self) -> None:
         for name, limits in INTEGERS.items():
@@ -108,9 +107,8 @@ class SamplingParams:
                     temperature=self.temperature,
                 )
             )
-        for name in ("ignore_eos", "repeatable"):
-            if not isinstance(value := getattr(self, name), bool):
-                raise InvalidRequestError(f"{name} must be true or false, not {shown(value)}.")
+        if not isinstance(self.ignore_eos, bool):
+            raise InvalidRequestError(f"ignore_eos must be true or false, not {shown(self.ignore_eos)}.")
         self._check_breakers()
         self._check_logit_bias()
         self._check_grammar()

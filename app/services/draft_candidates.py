@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from shiboken6 import isValid
 
 from app.bridge.tasks import spawn
-from app.models.draft_fit import why_not_draft
+from app.models.load_limits import why_not_draft
 from app.models.model_file import ModelFile
 from app.services.model_library import ModelLibrary
 

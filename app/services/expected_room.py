@@ -11,8 +11,8 @@ from pathlib import Path
 
 from app.bridge.active_engine import ActiveEngine
 from app.engine.workers import ask
-from app.models.layer_split import Room
 from app.models.memory_fit import room_for
+from app.models.memory_need import Room
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, DeviceKind
 from app.system.memory import free_memory_bytes

@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 
 from app.chats.attachment import Attachment, as_json, from_json
 from app.chats.chat import FIRST, Chat, QueuedMessage, Turn, TurnState
+from app.chats.sampling_json import NAMES
 from app.chats.text import valid_unicode
 from app.chats.tool_json import as_text, rounds_of, tools_of
 from app.chats.tool_use import ToolRound
@@ -318,7 +319,7 @@ def _saved_chat(row: Sequence[Any]) -> SavedChat:
         auto_title=auto_title,
         folder=folder,
         is_pinned=bool(is_pinned),
-        sampling=_from_json(sampling, {}),
+        sampling=_sampling(_from_json(sampling, {})),
         max_tokens=max_tokens,
         queue=_queue(_from_json(queue, [])),
         model_path=model_path,
@@ -327,6 +328,11 @@ def _saved_chat(row: Sequence[Any]) -> SavedChat:
         shelf_id=shelf_id,
     )
     return SavedChat(chat, draft, _draft_attachments(draft_attachments), leaf_id, num_turns)
+
+
+def _sampling(stored: dict[str, Any]) -> dict[str, Any]:
+    """Without settings that only another version knows."""
+    return {name: stored[name] for name in NAMES & stored.keys()}
 
 
 def _draft_attachments(stored: str) -> tuple[Attachment, ...]:

@@ -59,9 +59,8 @@ from app.ui.models.model_commands import ModelCommands
 from app.ui.settings.appearance import Appearance
 from app.ui.settings.chat_options import ChatOptionsPanel
 from app.ui.settings.chat_tools import ChatTools
-from app.ui.settings.key_hints import KeyHints
 from app.ui.settings.languages import Languages
-from app.ui.settings.shortcuts import Shortcuts
+from app.ui.settings.shortcuts import KeyHints, Shortcuts
 from app.ui.settings.tool_extras import ToolExtras
 from app.ui.shelves.chat_shelves import ChatShelves
 from app.ui.tabs.chat_commands import ChatCommands
@@ -73,7 +72,7 @@ from app.ui.transcript.answer_inspection import AnswerInspection
 from app.ui.window_presenter import WindowPresenter
 
 if TYPE_CHECKING:
-    from app.ui.base.setting_kinds import Facts
+    from app.ui.base.setting import Facts
     from app.ui.models.load_settings import LoadSettings
     from app.ui.settings.settings_window import SettingsWindow
 
@@ -299,7 +298,7 @@ class MainWindow(QObject):
         self.settings_window.show_setting(name)
 
     def _facts(self) -> Facts:
-        from app.ui.base.setting_kinds import Facts
+        from app.ui.base.setting import Facts
 
         settings, model = self.preferences.settings, self._services.engine.model
         return Facts(settings, model, num_physical_cores(), self._services.cells.why_not)

@@ -14,6 +14,7 @@ from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.inspector.docks import InspectorDocks
 from app.inspector.sequences import SequencesPanel
+from app.look.strip import Offer
 from app.look.words import tr, tr_said
 from app.protocol.commands import Abort, SetSpeed
 from app.protocol.load import Speed
@@ -23,7 +24,6 @@ from app.services.local_api import LocalApi
 from app.services.preferences import Preferences
 from app.ui.base.notices import (
     Notices,
-    Offer,
     UndoToast,
     closed_text,
     engine_error_text,
@@ -100,12 +100,12 @@ class WindowPresenter(QObject):
         self._workspace.save_failed.connect(self._on_chats_not_saved)
         self._workspace.save_recovered.connect(self._on_chats_saved)
         self._engine.loading.connect(self._on_loading)
-        self._engine.load_progressed.connect(self._notices.progress.set_fraction)
+        self._engine.load_progressed.connect(self._notices.set_load_fraction)
         self._engine.loaded.connect(self._on_loaded)
         self._engine.load_failed.connect(self._on_load_failed)
         self._engine.load_cancelled.connect(self._on_load_cancelled)
         self._engine.slept.connect(self._on_slept)
-        self._notices.progress.cancel_requested.connect(self._engine.cancel_load)
+        self._notices.load_cancelled.connect(self._engine.cancel_load)
         self._notices.left.connect(self._on_notice_left)
         self._models.loading_changed.connect(self._menus.show_chat_state)
         self._models.loading_changed.connect(self._show_models)
@@ -134,7 +134,7 @@ class WindowPresenter(QObject):
     @Slot(object)
     def _on_loading(self, path: Path) -> None:
         self._withdraw_stay_loaded()
-        self._notices.progress.start(path)
+        self._notices.show_load(path)
         self._inspector.set_loading(True)
 
     def _withdraw_stay_loaded(self) -> None:
@@ -152,7 +152,7 @@ class WindowPresenter(QObject):
         self._show_model(model)
 
     def _show_model(self, model: ModelInfo | None) -> None:
-        self._notices.progress.end()
+        self._notices.progress.clear()
         self._report = None
         self._status.apply(None)
         self._pausing.set_model(model)
@@ -161,7 +161,7 @@ class WindowPresenter(QObject):
 
     @Slot(object, object)
     def _on_load_failed(self, path: Path, message: str) -> None:
-        self._notices.progress.end()
+        self._notices.progress.clear()
         self._inspector.set_loading(False)
         if self._engine.model is None:  # also one that was asleep and failed to load again
             self._show_model(None)
@@ -176,7 +176,7 @@ class WindowPresenter(QObject):
 
     @Slot(object)
     def _on_load_cancelled(self, path: Path) -> None:
-        self._notices.progress.end()
+        self._notices.progress.clear()
         self._inspector.set_loading(False)
         if self._engine.model:
             self._status.say(tr("Loading {name} was cancelled.", name=path.name))

@@ -1486,12 +1486,12 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>{name} cannot be used: {reason}.</source>
-        <extracomment>app/models/draft_fit.py</extracomment>
+        <extracomment>app/models/load_limits.py</extracomment>
         <translation>{name} 无法使用：{reason}。</translation>
     </message>
     <message>
         <source>{name} cannot be read: {reason}.</source>
-        <extracomment>app/models/draft_fit.py</extracomment>
+        <extracomment>app/models/load_limits.py</extracomment>
         <translation>{name} 无法读取：{reason}。</translation>
     </message>
     <message>
@@ -1865,11 +1865,6 @@ High water: most cells used since the model was loaded.</source>
         <translation>此对话有 {chars:,} 个字符，对 {limit:,} 个词元的上下文来说太多了：请缩短文字。</translation>
     </message>
     <message>
-        <source>Repeatable answers need a context of their own, and there is no memory for it.</source>
-        <extracomment>app/engine/repeatable.py</extracomment>
-        <translation>可复现的回答需要自己的上下文，但内存不足。</translation>
-    </message>
-    <message>
         <source>drafted</source>
         <extracomment>app/inspector/batch_shares.py</extracomment>
         <translation>推测</translation>
@@ -1940,11 +1935,6 @@ High water: most cells used since the model was loaded.</source>
         <translation>已保存的状态存疑</translation>
     </message>
     <message>
-        <source>The answer was repeatable</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation>回答可重现</translation>
-    </message>
-    <message>
         <source>new chat</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>新对话</translation>
@@ -1988,11 +1978,6 @@ High water: most cells used since the model was loaded.</source>
         <source>saved state failed its checks</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>已保存状态存疑</translation>
-    </message>
-    <message>
-        <source>repeatable: whole chunks only</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation>可重现：只用整块</translation>
     </message>
     <message>
         <source>Nothing of this chat was cached, but another chat begins the same way.</source>
@@ -2043,11 +2028,6 @@ High water: most cells used since the model was loaded.</source>
         <source>Its saved state failed its checks and was not used.</source>
         <extracomment>app/inspector/prefix_text.py</extracomment>
         <translation>有一份已保存的状态，但没有通过检查，因此没有使用。</translation>
-    </message>
-    <message>
-        <source>The answer is repeatable, so only whole chunks of the earlier prompt were reused.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
-        <translation>只沿用了先前提示词的整块：它的末尾和回答若作为本提示词的一部分，会在不同的步骤中计算。</translation>
     </message>
     <message>
         <source>Fork the chat before editing it: both versions then keep their cells.</source>
@@ -2300,11 +2280,6 @@ High water: most cells used since the model was loaded.</source>
         <source>An answer with tools cannot follow a grammar. Leave one out.</source>
         <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
-    </message>
-    <message>
-        <source>Repeatable answers do not support pictures or sounds. Turn them off for this chat.</source>
-        <extracomment>app/engine/prompt_builder.py</extracomment>
-        <translation>可重复的回答不能涉及图片或声音。请为此对话关闭可重复的回答。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template has no place for this picture or sound. Send text only.</source>
@@ -3308,11 +3283,6 @@ rate</source>
         <translation>和</translation>
     </message>
     <message>
-        <source>{sequences} got no row: repeatable answers are computed in their own steps.</source>
-        <extracomment>app/inspector/stalls.py</extracomment>
-        <translation>{sequences} 没有分到行：可重现的回答有自己的步骤。</translation>
-    </message>
-    <message>
         <source>{sequences} got no row: prefill of {others} took the step.</source>
         <extracomment>app/inspector/stalls.py</extracomment>
         <translation>{sequences}没有分到行：{others}的提示词占用了这一步。</translation>
@@ -4059,24 +4029,24 @@ rate</source>
     </message>
     <message numerus="yes">
         <source>{n} tools are on</source>
-        <extracomment>app/ui/composer/tools_button.py</extracomment>
+        <extracomment>app/ui/composer/choice_button.py</extracomment>
         <translation>
             <numerusform>已开启 {n} 个工具</numerusform>
         </translation>
     </message>
     <message>
         <source>none is on</source>
-        <extracomment>app/ui/composer/tools_button.py</extracomment>
+        <extracomment>app/ui/composer/choice_button.py</extracomment>
         <translation>未开启任何工具</translation>
     </message>
     <message>
         <source>Tools of this chat: {state}</source>
-        <extracomment>app/ui/composer/tools_button.py</extracomment>
+        <extracomment>app/ui/composer/choice_button.py</extracomment>
         <translation>此对话的工具：{state}</translation>
     </message>
     <message>
         <source>Tools the model may call in this chat (Ctrl+Shift+O)</source>
-        <extracomment>app/ui/composer/tools_button.py</extracomment>
+        <extracomment>app/ui/composer/choice_button.py</extracomment>
         <translation>模型在此对话中可以调用的工具 (Ctrl+Shift+O)</translation>
     </message>
     <message>
@@ -4767,7 +4737,7 @@ rate</source>
     </message>
     <message>
         <source>{words}.</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <extracomment>app/ui/settings/page_rows.py</extracomment>
         <translation>{words}。</translation>
     </message>
     <message>
@@ -4832,7 +4802,7 @@ rate</source>
     </message>
     <message>
         <source>Shelf of this chat: {name}</source>
-        <extracomment>app/ui/composer/shelf_button.py</extracomment>
+        <extracomment>app/ui/composer/choice_button.py</extracomment>
         <translation>此对话的书架：{name}</translation>
     </message>
     <message>
@@ -5169,12 +5139,12 @@ rate</source>
     </message>
     <message>
         <source>Log of {name}</source>
-        <extracomment>app/ui/settings/server_log.py</extracomment>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
         <translation>{name} 的日志</translation>
     </message>
     <message>
         <source>It has written nothing yet.</source>
-        <extracomment>app/ui/settings/server_log.py</extracomment>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
         <translation>它没有写任何内容。</translation>
     </message>
     <message>
@@ -5251,17 +5221,17 @@ rate</source>
     </message>
     <message>
         <source>For models whose terms must be accepted. Stored in the system&apos;s keyring.</source>
-        <extracomment>app/ui/settings/token_row.py</extracomment>
+        <extracomment>app/ui/settings/page_rows.py</extracomment>
         <translation>用于须先接受条款的模型。保存在系统密钥环中。</translation>
     </message>
     <message>
         <source>Hugging Face token</source>
-        <extracomment>app/ui/settings/token_row.py</extracomment>
+        <extracomment>app/ui/settings/page_rows.py</extracomment>
         <translation>Hugging Face 令牌</translation>
     </message>
     <message>
         <source>Forget</source>
-        <extracomment>app/ui/settings/token_row.py</extracomment>
+        <extracomment>app/ui/settings/page_rows.py</extracomment>
         <translation>移除</translation>
     </message>
     <message>
@@ -6435,7 +6405,7 @@ accepted</source>
     </message>
     <message>
         <source>Its tokens differ.</source>
-        <extracomment>app/models/draft_fit.py</extracomment>
+        <extracomment>app/models/load_limits.py</extracomment>
         <translation>它的词元不同。</translation>
     </message>
     <message>
@@ -7957,11 +7927,6 @@ accepted</source>
         <translation>保存</translation>
     </message>
     <message>
-        <source>Back to {value}</source>
-        <extracomment>app/ui/settings/sampling_row.py</extracomment>
-        <translation>恢复为 {value}</translation>
-    </message>
-    <message>
         <source>Not used: not a JSON object.</source>
         <extracomment>app/ui/settings/answer_form.py</extracomment>
         <translation>未采用：这不是 JSON 对象。</translation>
@@ -8185,13 +8150,6 @@ accepted</source>
         <source>Example</source>
         <extracomment>app/ui/engine/api_panel.py</extracomment>
         <translation>示例</translation>
-    </message>
-    <message numerus="yes">
-        <source>{n} requests</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
-        <translation type="vanished">
-            <numerusform>{n} 个请求</numerusform>
-        </translation>
     </message>
     <message>
         <source>Attachments</source>
@@ -9578,13 +9536,8 @@ accepted</source>
     </message>
     <message>
         <source>Dismiss</source>
-        <extracomment>app/ui/base/notices.py</extracomment>
+        <extracomment>app/look/strip.py</extracomment>
         <translation>关闭提示</translation>
-    </message>
-    <message>
-        <source>Loading a model</source>
-        <extracomment>app/ui/base/notices.py</extracomment>
-        <translation>正在加载模型</translation>
     </message>
     <message>
         <source>Loading {name}  {percent}</source>
@@ -9618,17 +9571,17 @@ accepted</source>
     </message>
     <message>
         <source>All chats are paused.</source>
-        <extracomment>app/ui/base/pause_strip.py</extracomment>
+        <extracomment>app/ui/engine/pausing.py</extracomment>
         <translation>所有对话都已暂停。</translation>
     </message>
     <message>
         <source>Run one step, then pause again (F10)</source>
-        <extracomment>app/ui/base/pause_strip.py</extracomment>
+        <extracomment>app/ui/engine/pausing.py</extracomment>
         <translation>运行一步，然后再次暂停 (F10)</translation>
     </message>
     <message>
         <source>Resume computing (F5)</source>
-        <extracomment>app/ui/base/pause_strip.py</extracomment>
+        <extracomment>app/ui/engine/pausing.py</extracomment>
         <translation>继续计算 (F5)</translation>
     </message>
     <message>
@@ -9842,16 +9795,6 @@ accepted</source>
         <translation>您的回答会发送给 {server}。请勿输入密码。</translation>
     </message>
     <message>
-        <source>Repeatable</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>可重现</translation>
-    </message>
-    <message>
-        <source>The same seed always gives the same answer, whatever else is computed. Slower: one such answer at a time, in its own steps and a second context.</source>
-        <extracomment>app/ui/settings/sampling_words.py</extracomment>
-        <translation>种子相同，回答就相同，无论同时还在计算什么。会慢一些：它有自己的计算步骤，一次只生成一个这样的回答，并需要第二个上下文的内存。</translation>
-    </message>
-    <message>
         <source>The most draft tokens checked in one step, taken from the chat&apos;s own text.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>一步中最多从对话自身的文本推测并检验多少个词元。</translation>
@@ -9883,27 +9826,27 @@ accepted</source>
     </message>
     <message>
         <source>{former} has answered so far.</source>
-        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>此前在这里回答的是 {former}。</translation>
     </message>
     <message>
         <source>Answer with {name}</source>
-        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>用 {name} 回答</translation>
     </message>
     <message>
         <source>{name} answers in this chat from now on</source>
-        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>从现在起由 {name} 在这个对话中回答</translation>
     </message>
     <message>
         <source>Switch back to {name}</source>
-        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>换回 {name}</translation>
     </message>
     <message>
         <source>Reload {name} for all chats</source>
-        <extracomment>app/ui/tabs/model_line.py</extracomment>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>为所有对话重新加载 {name}</translation>
     </message>
     <message>
@@ -9915,11 +9858,6 @@ accepted</source>
         <source>Show formatted</source>
         <extracomment>app/ui/tabs/plain_chats.py</extracomment>
         <translation>显示格式</translation>
-    </message>
-    <message>
-        <source>The answer is repeatable: whole chunks of the earlier prompt were reused, the rest was recomputed.</source>
-        <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>回答可重现：沿用了先前提示词的整块，其余重新计算。</translation>
     </message>
     <message>
         <source>Copy this message as Markdown</source>
@@ -10124,13 +10062,8 @@ accepted</source>
         <translation>不发送这条消息</translation>
     </message>
     <message>
-        <source>Reset</source>
-        <extracomment>app/ui/settings/sampling_row.py</extracomment>
-        <translation>重置</translation>
-    </message>
-    <message>
         <source>Not used: {reason}</source>
-        <extracomment>app/ui/settings/sampling_row.py</extracomment>
+        <extracomment>app/ui/settings/chat_settings.py</extracomment>
         <translation>未采用：{reason}</translation>
     </message>
     <message>
@@ -10316,7 +10249,7 @@ accepted</source>
     </message>
     <message>
         <source>No smaller model with the same vocabulary found.</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <extracomment>app/ui/models/load_settings.py</extracomment>
         <translation>这里没有词表相同的更小模型。</translation>
     </message>
     <message>
@@ -11099,13 +11032,8 @@ Switch, load settings, eject</source>
         <translation>上下文可以延长到多少倍。</translation>
     </message>
     <message>
-        <source>Back to default: {setting}</source>
-        <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>恢复默认值：{setting}</translation>
-    </message>
-    <message>
         <source>Default: {value}.</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
         <translation>默认：{value}。</translation>
     </message>
     <message>
@@ -12196,22 +12124,22 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Back to the default: {setting}</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <extracomment>app/ui/base/option_row.py</extracomment>
         <translation>恢复默认值：{setting}</translation>
     </message>
     <message>
         <source>Open</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <extracomment>app/ui/message/link_prompt.py</extracomment>
         <translation>打开</translation>
     </message>
     <message>
         <source>on</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <extracomment>app/ui/settings/page_rows.py</extracomment>
         <translation>开</translation>
     </message>
     <message>
         <source>off</source>
-        <extracomment>app/ui/base/setting_row.py</extracomment>
+        <extracomment>app/ui/settings/page_rows.py</extracomment>
         <translation>关</translation>
     </message>
     <message>

@@ -21,8 +21,8 @@ def test_without_a_choice_a_request_stays_as_it_is():
 
 
 def test_a_choice_takes_the_place_of_the_models():
-    sampling = Defaults(temperature=0.0, seed=7, repeatable=True).sampling(SamplingParams(top_k=3))
-    assert (sampling.temperature, sampling.seed, sampling.top_k, sampling.repeatable) == (0.0, 7, 3, True)
+    sampling = Defaults(temperature=0.0, seed=7).sampling(SamplingParams(top_k=3))
+    assert (sampling.temperature, sampling.seed, sampling.top_k) == (0.0, 7, 3)
     assert Defaults(overflow=Overflow.TRUNCATE_MIDDLE).applied_to(RAW).overflow is Overflow.TRUNCATE_MIDDLE
 
 

@@ -128,8 +128,8 @@ async def test_a_grammar_that_fails_while_it_is_followed_is_the_callers_mistake(
     ],
 )
 async def test_a_field_that_has_no_effect_is_named_with_the_answer(path, body):
-    asked = body | {"max_tokens": 3, "model": "any", "service_tier": "flex", "cheese": True, "user": None}
-    told = ["The field 'service_tier' has no effect here.", "The field 'cheese' has no effect here."]
+    asked = body | {"max_tokens": 3, "model": "any", "service_tier": "flex", "repeatable": True, "user": None}
+    told = ["The field 'service_tier' has no effect here.", "The field 'repeatable' has no effect here."]
     async with serving(endless()) as served:
         assert (await served.post(path, asked))[1]["warnings"] == told
         events = [event for event in await served.events(path, asked) if event != "[DONE]"]

@@ -164,20 +164,6 @@ async def test_only_the_fields_that_were_named_are_sent():
     assert answer["generation_settings/n_predict"] == 8
 
 
-async def test_a_repeatable_answer_has_a_slot_behind_those_of_the_others(opener):
-    async with serving(open_backend=opener) as served:
-        asked = {"seed": 7, "repeatable": True}
-        alone = await complete(served, TURN + START, **asked)
-        beside, *_ = await asyncio.gather(
-            complete(served, TURN + START, **asked), *(complete(served, text) for text in ("a", "b"))
-        )
-        status, slots = await served.get("/slots")
-    assert beside["content"] == alone["content"]
-    assert alone["generation_settings"]["repeatable"] is True
-    assert alone["id_slot"] == 4
-    assert (status, [slot["id"] for slot in slots]) == (200, [0, 1, 2, 3, 4])
-
-
 async def test_several_answers_to_one_prompt_differ_by_their_seed(opener):
     async with serving(open_backend=opener) as served:
         answers = await complete(served, "Hi", n=3, temperature=5.0, top_k=0, top_p=1.0, min_p=0.0, seed=1)
@@ -541,13 +527,6 @@ async def test_nothing_is_told_without_the_key(path):
         for ask in (served.get, lambda path, **options: served.post(path, {}, **options)):
             status, body = await ask(path, headers={"Authorization": "Bearer wrong"})
             assert (status, body["error"]["type"]) == (401, "authentication_error")
-
-
-@pytest.mark.parametrize("path", ["/models/load", "/v1/audio/transcriptions", "/props"])
-async def test_what_llama_server_has_and_skein_has_not_says_so(path):
-    async with serving() as served:
-        status, body = await served.post(path, {"input": "Hi"})
-        assert (status, body["error"]["type"]) == (404, "not_supported_error")
 
 
 # In OpenAI's endpoints.

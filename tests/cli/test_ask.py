@@ -45,16 +45,6 @@ def test_answers_are_the_same_side_by_side_or_one_by_one_and_with_guesses(model,
         answers("--draft", "65")
 
 
-def test_a_repeatable_answer_is_the_same_beside_others(model, capfd):
-    options = ["--repeatable", "--seed", "7", "--temperature", "0.8", "--max-tokens", "12", "--json"]
-
-    def first_answer(*prompts: str) -> str:
-        ask.main([*model, *options, *prompts])
-        return json.loads(capfd.readouterr().out.splitlines()[0])["text"]
-
-    assert first_answer("one") == first_answer("one", "two", "three")
-
-
 def test_a_prompt_can_come_from_stdin(model, capfd, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("from a pipe"))
     assert ask.main([*model, "--json", "--max-tokens", "1", "-"]) == 0

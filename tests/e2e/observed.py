@@ -15,9 +15,10 @@ from PySide6.QtWidgets import QLabel, QPushButton
 import app.main
 import app.ui.main_window
 from app.inspector.sequences import SequencesPanel
+from app.look.strip import Strip
 from app.services.services import Services
 from app.system.crashes import RunMarker
-from app.ui.base.notices import Banner
+from app.ui.base.notices import ERROR, NOTE
 from app.ui.frame import Frame
 from app.ui.main_window import MainWindow
 from tests.e2e.conversed import conversed, conversed_places
@@ -48,7 +49,7 @@ class ObservedWindow(MainWindow):
 
     def _state(self) -> dict[str, Any]:
         bar = self.tabs.strip.bar
-        banners = self.frame.findChildren(Banner)
+        banners = [one for one in self.frame.findChildren(Strip) if one.look in (ERROR, NOTE) and one.text]
         self._num_states += 1
         return {
             "number": self._num_states,
@@ -106,7 +107,7 @@ class ObservedWindow(MainWindow):
         ]
 
 
-def _offers(banners: list[Banner]) -> dict[str, list[int]]:
+def _offers(banners: list[Strip]) -> dict[str, list[int]]:
     """Where to click, by what stands on the buttons of the notices."""
     buttons = (button for banner in banners for button in banner.findChildren(QPushButton))
     return {f"offer {button.text()}": middle(button) for button in buttons}

@@ -4,14 +4,12 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise
 
-import pytest
-
 from app.engine.engine import Engine
 from app.protocol.media import Media, MediaKind
 from app.protocol.output import FinishReason
 from app.protocol.report import WaitReason
 from app.protocol.request import Message, Role
-from tests.driver import GREEDY, request, run
+from tests.driver import request, run
 from tests.fake_media_encoder import FakeMediaEncoder
 from tests.fakes import CountingBackend, endless_token
 
@@ -102,13 +100,6 @@ def test_a_picture_that_must_be_whole_and_is_too_large_for_a_step_is_refused():
     answer = run(engine, one).answers[one.request_id]
     assert answer.finish_reason is FinishReason.ERROR
     assert "n_ubatch" in answer.notice
-
-
-@pytest.mark.parametrize("sampling", [replace(GREEDY, repeatable=True)])
-def test_a_repeatable_answer_takes_no_picture(sampling):
-    engine = engine_with(FakeMediaEncoder(ROWS))
-    one = about(picture(), sampling=sampling)
-    assert "Repeatable" in run(engine, one).answers[one.request_id].notice
 
 
 def test_the_same_picture_in_another_chat_shares_its_cells():

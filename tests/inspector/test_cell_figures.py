@@ -19,7 +19,6 @@ from app.inspector.cell_grid import CellGrid
 from app.protocol.media import MediaKind, MediaSpan
 from app.protocol.report import CellMap, SlotSnapshot, SlotState
 from tests.inspector.cell_maps import cell_map, report_with
-from tests.inspector.steps import slot, step
 
 X, _ = (0,), ()
 PICTURE = MediaSpan(4, 24, 4, 6, MediaKind.PICTURE, "ab" * 32)
@@ -71,11 +70,6 @@ def test_a_cell_in_words():
 def test_titles_are_those_of_sequences_that_hold_cells():
     report = report_with(cell_map([(0,), (2,), ()]))
     assert sequence_titles(report, {"sums": "Sums", "notes": "Notes"}) == {0: "Sums", 2: "closed chat"}
-
-
-def test_a_repeatable_answer_holds_no_cells_of_the_shared_context():
-    apart = replace(slot(4, 10), is_repeatable=True)
-    assert sequence_titles(step(1, slots=(slot(0, 10), apart)), {}).keys() == {0}
 
 
 def with_picture(first: int = 4, num_cells: int = 24) -> CellMap:

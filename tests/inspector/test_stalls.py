@@ -111,18 +111,6 @@ def test_an_answer_that_got_no_row_is_named() -> None:
     assert texts(without) == ["seq 1 got no row: prefill of seq 2 took the step."]
 
 
-def test_a_step_of_a_repeatable_answer_holds_nobody_up() -> None:
-    apart = replace(slot(2, 10), is_repeatable=True)
-    of_others = step(2, span(0, 10), span(1, 10), slots=(slot(0, 11), slot(1, 11), apart))
-    before = BEFORE.after(of_others)
-    its_own = step(3, span(2, 10), slots=(slot(0, 11), slot(1, 11), replace(apart, pos_max=10)))
-    [cause] = causes_of(its_own, before)
-    assert cause.text == "seq 0, 1 got no row: repeatable answers are computed in their own steps."
-    assert worst_of(its_own, before) is Stall.NONE
-    [cause] = causes_of(replace(of_others, started_at=0.0), before)
-    assert cause.text == "seq 2 got no row: repeatable answers are computed in their own steps."
-
-
 def test_an_answer_that_ended_was_not_left_out() -> None:
     assert texts(step(2, span(0, 10), slots=(slot(0, 11), slot(1, 10, SlotState.WARM)))) == []
 

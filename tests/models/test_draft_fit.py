@@ -5,8 +5,7 @@ import shutil
 import gguf
 import pytest
 
-from app.models.draft_fit import why_not_draft
-from app.models.load_limits import remarks
+from app.models.load_limits import remarks, why_not_draft
 from app.models.memory_fit import estimate
 from app.models.model_file import open_header, read_whole_header
 from app.protocol.load import LoadParams

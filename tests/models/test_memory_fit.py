@@ -1,6 +1,6 @@
 """What a model would take, by its header alone, and what is said when that is too much.
 
-That the library really takes so much is shown in tests/native/test_loading.py and the benchmark `fit`.
+That the library really takes so much is shown in tests/native/test_loading.py.
 """
 
 from dataclasses import replace
@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from app.models.gguf_header import GgufHeader
-from app.models.layer_split import Room
 from app.models.memory_fit import Fit, advice, estimate, fit_of, fitted, largest_n_ctx, plan
+from app.models.memory_need import Room
 from app.models.model_file import read_whole_header
 from app.protocol.errors import ModelLoadError, NoRoomYetError
 from app.protocol.load import DEFAULT_N_CTX, FlashAttention, KvType, LoadParams, LoraAdapter, RopeScaling

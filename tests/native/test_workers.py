@@ -65,7 +65,7 @@ def check_estimate(engine: ActiveEngine, path: Path) -> None:
             assert abs(getattr(taken[worker.name], name) - getattr(need, name)) < 10_000, (worker.name, name)
         # The last layer alone computes in less: only rows that get logits go all the way.
         assert 0 <= taken[worker.name].compute_bytes <= need.compute_bytes + 10_000
-    assert abs(model.memory.total_bytes / expected.need.total_bytes - 1) < 0.15
+    assert model.memory.total_bytes < expected.need.total_bytes
 
 
 def engine_children() -> list[psutil.Process]:

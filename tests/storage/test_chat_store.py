@@ -558,6 +558,13 @@ async def test_what_is_no_list_of_attachments_costs_neither_the_chat_nor_the_oth
     assert saved.chats["sums"].draft == "half"
 
 
+async def test_a_sampling_setting_of_an_earlier_version_is_ignored(path) -> None:
+    chat = replace(sums(), sampling={"seed": 7, "repeatable": True})
+    async with opened(path) as store:
+        await store.save([ChatChange.of(chat)], Tabs(("sums",)))
+    assert (await load(path)).chats["sums"].chat.sampling == {"seed": 7}
+
+
 async def test_an_answer_is_written_as_it_grows_and_ends_and_never_taken_back(path) -> None:
     asked = Turn(Role.USER, "count", id="q")
     chat = Chat("c", turns=[asked, Turn(Role.ASSISTANT, "", TurnState.STREAMING, id="a")])

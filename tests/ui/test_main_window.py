@@ -12,6 +12,7 @@ from app.chats.chat import Chat, TurnState
 from app.inspector.events import EventsPanel
 from app.inspector.sequence_rows import TAB
 from app.inspector.sequences import SequencesPanel
+from app.look.strip import Strip
 from app.look.tokens import DARK, LIGHT, current
 from app.protocol.commands import Pin
 from app.protocol.events import EventKind, Told
@@ -22,7 +23,6 @@ from app.settings.settings import Settings
 from app.shelves.shelf import Shelf, ShelfFile
 from app.system import paths
 from app.system.files import Stamp
-from app.ui.base.notices import Banner
 from app.ui.main_window import MainWindow
 from app.ui.transcript.turn_actions import TurnAction
 from tests.fakes import model_info
@@ -53,7 +53,7 @@ def all_actions(window: MainWindow) -> list[QAction]:
     ]
 
 
-def offer(banner: Banner, label: str) -> QPushButton:
+def offer(banner: Strip, label: str) -> QPushButton:
     return next(button for button in banner.findChildren(QPushButton) if button.text() == label)
 
 
@@ -264,7 +264,7 @@ class TestEngine:
         window.preferences.set("speed", "balanced")
         window.preferences.set("n_ctx", 2048)
         assert engine.speeds == [Speed.BALANCED]
-        window.settings_window.reload.button.click()
+        window.settings_window.reload.buttons[0].click()
         path = engine.model.path if engine.model else Path()
         assert engine.loads == [LoadParams(path, n_ctx=2048)]
         window.preferences.flush()
@@ -334,12 +334,12 @@ class TestModel:
 
         engine.model = None
         engine.load(LoadParams(Path("/m/big.gguf")))
-        window.notices.progress.cancel.click()
+        window.notices.progress.buttons[0].click()
         (banner,) = window.notices.banners()
         assert banner.text == "Loading big.gguf was cancelled, so no model is loaded."
         banner.findChildren(QPushButton)[0].click()
         assert [params.path for params in engine.loads[2:]] == [Path("/m/big.gguf")]
-        window.notices.progress.cancel.click()
+        window.notices.progress.buttons[0].click()
         engine.finish_load(model_info(name="other"))
         assert window.notices.banners() == []
 
@@ -403,7 +403,7 @@ class TestModel:
         (banner,) = window.notices.banners()
         assert "10.0.0.2:50052" in banner.text
         assert "the answers continue" in banner.text
-        assert not banner.has_offer
+        assert not banner.offers
 
         engine.model = None
         engine.load_failed.emit(path, "It does not fit.")

@@ -10,7 +10,6 @@ from app.api.llama_server import (
     infill,
     lora,
     metrics,
-    not_offered,
     props,
     slot_actions,
     slots,
@@ -19,5 +18,5 @@ from app.api.llama_server import (
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
-    for endpoints in (completion, infill, lora, tokens, props, slots, slot_actions, metrics, not_offered):
+    for endpoints in (completion, infill, lora, tokens, props, slots, slot_actions, metrics):
         endpoints.add_routes(router)

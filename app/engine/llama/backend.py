@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import llama_cpp as lib
 import numpy as np
@@ -62,8 +62,6 @@ class LlamaBackend(Vocabulary):
         self.has_planes = lib.llama_model_rope_type(model.pointer) in M_ROPE_TYPES
         self.media_encoder: MediaEncoder | None = None  # who opened this one closes it
         self.draft: LlamaBackend | None = None
-        self.private: LlamaBackend | None = None
-        self.make_private: Callable[[int], LlamaBackend] | None = None  # who opened this one frees that
         self.lens: LlamaLens | None = None
         self.tool_template = chat_template(model, "tool_use")
         self.chat_template = chat_template(model) or self.tool_template
@@ -83,15 +81,13 @@ class LlamaBackend(Vocabulary):
 
     def interrupt(self) -> None:
         self._abort_flag.set()
-        for other in (self.draft, self.private):
-            if other:
-                other.interrupt()
+        if self.draft:
+            self.draft.interrupt()
 
     def resume(self) -> None:
         self._abort_flag.clear()
-        for other in (self.draft, self.private):
-            if other:
-                other.resume()
+        if self.draft:
+            self.draft.resume()
 
     # The engine thread only.
 
@@ -134,15 +130,6 @@ class LlamaBackend(Vocabulary):
         library().recent.clear()
         code = self._decode(batch)
         return " ".join(library().recent) or f"code {code}" if code else ""
-
-    def open_private(self, num_rows: int) -> LlamaBackend:
-        self._check_thread()
-        if self.private is None:
-            assert self.make_private, "a draft model and a private context have no private one"
-            self.private = self.make_private(num_rows)
-            if self._abort_flag.is_set:  # by another thread, meanwhile
-                self.private.interrupt()
-        return self.private
 
     def likeliest(self, row: int) -> tuple[int, float]:
         self.logits.checked_context(row)

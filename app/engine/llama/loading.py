@@ -57,7 +57,7 @@ from app.system.said import said
 log = logging.getLogger(__name__)
 
 LIBRARY_VERSION: str = lib.__version__
-MAX_N_SEQ = 255  # LLAMA_MAX_SEQ, but for the one of repeatable answers
+MAX_N_SEQ = 256  # LLAMA_MAX_SEQ
 MIN_N_CTX = 256  # a batch is cut to the context, and one smaller than n_seq_max aborts the process
 N_CTX_STEP = 256  # llama.cpp rounds up to it
 KV_SHARE_OF_RAM = 0.25
@@ -124,10 +124,6 @@ def open_llama_backend(
         backend = LlamaBackend(model, context, info, fingerprint, files)
         backend.media_encoder = encoder
         files.let_go()
-        private = stack.enter_context(contextlib.ExitStack())
-        backend.make_private = lambda num_rows: _make_private(
-            model, context_params, params, info, adapters, num_rows, files, private
-        )
         backend.lens = stack.enter_context(_lens_of(model, context_params, params, info, adapters))
         draft_params = replace(params, n_ctx=info.n_ctx).of_draft_model
         if draft_params and info.num_drafted_tokens:
@@ -380,40 +376,6 @@ def num_threads(wanted: int, n_params: int) -> int:
     return 1 if n_params < SMALL_MODEL_PARAMS else max(cores - 1, min(cores, 2))
 
 
-def _make_private(
-    model: Native,
-    shared: lib.llama_context_params,
-    params: LoadParams,
-    info: ModelInfo,
-    adapters: Sequence[Native],
-    num_rows: int,
-    files: MappedFiles,
-    stack: contextlib.ExitStack,
-) -> LlamaBackend:
-    """A second context for one sequence, which `stack` frees. Raises ModelLoadError."""
-    native = lib.llama_context_params.from_buffer_copy(shared)
-    native.n_ctx = info.n_ctx_seq
-    native.n_seq_max = native.n_outputs_max = info.n_seq_max + 1  # the last one has a number of its own
-    native.n_batch = native.n_ubatch = max(num_rows, native.n_seq_max)
-    native.kv_unified = True
-    native.swa_full = True  # a window's cells would be taken by turns, and lie elsewhere after a restore
-    context = stack.enter_context(make_context(model, native, params))
-    use_adapters(context, adapters, params.adapters)
-    private_info = replace(
-        info,
-        n_ctx=lib.llama_n_ctx(context.pointer),
-        n_seq_max=native.n_seq_max,
-        n_batch=native.n_batch,
-        n_ubatch=native.n_ubatch,
-        is_unified=True,
-        takes_checkpoints=False,
-        num_drafted_tokens=0,
-    )
-    n_ctx_seq = native.n_ctx if metadata_int(model, "rope.scaling.original_context_length") else None
-    fingerprint = state_fingerprint(params.path, native, n_ctx_seq, params.adapters)
-    return LlamaBackend(model, context, private_info, fingerprint, files)
-
-
 @contextlib.contextmanager
 def _lens_of(
     model: Native,
@@ -431,7 +393,7 @@ def _lens_of(
         native.n_seq_max = 2  # a chat's, and one for what the layers say
         native.n_outputs_max = max(num_layers, LENS_OUTPUTS)
         native.n_batch = native.n_ubatch = max(native.n_outputs_max, min(DEFAULT_N_UBATCH, native.n_ctx))
-        native.kv_unified = native.swa_full = True  # see `_make_private`
+        native.kv_unified = native.swa_full = True
         native.cb_eval = callback
         context = make_context(model, native, params)
         use_adapters(context, adapters, params.adapters)

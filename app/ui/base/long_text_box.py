@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from app.look.words import locale, tr
-from app.ui.base.setting_kinds import Setting
+from app.ui.base.setting import Setting
 from app.ui.base.text_parts import STEPPER, Stepper, is_one_part, part_starts
 
 HEIGHT = 96

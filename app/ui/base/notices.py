@@ -4,242 +4,146 @@ A load's progress, errors that stay until dismissed, an undo that disappears by 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
 
-from app.look.buttons import IconLabel, quiet_button
+from app.look.buttons import quiet_button
 from app.look.figures import percent
-from app.look.icons import icon
-from app.look.layouts import STRETCH, hbox, vbox
-from app.look.painted import paint_rounded, paint_tinted
+from app.look.layouts import hbox, vbox
+from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
+from app.look.strip import Offer, Strip, StripLook
 from app.look.tokens import current
-from app.look.words import sentences, tr, tr_n, tr_said
+from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.protocol.model import ModelInfo
-from app.ui.base.pause_strip import PauseStrip
 
 UNDO_FOR_MS = 10_000
+LOAD_SHOWN_AFTER_MS = 300
 MAX_BANNERS = 3  # in sight: more would leave no room for the chat
 
 
-class Offer(NamedTuple):
-    """A button of a banner, which goes with it unless what it opens can be left undone."""
-
-    label: str
-    act: Callable[[], object]
-    can_be_left: bool = False
+ERROR = StripLook(
+    (16, 8, 12, 8),
+    icon="triangle-alert",
+    icon_name=mark("Error"),
+    colour="danger",
+    tint=0.10,
+    spacing=12,
+    wraps=True,
+    has_quiet_buttons=False,
+    can_be_dismissed=True,
+)
+NOTE = replace(ERROR, icon="info", icon_name=mark("Note"), colour="accent")
+LOADING = StripLook((16, 0, 12, 2), tone="muted", height=34)
+PAUSED = StripLook((16, 0, 12, 0), icon="pause", icon_side=16, colour="warning", tint=0.12, height=38)
+EARLIER = StripLook((44, 2, 12, 2), tone="muted")
 
 
 class Notices(QWidget):
     """The area under the tab bar. Takes no room while it is empty."""
 
     left = Signal()  # the banner or button that had the keyboard is gone
+    load_cancelled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.progress = LoadStrip(self)
-        self.paused = PauseStrip(self)
-        self.earlier = EarlierStrip(self)
-        self.earlier.dismissed.connect(self._dismiss_all)
+        self.progress, self.paused, self.earlier = (Strip(look, self) for look in (LOADING, PAUSED, EARLIER))
+        tip = tr("Stop loading; the current model stays (Esc)")
+        self._cancel = Offer(tr("Cancel"), self.load_cancelled.emit, True, tip, "chat.stop")
+        self._loading = ""  # the name of a model
+        self._banners: list[Strip] = []
         self._column = vbox(self.progress, self.paused, self.earlier, on=self, spacing=0)
+
+    # The load of a model.
+
+    def show_load(self, path: Path) -> None:
+        """Not that of a short one: the page below would only jump down and up again."""
+        self._loading = one_line(path.name)
+        self.progress.say(self._load_text(0.0), self._cancel, after_ms=LOAD_SHOWN_AFTER_MS)
+
+    def set_load_fraction(self, fraction: float) -> None:
+        self.progress.reword(self._load_text(fraction), fraction)
+
+    def _load_text(self, fraction: float) -> str:
+        return tr("Loading {name}  {percent}", name=self._loading, percent=percent(fraction, 1.0))
+
+    # Banners.
 
     def show_error(self, text: str, *offers: Offer) -> None:
         """One banner for each different text; it stays until it is dismissed or an offer taken."""
         text = tr_said(text)
-        if any(banner.text == text for banner in self.banners()):
-            return
-        self._add(Banner(text, offers, self))
+        if all(banner.text != text for banner in self._banners):
+            self._add(ERROR, text, offers)
 
     def show_offer(self, text: str, action: str, on_action: Callable[[], None]) -> None:
         """Not an error. One at a time, until it is taken, dismissed or withdrawn."""
         self.withdraw_offer()
-        self._add(Banner(text, (Offer(action, on_action),), self, is_error=False))
+        self._add(NOTE, text, (Offer(action, on_action),))
 
-    def show_note(self, text: str, *offers: Offer) -> "Banner":
+    def show_note(self, text: str, *offers: Offer) -> Strip:
         """Not an error. It stays until it is dismissed or an offer taken; its text may change."""
-        banner = Banner(text, offers, self, is_error=False)
-        self._add(banner)
-        return banner
+        return self._add(NOTE, text, offers)
 
     def withdraw_offer(self) -> None:
-        for banner in self.banners():
-            if not banner.is_error:
-                banner.dismiss()
+        self._dismiss(lambda banner: banner.look is NOTE)
 
     def withdraw(self, text: str) -> None:
         """Removes a message that no longer applies."""
-        for banner in self.banners():
-            if banner.text == text:
-                banner.dismiss()
+        self._dismiss(lambda banner: banner.text == text)
 
     def dismiss_offers(self) -> None:
         """There is a model again: removes offers to load one. Plain messages stay."""
-        for banner in self.banners():
-            if banner.has_offer:
-                banner.dismiss()
+        self._dismiss(_has_offer)
 
-    def banners(self) -> list["Banner"]:
+    def banners(self) -> list[Strip]:
         """Those that are not in sight, too. The oldest comes first."""
-        return [child for child in self.children() if isinstance(child, Banner)]
+        return list(self._banners)
 
-    def _add(self, banner: "Banner") -> None:
-        banner.dismissed.connect(self._show_banners)
+    def _add(self, look: StripLook, text: str, offers: Sequence[Offer]) -> Strip:
+        banner = Strip(look, self)
+        banner.dismissed.connect(lambda: self._on_dismissed(banner))
+        banner.left.connect(self.left)
+        self._banners.append(banner)
         self._column.addWidget(banner)
+        banner.say(text, *offers)
+        self._show_banners()
+        return banner
+
+    def _on_dismissed(self, banner: Strip) -> None:
+        self._banners.remove(banner)
+        banner.deleteLater()
         self._show_banners()
 
     def _show_banners(self) -> None:
         """The newest, and before those the ones with something to choose."""
-        banners = sorted(self.banners(), key=lambda banner: banner.has_offer or not banner.is_error)
+        banners = sorted(self._banners, key=lambda banner: _has_offer(banner) or banner.look is NOTE)
         for number, banner in enumerate(reversed(banners)):
             banner.setVisible(number < MAX_BANNERS)
-        self.earlier.show_number(len(banners) - MAX_BANNERS)
+        if (number := len(banners) - MAX_BANNERS) > 0:
+            text = tr_n("{n} earlier message", "{n} earlier messages", number)
+            self.earlier.say(text, Offer(tr("Dismiss all"), self._dismiss_all, can_be_left=True))
+        else:
+            self.earlier.clear()
+
+    def _dismiss(self, is_meant: Callable[[Strip], bool]) -> None:
+        for banner in self.banners():
+            if is_meant(banner):
+                banner.dismiss()
 
     def _dismiss_all(self) -> None:
-        had_focus = self.earlier.dismiss.hasFocus()
-        for banner in self.banners():
-            banner.dismiss()
+        had_focus = self.earlier.buttons[0].hasFocus()
+        self._dismiss(lambda _banner: True)
         if had_focus:
             self.left.emit()
 
 
-class EarlierStrip(QWidget):
-    """How many more banners there are. They come into sight as others are dismissed."""
-
-    dismissed = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.words = PlainLabel(parent=self, tone="muted")
-        self.dismiss = quiet_button(tr("Dismiss all"), self, "bar")
-        self.dismiss.clicked.connect(self.dismissed)
-        hbox(self.words, STRETCH, self.dismiss, on=self, margins=(44, 2, 12, 2))
-        self.hide()
-
-    def show_number(self, number: int) -> None:
-        self.words.setText(tr_n("{n} earlier message", "{n} earlier messages", number))
-        self.setVisible(number > 0)
-
-
-class Banner(QWidget):
-    dismissed = Signal()
-
-    def __init__(
-        self,
-        text: str,
-        offers: Sequence[Offer],
-        parent: QWidget | None = None,
-        *,
-        is_error: bool = True,
-    ) -> None:
-        super().__init__(parent)
-        self.text = text
-        self.is_error = is_error
-        self.has_offer = is_error and bool(offers)  # to restart the engine, or to load a model
-        look = ("triangle-alert", "danger") if is_error else ("info", "accent")
-        mark = IconLabel(18, self, *look)
-        mark.setAccessibleName(tr("Error") if is_error else tr("Note"))
-        self._words = words = PlainLabel(text, self, wraps=True)
-        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._dismiss = QToolButton(self)
-        self._dismiss.setAccessibleName(tr("Dismiss"))
-        self._dismiss.setToolTip(tr("Dismiss"))
-        self._dismiss.clicked.connect(self.dismiss)
-        row = hbox(mark, (words, 1), on=self, margins=(16, 8, 12, 8), spacing=12)
-        for offer in offers:
-            row.addWidget(self._button(offer))
-        row.addWidget(self._dismiss)
-        self._dress()
-
-    def set_text(self, text: str) -> None:
-        self.text = text
-        self._words.setText(text)
-
-    def _button(self, offer: Offer) -> QPushButton:
-        button = QPushButton(offer.label, self)
-        button.clicked.connect(lambda _checked=False: offer.act())
-        if not offer.can_be_left:
-            button.clicked.connect(self.dismiss)
-        return button
-
-    def dismiss(self) -> None:
-        notices, focused = self.parent(), QApplication.focusWidget()
-        has_focus = focused is not None and self.isAncestorOf(focused)
-        self.hide()
-        self.setParent(None)
-        self.deleteLater()
-        self.dismissed.emit()
-        if has_focus and isinstance(notices, Notices):
-            notices.left.emit()
-
-    def _dress(self) -> None:
-        self._dismiss.setIcon(icon("x"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._dress()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        paint_tinted(self, current().danger if self.is_error else current().accent, 0.10)
-
-
-class LoadStrip(QWidget):
-    """A model's name, how much of it is loaded, a way to call it off, and a line that grows.
-
-    A short load is not shown at all: the page below would only jump down and up again.
-    """
-
-    cancel_requested = Signal()
-    HEIGHT = 34
-    SHOWN_AFTER_MS = 300
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._name = ""
-        self._fraction = 0.0
-        self.setFixedHeight(self.HEIGHT)
-        self.setAccessibleName(tr("Loading a model"))
-        self.cancel = quiet_button(tr("Cancel"), self, "bar")
-        self.cancel.setProperty("command", "chat.stop")
-        self.cancel.setToolTip(tr("Stop loading; the current model stays (Esc)"))
-        self.cancel.clicked.connect(self.cancel_requested)
-        hbox(STRETCH, self.cancel, on=self, margins=(16, 0, 12, 2))
-        self._shows = QTimer(self, singleShot=True, interval=self.SHOWN_AFTER_MS)
-        self._shows.timeout.connect(self.show)
-        self.hide()
-
-    @property
-    def text(self) -> str:
-        return tr("Loading {name}  {percent}", name=self._name, percent=percent(self._fraction, 1.0))
-
-    def start(self, path: Path) -> None:
-        self._name = one_line(path.name)
-        self.set_fraction(0.0)
-        self._shows.start()
-
-    def end(self) -> None:
-        self._shows.stop()
-        self.hide()
-
-    def set_fraction(self, fraction: float) -> None:
-        self._fraction = min(1.0, max(0.0, fraction))
-        self.setAccessibleDescription(self.text)
-        self.update()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        tokens = current()
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(tokens.window))
-        painter.setPen(QColor(tokens.muted))
-        room = self.rect().adjusted(16, 0, -self.cancel.width() - 24, -2)
-        text = self.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideMiddle, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
-        painter.fillRect(0, self.height() - 2, self.width(), 2, QColor(tokens.hairline))
-        painter.fillRect(0, self.height() - 2, int(self.width() * self._fraction), 2, QColor(tokens.accent))
+def _has_offer(banner: Strip) -> bool:
+    """To restart the engine, or to load a model."""
+    return banner.look is ERROR and bool(banner.offers)
 
 
 class UndoToast(QWidget):

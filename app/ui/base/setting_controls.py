@@ -1,33 +1,38 @@
-"""The control of a setting, made from its field: switch, number, choice, text, folder. GUI thread."""
+"""Controls, and which one a setting has by its field: switch, number, choice, text, folder. GUI thread."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QValidator
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QValidator
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QCheckBox,
     QDoubleSpinBox,
     QFileDialog,
     QLineEdit,
     QPushButton,
+    QSpinBox,
     QWidget,
 )
 
 from app.look.flat_combo import FlatCombo
+from app.look.fonts import tabular
+from app.look.icons import paint_icon
 from app.look.painted import paint_rounded
 from app.look.plain_text import as_tooltip, short_path
 from app.look.tokens import current
 from app.look.words import locale, tr
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.long_text_box import LongTextBox
-from app.ui.base.number_field import HEIGHT, NumberField, dress_number, paint_arrows, show_number
-from app.ui.base.setting_fields import Field
-from app.ui.base.setting_kinds import Setting
+from app.ui.base.setting import Field, Setting
 
 MAX_INT = 2**31 - 1
 COMBO_WIDTH = 220
+WIDTH, HEIGHT = 150, 28
+ARROW = 12
+INSET = 6
 
 
 class Control(Protocol):
@@ -113,7 +118,7 @@ class ChoiceControl(ChoiceList):
 
 
 class NamedControl(FlatCombo):
-    """One of many. A value that is not among them is shown as it is."""
+    """One of many. A value that is not among them is shown as it is, a file by its name."""
 
     value_chosen = Signal(object)
     is_wide = False
@@ -121,16 +126,51 @@ class NamedControl(FlatCombo):
     def __init__(self, named: Callable[[], Mapping[Any, str]], parent: QWidget) -> None:
         super().__init__(parent)
         self.setFixedSize(COMBO_WIDTH, HEIGHT)
-        for value, name in named().items():
-            self.addItem(name, value)
+        self._named: Mapping[Any, str] = {}
+        self.offer(named())
         self.activated.connect(lambda index: self.value_chosen.emit(self.itemData(index)))
 
+    def offer(self, named: Mapping[Any, str]) -> None:
+        if named == self._named:
+            return
+        chosen, self._named = self.currentData(), named
+        self.clear()
+        for value, name in named.items():
+            self.addItem(name, value)
+        self.show_value(chosen)
+
     def show_value(self, value: Any) -> None:
-        index = self.findData(value)
-        if index < 0:
-            self.addItem(str(value), value)
-            index = self.count() - 1
-        self.setCurrentIndex(index)
+        values = [self.itemData(index) for index in range(self.count())]
+        if value not in values:
+            values.append(value)
+            self.addItem(value.stem if isinstance(value, Path) else str(value), value)
+        self.setCurrentIndex(values.index(value))
+        self.setToolTip(as_tooltip(str(value)) if isinstance(value, Path) else "")
+
+
+class NumberField(QSpinBox):
+    """An integer with grouped thousands, and a word for zero."""
+
+    def __init__(self, name: str, low: int, high: int, step: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setRange(low, high)
+        self.setSingleStep(step)
+        dress_number(self)
+        self.setGroupSeparatorShown(True)
+        self.setAccessibleName(name)
+
+    def set_word_for_zero(self, word: str) -> None:
+        if self.specialValueText() != word:
+            self.setSpecialValueText(word)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Typing at once replaces the content, be it a word."""
+        super().focusInEvent(event)
+        QTimer.singleShot(0, self.selectAll)  # after the click that brought the focus
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        paint_arrows(self, self.stepEnabled())
 
 
 class WholeNumber(NumberField):
@@ -267,6 +307,7 @@ class ShortText(QLineEdit):
         self._shown = value
         if value != self.text():
             self.setText(value)
+            self.setCursorPosition(0)
 
     def _on_finished(self) -> None:
         """Also when only the focus leaves it."""
@@ -314,3 +355,29 @@ class _Calm(QObject):
             event.ignore()
             return True
         return False
+
+
+def dress_number(box: QAbstractSpinBox) -> None:
+    """Styles a number field."""
+    box.setLocale(locale())
+    box.setFixedSize(WIDTH, HEIGHT)
+    box.setFont(tabular(box.font()))
+    box.lineEdit().setTextMargins(INSET, 0, 0, 0)
+
+
+def show_number(box: QSpinBox | QDoubleSpinBox, value: float | None) -> None:
+    """None is its lowest value. Emits no signal, since the user did not choose it."""
+    shown = box.minimum() if value is None else value
+    if shown != box.value():  # else a half-typed number would be lost
+        box.blockSignals(True)
+        box.setValue(shown)  # type: ignore[arg-type]
+        box.blockSignals(False)
+
+
+def paint_arrows(box: QWidget, possible: QAbstractSpinBox.StepEnabledFlag) -> None:
+    """A style sheet has arrows from files only, in one colour."""
+    step = QAbstractSpinBox.StepEnabledFlag
+    painter = QPainter(box)
+    for flag, name, y in ((step.StepUpEnabled, "chevron-up", 3), (step.StepDownEnabled, "chevron-down", 14)):
+        colour = current().muted if flag in possible else current().hairline
+        paint_icon(painter, name, QRectF(box.width() - INSET - ARROW, y, ARROW, ARROW), colour)

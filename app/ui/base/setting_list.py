@@ -11,7 +11,7 @@ from app.look.words import mark
 from app.models.hub_address import DEFAULT_ENDPOINT
 from app.system import paths
 from app.ui.base.choices import COLUMNS, MOTIONS, OVERFLOWS, SPEEDS, THEMES
-from app.ui.base.setting_kinds import CommandRow, HubToken, Page, Remark, Setting
+from app.ui.base.setting import CommandRow, HubToken, Page, Remark, Setting
 from app.ui.base.setting_notes import (
     checkpoint_note,
     core_note,

@@ -12,7 +12,7 @@ from app.models.hub_address import endpoint_of
 from app.models.hub_errors import HubError
 from app.settings.api_access import fault_of_hosts, fault_of_origins
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
-from app.ui.base.setting_kinds import Facts
+from app.ui.base.setting import Facts
 
 
 def language_names() -> Mapping[str, str]:

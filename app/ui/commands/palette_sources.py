@@ -16,7 +16,7 @@ from app.ui.commands.palette_entry import Entry
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
-    from app.ui.base.setting_kinds import Page, Setting
+    from app.ui.base.setting import Page, Setting
 
 COMMAND, CHAT, SAVED, SETTING, TOOLS, SHELF = "command", "chat", "saved", "setting", "tools", "shelf"
 MAX_SAVED = 2_000  # so many can be searched between two keystrokes
@@ -105,7 +105,7 @@ def shelf_entries(
 
 def setting_entries(show: Callable[[str], object]) -> list[Entry]:
     """`show` takes the name of the setting."""
-    from app.ui.base.setting_kinds import Setting
+    from app.ui.base.setting import Setting
     from app.ui.base.setting_list import PAGES
 
     return [

@@ -17,25 +17,26 @@ from app.look.fonts import set_text_font, small_font
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tab_text
+from app.look.strip import Offer, Strip, StripLook
 from app.look.words import tr
 from app.protocol.request import Overflow, Role
 from app.ui.base.attachment_chips import AttachmentChip, AttachmentChips
 from app.ui.base.attachment_preview import AttachmentPreview
 from app.ui.base.attachment_words import PASTED, title
 from app.ui.base.choices import overflow_label
+from app.ui.base.notices import UNDO_FOR_MS
 from app.ui.base.proportions import ABOVE_BUTTONS, COMPOSER_TOP, TEXT_INSET
 from app.ui.base.proportions import COMPOSER_PADDING as PADDING
+from app.ui.composer.choice_button import ShelfButton, ToolsButton
 from app.ui.composer.completion import Completion
-from app.ui.composer.composer_notice import ComposerNotice
 from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.frame import paint_frame
 from app.ui.composer.message_editor import MAX_CHARS, MessageEditor
 from app.ui.composer.recording_bar import RecordingBar
 from app.ui.composer.send_buttons import SendButton, SendMenuButton, StopButton
-from app.ui.composer.shelf_button import ShelfButton
-from app.ui.composer.tools_button import ToolsButton
 
 SIDE = 28
+NOTICE = StripLook((6, 0, 0, 0), tone="muted", wraps=True, is_small=True, can_be_dismissed=True)
 MAX_PROMPT, PROMPT_WIDTH = 200, 220  # what the settings button shows of a system prompt: characters, pixels
 EDITORS_SHARE, CHIPS_SHARE = 0.4, 0.2  # of the chat's height, at most
 
@@ -63,8 +64,8 @@ class Composer(QWidget):
         self._can_insert = True
         self.attachments: tuple[Attachment, ...] = ()
         self._previewed: Attachment | None = None
-        self.notice = ComposerNotice(self)
-        self.waiting = ComposerNotice(self)
+        self.notice = Strip(NOTICE, self)
+        self.waiting = Strip(NOTICE, self)
         self.senses = PlainLabel(parent=self, tone="warning", wraps=True)  # that the model does not see
         self.recording = RecordingBar(self)
         self.get_model = quiet_button(tr("Get more models…"), self, "bar")
@@ -211,7 +212,8 @@ class Composer(QWidget):
         removed = self.attachments[number]
         self._change_attachments((*self.attachments[:number], *self.attachments[number + 1 :]))
         said = tr("Removed “{name}”.", name=title(removed))
-        self.notice.offer_undo(said, lambda: self._put_back(removed, number))
+        undo = Offer(tr("Undo"), lambda: self._put_back(removed, number))
+        self.notice.say(said, undo, lasts_ms=UNDO_FOR_MS)
         if not (had_focus and self.chips.focus_chip(number)):
             self.editor.setFocus()
 

@@ -17,6 +17,7 @@ from app.bridge.recorder import Recorder
 from app.bridge.tasks import spawn
 from app.bridge.token_counter import Counted
 from app.chats.attachment import Attachment, with_attachments
+from app.look.strip import Offer
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.protocol.media import MediaKind
 from app.protocol.report import SlotSnapshot
@@ -200,7 +201,7 @@ class MessageDraft(QObject):
             self._composer.waiting.say(tr("Sent once a model is loaded."))
             return
         said = tr_n("{n} message queued.", "{n} messages queued.", num_waiting)
-        self._composer.waiting.offer(said, tr("Send now"), self._session.send_queued)
+        self._composer.waiting.say(said, Offer(tr("Send now"), self._session.send_queued))
 
     def _connect(self) -> None:
         session, composer = self._session, self._composer

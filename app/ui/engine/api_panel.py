@@ -17,7 +17,7 @@ from app.system import paths
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.choices import Choice
 from app.ui.base.copy_button import CopyButton
-from app.ui.base.number_field import NumberField
+from app.ui.base.setting_controls import NumberField
 
 WIDTH = 640
 LABEL_WIDTH = 96

@@ -5,10 +5,11 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from app.look.strip import Offer, Strip
 from app.look.words import tr
 from app.system.llama_library import BuildState, OwnBuild, is_told, lender, note_told, own_build
 from app.ui.base.help_commands import open_folder
-from app.ui.base.notices import Banner, Notices, Offer
+from app.ui.base.notices import Notices
 
 LOOK_EVERY_MS = 2000
 
@@ -21,7 +22,7 @@ class BuildNotice(QObject):
     def __init__(self, notices: Notices, parent: QWidget) -> None:
         super().__init__(parent)
         self._notices = notices
-        self._banner: Banner | None = None
+        self._banner: Strip | None = None
         self._state: BuildState | None = None
         self._looks = QTimer(self, interval=LOOK_EVERY_MS)
         self._looks.timeout.connect(self._look)
@@ -37,7 +38,7 @@ class BuildNotice(QObject):
             self._state = build.state
             self._show(build)
         elif self._banner:
-            self._banner.set_text(_text(build))
+            self._banner.reword(_text(build))
 
     def _show(self, build: OwnBuild) -> None:
         if self._banner:

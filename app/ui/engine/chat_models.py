@@ -15,12 +15,18 @@ from shiboken6 import isValid
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.chats.chat import Chat
+from app.look.plain_text import as_tab_text, as_tooltip, one_line
+from app.look.strip import Offer
+from app.look.words import tr
 from app.protocol.request import Role
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
+
+
+MAX_NAME = 28  # characters on a button
 
 
 class ChatModels(QObject):
@@ -36,9 +42,6 @@ class ChatModels(QObject):
 
     @Slot(object)
     def _on_view_made(self, view: ChatView) -> None:
-        view.model_line.kept.connect(view.session.keep_model)
-        view.model_line.kept.connect(view.model_line.hide)
-        view.model_line.switch_requested.connect(lambda: self._switch_back(view))
         view.changed.connect(self._look)
         self._look(view)
 
@@ -57,7 +60,7 @@ class ChatModels(QObject):
     def _look(self, view: ChatView) -> None:
         former = self._former(view)
         if former is None:
-            view.model_line.hide()
+            view.model_line.clear()
         elif view.model_line.isHidden():
             spawn(self._offer(view, former))
 
@@ -66,7 +69,18 @@ class ChatModels(QObject):
         is_there = await asyncio.to_thread(former.is_file)
         model = self._engine.model
         if is_there and model and isValid(view) and self._former(view) == former:
-            view.model_line.apply(_name_of_last(view.session.chat) or former.stem, model.name)
+            last = _name_of_last(view.session.chat) or former.stem
+            keep = Offer(
+                tr("Answer with {name}", name=as_tab_text(_short(model.name))),
+                view.session.keep_model,
+                tip=as_tooltip(tr("{name} answers in this chat from now on", name=model.name)),
+            )
+            switch = Offer(
+                tr("Switch back to {name}", name=as_tab_text(_short(last))),
+                lambda: self._models.load(Path(view.session.chat.model_path)),
+                tip=as_tooltip(tr("Reload {name} for all chats", name=last)),
+            )
+            view.model_line.say(tr("{former} has answered so far.", former=_short(last)), keep, switch)
 
     def _former(self, view: ChatView) -> Path | None:
         chat = view.session.chat
@@ -77,11 +91,12 @@ class ChatModels(QObject):
         has_moved = model and former.name == model.path.name and _name_of_last(chat) == model.name
         return None if has_moved else former
 
-    def _switch_back(self, view: ChatView) -> None:
-        view.model_line.hide()
-        self._models.load(Path(view.session.chat.model_path))
-
 
 def _name_of_last(chat: Chat) -> str:
     answers = (turn for turn in reversed(chat.turns) if turn.role is Role.ASSISTANT and turn.text)
     return next((turn.model for turn in answers), "")
+
+
+def _short(name: str) -> str:
+    name = one_line(name)
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"

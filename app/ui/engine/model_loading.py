@@ -9,13 +9,13 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.active_engine import ActiveEngine
+from app.look.strip import Offer
 from app.look.words import tr
 from app.protocol.model import ModelInfo
 from app.services.preferences import Preferences
 from app.settings.load import FOR_ALL_MODELS, load_params
 from app.settings.settings import ModelSettings
 from app.system import paths
-from app.ui.base.notices import Offer
 
 # Global settings that require a new context, besides the model's own.
 LOAD_SETTINGS = frozenset({*FOR_ALL_MODELS, "verify"})

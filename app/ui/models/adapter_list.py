@@ -14,9 +14,8 @@ from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.words import mark, tr, tr_said
 from app.services.load_forecast import LoadForecast
 from app.settings.settings import AdapterSettings
+from app.ui.base.setting import Setting, field_of
 from app.ui.base.setting_controls import DecimalNumber, control_for
-from app.ui.base.setting_fields import field_of
-from app.ui.base.setting_kinds import Setting
 
 SIDE = 28
 SCALE = Setting(

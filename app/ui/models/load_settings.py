@@ -3,6 +3,7 @@
 Choices apply to the next load; "Load again" does that. Not modal.
 """
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.windows import come_up, resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
-from app.models.model_file import FileKind
+from app.models.model_file import FileKind, ModelFile
 from app.protocol.load import USUAL_DRAFTED_TOKENS, LoadParams
 from app.protocol.model import Device
 from app.services.draft_candidates import DraftCandidates
@@ -25,10 +26,22 @@ from app.services.load_forecast import LoadForecast
 from app.services.services import Services
 from app.settings.load import load_params
 from app.settings.settings import ModelSettings
+from app.ui.base.option_row import OptionRow
+from app.ui.base.setting import Setting
+from app.ui.base.setting_controls import NamedControl
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.adapter_list import AdapterList
 from app.ui.models.load_parts import DeviceList, MemoryLine, Section
-from app.ui.models.load_rows import GROUPS, TEXT_ALONE, DraftRow, LoadRow, ProjectorRow, in_words
+from app.ui.models.load_rows import (
+    DRAFT_MODEL,
+    GROUPS,
+    PROJECTOR,
+    TEXT_ALONE,
+    in_words,
+    load_field,
+    named_files,
+    note_of,
+)
 from app.ui.models.workers_section import WorkersSection
 
 SIZE, MIN_SIZE = QSize(680, 720), QSize(480, 400)
@@ -69,9 +82,8 @@ class LoadSettingsDialog(QDialog):
         self._models = models
         self._engine = services.engine
         self.forecast = LoadForecast(model_path, services.engine, self)
-        self.rows = {setting.name: LoadRow(setting, self) for group in GROUPS for setting in group.rows}
-        self.rows["draft_model"] = self.draft_row = DraftRow(self)
-        self.rows["projector"] = self.projector_row = ProjectorRow(self)
+        settings = (*(setting for group in GROUPS for setting in group.rows), DRAFT_MODEL, PROJECTOR)
+        self.rows = {setting.name: OptionRow(setting, load_field(setting.name), self) for setting in settings}
         self._library = services.model_library
         self.drafts = DraftCandidates(model_path, services.model_library, self)
         self.adapters = AdapterList(self.forecast, self)
@@ -127,7 +139,7 @@ class LoadSettingsDialog(QDialog):
             row.show_problem("")
         self._preferences.set_of_model(self.path, wanted)
 
-    def _refuse(self, row: LoadRow | None, reason: str) -> None:
+    def _refuse(self, row: OptionRow | None, reason: str) -> None:
         self._show_values()
         if row:
             row.show_problem(sentences(tr("Not used."), reason))
@@ -160,12 +172,17 @@ class LoadSettingsDialog(QDialog):
     @Slot()
     def _offer_projectors(self) -> None:
         projectors = (one for one in self._library.models if one.kind is FileKind.PROJECTOR)
-        self.projector_row.offer(tuple(sorted(projectors, key=lambda one: (one.name, str(one.path)))))
+        self._offer(PROJECTOR, sorted(projectors, key=lambda one: (one.name, str(one.path))))
 
     @Slot()
     def _offer_drafts(self) -> None:
-        self.draft_row.offer(self.drafts.fitting)
+        self._offer(DRAFT_MODEL, self.drafts.fitting)
         self._show_rows()
+
+    def _offer(self, setting: Setting, models: Iterable[ModelFile]) -> None:
+        combo = self.rows[setting.name].widget
+        assert isinstance(combo, NamedControl)
+        combo.offer(named_files(setting, models))
 
     def _show_rows(self) -> None:
         own, loaded, model = self.own, self._loaded, self._engine.model
@@ -173,10 +190,13 @@ class LoadSettingsDialog(QDialog):
         remarks = self.forecast.remarks(params) | self.forecast.refusals(params)
         for name, row in self.rows.items():
             now = self._loaded_words(row, loaded, params) if loaded else ""
-            chosen = (
-                TEXT_ALONE if row is self.projector_row and own.takes_media is False else getattr(own, name)
-            )
-            row.apply(chosen, in_words(row.setting, without), now, tr_said(remarks.get(name, "")))
+            is_text_alone = row.setting is PROJECTOR and own.takes_media is False
+            chosen = TEXT_ALONE if is_text_alone else getattr(own, name)
+            remark = tr_said(remarks.get(name, ""))
+            if row.setting is DRAFT_MODEL and not (chosen or self.drafts.fitting):
+                remark = sentences(tr("No smaller model with the same vocabulary found."), remark)
+            note = note_of(row.setting, chosen, in_words(row.setting, without), now, remark)
+            row.apply(chosen, note, is_own=chosen is not None)
         self.adapters.apply(own.adapters)
         self.devices.apply(model.library.devices if model else None, own.devices)
         self.workers.apply(own.workers, self._workers_in_use)
@@ -184,7 +204,7 @@ class LoadSettingsDialog(QDialog):
         self.load_button.setText(tr("&Load again") if loaded else tr("&Open"))
         self.load_button.setEnabled(loaded != params and not self._engine.is_loading)
 
-    def _loaded_words(self, row: LoadRow, loaded: LoadParams, params: LoadParams) -> str:
+    def _loaded_words(self, row: OptionRow, loaded: LoadParams, params: LoadParams) -> str:
         """The loaded values where they differ from the choice, or were automatic."""
         name, model = row.setting.name, self._engine.model
         if name == "n_ctx" and model:
@@ -202,6 +222,7 @@ class LoadSettingsDialog(QDialog):
     def _connect(self) -> None:
         for row in self.rows.values():
             row.chosen.connect(self._on_chosen)
+            row.reset_requested.connect(lambda name: self._on_chosen(name, None))
         self.adapters.changed.connect(lambda adapters: self._on_chosen("adapters", adapters))
         self.devices.changed.connect(lambda devices: self._on_chosen("devices", devices))
         self.workers.changed.connect(lambda: self._on_chosen("workers", self.workers.chosen))
@@ -225,11 +246,11 @@ class LoadSettingsDialog(QDialog):
         for group in GROUPS:
             parts: list[QWidget] = [self.rows[setting.name] for setting in group.rows]
             if self.rows["num_drafted_tokens"] in parts:
-                parts.append(self.draft_row)
+                parts.append(self.rows["draft_model"])
             if self.rows["n_gpu_layers"] in parts:
                 parts.append(self.devices)
             sections.append(Section(tr(group.title), parts, page))
-        sections.append(Section(tr("Pictures and sound"), [self.projector_row], page))
+        sections.append(Section(tr("Pictures and sound"), [self.rows["projector"]], page))
         sections.append(Section(tr("Adapters (LoRA)"), [self.adapters], page))
         sections.append(Section(tr("Other machines"), [self.workers], page))
         vbox(*sections, STRETCH, on=page, margins=(MARGIN, 16, MARGIN, MARGIN), spacing=20)

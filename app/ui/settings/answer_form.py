@@ -22,7 +22,7 @@ from app.services.form_check import Form, FormCheck, Verdict
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.choices import Choice
 from app.ui.base.long_text_box import LongTextBox
-from app.ui.base.setting_kinds import Setting
+from app.ui.base.setting import Setting
 
 TEXT_HEIGHT = 140
 CHECK_AFTER_S = 0.25  # of quiet

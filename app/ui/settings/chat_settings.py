@@ -11,26 +11,38 @@ from PySide6.QtWidgets import QAbstractSpinBox, QPushButton, QToolButton, QVBoxL
 from app.bridge.parameters import Source
 from app.bridge.token_counter import TokenCount
 from app.chats.options import ChatOptions
+from app.chats.sampling_json import BadSamplingError, from_json, to_json
 from app.look.figures import count, tokens
 from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.layouts import STRETCH, Part, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
-from app.look.words import mark, sentences, tr
+from app.look.words import mark, sentences, tr, tr_said
 from app.protocol.request import Overflow
 from app.services.form_check import Form, FormCheck
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.choices import OVERFLOWS
 from app.ui.base.long_text_box import LongTextBox
+from app.ui.base.option_row import OptionRow
 from app.ui.base.page_panel import PagePanel, scrolled
+from app.ui.base.setting import Field, Setting
 from app.ui.base.setting_controls import WholeNumber, control_for
-from app.ui.base.setting_fields import Field
-from app.ui.base.setting_kinds import Setting
 from app.ui.base.setting_list import words_of
 from app.ui.settings.answer_form import AnswerForm
 from app.ui.settings.preset_bar import PresetBar
-from app.ui.settings.sampling_row import RESET, SPACE, SamplingRow
-from app.ui.settings.sampling_words import COMMON, MORE, clash, without_effect
+from app.ui.settings.sampling_words import (
+    COMMON,
+    MORE,
+    clash,
+    field_of,
+    is_written,
+    origin,
+    otherwise,
+    read,
+    shown,
+    without_effect,
+    written,
+)
 from app.ui.settings.tool_choice import chosen_text
 
 WIDTH = 460
@@ -75,6 +87,7 @@ class ChatSettings(PagePanel):
         super().__init__(tr("Chat settings"), (WIDTH, MAX_HEIGHT), parent)
         self._options = ChatOptions()
         self._inherited = Inherited()
+        self._badly_written: set[str] = set()  # sampling options whose text stays to be corrected
         self.presets = PresetBar(self)
         self.prompt = LongTextBox(PROMPT, self)
         self.prompt.setAccessibleName(tr(PROMPT.label))
@@ -127,8 +140,7 @@ class ChatSettings(PagePanel):
         """Commits what was typed last."""
         for box in self.findChildren(QAbstractSpinBox):
             box.interpretText()
-        for row in self.rows.values():
-            row.forget_bad_text()
+        self._badly_written.clear()
         self.form.forget()
         super().hideEvent(event)
 
@@ -139,16 +151,20 @@ class ChatSettings(PagePanel):
         self.changed.emit(self._options)
 
     def _on_chosen(self, name: str, value: Any) -> None:
-        sampling = {**self._options.sampling, name: value}
-        if problem := clash(name, self._in_force(sampling)):
-            self.rows[name].show_error(problem)
+        meant, problem = _read(name, value)
+        (self._badly_written.add if problem else self._badly_written.discard)(name)
+        if problem:
+            self.rows[name].show_problem(problem)
         else:
-            self._take(sampling=sampling)
+            self._sample(name, {**self._options.sampling, name: meant})
 
     def _on_reset(self, name: str) -> None:
-        sampling = {key: value for key, value in self._options.sampling.items() if key != name}
-        if problem := clash(name, self._in_force(sampling)):
-            self.rows[name].show_error(problem)
+        self._badly_written.discard(name)
+        self._sample(name, {key: value for key, value in self._options.sampling.items() if key != name})
+
+    def _sample(self, changed: str, sampling: dict[str, Any]) -> None:
+        if problem := clash(changed, self._in_force(sampling)):
+            self.rows[changed].show_problem(problem)
         else:
             self._take(sampling=sampling)
 
@@ -164,14 +180,19 @@ class ChatSettings(PagePanel):
         own = self._options.sampling
         values = self._in_force(own)
         for name, row in self.rows.items():
-            if name in self._inherited.sampling:
-                inherited, remark = self._inherited.sampling[name], without_effect(name, values)
-                row.apply(own.get(name), name in own, inherited, self._inherited.model, remark)
+            if name in self._inherited.sampling and name not in self._badly_written:
+                (inherited, source), model = self._inherited.sampling[name], self._inherited.model
+                is_own = name in own
+                told = otherwise(shown(name, inherited), source, model) if is_own else origin(source, model)
+                note = sentences(tr(row.setting.sentence), told, without_effect(name, values))
+                value = written(name, values[name]) if is_written(name) else values[name]
+                row.apply(value, note, is_own=is_own)
+                row.show_problem("")
 
-    def _row(self, setting: Setting) -> SamplingRow:
-        row = SamplingRow(setting, self)
+    def _row(self, setting: Setting) -> OptionRow:
+        row = OptionRow(setting, field_of(setting.name), self, is_compact=True)
         row.chosen.connect(self._on_chosen)
-        row.reset.connect(self._on_reset)
+        row.reset_requested.connect(self._on_reset)
         return row
 
     def _number(self, setting: Setting) -> WholeNumber:
@@ -247,13 +268,23 @@ class ChatSettings(PagePanel):
         label.setBuddy(number)
         note.setFont(small_font())
         note.setWordWrap(True)
-        where_resets_are = RESET + SPACE  # of the sampling settings
-        return vbox(hbox((label, 1), number, where_resets_are, spacing=0), note, spacing=2)
+        return vbox(hbox((label, 1), number), note, spacing=2)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self.more.setIcon(icon("chevron-down" if self.more.isChecked() else "chevron-right"))
+
+
+def _read(name: str, value: Any) -> tuple[Any, str]:
+    """The value as SamplingParams takes it, or why it does not."""
+    meant, problem = read(name, value) if isinstance(value, str) else (value, "")
+    if not problem:
+        try:
+            meant = from_json(to_json({name: meant}))[name]
+        except BadSamplingError as error:
+            problem = tr("Not used: {reason}", reason=tr_said(error.reason))
+    return meant, problem
 
 
 def now_text(num_tokens: int) -> str:

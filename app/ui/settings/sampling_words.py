@@ -13,8 +13,7 @@ from typing import Any
 from app.bridge.parameters import Source
 from app.look.words import locale, mark, tr
 from app.protocol.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
-from app.ui.base.setting_fields import Field
-from app.ui.base.setting_kinds import Setting
+from app.ui.base.setting import Field, Setting
 from app.ui.base.setting_list import words_of
 
 
@@ -34,14 +33,6 @@ COMMON = (
             "says so of the model. Empty: random."
         ),
         word=mark("Random"),
-    ),
-    Setting(
-        "repeatable",
-        mark("Repeatable"),
-        mark(
-            "The same seed always gives the same answer, whatever else is computed. Slower: one such "
-            "answer at a time, in its own steps and a second context."
-        ),
     ),
 )
 MORE = (
@@ -196,6 +187,8 @@ def is_written(name: str) -> bool:
 def field_of(name: str) -> Field:
     """The field as the settings window takes it."""
     default = next(field.default for field in fields(SamplingParams) if field.name == name)
+    if is_written(name):
+        return Field(str, default)
     if name in INTEGERS:
         low, high = INTEGERS[name]
         return Field(int, default, low=low, high=high)

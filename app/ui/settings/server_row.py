@@ -1,12 +1,12 @@
-"""An MCP server in the settings: its state, its tools, the question before its command runs. GUI thread."""
+"""An MCP server in the settings: its state, tools and log, and whether its command may run. GUI thread."""
 
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QToolButton, QWidget
 
-from app.look.buttons import IconButton, IconLabel
+from app.look.buttons import IconButton, IconLabel, dialog_button
 from app.look.fonts import code_font, small_font
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
@@ -14,8 +14,9 @@ from app.look.painted import paint_rounded
 from app.look.plain_text import ElidedLabel, PlainLabel, one_line
 from app.look.popups import Menu
 from app.look.tokens import current
+from app.look.windows import resize_to_fit
 from app.look.words import mark, tr, tr_n, tr_said
-from app.services.tools import ServerState
+from app.services.tools import ServerState, ToolService
 from app.tools.mcp_server import Status
 from app.tools.tool import Tool
 from app.tools.tool_kit import Approval
@@ -193,3 +194,49 @@ class TrustQuestion(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_rounded(QPainter(self), self.command.geometry(), 6, fill=current().raised)
+
+
+LOG_SIZE = QSize(760, 480)
+
+
+class ServerLog(QDialog):
+    """Made anew each time it is opened."""
+
+    def __init__(
+        self, name: str, state: Callable[[], ServerState], service: ToolService, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._shown: tuple[str, ...] | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Log of {name}", name=one_line(name)))
+        self.setModal(False)
+        resize_to_fit(self, LOG_SIZE)
+        self.text = QPlainTextEdit(self)
+        self.text.setReadOnly(True)
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.setFont(code_font(-1))
+        self.text.setAccessibleName(tr("Log"))
+        self._nothing = PlainLabel(tr("It has written nothing yet."), self, tone="muted")
+        foot = hbox(STRETCH, dialog_button(tr("Copy"), self._copy, self))
+        vbox(self._nothing, (self.text, 1), foot, on=self, margins=16, spacing=12)
+        service.changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        """One that is scrolled up stays where it is."""
+        try:
+            lines = self._state().log
+        except StopIteration:  # it was removed
+            return
+        if lines == self._shown:
+            return
+        self._shown = lines
+        bar = self.text.verticalScrollBar()
+        place, is_at_end = bar.value(), bar.value() >= bar.maximum()
+        self.text.setPlainText(mark_hidden("\n".join(lines)))
+        bar.setValue(bar.maximum() if is_at_end else place)
+        self._nothing.setVisible(not lines)
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText("\n".join(self._shown or ()))

@@ -9,30 +9,32 @@ from functools import cached_property
 from pydantic import ValidationError
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QFont, QHideEvent, QKeyEvent, QKeySequence, QPaintEvent, QShortcut
-from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QScrollArea, QWidget
 
-from app.look.bars import Foot, paint_lines_between
+from app.look.bars import paint_lines_between
 from app.look.icons import icon
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, search_field
+from app.look.strip import Offer, Strip, StripLook
 from app.look.windows import come_up, resize_to_fit
-from app.look.words import tr
+from app.look.words import sentences, tr
 from app.services.model_hub import ModelHub
 from app.services.preferences import Preferences
 from app.services.tools import ToolService
 from app.ui.base.fuzzy import fold
-from app.ui.base.setting_kinds import CommandRow, Facts, HubToken, Page, Remark, Setting
+from app.ui.base.option_row import OptionRow, Row
+from app.ui.base.setting import CommandRow, Facts, HubToken, Page, Remark, Setting, field_of
 from app.ui.base.setting_list import PAGES
-from app.ui.base.setting_row import ActionRow, RemarkRow, Row, SettingRow
 from app.ui.engine.model_loading import ModelLoading
+from app.ui.settings.page_rows import ActionRow, RemarkRow, TokenRow, default_text
 from app.ui.settings.shortcut_table import ShortcutTable
 from app.ui.settings.shortcuts import Shortcuts
-from app.ui.settings.token_row import TokenRow
 from app.ui.settings.tools_page import ToolsPage
 
 SIZE, MIN_SIZE = QSize(900, 680), QSize(640, 420)
 NAV_WIDTH, PAGE_WIDTH, MARGIN = 190, 640, 24
 SHORTCUTS, TOOLS = "shortcuts", "tools"
+RELOAD = StripLook((MARGIN, 10, MARGIN, 10), spacing=12, wraps=True, is_foot=True, has_quiet_buttons=False)
 
 
 class SettingsWindow(QDialog):
@@ -60,7 +62,7 @@ class SettingsWindow(QDialog):
         self._sections: dict[str, _Section] = {}  # in the order of the pages, those that are made
         self._rest = QTimer(self, singleShot=True, interval=0)
         self._rest.timeout.connect(self._make_next)
-        self.reload = _ReloadStrip(self)
+        self.reload = Strip(RELOAD, self)
         self._scroll = QScrollArea(self)
         self.setWindowTitle(tr("Settings"))
         self.setMinimumSize(MIN_SIZE)
@@ -88,7 +90,7 @@ class SettingsWindow(QDialog):
         return self._sections
 
     @property
-    def rows(self) -> dict[str, SettingRow]:
+    def rows(self) -> dict[str, OptionRow]:
         """All of them, by the names of the settings."""
         return _setting_rows(self.sections.values())
 
@@ -143,13 +145,20 @@ class SettingsWindow(QDialog):
     def _show_values(self) -> None:
         """All of them: one may be mentioned in another's note."""
         self._show_values_of(*self._sections.values())
-        self.reload.setVisible(self._models.needs_reload)
+        if self._models.needs_reload:
+            text = tr("Changes take effect when the model is reloaded. Running answers continue afterwards.")
+            self.reload.say(text, Offer(tr("Reload model"), self._models.reload, can_be_left=True))
+        else:
+            self.reload.clear()
 
     def _show_values_of(self, *sections: "_Section") -> None:
         facts = self._facts()
         for name, row in _setting_rows(sections).items():
+            value, default = self._preferences.value(name), field_of(name).default
             note = row.setting.note(facts) if row.setting.note else ""
-            row.apply(self._preferences.value(name), note)
+            told = (default_text(row.setting, default), note) if value != default else (note,)
+            row.apply(value, sentences(*filter(None, told)), is_own=value != default)
+            row.show_problem("")
 
     # Pages and search
 
@@ -207,7 +216,7 @@ class SettingsWindow(QDialog):
         if isinstance(row, CommandRow):
             command = self._commands.get(row.name)
             return ActionRow(command.action, parent) if command else None
-        made = SettingRow(row, parent)
+        made = OptionRow(row, field_of(row.name), parent)
         made.chosen.connect(self._on_chosen)
         made.reset_requested.connect(self._preferences.reset)
         return made
@@ -249,7 +258,6 @@ class SettingsWindow(QDialog):
         self.nav.currentRowChanged.connect(self._show_page)
         self._preferences.changed.connect(self._show_values)
         self._models.changed.connect(self._show_values)
-        self.reload.button.clicked.connect(self._models.reload)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
 
     def hideEvent(self, event: QHideEvent) -> None:
@@ -312,21 +320,6 @@ class _Section(QWidget):
         paint_lines_between(self.rows, self)
 
 
-def _setting_rows(sections: "Iterable[_Section]") -> dict[str, SettingRow]:
+def _setting_rows(sections: "Iterable[_Section]") -> dict[str, OptionRow]:
     rows = (row for section in sections for row in section.rows)
-    return {row.setting.name: row for row in rows if isinstance(row, SettingRow)}
-
-
-class _ReloadStrip(Foot):
-    """Some settings require a new context: offers to reload."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        words = PlainLabel(
-            tr("Changes take effect when the model is reloaded. Running answers continue afterwards."),
-            self,
-            wraps=True,
-        )
-        self.button = QPushButton(tr("Reload model"), self)
-        self.button.setAutoDefault(False)
-        hbox((words, 1), self.button, on=self, margins=(MARGIN, 10, MARGIN, 10), spacing=12)
+    return {row.setting.name: row for row in rows if isinstance(row, OptionRow)}

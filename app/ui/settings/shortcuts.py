@@ -1,20 +1,24 @@
-"""The shortcuts of commands: their defaults, or the user's choices. GUI thread.
+"""The shortcuts of commands: their defaults, or the user's choices, and the keys in tooltips. GUI thread.
 
 A command's default are the keys it was created with. The settings hold only deviations.
 """
 
 import logging
+import re
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QKeyCombination, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QMenuBar
+from PySide6.QtWidgets import QMenuBar, QWidget
 
+from app.look.buttons import IconButton
 from app.look.words import tr
 from app.services.preferences import Preferences
 from app.ui.base.menu_commands import MenuCommand, commands_of
 
 logger = logging.getLogger(__name__)
+
+_KEYS_AT_END = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 
 _PORTABLE = QKeySequence.SequenceFormat.PortableText
 _NATIVE = QKeySequence.SequenceFormat.NativeText
@@ -168,3 +172,44 @@ def _first(key: QKeySequence) -> QKeyCombination:
 
 def shown(keys: Iterable[QKeySequence]) -> str:
     return ", ".join(key.toString(_NATIVE) for key in keys)
+
+
+class KeyHints(QObject):
+    """Keeps the keys in tooltips up to date.
+
+    A widget that triggers a command has the command's name as its property "command", and the default key in
+    brackets at the end of its tooltip.
+    """
+
+    def __init__(self, shortcuts: Shortcuts, window: QWidget) -> None:
+        super().__init__(window)
+        self._shortcuts = shortcuts
+        self._window = window
+        self._have_changed = False  # else all tooltips are still right
+        shortcuts.changed.connect(self._on_shortcuts_changed)
+
+    @Slot()
+    def _on_shortcuts_changed(self) -> None:
+        commands = self._shortcuts.commands()
+        self._have_changed |= not all(map(self._shortcuts.is_default, commands))
+        self.correct(self._window)
+        for command in commands:
+            tip = command.action.toolTip()
+            if self._have_changed and _KEYS_AT_END.search(tip):
+                command.action.setToolTip(with_keys(tip, command.keys))
+
+    @Slot(object)
+    def correct(self, part: QWidget) -> None:
+        """Corrects the tooltips in a part of the window, such as a new chat view."""
+        if not self._have_changed:
+            return
+        keys = {command.name: command.keys for command in self._shortcuts.commands()}
+        for widget in part.findChildren(QWidget):
+            if (name := widget.property("command")) in keys:
+                tip = with_keys(widget.toolTip(), keys[name])
+                widget.set_label(tip) if isinstance(widget, IconButton) else widget.setToolTip(tip)
+
+
+def with_keys(tip: str, keys: str) -> str:
+    words = _KEYS_AT_END.sub("", tip)
+    return f"{words} ({keys})" if keys else words

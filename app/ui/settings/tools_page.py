@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
-from app.look.buttons import IconButton, dialog_button, quiet_button
+from app.look.buttons import IconButton, dialog_button
 from app.look.flow_layout import FlowLayout
 from app.look.fonts import small_font
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, heading, one_line, short_path
+from app.look.strip import Offer, Strip, StripLook
 from app.look.words import tr, tr_said
 from app.protocol.errors import InvalidRequestError
 from app.services.preferences import Preferences
@@ -25,8 +26,7 @@ from app.ui.base.reading_order import chain_down
 from app.ui.settings.approval_row import ApprovalRow
 from app.ui.settings.paste_dialog import InputsDialog, PasteDialog
 from app.ui.settings.server_dialog import ServerDialog
-from app.ui.settings.server_log import ServerLog
-from app.ui.settings.server_row import ServerRow
+from app.ui.settings.server_row import ServerLog, ServerRow
 
 SIDE = 26
 MAX_FILE_BYTES = 1 << 20
@@ -37,14 +37,11 @@ class ToolsPage(QWidget):
         super().__init__(parent)
         self._service = service
         self._preferences = preferences
-        self._removed: tuple[ServerConfig, bool] | None = None  # the last one, and whether it was trusted
         self.built_in: dict[str, ApprovalRow] = {}
         self.folders: dict[Path, QWidget] = {}
         self.servers: dict[str, ServerRow] = {}
         self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
-        self.gone = PlainLabel(parent=self)
-        self.undo = quiet_button(tr("Undo"), self, "bar")
-        self._undo_time = QTimer(self, singleShot=True, interval=UNDO_FOR_MS)
+        self.undo = Strip(StripLook((0, 0, 0, 0)), self)
         self._nothing = PlainLabel(
             tr("None yet. Add one, or paste the mcp.json of another program."), self, tone="muted", wraps=True
         )
@@ -187,25 +184,12 @@ class ToolsPage(QWidget):
     def _remove(self, name: str) -> None:
         """Can be undone for ten seconds."""
         state = self._state(name)
-        self._removed = state.config, state.is_trusted
         self._service.remove(name)
         self._show()
-        self.gone.setText(tr("Removed “{name}”.", name=one_line(name)))
-        self._show_undo(True)
-        self._undo_time.start()
-        self.undo.setFocus()
-
-    def _undo(self) -> None:
-        if self._removed:
-            config, is_trusted = self._removed
-            self._add_config(config, trusted=is_trusted)
-        self._show_undo(False)
-
-    def _show_undo(self, is_shown: bool) -> None:
-        self.gone.setVisible(is_shown)
-        self.undo.setVisible(is_shown)
-        if not is_shown:
-            self._removed = None
+        put_back = partial(self._add_config, state.config, trusted=state.is_trusted)
+        text = tr("Removed “{name}”.", name=one_line(name))
+        self.undo.say(text, Offer(tr("Undo"), put_back), lasts_ms=UNDO_FOR_MS)
+        self.undo.buttons[0].setFocus()
 
     def _show_log(self, name: str) -> None:
         ServerLog(name, partial(self._state, name), self._service, self).open()
@@ -223,8 +207,6 @@ class ToolsPage(QWidget):
         self.add.clicked.connect(self._add)
         self.paste.clicked.connect(self._paste)
         self.import_.clicked.connect(self._choose_file)
-        self.undo.clicked.connect(self._undo)
-        self._undo_time.timeout.connect(lambda: self._show_undo(False))
 
     def _lay_out(self) -> None:
         self._built_in_column, self._folder_column = vbox(spacing=0), vbox(spacing=0)
@@ -242,7 +224,7 @@ class ToolsPage(QWidget):
             self._server_column,
             self._nothing,
             self.problem,
-            hbox((self.gone, 0), self.undo, STRETCH),
+            self.undo,
             buttons,
             16,
             heading(tr("Built-in tools"), self),
@@ -260,7 +242,6 @@ class ToolsPage(QWidget):
             spacing=8,
         )
         self.problem.hide()
-        self._show_undo(False)
 
 
 def _note(text: str, parent: QWidget) -> PlainLabel:

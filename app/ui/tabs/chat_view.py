@@ -26,6 +26,7 @@ from app.chats.chat import Chat, Turn
 from app.chats.tool_use import Decision, ToolUse
 from app.look.fonts import reading_font, set_text_font
 from app.look.layouts import Stretch, hbox, vbox
+from app.look.strip import Strip, StripLook
 from app.look.tokens import current
 from app.look.words import tr
 from app.protocol.media import Encoding
@@ -36,7 +37,6 @@ from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped_model import drop_text, dropped_files
 from app.ui.base.given_picture import has_picture, picture_bytes
 from app.ui.base.media_saving import play_sound, save_media
-from app.ui.base.notices import Banner
 from app.ui.base.picture_viewer import PictureViewer, viewed
 from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, composer_width
 from app.ui.base.thumbnails import Thumbnails
@@ -46,7 +46,6 @@ from app.ui.composer.message_editor import MessageEditor
 from app.ui.message.markdown_column import discard
 from app.ui.message.slices import slices
 from app.ui.tabs.first_view import FirstPage
-from app.ui.tabs.model_line import ModelLine
 from app.ui.tabs.notebook_page import NotebookPage
 from app.ui.transcript.answer_text import answer_ended_text
 from app.ui.transcript.empty_chat import EmptyChat
@@ -57,6 +56,8 @@ from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.transcript_actions import TranscriptActions
 from app.ui.transcript.turn_editor import TurnEditor
 from app.ui.transcript.turn_view import Progress
+
+FORMER_MODEL = StripLook((8, 0, 0, 4), icon="info", icon_side=14, tone="muted", is_small=True)
 
 
 class ChatView(QWidget):
@@ -99,7 +100,7 @@ class ChatView(QWidget):
         self.transcript = Transcript(Chat(), self)
         self._pages = QStackedLayout()
         self._pages.addWidget(self.transcript)
-        self.model_line = ModelLine(self)
+        self.model_line = Strip(FORMER_MODEL, self)
         yield True
         editor = self._first_page.hand_over() if self._first_page else MessageEditor(self)
         yield True
@@ -239,7 +240,7 @@ class ChatView(QWidget):
         self.find_bar.field.setText(words)
         self.finder.open()
 
-    def show_banner(self, banner: Banner) -> None:
+    def show_banner(self, banner: Strip) -> None:
         """Above all else that is shown of the chat."""
         self._column.insertWidget(0, banner)
 

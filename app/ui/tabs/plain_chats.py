@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from app.bridge.hang_watch import HangWatch
+from app.look.strip import Offer, Strip
 from app.look.words import tr
-from app.ui.base.notices import Banner, Offer
+from app.ui.base.notices import NOTE
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
@@ -27,8 +28,10 @@ class PlainChats(QObject):
         if self._hangs.has_hung(view.session.chat.id):
             view.transcript.set_plain(True)
             told = tr("Skein hung last time it showed this chat, so its answers are shown as plain text.")
-            on_action = partial(self._format, view)
-            view.show_banner(Banner(told, (Offer(tr("Show formatted"), on_action),), view, is_error=False))
+            banner = Strip(NOTE, view)
+            banner.dismissed.connect(banner.deleteLater)
+            view.show_banner(banner)
+            banner.say(told, Offer(tr("Show formatted"), partial(self._format, view)))
 
     def _format(self, view: ChatView) -> None:
         self._hangs.forgive(view.session.chat.id)

@@ -18,8 +18,8 @@ from app.look.fonts import small_font
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.words import locale, tr, tr_n
-from app.ui.base.number_field import NumberField
 from app.ui.base.page_panel import scrolled
+from app.ui.base.setting_controls import NumberField
 
 WIDTH, MAX_LIST_HEIGHT = 460, 260
 MAX_TEMPERATURE = 5.0

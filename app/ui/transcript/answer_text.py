@@ -22,9 +22,6 @@ _WHY_PREFIX_ENDED = {
     PrefixEnd.CHECKPOINT: mark("This model can be rolled back to checkpoints only."),
     PrefixEnd.EVICTED: mark("Other chats needed the memory, and its content was not saved."),
     PrefixEnd.DOUBTED: mark("The saved state failed its checks, so it was recomputed."),
-    PrefixEnd.WHOLE_CHUNKS: mark(
-        "The answer is repeatable: whole chunks of the earlier prompt were reused, the rest was recomputed."
-    ),
 }
 _ENDS = {
     TurnState.DONE: mark("It ended with an end-of-generation token or a stop string."),

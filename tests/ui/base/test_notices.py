@@ -5,7 +5,8 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.notices import Notices, Offer, UndoToast, closed_text, engine_error_text, load_error_text
+from app.look.strip import Offer
+from app.ui.base.notices import Notices, UndoToast, closed_text, engine_error_text, load_error_text
 from tests.fakes import model_info
 
 
@@ -54,14 +55,14 @@ def test_many_errors_leave_the_chat_its_room_and_none_is_lost(notices: Notices) 
         "File 3 is damaged.",
         "File 4 is damaged.",
     ]
-    assert notices.earlier.words.text() == "3 earlier messages"
+    assert notices.earlier.text == "3 earlier messages"
     notices.withdraw("File 3 is damaged.")
     assert [banner.text for banner in notices.banners() if banner.isHidden()] == [
         "File 0 is damaged.",
         "File 1 is damaged.",
     ]
     notices.withdraw("File 4 is damaged.")
-    assert notices.earlier.words.text() == "1 earlier message"
+    assert notices.earlier.text == "1 earlier message"
     notices.withdraw("File 2 is damaged.")
     assert notices.earlier.isHidden()
     assert all(banner.isVisible() for banner in notices.banners())
@@ -71,10 +72,10 @@ def test_all_errors_are_dismissed_at_once_and_the_keyboard_goes_on(notices: Noti
     for number in range(5):
         notices.show_error(f"File {number} is damaged.")
     notices.activateWindow()
-    notices.earlier.dismiss.setFocus()
-    qtbot.waitUntil(notices.earlier.dismiss.hasFocus)
+    notices.earlier.buttons[0].setFocus()
+    qtbot.waitUntil(notices.earlier.buttons[0].hasFocus)
     with qtbot.waitSignal(notices.left):
-        notices.earlier.dismiss.click()
+        notices.earlier.buttons[0].click()
     assert notices.banners() == []
     assert notices.earlier.isHidden()
 
@@ -88,11 +89,11 @@ def test_taking_the_action_of_a_banner_dismisses_it(notices: Notices) -> None:
 
 
 def test_a_load_shows_its_name_and_share_unless_it_has_ended_at_once(notices: Notices, qtbot: QtBot) -> None:
-    notices.progress.start(Path("/m/model.gguf"))
-    notices.progress.end()
+    notices.show_load(Path("/m/model.gguf"))
+    notices.progress.clear()
     assert not notices.progress.findChild(QTimer).isActive()
-    notices.progress.start(Path("/m/model.gguf"))
-    notices.progress.set_fraction(0.42)
+    notices.show_load(Path("/m/model.gguf"))
+    notices.set_load_fraction(0.42)
     assert notices.progress.isHidden()
     qtbot.waitUntil(notices.progress.isVisible)
     assert notices.progress.text == "Loading model.gguf  42%"

@@ -2,8 +2,7 @@ import pytest
 
 from app.look.words import tr
 from app.settings.settings import Settings
-from app.ui.base.setting_fields import field_of
-from app.ui.base.setting_kinds import Facts, Setting
+from app.ui.base.setting import Facts, Setting, field_of
 from app.ui.base.setting_list import PAGES
 from tests.fakes import model_info
 

@@ -277,7 +277,7 @@ def test_an_attachment_is_removed_by_its_cross_and_can_be_put_back(composer: Com
         composer.chips.chips[0].cross.click()
     assert changed.args == [(REPORT,)]
     assert composer.notice.text == "Removed “notes.txt”."
-    composer.notice.button.click()
+    composer.notice.buttons[0].click()
     assert composer.attachments == (NOTES, REPORT)
     assert not composer.notice.isVisible()
 

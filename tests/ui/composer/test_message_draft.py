@@ -309,7 +309,7 @@ def test_what_waits_for_a_model_says_so(view: ChatView, session: FakeSession) ->
     session.waits_for_model = True
     view.composer.stop.click()
     assert view.composer.waiting.text == "Sent once a model is loaded."
-    assert not view.composer.waiting.button.isVisible()
+    assert not view.composer.waiting.offers
 
 
 def test_what_waits_after_a_stop_can_be_sent(view: ChatView, session: FakeSession) -> None:
@@ -317,7 +317,7 @@ def test_what_waits_after_a_stop_can_be_sent(view: ChatView, session: FakeSessio
     session.send("and then")
     view.composer.stop.click()
     assert view.composer.waiting.text == "1 message queued."
-    view.composer.waiting.button.click()
+    view.composer.waiting.buttons[0].click()
     assert session.sent == ["Count", "and then"]
     assert not view.composer.waiting.isVisible()
 

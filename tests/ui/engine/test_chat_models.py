@@ -5,10 +5,10 @@ import pytest
 
 from app.bridge.tasks import finish_all
 from app.chats.chat import Chat, Turn
+from app.look.strip import Strip
 from app.protocol.load import LoadParams
 from app.protocol.request import Role
 from app.ui.main_window import MainWindow
-from app.ui.tabs.model_line import ModelLine
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine, FakeWorkspace
 
@@ -25,7 +25,7 @@ def chat_of(path: Path) -> Chat:
     return Chat(turns=turns, model_path=str(path))
 
 
-def line_of(window: MainWindow) -> ModelLine:
+def line_of(window: MainWindow) -> Strip:
     assert window.tabs.current
     return window.tabs.current.model_line
 
@@ -43,9 +43,9 @@ async def test_in_a_chat_of_another_model_both_are_offered_and_nothing_is_switch
     line = line_of(window)
     assert line.isVisible()
     assert line.text == "The other has answered so far."
-    assert (line.keep.text(), line.switch.text()) == ("Answer with starter", "Switch back to The other")
+    assert [button.text() for button in line.buttons] == ["Answer with starter", "Switch back to The other"]
     assert engine.loads == []
-    line.keep.click()
+    line.buttons[0].click()
     assert (session.num_kept_models, line.isHidden()) == (1, True)
 
 
@@ -54,7 +54,7 @@ async def test_the_former_model_comes_back_when_that_is_wanted(
 ) -> None:
     workspace.open(chat_of(other), 1)
     await finish_all()
-    line_of(window).switch.click()
+    line_of(window).buttons[1].click()
     assert [params.path for params in engine.loads] == [other]
     engine.finish_load(model_info(path=other, name="The other"))
     await finish_all()

@@ -42,7 +42,7 @@ def test_they_work_with_the_inspector_hidden_and_the_strip_tells_of_the_pause(
     strip = window.notices.paused
     assert strip.isVisible()
     assert window.tabs.tabs[0].mark is marks.PAUSED
-    strip.resume.click()
+    strip.buttons[1].click()
     assert engine.posted[-1] == Resume()
     show(window, engine, report(2), qtbot)
     assert window.tabs.tabs[0].mark is marks.COMPUTING

@@ -97,8 +97,8 @@ async def test_what_is_chosen_counts_for_this_model_and_tells_its_memory(
     await finish_all()
     assert dialog.memory.text.endswith(" MiB on CUDA1 (6.0 GiB free): fits.")
     before = dialog.forecast.forecast.need.kv_bytes
-    assert dialog.rows["n_seq_max"].note == "Default: 4."
-    assert dialog.rows["n_ctx"].note == "Default: automatic. Loaded with: 8,192 tokens."
+    assert dialog.rows["n_seq_max"].note.text() == "Default: 4."
+    assert dialog.rows["n_ctx"].note.text() == "Default: automatic. Loaded with: 8,192 tokens."
     assert not dialog.load_button.isEnabled()
 
     dialog.rows["n_ctx"].widget.setValue(1024)
@@ -106,7 +106,7 @@ async def test_what_is_chosen_counts_for_this_model_and_tells_its_memory(
     await finish_all()
     assert preferences.of_model(path) == ModelSettings(n_ctx=1024, type_k="bf16")
     assert dialog.forecast.forecast.need.kv_bytes < before / 4
-    assert "Loaded with: f16" in dialog.rows["type_k"].note
+    assert "Loaded with: f16" in dialog.rows["type_k"].note.text()
     dialog.load_button.click()
     assert engine.loads == [LoadParams(path, n_ctx=1024, n_seq_max=4, type_k=KvType.BF16)]
 
@@ -124,7 +124,7 @@ async def test_what_is_chosen_for_all_can_be_left_to_skein_for_one_model(
     dialog = shown(path)
     await finish_all()
     box = dialog.rows["n_ctx"].widget
-    assert (box.text(), dialog.rows["n_ctx"].note[:17]) == ("As in Settings", "Default: 16,384. ")
+    assert (box.text(), dialog.rows["n_ctx"].note.text()[:17]) == ("As in Settings", "Default: 16,384. ")
     told = []
     for step in (1, 1, 1, 1, -1, -1, -1, -1):
         box.stepBy(step)
@@ -275,9 +275,9 @@ async def test_the_projector_is_the_one_beside_the_model_or_another_or_none(
     library.become(*library.models, other)
     dialog = shown(path)
     await finish_all()
-    row = dialog.projector_row
+    row = dialog.rows["projector"]
     combo = row.widget
-    assert row.note.startswith(f"Default: {beside.stem}.")
+    assert row.note.text().startswith(f"Default: {beside.stem}.")
     assert [combo.itemText(place) for place in range(combo.count())] == [
         "Automatic",
         "None: text alone",
@@ -298,8 +298,8 @@ async def test_a_draft_model_is_chosen_among_those_that_fit_with_a_number_of_gue
 ) -> None:
     dialog = shown(path)
     await finish_all()
-    row = dialog.draft_row
-    assert row.note == "No smaller model with the same vocabulary found."
+    row = dialog.rows["draft_model"]
+    assert row.note.text() == "No smaller model with the same vocabulary found."
 
     smaller, foreign = tiny_gguf("llama"), paths.starter_model()
     recurrent = tiny_gguf("mamba")
@@ -323,7 +323,7 @@ async def test_a_draft_model_is_chosen_among_those_that_fit_with_a_number_of_gue
 
     dialog.rows["num_drafted_tokens"].chosen.emit("num_drafted_tokens", 0)
     await finish_all()
-    assert "at 0 it is not loaded" in row.note
+    assert "at 0 it is not loaded" in row.note.text()
     library.become(*library.models[:1])
     await finish_all()
     assert row.widget.currentText() == "tiny-llama"

@@ -89,14 +89,14 @@ def test_it_stays_in_the_window_when_that_shrinks(window: MainWindow) -> None:
 def test_another_model_recommends_something_else(window: MainWindow, engine: FakeEngine) -> None:
     panel = opened(window)
     engine.finish_load(model_info(name="warm", sampling=SamplingParams(temperature=1.5)))
-    assert panel.rows["temperature"].note.endswith("Recommended for warm.")
+    assert panel.rows["temperature"].note.text().endswith("Recommended for warm.")
     assert panel.rows["temperature"].control.value() == 1.5  # type: ignore[attr-defined]
 
 
 def test_what_is_set_for_all_chats_is_followed(window: MainWindow) -> None:
     panel = opened(window)
     window.preferences.set("temperature", 0.3)
-    assert panel.rows["temperature"].note.endswith("Same as in Settings.")
+    assert panel.rows["temperature"].note.text().endswith("Same as in Settings.")
     assert panel.rows["temperature"].control.value() == 0.3  # type: ignore[attr-defined]
 
 

@@ -133,32 +133,24 @@ def test_without_a_model_no_number_is_made_up(panel: ChatSettings) -> None:
 
 
 def test_each_value_says_whose_it_is(panel: ChatSettings) -> None:
-    assert panel.rows["temperature"].note.endswith("Recommended for cool.")
-    assert panel.rows["min_p"].note.endswith("Same as in Settings.")
-    assert panel.rows["top_k"].note.endswith("llama.cpp's default.")
+    assert panel.rows["temperature"].note.text().endswith("Recommended for cool.")
+    assert panel.rows["min_p"].note.text().endswith("Same as in Settings.")
+    assert panel.rows["top_k"].note.text().endswith("llama.cpp's default.")
     panel.apply(ChatOptions(sampling={"temperature": 0.25, "min_p": 0.5, "top_k": 3}), INHERITED)
-    assert panel.rows["temperature"].note.endswith("This chat only; 0.6 is recommended for cool.")
-    assert panel.rows["min_p"].note.endswith("This chat only; 0.1 in Settings.")
-    assert panel.rows["top_k"].note.endswith("This chat only; llama.cpp's default is 40.")
-
-
-def test_beside_the_seed_an_answer_is_made_repeatable(panel: ChatSettings, qtbot: QtBot) -> None:
-    switch = panel.rows["repeatable"].control
-    with qtbot.waitSignal(panel.changed) as told:
-        switch.click()
-    assert told.args == [ChatOptions(sampling={"repeatable": True})]
-    assert panel.rows["repeatable"].note.endswith("This chat only; llama.cpp's default is off.")
+    assert panel.rows["temperature"].note.text().endswith("This chat only; 0.6 is recommended for cool.")
+    assert panel.rows["min_p"].note.text().endswith("This chat only; 0.1 in Settings.")
+    assert panel.rows["top_k"].note.text().endswith("This chat only; llama.cpp's default is 40.")
 
 
 def test_a_value_is_the_chats_own_until_it_is_reset(panel: ChatSettings, qtbot: QtBot) -> None:
     row = panel.rows["temperature"]
-    assert not row.button.isVisible()
+    assert not row.reset.isVisible()
     with qtbot.waitSignal(panel.changed) as changed:
         row.control.setValue(0.25)
     assert changed.args[0].sampling == {"temperature": 0.25}
-    assert row.button.isVisible()
+    assert row.reset.isVisible()
     with qtbot.waitSignal(panel.changed) as changed:
-        row.button.click()
+        row.reset.click()
     assert changed.args[0].sampling == {}
     assert row.control.value() == 0.6
 
@@ -169,7 +161,7 @@ def test_all_other_samplers_are_under_more_and_made_when_wanted(panel: ChatSetti
     forms = {"grammar", "json_schema"}
     assert panel.rows.keys() | forms == INHERITED.sampling.keys() == {*SamplingParams.__dataclass_fields__}
     for row in panel.rows.values():
-        assert row.note
+        assert row.note.text()
     panel.more.click()
     assert not panel.rows["mirostat"].isVisible()
 
@@ -177,8 +169,8 @@ def test_all_other_samplers_are_under_more_and_made_when_wanted(panel: ChatSetti
 def test_what_a_chat_has_of_them_is_shown_without_being_asked_for(panel: ChatSettings) -> None:
     panel.apply(ChatOptions(sampling={"mirostat": 2}), INHERITED)
     assert panel.rows["mirostat"].control.value() == 2
-    assert panel.rows["top_k"].note.endswith("Has no effect while Mirostat is on.")
-    assert panel.rows["dry_base"].note.endswith("Has no effect while the DRY multiplier is 0.")
+    assert panel.rows["top_k"].note.text().endswith("Has no effect while Mirostat is on.")
+    assert panel.rows["dry_base"].note.text().endswith("Has no effect while the DRY multiplier is 0.")
 
 
 @pytest.mark.parametrize(
@@ -200,7 +192,7 @@ def test_what_is_written_as_text(
     with qtbot.waitSignal(panel.changed) as changed:
         line.editingFinished.emit()
     assert changed.args[0].sampling[name] == value
-    assert panel.rows[name].error == ""
+    assert panel.rows[name].problem.text() == ""
 
 
 @pytest.mark.parametrize(
@@ -223,8 +215,8 @@ def test_what_cannot_be_used_says_so_beside_it_and_changes_nothing(
     with qtbot.assertNotEmitted(panel.changed):
         row.control.setText(text)
         row.control.editingFinished.emit()
-    assert row.error.startswith("Not used: ")
-    assert reason in row.error
+    assert row.problem.text().startswith("Not used: ")
+    assert reason in row.problem.text()
     assert row.control.text() == text, "what was typed stays to be corrected"
 
 
@@ -232,12 +224,12 @@ def test_values_that_do_not_go_together_say_so(panel: ChatSettings, qtbot: QtBot
     panel.more.click()
     with qtbot.assertNotEmitted(panel.changed):
         panel.rows["dynatemp_range"].control.setValue(0.9)
-    assert panel.rows["dynatemp_range"].error == "Not used: must not exceed the temperature, 0.6."
+    assert panel.rows["dynatemp_range"].problem.text() == "Not used: must not exceed the temperature, 0.6."
     panel.rows["dynatemp_range"].control.setValue(0.5)
-    assert panel.rows["dynatemp_range"].error == ""
+    assert panel.rows["dynatemp_range"].problem.text() == ""
     with qtbot.assertNotEmitted(panel.changed):
         panel.rows["temperature"].control.setValue(0.4)
-    assert "must not be below the dynamic temperature range, 0.5" in panel.rows["temperature"].error
+    assert "must not be below the dynamic temperature range, 0.5" in panel.rows["temperature"].problem.text()
 
 
 def pasted(text: str) -> QMimeData:
@@ -284,11 +276,11 @@ def test_what_is_half_typed_in_one_field_survives_a_choice_in_another(panel: Cha
     row.control.editingFinished.emit()
     panel.rows["temperature"].control.setValue(0.25)
     assert row.control.text() == "[[1, "
-    assert row.error
+    assert row.problem.text()
     panel.close_up()
     panel.apply(ChatOptions(), INHERITED)
     assert row.control.text() == "[]", "another chat has nothing to do with it"
-    assert row.error == ""
+    assert row.problem.text() == ""
 
 
 def test_escape_closes_it_and_so_does_a_click_elsewhere(panel: ChatSettings, qtbot: QtBot) -> None:

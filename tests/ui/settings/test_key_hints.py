@@ -3,7 +3,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from app.ui.main_window import MainWindow
-from app.ui.settings.key_hints import with_keys
+from app.ui.settings.shortcuts import with_keys
 from tests.ui.fakes import FakeWorkspace
 
 

@@ -2,7 +2,8 @@ import pytest
 from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.notices import Offer
+from app.look.strip import Offer
+from app.ui.base.notices import ERROR
 from app.ui.main_window import MainWindow
 from app.ui.settings.languages import Languages
 
@@ -17,7 +18,7 @@ def choose(menu: QMenu, name: str) -> None:
 
 
 def offers(window: MainWindow) -> list[str]:
-    return [banner.text for banner in window.notices.banners() if not banner.is_error]
+    return [banner.text for banner in window.notices.banners() if banner.look is not ERROR]
 
 
 def test_every_language_stands_there_by_its_own_name(languages: Languages) -> None:
@@ -32,7 +33,7 @@ def test_choosing_one_keeps_it_and_offers_to_start_again(window: MainWindow, lan
     assert window.preferences.settings.language == "zh_CN"
     assert len(offers(window)) == 1
     assert "简体中文" in offers(window)[0]
-    assert not any(banner.is_error for banner in window.notices.banners())
+    assert not any(banner.look is ERROR for banner in window.notices.banners())
 
 
 def test_going_back_withdraws_the_offer(window: MainWindow, languages: Languages) -> None:
@@ -51,7 +52,7 @@ def test_it_starts_again_only_when_that_is_wanted(
     qtbot: QtBot, window: MainWindow, languages: Languages
 ) -> None:
     choose(languages.menu, "简体中文")
-    (banner,) = [banner for banner in window.notices.banners() if not banner.is_error]
+    (banner,) = [banner for banner in window.notices.banners() if banner.look is not ERROR]
     with qtbot.waitSignal(languages.restart_requested):
         banner.findChildren(QPushButton)[0].click()
     assert offers(window) == []

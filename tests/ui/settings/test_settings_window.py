@@ -13,13 +13,13 @@ from app.settings.settings import Settings
 from app.system import paths
 from app.ui.base.actions import add_menu, make_action
 from app.ui.base.long_text_box import LongTextBox
+from app.ui.base.setting import Facts
 from app.ui.base.setting_controls import DecimalNumber, NamedControl, Switch, WholeNumber
-from app.ui.base.setting_kinds import Facts
 from app.ui.base.setting_list import PAGES
 from app.ui.engine.model_loading import ModelLoading
+from app.ui.settings.page_rows import TokenRow
 from app.ui.settings.settings_window import SettingsWindow
 from app.ui.settings.shortcuts import Shortcuts
-from app.ui.settings.token_row import TokenRow
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine
 from tests.ui.models.hub_fakes import FakeModelHub
@@ -136,15 +136,15 @@ class TestPages:
 
     def test_the_default_is_told_where_it_was_changed_and_only_there(self, window, preferences) -> None:
         row = window.rows["n_seq_max"]
-        assert row.detail.text() == ""
-        assert row.detail.isHidden()
+        assert row.note.text() == ""
+        assert row.note.isHidden()
         assert row.reset.isHidden()
         preferences.set("n_seq_max", 2)
-        assert row.detail.text() == "Default: 8."
-        assert not row.detail.isHidden()
+        assert row.note.text() == "Default: 8."
+        assert not row.note.isHidden()
         assert not row.reset.isHidden()
         others = [each for name, each in window.rows.items() if name != "n_seq_max"]
-        assert not any("Default" in each.detail.text() for each in others)
+        assert not any("Default" in each.note.text() for each in others)
         row.reset.click()
         assert preferences.settings.n_seq_max == 8
         assert row.reset.isHidden()
@@ -365,7 +365,7 @@ class TestReload:
         assert not window.reload.isHidden()
         assert "reloaded" in window.reload.findChild(QLabel).text()
         assert engine.loads == []
-        window.reload.button.click()
+        window.reload.buttons[0].click()
         assert [getattr(params, name) for params in engine.loads] == [value]
         engine.finish_load(engine.model)
         assert window.reload.isHidden()

@@ -13,7 +13,7 @@ from app.tools.server_config import ServerConfig
 from app.tools.tool_kit import Approval
 from app.ui.settings.paste_dialog import InputsDialog, PasteDialog
 from app.ui.settings.server_dialog import ServerDialog
-from app.ui.settings.server_log import ServerLog
+from app.ui.settings.server_row import ServerLog
 from app.ui.settings.tools_page import ToolsPage
 from tests.ui.tool_fakes import FETCH, READ, WRITE, FakeToolService, server
 
@@ -91,8 +91,8 @@ def test_removing_can_be_undone(page: ToolsPage, service: FakeToolService) -> No
     config = service.state("files").config
     page.servers["files"].removed.emit()
     assert service.servers == ()
-    assert page.gone.text() == "Removed “files”."
-    page.undo.click()
+    assert page.undo.text == "Removed “files”."
+    page.undo.buttons[0].click()
     assert service.done[-1] == ("add", config, True)
     assert not page.undo.isVisible()
 

@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, Turn
+from app.look.strip import Strip
 from app.protocol.request import Role
-from app.ui.base.notices import Banner, Notices
+from app.ui.base.notices import NOTE, Notices
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.plain_chats import PlainChats
 from tests.ui.fakes import FakeWorkspace
@@ -49,9 +50,9 @@ def tabs(qtbot: QtBot, hangs: Hangs) -> Iterator[ChatTabs]:
     yield tabs
 
 
-def banners(tabs: ChatTabs) -> list[Banner]:
+def banners(tabs: ChatTabs) -> list[Strip]:
     assert tabs.current
-    return tabs.current.findChildren(Banner)
+    return [strip for strip in tabs.current.findChildren(Strip) if strip.look is NOTE]
 
 
 def text(tabs: ChatTabs) -> str:

@@ -1,19 +1,49 @@
-"""The settings row for the hub's token, which goes to the keyring and is not shown again. GUI thread."""
+"""The rows of a page of the settings that are no options: remarks, commands, the hub's token. GUI thread."""
+
+from typing import Any
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from app.look.layouts import hbox, vbox
-from app.look.plain_text import PlainLabel
-from app.look.words import tr, tr_said
+from app.look.plain_text import PlainLabel, short_path
+from app.look.words import locale, tr, tr_said
 from app.models.hub_address import TOKEN_BEGINS
 from app.services.model_hub import ModelHub
+from app.ui.base.menu_commands import plain
+from app.ui.base.option_row import Row
+from app.ui.base.setting import Setting
 from app.ui.base.setting_controls import COMBO_WIDTH
-from app.ui.base.setting_row import Row
+
+
+class RemarkRow(Row):
+    def __init__(self, text: str, parent: QWidget) -> None:
+        super().__init__("", tr(text), parent)
+        vbox(self.sentence, on=self, margins=(0, 6, 0, 10))
+
+
+class ActionRow(Row):
+    """A command of the menus, to be found among the settings, too."""
+
+    def __init__(self, action: QAction, parent: QWidget) -> None:
+        super().__init__(plain(action.text()), tr("{words}.", words=action.statusTip()), parent)
+        self.button = QPushButton(tr("Open"), self)
+        self.button.setAutoDefault(False)
+        self.button.setAccessibleName(plain(action.text()))
+        self.button.clicked.connect(action.trigger)
+        hbox(
+            (vbox(self.title, self.sentence, spacing=2), 1),
+            (self.button, 0, Qt.AlignmentFlag.AlignVCenter),
+            on=self,
+            margins=(0, 10, 0, 10),
+            spacing=12,
+        )
 
 
 class TokenRow(Row):
+    """The token goes to the keyring and is not shown again."""
+
     def __init__(self, hub: ModelHub, parent: QWidget) -> None:
         sentence = tr("For models whose terms must be accepted. Stored in the system's keyring.")
         super().__init__(tr("Hugging Face token"), sentence, parent)
@@ -68,3 +98,23 @@ class TokenRow(Row):
             margins=(0, 10, 0, 10),
             spacing=12,
         )
+
+
+def default_text(setting: Setting, default: Any) -> str:
+    return tr("Default: {value}.", value=_in_words(setting, default))
+
+
+def _in_words(setting: Setting, value: Any) -> str:
+    if choice := next((choice for choice in setting.choices if choice.value == value), None):
+        return tr(choice.label)
+    if setting.named:
+        return setting.named()[value]
+    if setting.folder:
+        return short_path(setting.folder())
+    if isinstance(value, bool):
+        return tr("on") if value else tr("off")
+    if not value and setting.word:
+        return tr(setting.word).lower()
+    if isinstance(value, int) and setting.is_grouped:
+        return locale().toString(value)
+    return str(value)

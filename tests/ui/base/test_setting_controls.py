@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.number_field import NumberField
+from app.ui.base.setting_controls import NumberField
 
 
 @pytest.fixture

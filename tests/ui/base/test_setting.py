@@ -1,6 +1,6 @@
 import pytest
 
-from app.ui.base.setting_fields import Field, field_of
+from app.ui.base.setting import Field, field_of
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,116 @@
+"""What an option is: its texts, and the kind, bounds and default of its field. Values. GUI thread.
+
+Also what else a page of the settings is made of; its texts are in setting_list.py.
+"""
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from app.protocol.model import ModelInfo
+from app.settings.settings import Settings
+from app.ui.base.choices import Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Facts about this computer and its model."""
+
+    settings: Settings
+    model: ModelInfo | None
+    num_cores: int
+    why_not_kept: str = ""  # why cells of chats cannot be kept, if that failed
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """`sentence` says what it does. `word` is shown for zero, for none, or for an empty text.
+
+    `note` describes its effect on this machine. With a `word_for_zero`, `word` is for None only.
+    """
+
+    name: str  # of the field of Settings
+    label: str
+    sentence: str
+    word: str = ""
+    word_for_zero: str = ""
+    step: float = 1
+    choices: Sequence[Choice] = ()
+    named: Callable[[], Mapping[Any, str]] | None = None  # values and their names, if known only at run time
+    folder: Callable[[], Path] | None = None  # the one that None means
+    check: Callable[[Any], str] | None = None  # says what is wrong with a value
+    is_long: bool = False  # several lines of text
+    is_grouped: bool = True  # a number with its thousands apart
+    note: Callable[[Facts], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`kind` is the type without None. `low` and `high` bound a number; `values` are the possible ones."""
+
+    kind: type
+    default: Any
+    is_optional: bool = False
+    low: float | None = None
+    high: float | None = None
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRow:
+    """A command of the menus, by its name, with a button."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class HubToken:
+    """Where the token of the hub is given; it goes to the keyring, and is no setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    name: str
+    title: str
+    icon: str
+    rows: Sequence[Setting | Remark | CommandRow | HubToken]
+
+
+def field_of(name: str, settings: type[BaseModel] = Settings) -> Field:
+    info = settings.model_fields[name]
+    annotation, limits, is_optional = _unwrapped(info.annotation, list(info.metadata))
+    values = get_args(annotation) if get_origin(annotation) is Literal else ()
+    return Field(
+        kind=str if values else get_origin(annotation) or annotation,
+        default=info.get_default(call_default_factory=True),
+        is_optional=is_optional,
+        low=_bound(limits, "ge"),
+        high=_bound(limits, "le"),
+        values=values,
+    )
+
+
+def _unwrapped(annotation: Any, limits: list[Any]) -> tuple[Any, list[Any], bool]:
+    is_optional = False
+    if get_origin(annotation) in (Union, types.UnionType):
+        annotation = next(kind for kind in get_args(annotation) if kind is not type(None))
+        is_optional = True
+    if get_origin(annotation) is Annotated:
+        annotation, *metadata = get_args(annotation)
+        for one in metadata:
+            limits += one.metadata if isinstance(one, FieldInfo) else [one]
+    return annotation, limits, is_optional
+
+
+def _bound(limits: list[Any], name: str) -> float | None:
+    return next((getattr(limit, name) for limit in limits if hasattr(limit, name)), None)
