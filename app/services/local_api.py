@@ -1,7 +1,7 @@
 """The API server in the window's process: other programs use the same engine as the chats.
 
-The server and its `EngineClient` run on the I/O thread, everything else on the GUI thread. One slot always stays
-for the window's own chats. What only a server needs is imported when there is to be one.
+The server and its `EngineClient` run on the I/O thread, everything else on the GUI thread. One slot always
+stays for the window's own chats. What only a server needs is imported when there is to be one.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class LocalApi(QObject):
 
 
 class _EnginePort(QObject):
-    """The `EngineAccess` of the I/O thread: what it asks for reaches the engine on the GUI thread, in order."""
+    """The `EngineAccess` of the I/O thread. Its calls reach the engine on the GUI thread, in their order."""
 
     _posted = Signal(object)
     _asked = Signal(object, object)

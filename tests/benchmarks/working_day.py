@@ -46,8 +46,8 @@ from app.inspector.recording import MAX_STEPS, Recording
 from app.settings.settings import Settings
 from app.storage.database import CACHE_KIB
 from app.system import log, paths
+from app.ui.base.frame_budget import frame_budget
 from app.ui.base.setting_list import PAGES
-from app.ui.message.slices import slices
 from tests.benchmarks import workload
 from tests.benchmarks.figures import Verdict
 from tests.malloc import malloc_bytes
@@ -226,7 +226,7 @@ class RandomDay(RandomUse):
 
     async def _until_idle(self) -> None:
         threads = self.engine._threads
-        while threads.load or len(threads) > 1 or tasks._running or slices().num_waiting:
+        while threads.load or len(threads) > 1 or tasks._running or frame_budget().num_waiting:
             await asyncio.sleep(0.05)
 
 

@@ -1,9 +1,8 @@
 """Searches one chat: counts matches in the text, marks them in views, goes to each.
 
-A long chat is searched in slices, so that the window stays responsive. GUI thread.
+A long chat is searched in pieces, so that the window stays responsive. GUI thread.
 """
 
-import time
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from app.chats.chat import Chat, Turn
 from app.look.tokens import current
 from app.look.words import tr
+from app.ui.base.frame_budget import frame_budget
 from app.ui.message.message_text import searched_texts
 from app.ui.message.text_part import SelectedText, coloured
 from app.ui.transcript.find_bar import FindBar
@@ -22,7 +22,6 @@ from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.turn_view import TurnView
 
 TYPING_MS = 120  # of a pause in typing
-SLICE_S = 0.006
 MAX_MARKS = 2_000  # in one view
 
 
@@ -118,15 +117,15 @@ class FindInChat(QObject):
 
     @Slot()
     def _read(self) -> None:
-        """Searches for a few milliseconds, then yields to the event loop."""
-        deadline = time.perf_counter() + SLICE_S
-        for match in self._reading or ():
-            if match:
-                self._matches.append(match)
-            elif time.perf_counter() > deadline:
-                self._reads.start()
-                self._show_count()
-                return
+        """Searches until the frame is spent, then yields to the event loop."""
+        with frame_budget().shared():
+            for match in self._reading or ():
+                if match:
+                    self._matches.append(match)
+                elif frame_budget().is_spent:
+                    self._reads.start()
+                    self._show_count()
+                    return
         self._reading = None
         if self._matches:
             self._go_to(self._nearest())
