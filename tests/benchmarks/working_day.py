@@ -39,7 +39,6 @@ from PySide6.QtWidgets import QApplication
 import app.main
 import app.program
 from app.bridge import tasks
-from app.bridge.garbage import QUIET_PERIODS
 from app.engine import hibernation
 from app.engine.llama.native_library import native_objects
 from app.inspector.recording import MAX_STEPS, Recording
@@ -220,9 +219,7 @@ class RandomDay(RandomUse):
             if not self.engine.loaded_params:
                 self.window.models.load(self._models[0])
                 await self._until_idle()
-            self._garbage.note_closed()
-            while self._garbage._num_quiet < QUIET_PERIODS:
-                await asyncio.sleep(0.05)
+            self._garbage.tidy_up()
 
     async def _until_idle(self) -> None:
         threads = self.engine._threads

@@ -94,7 +94,7 @@ class GrowingMarkdown:
     def read_on(self) -> None:
         """The next window."""
         self._skip_empty_lines()
-        end = _window_end(self._shown, self._base, WINDOW - len(self._head))
+        end = _window_end(self._shown, self._base, WINDOW - len(self._head) - len(self._fence))
         fresh = self._parsed(end)
         self._blocks[self._num_done :] = fresh
         tops = [index for index, block in enumerate(fresh) if not block.joins]

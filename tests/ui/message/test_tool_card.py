@@ -171,9 +171,10 @@ def test_a_hundred_calls_are_shown_in_pieces(page: QWidget, qtbot: QtBot) -> Non
     rounds.show()
     rounds.height_changed.connect(lambda: rounds.arrange(600))
     uses = [ToolUse(str(number), "time", "{}", ToolState.DONE, "noon") for number in range(100)]
-    rounds.apply(
-        [ToolRound("", "Let me see.", uses=uses[:50]), ToolRound("", "Again.", uses=uses[50:])], False
-    )
+    with frame_budget().shared():
+        rounds.apply(
+            [ToolRound("", "Let me see.", uses=uses[:50]), ToolRound("", "Again.", uses=uses[50:])], False
+        )
     num_cards = len(rounds.cards)
     assert 0 < num_cards < 100
     qtbot.waitUntil(lambda: frame_budget().num_waiting == 0)
