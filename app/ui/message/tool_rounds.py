@@ -145,8 +145,10 @@ class _RoundParts:
             self.body.show_read(each.reasoning, each.content, is_growing)
         while len(self.cards) > len(each.uses):
             discard(self.cards.pop())
-        while len(self.cards) < len(each.uses) and (is_hurried or not frame_budget().is_spent):
+        while len(self.cards) < len(each.uses):
             self.cards.append(self._page.new_card())
+            if frame_budget().is_spent and not is_hurried:
+                break
         self.is_whole = len(self.cards) == len(each.uses)
         for card, use in zip(self.cards, each.uses, strict=False):
             has_changed |= card.apply(use, label_of(use, naming))
