@@ -7,35 +7,17 @@ from types import ModuleType
 
 try:
     from tests.benchmarks import (
-        abort,
-        api,
         chat,
-        checkpoints,
-        churn,
         drafting,
         durability,
         engine_speed,
-        fit,
-        fork,
-        hibernation,
         hostile,
         hostile_messages,
-        inspector,
         intrusion,
         kernels,
-        kv_map,
-        lens,
-        library,
-        loads,
-        peers,
-        quits,
         repeatable,
-        shared_prefix,
-        shelf,
         shelf_search,
         start,
-        threads,
-        timeline,
         typing_ahead,
         working_day,
         workload,
@@ -49,52 +31,26 @@ except ModuleNotFoundError as error:
 BENCHMARKS: dict[str, ModuleType] = {
     "engine": engine_speed,
     "intrusion": intrusion,
-    "shared-prefix": shared_prefix,
-    "checkpoints": checkpoints,
     "typing": typing_ahead,
-    "fork": fork,
-    "hibernation": hibernation,
     "drafting": drafting,
     "repeatable": repeatable,
-    "shelf": shelf,
     "shelf-search": shelf_search,
-    "abort": abort,
-    "churn": churn,
     "durability": durability,
     "day": working_day,
-    "quits": quits,
     "start": start,
     "kernels": kernels,
-    "threads": threads,
-    "timeline": timeline,
-    "kv-map": kv_map,
-    "lens": lens,
-    "api": api,
-    "peers": peers,
-    "inspector": inspector,
     "chat": chat,
     "messages": hostile_messages,
-    "library": library,
-    "fit": fit,
-    "loads": loads,
     "hostile": hostile,
 }
-WITHOUT_VERDICT = {"threads"}
 # They take none of the shared options, or tell nothing of random weights.
 NOT_OF_SPEED = {
-    "checkpoints",
     "day",
     "durability",
-    "fit",
     "hostile",
     "kernels",
-    "lens",
-    "loads",
     "messages",
-    "peers",
-    "quits",
     "repeatable",
-    "shelf",
     "shelf-search",
     "start",
     "typing",
@@ -124,7 +80,7 @@ def _run_all(options: argparse.Namespace) -> int:
     if options.model:
         shared += ["--model", str(options.model)]
     codes: dict[str, int] = {}
-    for name in [name for name in BENCHMARKS if name not in WITHOUT_VERDICT | NOT_OF_SPEED]:
+    for name in [name for name in BENCHMARKS if name not in NOT_OF_SPEED]:
         print(f"\n===== {name}", flush=True)
         codes[name] = subprocess.run([sys.executable, "-m", "tests.benchmarks", name, *shared]).returncode
     print()
