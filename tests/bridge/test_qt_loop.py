@@ -6,8 +6,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
 
 from app.bridge import tasks
-from app.bridge.qt_loop import QtLoop
-from app.bridge.tasks import spawn
+from app.bridge.tasks import QtLoop, spawn
 
 
 def test_what_comes_between_two_runs_is_done(qloop: QtLoop, qapp: QCoreApplication) -> None:

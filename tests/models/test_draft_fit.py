@@ -5,11 +5,11 @@ import shutil
 import gguf
 import pytest
 
-from app.models.draft_fit import why_not_draft
 from app.models.load_limits import remarks
 from app.models.memory_fit import estimate
 from app.models.model_file import open_header, read_whole_header
 from app.protocol.load import LoadParams
+from app.services.draft_candidates import why_not_draft
 from app.system import paths
 from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 

@@ -217,7 +217,7 @@ def test_a_message_cannot_dress_as_the_program(source: str) -> None:
 
 
 OPENERS = {
-    "app/ui/message/link_prompt.py",  # links, after a question
+    "app/ui/message/link_doubts.py",  # links, after a question
     "app/ui/base/help_commands.py",  # our own folders
     "app/ui/settings/question_dialog.py",  # a page that an MCP server names, once its address was shown
     "app/services/tools.py",  # the page where one signs in to an MCP server of the user's
@@ -226,8 +226,8 @@ OPENERS = {
 }
 VIEWERS = {
     "app/ui/message/safe_browser.py",
-    "app/ui/base/guide.py",  # our own pages
-    "app/ui/message/turn_passages.py",  # read, never shown
+    "app/ui/base/help_commands.py",  # our own pages
+    "app/ui/message/passages.py",  # read, never shown
     "app/ui/transcript/selection.py",  # for the clipboard
 }
 

@@ -4,8 +4,11 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from app.look.fonts import small_font, tabular
 from app.look.icons import icon
+from app.look.plain_text import as_tab_text
 from app.look.tokens import current
+from app.look.words import tr, tr_n
 
 SIDE = 28
 
@@ -48,3 +51,48 @@ class ChoiceButton(QToolButton):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._colour()
+
+
+NAME_WIDTH = 140
+
+
+class ShelfButton(ChoiceButton):
+    """Shows the shelf's name."""
+
+    END = 12
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__("library", "chat.shelf", small_font(), parent)
+        self.apply("", "")
+
+    def apply(self, name: str, state: str) -> None:
+        """`name` is empty without a shelf; `state` is a sentence about it."""
+        self.show_choice(
+            self.fontMetrics().elidedText(as_tab_text(name), Qt.TextElideMode.ElideRight, NAME_WIDTH)
+        )
+        self.setAccessibleName(tr("Shelf of this chat: {name}", name=name or tr("none")))
+        self.setToolTip(state or tr("Files that the model reads in this chat"))
+
+
+class ToolsButton(ChoiceButton):
+    """Shows how many are on."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__("wrench", "chat.tools", tabular(small_font()), parent)
+        self._num_on = 0
+        self._show()
+
+    def open_tools(self) -> None:
+        self.requested.emit()
+
+    def apply(self, num_on: int) -> None:
+        if num_on != self._num_on:
+            self._num_on = num_on
+            self._show()
+
+    def _show(self) -> None:
+        number = self._num_on
+        self.show_choice(f"{number}" if number else "")
+        on = tr_n("{n} tool is on", "{n} tools are on", number) if number else tr("none is on")
+        self.setAccessibleName(tr("Tools of this chat: {state}", state=on))
+        self.setToolTip(tr("Tools the model may call in this chat (Ctrl+Shift+O)"))

@@ -25,6 +25,7 @@ from app.ui.base.attachment_words import PASTED, title
 from app.ui.base.choices import overflow_label
 from app.ui.base.proportions import ABOVE_BUTTONS, COMPOSER_TOP, TEXT_INSET
 from app.ui.base.proportions import COMPOSER_PADDING as PADDING
+from app.ui.composer.choice_button import ShelfButton, ToolsButton
 from app.ui.composer.completion import Completion
 from app.ui.composer.composer_notice import ComposerNotice
 from app.ui.composer.context_meter import ContextMeter
@@ -32,8 +33,6 @@ from app.ui.composer.frame import paint_frame
 from app.ui.composer.message_editor import MAX_CHARS, MessageEditor
 from app.ui.composer.recording_bar import RecordingBar
 from app.ui.composer.send_buttons import SendButton, SendMenuButton, StopButton
-from app.ui.composer.shelf_button import ShelfButton
-from app.ui.composer.tools_button import ToolsButton
 
 SIDE = 28
 MAX_PROMPT, PROMPT_WIDTH = 200, 220  # what the settings button shows of a system prompt: characters, pixels

@@ -37,10 +37,9 @@ from app.ui.base.copy_button import copy_text
 from app.ui.base.frame_budget import frame_budget
 from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold, unfold
-from app.ui.message.formulas import formulas
 from app.ui.message.markdown import Block
 from app.ui.message.markdown_html import COPY, MATH, formula_source
-from app.ui.message.math_image import Drawn, Formula
+from app.ui.message.math_image import Drawn, Formula, formulas
 from app.ui.message.passages import FAMILIES, Passage, passages
 from app.ui.message.safe_browser import LINE_HEIGHT, SafeBrowser
 from app.ui.message.text_part import coloured

@@ -18,7 +18,7 @@ from app.ui.base.panes import has_focus
 from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.split_pages import SplitPages
 from app.ui.tabs.tab import Tab
-from app.ui.tabs.tab_strip import TabStrip
+from app.ui.tabs.tab_bar import TabStrip
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView

@@ -49,8 +49,7 @@ from app.ui.tabs.model_line import ModelLine
 from app.ui.tabs.notebook_page import NotebookPage
 from app.ui.transcript.answer_text import answer_ended_text
 from app.ui.transcript.empty_chat import EmptyChat
-from app.ui.transcript.find_bar import FindBar
-from app.ui.transcript.find_in_chat import FindInChat
+from app.ui.transcript.find_in_chat import FindBar, FindInChat
 from app.ui.transcript.message_picker import MessagePicker
 from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.transcript_actions import TranscriptActions

@@ -22,14 +22,11 @@ from app.ui.message.text_part import SelectedText, TextPart
 from app.ui.message.tool_words import Naming
 from app.ui.transcript.answer_view import FOOTER, AnswerView
 from app.ui.transcript.compare_view import CompareView
-from app.ui.transcript.edge_fade import EdgeFade
-from app.ui.transcript.jump_button import JumpButton
+from app.ui.transcript.jump_button import EdgeFade, JumpButton
 from app.ui.transcript.page import Anchor, Page
-from app.ui.transcript.page_focus import FocusLine, PageFocus
 from app.ui.transcript.queue_view import QueueView
-from app.ui.transcript.selecting import Selecting
+from app.ui.transcript.selecting import FocusLine, PageFocus, Selecting, SelectionMenu
 from app.ui.transcript.selection import PageSelection
-from app.ui.transcript.selection_menu import SelectionMenu
 from app.ui.transcript.turn_actions import Place, TurnAction
 from app.ui.transcript.turn_view import NO_PROGRESS, Progress, TurnView
 from app.ui.transcript.user_view import UserView

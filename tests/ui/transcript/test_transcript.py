@@ -16,7 +16,7 @@ from app.ui.base.frame_budget import frame_budget
 from app.ui.base.proportions import column_width
 from app.ui.transcript.answer_view import AnswerView
 from app.ui.transcript.compare_view import CompareView
-from app.ui.transcript.edge_fade import EdgeFade
+from app.ui.transcript.jump_button import EdgeFade
 from app.ui.transcript.transcript import (
     MIN_FRAME_MS,
     NUM_AROUND,
