@@ -1,4 +1,4 @@
-"""Starts coroutines on the GUI's loop and keeps them until they are done. GUI thread only."""
+"""asyncio on Qt's event loop, and coroutines that are kept until they are done. GUI thread only."""
 
 import asyncio
 from collections.abc import Coroutine

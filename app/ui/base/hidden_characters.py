@@ -6,11 +6,6 @@ letters, direction marks (which turn nothing around).
 """
 
 import re
-from itertools import pairwise
-
-from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QWidget
 
 _FLAG = "\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{2,6}\U000e007f"
 _HIDDEN = (
@@ -34,9 +29,3 @@ def num_hidden(text: str) -> int:
 
 def without_hidden(text: str) -> str:
     return _PATTERN.sub(lambda found: found[1] or "", text)
-
-
-
-
-
-

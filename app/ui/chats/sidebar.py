@@ -30,7 +30,7 @@ from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import tr
 from app.storage.list_rows import ChatSummary
-from app.ui.base.escape import keeps_escape
+from app.ui.base.keyboard import keeps_escape
 from app.ui.base.proportions import MIN_LIST_WIDTH
 from app.ui.chats.sidebar_delegate import SidebarDelegate
 from app.ui.chats.sidebar_model import SidebarModel

@@ -1,4 +1,4 @@
-"""Reasons to distrust a link. Pure functions, any thread."""
+"""Reasons to distrust a link, and the question before it is opened. GUI thread."""
 
 import re
 import unicodedata

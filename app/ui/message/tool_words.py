@@ -1,4 +1,4 @@
-"""What a card says of a call of a tool. Pure functions."""
+"""What a card says of a call of a tool, its arguments and its result. GUI thread."""
 
 import json
 from collections.abc import Callable, Iterator

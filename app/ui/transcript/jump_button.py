@@ -1,4 +1,4 @@
-"""The button that scrolls to the end, with a badge for new turns there. GUI thread."""
+"""The end of a page: the button that scrolls there, and the fade over text that goes on below. GUI thread."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPaintEvent
