@@ -29,8 +29,8 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.ahead_reader import AheadReader
 from app.bridge.garbage import GarbageCollector
 from app.bridge.hang_watch import HangWatch
-from app.bridge.qt_loop import QtLoop
 from app.bridge.report_router import ReportRouter
+from app.bridge.tasks import QtLoop
 from app.bridge.workspace import Workspace
 from app.engine.freed_memory import keep_little
 from app.look.words import tr, tr_said

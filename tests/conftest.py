@@ -144,7 +144,7 @@ def qloop(qapp: QObject) -> Iterator[QEventLoop]:
     """asyncio on Qt's loop, as the window runs it. `async def` tests that ask for it run in it."""
     import PySide6.QtCore  # noqa: F401  (qasync takes the Qt it finds imported)
 
-    from app.bridge.qt_loop import QtLoop
+    from app.bridge.tasks import QtLoop
 
     loop = QtLoop(qapp)
     yield loop

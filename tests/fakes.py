@@ -363,3 +363,7 @@ def endless_token(token_ids: Sequence[int]) -> int:
 
 def bad_logits(_token_ids: Sequence[int]) -> int:
     raise BadLogitsError("The model computed only zeros logits.")
+
+
+async def saved() -> None:
+    """A session's `save`, where nothing keeps it."""

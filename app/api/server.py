@@ -43,10 +43,9 @@ from app.api.llama_server.slot_actions import SLOT_FOLDER
 from app.api.media import MEDIA_READER, MediaReader
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
-from app.api.state import CLIENT, PRESENTATION, SHELVES, TEXT_ENGINES, Presentation, TextEngines
+from app.api.state import CLIENT, PRESENTATION, SHELVES, TEXT_ENGINES, Presentation, ShelfAccess, TextEngines
 from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
-from app.shelves.source import NamedShelves
 from app.tools.tool_box import ToolBox
 
 log = logging.getLogger(__name__)
@@ -86,7 +85,7 @@ class ApiServer:
         presentation: Presentation | None = None,
         text_engines: TextEngines | None = None,
         tool_box: ToolBox | None = None,
-        shelf_source: NamedShelves | None = None,
+        shelf_access: ShelfAccess | None = None,
         slot_folder: Path | None = None,
         limits: Limits | None = None,
         tls: ssl.SSLContext | None = None,
@@ -108,7 +107,7 @@ class ApiServer:
         self._presentation = presentation or Presentation()
         self._text_engines = text_engines or TextEngines()
         self._tool_box = tool_box
-        self._shelf_source = shelf_source
+        self._shelf_access = shelf_access
         self._slot_folder = slot_folder
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
@@ -176,8 +175,8 @@ class ApiServer:
         application[TEXT_ENGINES] = self._text_engines
         if self._slot_folder:
             application[SLOT_FOLDER] = self._slot_folder
-        if self._shelf_source:
-            application[SHELVES] = self._shelf_source
+        if self._shelf_access:
+            application[SHELVES] = self._shelf_access
         if self._tool_box:
             application[tools.TOOLS] = self._tool_box
         application[streams.STREAMS] = streams.Streams()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from aiohttp import web
 
@@ -30,36 +31,47 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def shelves(request: web.Request) -> web.Response:
-    source = request.app.get(SHELVES)
-    if source:
-        await source.refresh()
+    access, room = request.app.get(SHELVES), request.app[CLIENT].model.max_sequence_tokens
+    listed = await access.ask(partial(_listed, room)) if access else []
+    return json_response({"object": "list", "data": listed})
+
+
+async def with_shelf(request: web.Request, name: str, requests: Sequence[Request]) -> list[Request]:
+    """The same requests, of one chat, with what their models are to read first. Raises ApiError."""
+    access = request.app.get(SHELVES)
+    if access is None:
+        raise invalid(NO_SHELVES, "shelf")
     room = request.app[CLIENT].model.max_sequence_tokens
-    listed = [
+    return await access.ask(partial(_with_shelf, name, requests, room))
+
+
+# The thread of the shelves.
+
+
+async def _listed(room: int, source: NamedShelves) -> list[dict[str, object]]:
+    await source.refresh()
+    return [
         {
             "id": one.id,
             "object": "shelf",
             "name": one.name,
             "num_files": one.num_files,
             "num_tokens": one.num_tokens,
-            "is_whole": source.is_whole(one.id, room) if source else False,
+            "is_whole": source.is_whole(one.id, room),
         }
-        for one in (source.listed() if source else ())
+        for one in source.listed()
     ]
-    return json_response({"object": "list", "data": listed})
 
 
-async def with_shelf(request: web.Request, name: str, requests: Sequence[Request]) -> list[Request]:
-    """The same requests, of one chat, with what their models are to read first. Raises ApiError."""
-    source = request.app.get(SHELVES)
-    if source is None:
-        raise invalid(NO_SHELVES, "shelf")
+async def _with_shelf(
+    name: str, requests: Sequence[Request], room: int, source: NamedShelves
+) -> list[Request]:
     await source.refresh()
     shelf_id = source.id_of(name)
     if shelf_id is None:
         known = ", ".join(repr(one.name) for one in source.listed()) or "none"
         raise invalid(f"shelf: there is no shelf {name!r}. There are: {known}.", "shelf")
     await source.prepare(shelf_id)
-    room = request.app[CLIENT].model.max_sequence_tokens
     is_whole = source.is_whole(shelf_id, room)
     text = source.text_before(shelf_id, room)
     messages = await _with_passages(source, shelf_id, requests[0].messages, room)

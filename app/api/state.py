@@ -1,13 +1,20 @@
 """Shared state of the request handlers."""
 
+from __future__ import annotations
+
+import asyncio
 import time
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from aiohttp import web
 
 from app.api.engine_client import EngineClient
 from app.api.errors import ApiError
 from app.shelves.source import NamedShelves
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,21 @@ class TextEngines:
         return tuple(dict.fromkeys(client for client in (self.embedder, self.ranker) if client))
 
 
-SHELVES = web.AppKey("shelves", NamedShelves)
+@dataclass(frozen=True, slots=True)
+class ShelfAccess:
+    """The shelves, with the loop of their thread. None: the server's."""
+
+    source: NamedShelves
+    loop: asyncio.AbstractEventLoop | None = None
+
+    async def ask(self, work: Callable[[NamedShelves], Coroutine[Any, Any, T]]) -> T:
+        """Runs `work` on the thread of the shelves."""
+        if self.loop is None:
+            return await work(self.source)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(self.source), self.loop))
+
+
+SHELVES = web.AppKey("shelves", ShelfAccess)
 CLIENT = web.AppKey("client", EngineClient)
 TEXT_ENGINES = web.AppKey("text_engines", TextEngines)
 PRESENTATION = web.AppKey("presentation", Presentation)

@@ -18,9 +18,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_thread import EngineThread
 from app.bridge.engine_threads import EngineThreads, StartThread
-from app.bridge.engine_wishes import EngineWishes
 from app.bridge.open_requests import OpenRequest, OpenRequests
-from app.bridge.prompt_uses import PromptUses
 from app.protocol.commands import Command, Submit, ends
 from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
@@ -29,6 +27,16 @@ from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.prompt_builder import PromptBuilder
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from app.protocol.commands import Forget, KeepCells, Pin, SetFront, SetSpeed, WatchCells
+from app.protocol.errors import EngineError
+from app.protocol.load import CellStore, Speed
+
+if TYPE_CHECKING:
+    from app.engine.prompt_builder import PromptBuilder
+
 
 T = TypeVar("T")
 
@@ -301,3 +309,86 @@ class ActiveEngine(QObject):
             each.is_aborted = True
         else:
             self._open.end(each, FinishReason.ABORT)
+
+
+@dataclass(slots=True)
+class EngineWishes:
+    """Settings that are applied to every new engine.
+
+    A pinned chat and an open cell map belong to a chat and a panel, so they outlive a model. A pause belongs
+    to the next batch: a new model that began paused would seem to hang.
+    """
+
+    front_chat_id: str | None = None
+    speed: Speed = Speed.RESPONSIVE
+    cell_store: CellStore | None = None
+    pinned_chat_ids: set[str] = field(default_factory=set)
+    is_watching_cells: bool = False
+
+    def note(self, command: Command) -> None:
+        match command:
+            case SetFront(chat_id):
+                self.front_chat_id = chat_id
+            case SetSpeed(speed):
+                self.speed = speed
+            case KeepCells(store):
+                self.cell_store = store
+            case Forget(chat_id):
+                self.pinned_chat_ids.discard(chat_id)
+            case Pin(chat_id, True):
+                self.pinned_chat_ids.add(chat_id)
+            case Pin(chat_id, False):
+                self.pinned_chat_ids.discard(chat_id)
+            case WatchCells(is_watching):
+                self.is_watching_cells = is_watching
+
+    def post_to(self, engine: EngineThread) -> None:
+        engine.post(SetSpeed(self.speed))
+        engine.post(KeepCells(self.cell_store))
+        engine.post(SetFront(self.front_chat_id))
+        for chat_id in self.pinned_chat_ids:
+            engine.post(Pin(chat_id))
+        if self.is_watching_cells:
+            engine.post(WatchCells())
+
+
+class PromptUses:
+    """Calls on the tokenizer that wait until an engine is loaded. They complete on any thread."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[Callable[[PromptBuilder], Any], Future[Any]]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def add(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
+        future: Future[T] = Future()
+        self._waiting.append((work, future))
+        return future
+
+    def hand_to(self, engine: EngineThread) -> None:
+        waiting, self._waiting = self._waiting, []
+        for work, future in waiting:
+            _pass_on(engine.use_prompts(work), future)
+
+    def fail(self, message: str) -> None:
+        waiting, self._waiting = self._waiting, []
+        for _, future in waiting:
+            if future.set_running_or_notify_cancel():
+                future.set_exception(EngineError(message))
+
+
+def _pass_on(source: Future[T], target: Future[T]) -> None:
+    """Copies the outcome of `source` to `target`, on the thread that completes it."""
+    if not target.set_running_or_notify_cancel():
+        source.cancel()
+        return
+
+    def on_done(done: Future[T]) -> None:
+        error = done.exception()
+        if error:
+            target.set_exception(error)
+        else:
+            target.set_result(done.result())
+
+    source.add_done_callback(on_done)

@@ -5,7 +5,7 @@ Knows neither widgets nor the database: the workspace keeps what changes, the wi
 
 import copy
 import uuid
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -46,6 +46,7 @@ _STATE_AFTER = {
 }
 GO_ON = "Continue."
 MAX_WAYS = 8
+WAY = " way "  # between a chat's id and the number of one of several answers to one message
 
 
 class ChatSession(QObject):
@@ -56,7 +57,6 @@ class ChatSession(QObject):
     limits_changed = Signal()  # how long the chat may get, and what becomes of it then; its sampling
     loaded = Signal()  # its turns have come from the disk
     touched = Signal(object, object)  # to be saved: the Turns that changed, the ids of those removed
-    asked = Signal(object)  # a Request; call `submit` once what it asks is on disk
 
     def __init__(
         self,
@@ -67,14 +67,17 @@ class ChatSession(QObject):
         parent: QObject | None = None,
         *,
         media: MediaFiles,
+        save: Callable[[], Awaitable[None]],
         tools: ToolAccess | None = None,
         shelves: ShelfAccess | None = None,
         draft_attachments: tuple[Attachment, ...] = (),
         is_loaded: bool = True,
         leaf_id: str = "",
     ) -> None:
+        """`save` returns once what was touched is on disk, or cannot be written."""
         super().__init__(parent)
         self.chat = chat
+        self._save = save
         self._engine = engine
         self._settings = settings
         self._draft = draft
@@ -104,10 +107,6 @@ class ChatSession(QObject):
     def request_id(self) -> str | None:
         """The answer being written, if one is: of several, the first."""
         return next(iter(self._answers), None)
-
-    def is_asking(self, request_id: str) -> bool:
-        """The request's answer has not ended."""
-        return request_id in self._answers
 
     def turn_of(self, request_id: str) -> Turn | None:
         """The answer that it asks for, as long as that has not ended."""
@@ -475,8 +474,12 @@ class ChatSession(QObject):
             self._abort_here(request_id)
         self._engine.post(Forget(self.chat.id))
 
-    def submit(self, request: Request) -> None:
-        """Hands it to the engine, unless it was stopped meanwhile."""
+    async def _submit_when_saved(self, request: Request) -> None:
+        await self._save()
+        self._submit(await self.media.filled(request))
+
+    def _submit(self, request: Request) -> None:
+        """Unless it was stopped meanwhile."""
         answer = self._answers.get(request.request_id)
         if answer and not answer.is_submitted:
             answer.is_submitted = True
@@ -576,10 +579,10 @@ class ChatSession(QObject):
         if offered := self.tools.offered():
             answer.rounds = self._rounds(answer, offered)
             answer.rounds.begin_part(answer.turn.text)
-        self._submit(answer, answer_start)
+        self._ask_for_part(answer, answer_start)
 
-    def _submit(self, answer: OpenAnswer, answer_start: str | tuple[int, ...] = ()) -> None:
-        """For its next part, in the place of the one before."""
+    def _ask_for_part(self, answer: OpenAnswer, answer_start: str | tuple[int, ...] = ()) -> None:
+        """In the place of the part before."""
         turn = answer.turn
         tools = answer.rounds.tools if answer.rounds else ()
         request = self._request_for(answer, answer_start, tools)
@@ -589,7 +592,10 @@ class ChatSession(QObject):
             request.request_id if one is answer else key: one for key, one in self._answers.items()
         } | {request.request_id: answer}
         self._emit_changed(turn)
-        self.asked.emit(request)
+        self._send_request(request)
+
+    def _send_request(self, request: Request) -> None:
+        spawn(self._submit_when_saved(request))
 
     def _request_for(
         self, answer: OpenAnswer, answer_start: str | tuple[int, ...], tools: Iterable[Tool]
@@ -608,7 +614,7 @@ class ChatSession(QObject):
         return " · ".join(filter(None, (self._model_name(), answer.way_name)))
 
     def _way_id(self, answer: OpenAnswer) -> str:
-        return f"{self.chat.id} way {answer.way_number}"
+        return f"{self.chat.id}{WAY}{answer.way_number}"
 
     def _rounds(self, answer: OpenAnswer, offered: list[OfferedTool]) -> ToolRounds:
         turn = answer.turn
@@ -625,7 +631,7 @@ class ChatSession(QObject):
 
     def _go_on_after_calls(self, answer: OpenAnswer) -> None:
         answer.begin_part()
-        self._submit(answer)
+        self._ask_for_part(answer)
 
     def _note_tool(self, answer: OpenAnswer, tool: str, seconds: float) -> None:
         """For the inspector: the engine knows the sequence, and what else happened then."""

@@ -14,9 +14,8 @@ from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QObject, QThread, Signal, Slot
+from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
-from app.bridge.rounds import PatientTimer
 from app.models.memory_fit import fitted
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, NoRoomYetError
@@ -65,8 +64,8 @@ class EngineThread(QThread):
         self._stop_requested = threading.Event()
         self._percent = 0  # of the load, as told last
         self._has_reports = False
-        self._rest = PatientTimer(self)
-        self._rest.due.connect(self._emit_reported)
+        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
+        self._rest.timeout.connect(self._emit_reported)
         self._published.connect(self._on_published)
         self.setObjectName(f"engine {params.path.name}")
         self.setStackSize(STACK_BYTES)
@@ -110,7 +109,7 @@ class EngineThread(QThread):
     def _emit_reported(self) -> None:
         if self._has_reports:
             self._has_reports = False
-            self._rest.start(REST_MS)
+            self._rest.start()
             self.reported.emit()
 
     # The engine thread only.

@@ -32,5 +32,5 @@ class ReportRouter(QObject):
         self._bring(output)
 
     def _bring(self, *outputs: Output) -> None:
-        if session := self._workspace.session_asking(outputs[0].request_id):
+        if session := self._workspace.session_of(outputs[0].chat_id):
             session.apply(*outputs)

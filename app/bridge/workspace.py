@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
-from app.bridge.chat_session import ChatSession
+from app.bridge.chat_session import WAY, ChatSession
 from app.bridge.chat_shelf import ShelfAccess
 from app.bridge.media_files import MediaFiles
 from app.bridge.notebook_session import NotebookSession
@@ -23,7 +23,7 @@ from app.bridge.tool_access import ToolAccess
 from app.chats.chat import Chat, Turn
 from app.chats.options import ChatOptions
 from app.protocol.commands import Fork, SetFront
-from app.protocol.request import Overflow, Request
+from app.protocol.request import Overflow
 from app.settings.settings import Settings
 from app.storage.chat_rows import SavedChat, SavedTurns
 from app.storage.chat_store import ChatStore
@@ -97,11 +97,8 @@ class Workspace(QObject):
         return bool(self._closed)
 
     def session_of(self, chat_id: str) -> ChatSession | None:
-        return self._by_chat_id.get(chat_id)
-
-    def session_asking(self, request_id: str) -> ChatSession | None:
-        """A request's `chat_id` does not tell: of several answers to one message, each has a sequence."""
-        return next((one for one in self._by_chat_id.values() if one.is_asking(request_id)), None)
+        """Each of several answers to one message has a sequence, and with it a chat id, of its own."""
+        return self._by_chat_id.get(chat_id.partition(WAY)[0])
 
     def is_pinned(self, session: ChatSession) -> bool:
         return self._row.is_pinned(session)
@@ -349,6 +346,7 @@ class Workspace(QObject):
             kept.draft,
             self,
             media=self.media,
+            save=self.autosave.flush,
             tools=self.tools,
             shelves=self.shelves,
             draft_attachments=kept.draft_attachments,
@@ -359,7 +357,6 @@ class Workspace(QObject):
         session.grew.connect(self._on_grew)
         session.finished.connect(self._on_grew)
         session.changed.connect(self.autosave.save_now)
-        session.asked.connect(self._on_asked)
         session.draft_changed.connect(self._on_draft_changed)
         index = self._row.insert(session, index)
         self._by_chat_id[kept.chat.id] = session
@@ -437,15 +434,6 @@ class Workspace(QObject):
     @Slot(object)
     def _on_grew(self, answer: Turn) -> None:
         self.autosave.touch_answer(self._sender(), answer)
-
-    @Slot(object)
-    def _on_asked(self, request: Request) -> None:
-        spawn(self._submit_when_saved(self._sender(), request))
-
-    async def _submit_when_saved(self, session: ChatSession, request: Request) -> None:
-        """Submits it once it is on disk, or once `save_failed` was emitted."""
-        await self.autosave.flush()
-        session.submit(await self.media.filled(request))
 
     @Slot()
     def _on_draft_changed(self) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from app.bridge.io_thread import IoThread
 from app.bridge.tasks import spawn
 from app.models.download import Fetch
 from app.models.hub_errors import DownloadError, GatedError, HubError
@@ -114,9 +115,10 @@ class Downloads(QObject):
     restored = Signal()  # there are some that an earlier run began
 
     def __init__(
-        self, preferences: Preferences, read_token: ReadToken, parent: QObject | None = None
+        self, preferences: Preferences, read_token: ReadToken, io: IoThread, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
+        self._io = io
         self._preferences = preferences
         self._read_token = read_token
         self._jobs: dict[str, _Job] = {}
@@ -212,7 +214,7 @@ class Downloads(QObject):
                 job.fetch = Fetch(
                     job.order, job.folder, token, reserved_bytes=lambda: self._reserved_bytes(job)
                 )
-                job.path = await job.fetch.run()
+                job.path = await self._io.run(job.fetch.run())
             except (HubError, DownloadError) as error:
                 if job.task is asyncio.current_task():  # else it was paused in between, and goes on already
                     self._fail(job, error)

@@ -1,20 +1,25 @@
-"""The API server in the window's process: other programs use the same engine as the chats. GUI thread.
+"""The API server in the window's process: other programs use the same engine as the chats.
 
-One slot always stays for the window's own chats. What only a server needs is imported
-when there is to be one.
+The server and its `EngineClient` run on the I/O thread, everything else on the GUI thread. One slot always
+stays for the window's own chats. What only a server needs is imported when there is to be one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.rounds import PatientTimer
+from app.bridge.io_thread import IoThread
 from app.bridge.tasks import spawn
+from app.protocol.commands import Command
+from app.protocol.model import ModelInfo
 from app.protocol.output import Output
 from app.protocol.report import StepReport
 from app.settings.api_access import words_of
@@ -28,11 +33,13 @@ if TYPE_CHECKING:
     from app.api.engine_client import EngineClient
     from app.api.server import ApiServer
     from app.engine.message_reader import MessageReaders
+    from app.engine.prompt_builder import PromptBuilder
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
-CHANGE_PERIOD_MS = 100
+CHANGE_PERIOD_S = 0.1
 
 
 class LocalApi(QObject):
@@ -42,19 +49,22 @@ class LocalApi(QObject):
     titles_changed = Signal(object)  # dict of chat_id -> title
     failed = Signal(object)  # one sentence for the user; it is off
     settings_changed = Signal()  # they must be saved
+    _noted = Signal(int, object)  # by the I/O thread: the number of requests, and the titles
 
     def __init__(
         self,
         engine: ActiveEngine,
         settings: Settings,
+        io: IoThread,
         parent: QObject | None = None,
         shelf_source: NamedShelves | None = None,
         reading: MessageReaders | None = None,
     ) -> None:
         super().__init__(parent)
         self._reading = reading
+        self._io = io
         self._shelf_source = shelf_source
-        self._engine = engine
+        self._engine = _EnginePort(engine, self)
         self._settings = settings
         self._client: EngineClient | None = None
         self._server: ApiServer | None = None
@@ -62,8 +72,9 @@ class LocalApi(QObject):
         self.fingerprint = ""  # of its certificate, if it has one
         self._turn = asyncio.Lock()
         self._is_closing = False
-        self._change_timer = PatientTimer(self)
-        self._change_timer.due.connect(self._emit_changed)
+        self.num_requests = 0  # being answered, or waiting
+        self._is_change_due = False  # I/O thread
+        self._noted.connect(self._on_noted)
         engine.reported.connect(self._on_reported)
         engine.ended.connect(self._on_ended)
 
@@ -76,11 +87,6 @@ class LocalApi(QObject):
         """Where it listens, or would."""
         scheme = "https" if self._settings.api_encrypted else "http"
         return self._server.address if self._server else f"{scheme}://{HOST}:{self._settings.api_port}"
-
-    @property
-    def num_requests(self) -> int:
-        """Being answered, or waiting."""
-        return self._client.num_open if self._client else 0
 
     def switch(self, is_on: bool) -> None:
         self._change(api_enabled=is_on)
@@ -117,48 +123,51 @@ class LocalApi(QObject):
                 await self._stop()
             if is_wanted and not self._server:
                 await self._start()
-        self._emit_changed()
+        self.changed.emit()
 
     async def _start(self) -> None:
         from app.api.engine_client import EngineClient
         from app.api.guard import new_key
         from app.api.server import ApiServer
+        from app.api.state import ShelfAccess
 
         if not self._settings.api_key:
             self._settings.api_key = new_key()
             self.settings_changed.emit()
-        client = EngineClient(self._engine, num_spare_slots=1, reading=self._reading)
-        client.on_changed = self._note_change
-        chosen, port = _chosen(self._settings), self._settings.api_port
+        chosen = _chosen(self._settings)
         try:
             tls = await self._certified() if self._settings.api_encrypted else None
         except OSError as error:
             reason = said("its certificate cannot be made: {reason}", reason=str(error))
             self._give_up(said("The API could not start: {reason}.", reason=reason))
             return
+        shelves = self._shelf_source
+        client = EngineClient(self._engine, num_spare_slots=1, reading=self._reading)
+        client.on_changed = partial(self._note_change, client)
         server = ApiServer(
             client,
             host=HOST,
-            port=port,
+            port=self._settings.api_port,
             key=self._settings.api_key,
             tls=tls,
-            shelf_source=self._shelf_source,
+            shelf_access=ShelfAccess(shelves, asyncio.get_running_loop()) if shelves else None,
             allowed_origins=words_of(self._settings.api_origins),
             allowed_hosts=words_of(self._settings.api_hosts),
         )
+        self._client = client  # hears of reports before its first request comes
         try:
-            await server.start()
+            await self._io.run(server.start())
         except OSError as error:
-            log.warning("the API cannot listen on port %d: %s", port, error)
+            self._client = None
+            log.warning("the API cannot listen on port %d: %s", self._settings.api_port, error)
             self._give_up(
                 said(
                     "The API could not start: port {port} is used by another program. Choose another port.",
-                    port=port,
+                    port=self._settings.api_port,
                 )
             )
             return
-        self._client, self._server = client, server
-        self._served = chosen
+        self._server, self._served = server, chosen
         log.info("The API listens on %s.", server.address)
 
     async def _certified(self) -> ssl.SSLContext:
@@ -180,27 +189,88 @@ class LocalApi(QObject):
         self._served = None
         self.fingerprint = ""
         if server:
-            await server.stop()
+            await self._io.run(server.stop())
         self._client = None
+        self.num_requests = 0
+        self.titles_changed.emit({})
 
-    def _note_change(self) -> None:
-        if not self._change_timer.isActive():
-            self._change_timer.start(CHANGE_PERIOD_MS)
-
-    @Slot()
-    def _emit_changed(self) -> None:
-        self.titles_changed.emit(self._client.titles if self._client else {})
-        self.changed.emit()
+    @Slot(int, object)
+    def _on_noted(self, num_requests: int, titles: dict[str, str]) -> None:
+        if self._server:
+            self.num_requests = num_requests
+            self.titles_changed.emit(titles)
+            self.changed.emit()
 
     @Slot(object)
     def _on_reported(self, reports: tuple[StepReport, ...]) -> None:
         if self._client:
-            self._client.on_reports(reports)
+            self._io.post(self._client.on_reports, reports)
 
     @Slot(object)
     def _on_ended(self, output: Output) -> None:
         if self._client:
-            self._client.on_output(output)
+            self._io.post(self._client.on_output, output)
+
+    # The I/O thread only.
+
+    def _note_change(self, client: EngineClient) -> None:
+        if not self._is_change_due:
+            self._is_change_due = True
+            asyncio.get_running_loop().call_later(CHANGE_PERIOD_S, self._emit_noted, client)
+
+    def _emit_noted(self, client: EngineClient) -> None:
+        self._is_change_due = False
+        self._noted.emit(client.num_open, client.titles)
+
+
+class _EnginePort(QObject):
+    """The `EngineAccess` of the I/O thread. Its calls reach the engine on the GUI thread, in their order."""
+
+    _posted = Signal(object)
+    _asked = Signal(object, object)
+
+    def __init__(self, engine: ActiveEngine, parent: QObject) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._posted.connect(self._post)
+        self._asked.connect(self._use_prompts)
+
+    # Any thread. Both are references to values that never change.
+
+    @property
+    def model(self) -> ModelInfo | None:
+        return self._engine.model
+
+    @property
+    def is_asleep(self) -> bool:
+        return self._engine.is_asleep
+
+    def post(self, command: Command) -> None:
+        self._posted.emit(command)
+
+    def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
+        future: Future[T] = Future()
+        self._asked.emit(work, future)
+        return future
+
+    # The GUI thread only.
+
+    @Slot(object)
+    def _post(self, command: Command) -> None:
+        self._engine.post(command)
+
+    @Slot(object, object)
+    def _use_prompts(self, work: Callable[[PromptBuilder], T], future: Future[T]) -> None:
+        self._engine.use_prompts(work).add_done_callback(partial(_pass_on, future))
+
+
+def _pass_on(future: Future[T], done: Future[T]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    if error := done.exception():
+        future.set_exception(error)
+    else:
+        future.set_result(done.result())
 
 
 def _chosen(settings: Settings) -> tuple[object, ...]:

@@ -3,6 +3,7 @@
 from PySide6.QtCore import QObject
 
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.io_thread import IoThread
 from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
 from app.engine.text_models import TextModels
@@ -42,12 +43,15 @@ class Services:
         self.engine = engine
         self.workspace = workspace
         self.preferences = preferences
+        self._io = IoThread()
         index = ShelfIndex(paths.shelf_texts_file())
         text_models = TextModels()
         finder = ShelfFinder(index, text_models)
         shelves_file = paths.shelves_file()
         self.shelves = ShelfService(engine, preferences.settings, shelves_file, index, parent, finder)
-        self.api = LocalApi(engine, preferences.settings, parent, self.shelves, workspace.tools.readers)
+        self.api = LocalApi(
+            engine, preferences.settings, self._io, parent, self.shelves, workspace.tools.readers
+        )
         self.backups = ChatBackups(store, workspace, parent)
         self.self_test = SelfTest(parent)
         self.chat_library = ChatLibrary(store, workspace, parent)
@@ -67,7 +71,7 @@ class Services:
         )
         self.model_fits = ModelFits(preferences, engine, parent)
         self.hub = ModelHub(preferences, parent, engine)
-        self.downloads = Downloads(preferences, self.hub.token, parent)
+        self.downloads = Downloads(preferences, self.hub.token, self._io, parent)
         self.downloads.finished.connect(self.model_library.refresh)
 
     async def close(self) -> None:
@@ -81,3 +85,4 @@ class Services:
         await self.shelf_vectors.close()
         await self.shelves.close()
         await self.api.close()
+        await self._io.close()

@@ -13,15 +13,60 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from app.protocol.errors import EngineError
-from app.shelves.fusion import fused
 from app.shelves.index import ShelfIndex
 from app.shelves.shelf import Passage, Shelf
-from app.shelves.text_model import TextModel, text_model
 from app.system.said import said, together
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+import hashlib
+from dataclasses import dataclass
+
+PART_BYTES = 1 << 20
+
+# By a part of the name, as their model cards have it: what stands before a question, and before a passage.
+PREFIXES = {
+    "nomic-embed-text": ("search_query: ", "search_document: "),
+    "embeddinggemma": ("task: search result | query: ", "title: none | text: "),
+    "qwen3-embedding": (
+        "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:",
+        "",
+    ),
+    "multilingual-e5": ("query: ", "passage: "),
+    "e5-small": ("query: ", "passage: "),
+    "e5-base": ("query: ", "passage: "),
+    "e5-large": ("query: ", "passage: "),
+    "snowflake-arctic-embed": ("Represent this sentence for searching relevant passages: ", ""),
+    "mxbai-embed": ("Represent this sentence for searching relevant passages: ", ""),
+    "bge-small-en": ("Represent this sentence for searching relevant passages: ", ""),
+    "bge-base-en": ("Represent this sentence for searching relevant passages: ", ""),
+    "bge-large-en": ("Represent this sentence for searching relevant passages: ", ""),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TextModel:
+    """`key` changes with the file's content, and with what its passages begin with; not with its place."""
+
+    path: Path
+    key: str
+    before_question: str
+    before_passage: str
+
+
+def text_model(path: Path) -> TextModel:
+    """Reads a little of the file. Raises OSError."""
+    name = path.stem.lower().replace("_", "-")
+    before = next((words for part, words in PREFIXES.items() if part in name), ("", ""))
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        facts = hashlib.sha256(f"{size} {before[1]}".encode())
+        for start in (0, max(0, size - PART_BYTES)):  # its metadata, and some of its weights
+            file.seek(start)
+            facts.update(file.read(PART_BYTES))
+    return TextModel(path, facts.hexdigest(), *before)
+
 
 DEPTH = 50  # passages that each way of searching names
 NUM_RANKED, RANKED_AT_ONCE = 30, 3
@@ -182,3 +227,15 @@ class ShelfFinder:
         if ranker == self._ranker:
             told = said("Passages are not sorted by {name}.", name=ranker.name)
             self._of_ranks.note(together(told, reason))
+
+
+K = 60  # how little a place at the very top counts more than the next ones; the paper's
+
+
+def fused(rankings: Sequence[tuple[float, Sequence[int]]]) -> tuple[int, ...]:
+    """Of weights and orders. The best first; of equals the one that comes first in an earlier order."""
+    scores: dict[int, float] = {}
+    for weight, ranking in rankings:
+        for place, one in enumerate(ranking, 1):
+            scores[one] = scores.get(one, 0.0) + weight / (K + place)
+    return tuple(sorted(scores, key=lambda one: -scores[one]))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.api import slot_files
+from app.api.llama_server import slot_actions
 from app.protocol.errors import InvalidRequestError
 from app.protocol.report import SavedState
 from tests.api.conftest import OpenBackend, Served, Steps, endless, serving, until
@@ -125,12 +125,12 @@ async def test_a_file_of_another_model_or_a_damaged_one_is_refused(tmp_path):
 
 def test_any_flipped_byte_is_found(tmp_path: Path):
     path = tmp_path / "x"
-    slot_files.write(path, SavedState((1, 2, 3), np.arange(50, dtype=np.uint8), "print"))
+    slot_actions.write(path, SavedState((1, 2, 3), np.arange(50, dtype=np.uint8), "print"))
     data = path.read_bytes()
-    saved, num_bytes = slot_files.read(path)
+    saved, num_bytes = slot_actions.read(path)
     assert (saved.token_ids, saved.state.tolist(), saved.fingerprint) == ((1, 2, 3), list(range(50)), "print")
     assert num_bytes == len(data)
     for at in range(len(data)):
         path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
         with pytest.raises(InvalidRequestError):
-            slot_files.read(path)
+            slot_actions.read(path)

@@ -7,33 +7,16 @@ from types import ModuleType
 
 try:
     from tests.benchmarks import (
-        abort,
-        api,
         chat,
-        checkpoints,
-        churn,
         drafting,
         durability,
         engine_speed,
-        fork,
-        hibernation,
         hostile,
         hostile_messages,
-        inspector,
         intrusion,
         kernels,
-        kv_map,
-        lens,
-        library,
-        loads,
-        peers,
-        quits,
-        shared_prefix,
-        shelf,
         shelf_search,
         start,
-        threads,
-        timeline,
         typing_ahead,
         working_day,
         workload,
@@ -47,48 +30,24 @@ except ModuleNotFoundError as error:
 BENCHMARKS: dict[str, ModuleType] = {
     "engine": engine_speed,
     "intrusion": intrusion,
-    "shared-prefix": shared_prefix,
-    "checkpoints": checkpoints,
     "typing": typing_ahead,
-    "fork": fork,
-    "hibernation": hibernation,
     "drafting": drafting,
-    "shelf": shelf,
     "shelf-search": shelf_search,
-    "abort": abort,
-    "churn": churn,
     "durability": durability,
     "day": working_day,
-    "quits": quits,
     "start": start,
     "kernels": kernels,
-    "threads": threads,
-    "timeline": timeline,
-    "kv-map": kv_map,
-    "lens": lens,
-    "api": api,
-    "peers": peers,
-    "inspector": inspector,
     "chat": chat,
     "messages": hostile_messages,
-    "library": library,
-    "loads": loads,
     "hostile": hostile,
 }
-WITHOUT_VERDICT = {"threads"}
 # They take none of the shared options, or tell nothing of random weights.
 NOT_OF_SPEED = {
-    "checkpoints",
     "day",
     "durability",
     "hostile",
     "kernels",
-    "lens",
-    "loads",
     "messages",
-    "peers",
-    "quits",
-    "shelf",
     "shelf-search",
     "start",
     "typing",
@@ -118,7 +77,7 @@ def _run_all(options: argparse.Namespace) -> int:
     if options.model:
         shared += ["--model", str(options.model)]
     codes: dict[str, int] = {}
-    for name in [name for name in BENCHMARKS if name not in WITHOUT_VERDICT | NOT_OF_SPEED]:
+    for name in [name for name in BENCHMARKS if name not in NOT_OF_SPEED]:
         print(f"\n===== {name}", flush=True)
         codes[name] = subprocess.run([sys.executable, "-m", "tests.benchmarks", name, *shared]).returncode
     print()

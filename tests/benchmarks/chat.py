@@ -103,7 +103,7 @@ def _in_loop(work: Coroutine[Any, Any, None]) -> None:
     os.environ["QT_API"] = "pyside6"
     from PySide6.QtWidgets import QApplication
 
-    from app.bridge.qt_loop import QtLoop
+    from app.bridge.tasks import QtLoop
     from app.look.theme import apply_theme
 
     application = QApplication.instance() or QApplication(sys.argv[:1])

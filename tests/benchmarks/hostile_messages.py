@@ -128,13 +128,13 @@ def _whole_frames(text: str, seconds: float) -> tuple[Frames, Frames]:
 
 def _settle(frames: Frames, seconds: float) -> None:
     """Until nothing is drawn any more, and nothing deleted."""
-    from app.ui.message.slices import slices
+    from app.ui.base.frame_budget import frame_budget
 
     idle_since = time.perf_counter()
     while time.perf_counter() - idle_since < 0.15 and frames.cpu_s < seconds:
         before = frames.cpu_s
         frames.take(_turn)
-        if frames.cpu_s - before > 0.001 or slices().num_waiting:
+        if frames.cpu_s - before > 0.001 or frame_budget().num_waiting:
             idle_since = time.perf_counter()
         else:
             time.sleep(0.002)

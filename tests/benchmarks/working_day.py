@@ -39,15 +39,14 @@ from PySide6.QtWidgets import QApplication
 import app.main
 import app.program
 from app.bridge import tasks
-from app.bridge.garbage import QUIET_PERIODS
 from app.engine import hibernation
 from app.engine.llama.native_library import native_objects
 from app.inspector.recording import MAX_STEPS, Recording
 from app.settings.settings import Settings
 from app.storage.database import CACHE_KIB
 from app.system import log, paths
+from app.ui.base.frame_budget import frame_budget
 from app.ui.base.setting_list import PAGES
-from app.ui.message.slices import slices
 from tests.benchmarks import workload
 from tests.benchmarks.figures import Verdict
 from tests.malloc import malloc_bytes
@@ -220,13 +219,11 @@ class RandomDay(RandomUse):
             if not self.engine.loaded_params:
                 self.window.models.load(self._models[0])
                 await self._until_idle()
-            self._garbage.note_closed()
-            while self._garbage._num_quiet < QUIET_PERIODS:
-                await asyncio.sleep(0.05)
+            self._garbage.tidy_up()
 
     async def _until_idle(self) -> None:
         threads = self.engine._threads
-        while threads.load or len(threads) > 1 or tasks._running or slices().num_waiting:
+        while threads.load or len(threads) > 1 or tasks._running or frame_budget().num_waiting:
             await asyncio.sleep(0.05)
 
 

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_session import ChatSession
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
@@ -243,9 +244,4 @@ def workspace(
 def asks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine hears of a question without the loop turning. That it is saved first has its own tests."""
 
-    def submit(workspace: Workspace, request: Request) -> None:
-        session = workspace.session_asking(request.request_id)
-        assert session
-        session.submit(request)
-
-    monkeypatch.setattr(Workspace, "_on_asked", submit)
+    monkeypatch.setattr(ChatSession, "_send_request", ChatSession._submit)

@@ -19,8 +19,8 @@ from PySide6.QtCore import QCoreApplication, QTimer
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
-from app.bridge.qt_loop import QtLoop
 from app.bridge.report_router import ReportRouter
+from app.bridge.tasks import QtLoop
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
 from app.protocol.commands import Command, Submit

@@ -83,7 +83,11 @@ class World:
     def is_open(self) -> bool:
         """The engine is at work on the answer."""
         submitted = self.thread.submitted
-        return bool(submitted) and self.session.is_asking(submitted[-1].request_id) and not self.is_ended
+        return (
+            bool(submitted)
+            and self.session.turn_of(submitted[-1].request_id) is not None
+            and not self.is_ended
+        )
 
     @property
     def is_ended(self) -> bool:

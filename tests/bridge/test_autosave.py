@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from app.bridge import autosave, growing_answers
+from app.bridge import autosave
 from app.chats.chat import TurnState
 from app.protocol.output import FinishReason
 from app.protocol.request import Overflow, Role
@@ -15,7 +15,7 @@ PATIENCE_S = 10  # with a thread
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(autosave, "SAVE_INTERVAL_MS", 5)
     monkeypatch.setattr(autosave, "RETRY_INTERVAL_MS", 5)
-    monkeypatch.setattr(growing_answers, "SAVE_WITHIN_S", 0.005)
+    monkeypatch.setattr(autosave, "SAVE_WITHIN_S", 0.005)
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ async def test_many_streaming_tabs_are_saved_in_one_write(
     for session in sessions:
         session.send("count")
     await until(lambda: len(thread.submitted) == 5)
-    monkeypatch.setattr(growing_answers, "SAVE_WITHIN_S", 0.1)
+    monkeypatch.setattr(autosave, "SAVE_WITHIN_S", 0.1)
     for request in thread.submitted:
         thread.answer(request, "1 ")
     assert len(store.grown.get(timeout=PATIENCE_S)) == 5

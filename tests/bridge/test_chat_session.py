@@ -15,7 +15,7 @@ from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import Message, Overflow, Role
 from tests.bridge.conftest import MemoryStore
-from tests.fakes import CountingBackend
+from tests.fakes import CountingBackend, saved
 
 # The sessions stand in a workspace, so that outputs take the real way back to them.
 
@@ -345,11 +345,13 @@ async def test_half_a_surrogate_pair_in_a_paste_does_no_harm(qloop, session, thr
 
 def test_a_session_is_blank_until_it_holds_something(engine, settings) -> None:
     media = MediaFiles(MemoryStore())  # type: ignore[arg-type]
-    assert ChatSession(Chat(), engine, settings, media=media).is_blank
-    assert ChatSession(Chat(), engine, settings, draft=" \n", media=media).is_blank
-    assert not ChatSession(Chat(), engine, settings, draft="x", media=media).is_blank
-    assert not ChatSession(Chat(turns=[Turn(Role.USER, "x")]), engine, settings, media=media).is_blank
-    assert not ChatSession(Chat(title="Sums"), engine, settings, media=media).is_blank
+    assert ChatSession(Chat(), engine, settings, media=media, save=saved).is_blank
+    assert ChatSession(Chat(), engine, settings, draft=" \n", media=media, save=saved).is_blank
+    assert not ChatSession(Chat(), engine, settings, draft="x", media=media, save=saved).is_blank
+    assert not ChatSession(
+        Chat(turns=[Turn(Role.USER, "x")]), engine, settings, media=media, save=saved
+    ).is_blank
+    assert not ChatSession(Chat(title="Sums"), engine, settings, media=media, save=saved).is_blank
 
 
 async def test_an_answer_goes_on_from_its_tokens(qloop, session, thread) -> None:

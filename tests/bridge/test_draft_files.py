@@ -20,6 +20,7 @@ from app.chats.chat import Chat
 from app.settings.settings import Settings
 from tests.attachments.documents import pdf
 from tests.bridge.conftest import MemoryStore
+from tests.fakes import saved
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ async def test_a_file_that_was_read_goes_with_the_draft_of_its_chat(
     engine: ActiveEngine, tmp_path: Path, qloop: object
 ) -> None:
     media = MediaFiles(MemoryStore(), engine)  # type: ignore[arg-type]
-    session = ChatSession(Chat(), engine, Settings(), parent=engine, media=media)
+    session = ChatSession(Chat(), engine, Settings(), parent=engine, media=media, save=saved)
     (tmp_path / "notes.txt").write_text("remember")
     session.files.read_files([tmp_path / "notes.txt"])
     await finish_all()

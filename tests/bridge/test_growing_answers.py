@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.bridge import growing_answers
-from app.bridge.growing_answers import SAVE_WITHIN_S, GrowingAnswers
+from app.bridge import autosave
+from app.bridge.autosave import SAVE_WITHIN_S, GrowingAnswers
 from app.chats.chat import Turn
 from app.protocol.request import Role
 from app.storage.errors import StorageError
@@ -44,8 +44,8 @@ class Disk:
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
     disk = Disk()
-    monkeypatch.setattr(growing_answers.threading, "Timer", disk.timer)
-    monkeypatch.setattr(growing_answers, "monotonic", lambda: disk.now)
+    monkeypatch.setattr(autosave.threading, "Timer", disk.timer)
+    monkeypatch.setattr(autosave, "monotonic", lambda: disk.now)
     return disk
 
 

@@ -14,6 +14,7 @@ from app.protocol.request import Role
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from tests.bridge.conftest import MemoryStore
+from tests.fakes import saved
 
 
 @pytest.fixture
@@ -131,7 +132,7 @@ async def test_a_fork_is_a_notebook_too(qloop, notebook, workspace) -> None:
 @given(st.lists(st.text(alphabet="ab\n", max_size=6), max_size=8))
 def test_whatever_is_written_is_its_text(qapp: object, texts: list[str]) -> None:
     media = MediaFiles(MemoryStore())  # type: ignore[arg-type]
-    session = NotebookSession(Chat(is_notebook=True), ActiveEngine(), Settings(), media=media)
+    session = NotebookSession(Chat(is_notebook=True), ActiveEngine(), Settings(), media=media, save=saved)
     for text in texts:
         session.write(text)
         assert session.text == text

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject
 
+from app.bridge.io_thread import IoThread
 from app.models import download
 from app.models.order import Order, unfinished
 from app.services.downloads import MAX_AT_ONCE, Download, Downloads, State
@@ -35,9 +36,11 @@ async def no_token(_endpoint: str) -> str:
 
 @asynccontextmanager
 async def downloading(folder: Path) -> AsyncIterator[Downloads]:
-    downloads = Downloads(Preferences(Settings(download_folder=folder)), no_token)
+    io = IoThread()
+    downloads = Downloads(Preferences(Settings(download_folder=folder)), no_token, io)
     yield downloads
     await downloads.close()
+    await io.close()
     downloads.deleteLater()
 
 

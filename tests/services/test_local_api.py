@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from PySide6.QtCore import QObject
 from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.engine_thread import EngineThread
+from app.bridge.io_thread import IoThread
 from app.protocol.commands import Submit
 from app.protocol.load import LoadParams
 from app.protocol.output import Output
@@ -21,6 +23,8 @@ from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
 from app.services.local_api import LocalApi
 from app.settings.settings import Settings
+from app.shelves.source import NamedShelves
+from tests.api.test_shelves import Shelves
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import CountingBackend, endless_token
 
@@ -60,7 +64,9 @@ class Beside:
 
 
 @contextlib.asynccontextmanager
-async def beside(parent: QObject, *, has_model: bool = True) -> AsyncIterator[Beside]:
+async def beside(
+    parent: QObject, *, has_model: bool = True, shelves: NamedShelves | None = None
+) -> AsyncIterator[Beside]:
     def make_thread(params: LoadParams, owner: QObject) -> EngineThread:
         model = {"path": params.path, "n_ctx": 16_384, "n_seq_max": 3}
         backend = CountingBackend(endless_token, **(TINY_CONTEXT | model))
@@ -68,7 +74,8 @@ async def beside(parent: QObject, *, has_model: bool = True) -> AsyncIterator[Be
 
     engine = ActiveEngine(make_thread=make_thread)
     settings = Settings(api_port=free_port())
-    api = LocalApi(engine, settings, parent)
+    io = IoThread()
+    api = LocalApi(engine, settings, io, parent, shelves)
     async with aiohttp.ClientSession() as http:
         try:
             if has_model:
@@ -78,6 +85,7 @@ async def beside(parent: QObject, *, has_model: bool = True) -> AsyncIterator[Be
         finally:
             await api.close()
             await engine.close()
+            await io.close()
             await tasks.finish_all()
             engine.deleteLater()
 
@@ -255,6 +263,21 @@ async def test_counting_tokens_works_beside_the_engine(qloop, parent) -> None:
         await one.switch(True)
         status, body = await one.ask("/v1/chat/completions/input_tokens")
         assert (status, body["input_tokens"] > 10) == (200, True)
+
+
+async def test_it_listens_on_the_io_thread_and_asks_shelves_and_engine_on_the_windows(qloop, parent) -> None:
+    class Asked(Shelves):
+        async def refresh(self) -> None:
+            threads.add(threading.current_thread())
+
+    threads: set[threading.Thread] = set()
+    async with beside(parent, shelves=Asked(fits=True)) as one:
+        await one.switch(True)
+        assert (await one.ask(shelf="Docs"))[0] == 200
+        assert threads == {threading.current_thread()}
+        status, body = await one.ask(shelf="Books")
+        assert (status, "no shelf 'Books'" in body["error"]["message"]) == (400, True)
+        assert "skein-io" in {thread.name for thread in threading.enumerate()}
 
 
 async def test_it_is_encrypted_and_lets_in_who_is_allowed_where_the_settings_say_so(qloop, parent) -> None:

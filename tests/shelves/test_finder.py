@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from app.protocol.errors import EngineError
-from app.shelves.finder import ShelfFinder
+from app.shelves.finder import ShelfFinder, text_model
 from app.shelves.index import ShelfIndex
 from app.shelves.scan import Changes
 from app.shelves.shelf import Shelf
-from app.shelves.text_model import text_model
 from app.system.files import Stamp
 from tests.shelves.text_engines import MeaningEngine
 

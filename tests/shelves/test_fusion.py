@@ -1,4 +1,4 @@
-from app.shelves.fusion import fused
+from app.shelves.finder import fused
 
 
 def test_what_both_name_comes_first_and_nothing_is_lost():

@@ -1,5 +1,6 @@
 """The window with a scripted workspace and engine."""
 
+import itertools
 import math
 from collections.abc import Iterator
 from io import StringIO
@@ -27,9 +28,17 @@ def widgets_go_with_their_test(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def slices_are_those_of_a_fast_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def frames_have_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that what is drawn at once does not depend on what else runs here."""
-    monkeypatch.setattr("app.ui.message.slices.PACE_WEIGHT", math.inf)
+    monkeypatch.setattr("app.ui.base.frame_budget.FRAME_S", math.inf)
+
+
+@pytest.fixture
+def short_frames(frames_have_all_the_time: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One piece is drawn in a frame."""
+    ticks = itertools.count()
+    monkeypatch.setattr("app.ui.base.frame_budget.FRAME_S", 1.5)
+    monkeypatch.setattr("app.ui.base.frame_budget.monotonic", lambda: next(ticks))
 
 
 @pytest.fixture

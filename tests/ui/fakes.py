@@ -408,9 +408,6 @@ class FakeWorkspace(QObject):
     def can_reopen(self) -> bool:
         return bool(self._closed)
 
-    def session_asking(self, request_id: str) -> FakeSession | None:
-        return next((one for one in self.sessions if one.request_id == request_id), None)
-
     def session_of(self, chat_id: str) -> FakeSession | None:
         return next((session for session in self.sessions if session.chat.id == chat_id), None)
 

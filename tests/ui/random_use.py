@@ -27,8 +27,8 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu
 from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
-from app.bridge.qt_loop import QtLoop
 from app.bridge.report_router import ReportRouter
+from app.bridge.tasks import QtLoop
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
 from app.look.theme import apply_theme

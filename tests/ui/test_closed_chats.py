@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.bridge import tasks
 from app.protocol.output import FinishReason
-from app.ui.message.slices import slices
+from app.ui.base.frame_budget import frame_budget
 from tests.ui.random_use import Prompts, RandomThread, ScriptedUse
 
 NUM_CHATS = 6
@@ -81,7 +81,7 @@ async def _until_idle(use: ScriptedUse) -> None:
             _answer(thread)
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
         is_busy = any(session.is_busy for session in use.workspace.sessions)
-        if not (is_busy or tasks._running or slices().num_waiting):
+        if not (is_busy or tasks._running or frame_budget().num_waiting):
             return
         await asyncio.sleep(0.001)
     raise AssertionError("it does not come to rest")

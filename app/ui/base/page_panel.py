@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
 from app.look.popups import stand_out
-from app.ui.base.escape import keeps_escape
+from app.ui.base.keyboard import keeps_escape
 
 GAP = 6
 

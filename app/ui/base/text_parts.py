@@ -9,14 +9,6 @@ from app.look.plain_text import PlainLabel
 from app.look.words import tr
 
 PART_BYTES = 6_000  # of UTF-8, which go with what a letter costs: laying out more takes longer than a frame
-DIVERSE_PART = 1_000  # of letters that hardly repeat: one that is new to Qt takes it as long as ten others
-DIVERSE_SHARE = 0.85  # so many of the letters are different ones; in Chinese prose some half of
-SAMPLE_STEP = 8  # each eighth
-# For each line of a word that is longer than a line Qt goes through the rest of it, and each change of script
-# in it takes as long as many letters.
-MIXED_PART, MAX_CHANGES, LONG_WORD = 500, 300, 64
-# By the high byte of UTF-16, about: Latin has the first three, Chinese and its like those from 0x20 on.
-_SCRIPTS = bytes.maketrans(bytes(range(1, 3)) + bytes(range(0x20, 0x100)), bytes(2) + b"\x20" * 0xE0)
 MAX_PART_LINES = 600
 STEPPER = 28
 
@@ -26,12 +18,12 @@ def part_starts(text: str) -> list[int]:
     num_lines = text.count("\n") + 1
     most = min(PART_BYTES, max(MAX_PART_LINES, MAX_PART_LINES * len(text) // num_lines))
     starts = [0]
-    size = known_end = 0
     while True:
         begin = starts[-1]
-        if begin + size >= known_end:
-            num_known, size = _part_size(text, begin, most)
-            known_end = begin + num_known
+        size = max(
+            1,
+            len(text[begin : begin + most].encode("utf-8", "replace")[:PART_BYTES].decode("utf-8", "ignore")),
+        )
         end = begin + size
         if end >= len(text):
             return starts
@@ -40,25 +32,7 @@ def part_starts(text: str) -> list[int]:
 
 
 def is_one_part(line: str) -> bool:
-    return len(line) <= PART_BYTES // 4 or len(line) <= _part_size(line, 0, PART_BYTES)[1]
-
-
-def _part_size(text: str, begin: int, most: int) -> tuple[int, int]:
-    """How many letters from there were looked at, and how many of them a part has at most: one at least."""
-    data = text[begin : begin + most].encode("utf-8", "replace")[:PART_BYTES]
-    part = data.decode("utf-8", "ignore")
-    sample = part[::SAMPLE_STEP]
-    num = min(len(part), DIVERSE_PART) if len({*sample}) > DIVERSE_SHARE * len(sample) else len(part)
-    if not part.isascii() and _is_mixed("".join(word for word in part.split() if len(word) > LONG_WORD)):
-        num = min(num, MIXED_PART)
-    return max(1, len(part)), max(1, num)
-
-
-def _is_mixed(letters: str) -> bool:
-    scripts = letters.encode("utf-16-be")[::2].translate(_SCRIPTS)
-    number = int.from_bytes(scripts)
-    others = (number ^ number >> 8).to_bytes(len(scripts))  # 0 where a letter is of the script before it
-    return len(others) - others.count(0) > MAX_CHANGES
+    return len(line) <= PART_BYTES // 4 or len(line.encode("utf-8", "replace")) <= PART_BYTES
 
 
 class Stepper(QWidget):

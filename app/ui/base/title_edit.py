@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.look.plain_text import one_line
 from app.look.words import tr
-from app.ui.base.escape import keeps_escape
+from app.ui.base.keyboard import keeps_escape
 
 MAX_GIVEN_CHARS = 200
 # Its own menu, or another window in front: on X11 the menu that a rename began in is one for a moment.

@@ -20,7 +20,7 @@ from app.look.popups import stand_out
 from app.look.words import tr
 from app.storage.list_rows import ChatSummary
 from app.storage.search import SearchHit
-from app.ui.base.escape import keeps_escape
+from app.ui.base.keyboard import keeps_escape
 from app.ui.chats.search_delegate import HEADING_HEIGHT, HEIGHT, SearchDelegate
 from app.ui.chats.search_model import SearchModel
 from app.ui.chats.search_rows import Found

@@ -4,6 +4,7 @@ Emits what the user wants; the chat library does it. GUI thread.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
@@ -18,20 +19,20 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QLineEdit, QListView, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QLineEdit, QListView, QMenu, QToolButton, QWidget
 
 from app.look.buttons import IconButton
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.marks import Mark
-from app.look.plain_text import PlainLabel, search_field
+from app.look.plain_text import PlainLabel, as_tab_text, search_field
+from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import tr
 from app.storage.list_rows import ChatSummary
-from app.ui.base.escape import keeps_escape
+from app.ui.base.keyboard import keeps_escape
 from app.ui.base.proportions import MIN_LIST_WIDTH
 from app.ui.chats.sidebar_delegate import SidebarDelegate
-from app.ui.chats.sidebar_menu import SidebarMenu
 from app.ui.chats.sidebar_model import SidebarModel
 from app.ui.chats.sidebar_rows import Kind, Row, local_today
 
@@ -354,3 +355,64 @@ class _List(QListView):
         if is_new:
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         self.menu_requested.emit(row if row and row.kind is not Kind.HEADING else None, place, is_new)
+
+
+class SidebarMenu(Menu):
+    """For the selected rows or, without any, to create. Use `popup`: `exec` would stop every coroutine."""
+
+    open_requested = Signal(str)
+    beside_requested = Signal(str)
+    rename_requested = Signal()
+    pin_requested = Signal(object, bool)
+    move_requested = Signal(object, str)
+    move_to_new_requested = Signal(object)
+    fork_requested = Signal(str)
+    export_requested = Signal(object)
+    delete_requested = Signal()
+    new_requested = Signal()
+    folder_requested = Signal()
+
+    def __init__(self, rows: Sequence[Row], folders: Sequence[str], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        chats = [row for row in rows if row.kind is Kind.CHAT]
+        if chats:
+            self._add_chat_actions(chats, folders)
+        elif rows:
+            self.addAction(tr("&Rename folder")).triggered.connect(self.rename_requested)
+            self.addAction(tr("&Delete folder, keep its chats")).triggered.connect(self.delete_requested)
+        else:
+            self.addAction(tr("&New chat")).triggered.connect(self.new_requested)
+            self.addAction(tr("New &folder")).triggered.connect(self.folder_requested)
+
+    def _add_chat_actions(self, chats: Sequence[Row], folders: Sequence[str]) -> None:
+        ids = tuple(row.chat_id for row in chats)
+        if len(ids) == 1:
+            self.addAction(tr("&Open")).triggered.connect(partial(self.open_requested.emit, ids[0]))
+            self.addAction(tr("Open in split &view")).triggered.connect(
+                partial(self.beside_requested.emit, ids[0])
+            )
+            self.addSeparator()
+            self.addAction(tr("&Rename")).triggered.connect(self.rename_requested)
+            self.addAction(tr("&Fork")).triggered.connect(partial(self.fork_requested.emit, ids[0]))
+        are_pinned = all(row.is_pinned for row in chats)
+        pin = self.addAction(tr("Un&pin") if are_pinned else tr("&Pin"))
+        pin.triggered.connect(partial(self.pin_requested.emit, ids, not are_pinned))
+        self.addMenu(self._folder_menu(chats, ids, folders))
+        self.addAction(tr("&Export…")).triggered.connect(partial(self.export_requested.emit, ids))
+        self.addSeparator()
+        self.addAction(tr("&Delete")).triggered.connect(self.delete_requested)
+
+    def _folder_menu(self, chats: Sequence[Row], ids: tuple[str, ...], folders: Sequence[str]) -> QMenu:
+        menu = Menu(tr("&Move to folder"), self)
+        for folder in folders:
+            action = menu.addAction(as_tab_text(folder))
+            action.setEnabled(any(row.folder != folder for row in chats))
+            action.triggered.connect(partial(self.move_requested.emit, ids, folder))
+        if folders:
+            menu.addSeparator()
+        out = menu.addAction(tr("&No folder"))
+        out.setEnabled(any(row.folder for row in chats))
+        out.triggered.connect(partial(self.move_requested.emit, ids, ""))
+        menu.addAction(tr("New &folder…")).triggered.connect(partial(self.move_to_new_requested.emit, ids))
+        return menu

@@ -1,4 +1,4 @@
-"""Buttons of the composer that open what a chat uses: its tools, its shelf. GUI thread."""
+"""Buttons of the composer that show what a chat has chosen. GUI thread."""
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFont

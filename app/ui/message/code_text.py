@@ -4,7 +4,6 @@ GUI thread.
 """
 
 import math
-import time
 from collections.abc import Iterator
 
 from PySide6.QtCore import QEvent, Qt, QTimer
@@ -25,12 +24,12 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.look.tokens import Tokens, current
 from app.look.words import tr
+from app.ui.base.frame_budget import frame_budget
 from app.ui.base.hidden_characters import BADGE, mark_hidden
 from app.ui.message.code_colours import Ink, Run, coloured_lines, is_known
 from app.ui.message.folding import fold
 from app.ui.message.text_part import SelectedText
 
-SLICE_S = 0.004
 LEARNING_MS = 20  # until the next look whether the language is known
 MAX_MEASURED = 400  # lines; those after them are taken for as high as usual
 
@@ -139,7 +138,7 @@ class CodeText(SelectedText, QPlainTextEdit):
 
 
 class _Highlighter(QSyntaxHighlighter):
-    """Caches the colours of highlighted lines. Works in slices, so that the window stays responsive."""
+    """Caches the colours of highlighted lines. Works in pieces, so that the window stays responsive."""
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
@@ -147,11 +146,11 @@ class _Highlighter(QSyntaxHighlighter):
         self._unread: Iterator[list[Run]] = iter(())
         self._next = 0  # the line that `_unread` gives next
         self._all_of = ("", "")  # the code and language that have been read, or are being
-        self._slices = QTimer(self)
-        self._slices.timeout.connect(self._read_slice)
+        self._reads = QTimer(self)
+        self._reads.timeout.connect(self._read_on)
 
     def forget(self) -> None:
-        self._slices.stop()
+        self._reads.stop()
         self._lines = []
         self._all_of = ("", "")
 
@@ -167,22 +166,22 @@ class _Highlighter(QSyntaxHighlighter):
             return
         self._all_of = (code, language)
         self._unread, self._next = coloured_lines(code, language), 0
-        self._slices.start()
-        self._read_slice()
+        self._reads.start()
+        self._read_on()
 
-    def _read_slice(self) -> None:
+    def _read_on(self) -> None:
         can_read = is_known(self._all_of[1])
-        self._slices.setInterval(0 if can_read else LEARNING_MS)
+        self._reads.setInterval(0 if can_read else LEARNING_MS)
         if not can_read:
             return
-        end = time.monotonic() + SLICE_S
-        while time.monotonic() < end:
-            line = next(self._unread, None)
-            if line is None:
-                self._slices.stop()
-                return
-            self._take(self._next, line)
-            self._next += 1
+        with frame_budget().shared():
+            while not frame_budget().is_spent:
+                line = next(self._unread, None)
+                if line is None:
+                    self._reads.stop()
+                    return
+                self._take(self._next, line)
+                self._next += 1
 
     def _take(self, number: int, runs: list[Run]) -> None:
         is_known = number < len(self._lines)

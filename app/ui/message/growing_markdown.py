@@ -11,11 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from app.ui.message.markdown import (
-    CHANGING,
-    CHANGING_WEIGHT,
     CHUNK_CHARS,
-    SHAPED,
-    SHAPED_WEIGHT,
     Block,
     BlockKind,
     footnote_labels,
@@ -25,16 +21,7 @@ from app.ui.message.markdown import (
     word_start,
 )
 
-WINDOW = 2_500  # in weights: reading and drawing so many plain letters takes some 5 ms
-# What costs more than a letter: marks, the ends of lines, what is spelled out, other scripts.
-_HEAVY = re.compile(
-    r"[\n\[!|\\$*_~`<>&\]()#+=:{}%@^\-"
-    r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
-    f"|{SHAPED.pattern}|{CHANGING.pattern}"
-)
-_WEIGHTS = {"\n": 36, "[": 30, "!": 10, "|": 10, "*": 13, "_": 10, "~": 10, "\\": 9, "$": 15, "<": 8}
-_WEIGHTS |= {"-": 11, ">": 8, "`": 7} | dict.fromkeys("]{}#@%^&", 10) | dict.fromkeys("()+=:", 6)
-_SPELLED_OUT = 40
+WINDOW = 1_500  # characters that are read at once: 4 ms of plain prose
 MAX_LABELS = 100  # of footnotes
 # Endings that would render differently until the next character comes.
 _HALF_MARK = re.compile(
@@ -104,11 +91,10 @@ class GrowingMarkdown:
         while not self.is_read:
             self.read_on()
 
-    def read_on(self) -> int:
-        """The next window. Returns what it weighs."""
+    def read_on(self) -> None:
+        """The next window."""
         self._skip_empty_lines()
-        end = _window_end(self._shown, self._base, WINDOW - _weight(self._head))
-        weight = _weight(self._shown[self._base : end])
+        end = _window_end(self._shown, self._base, WINDOW - len(self._head) - len(self._fence))
         fresh = self._parsed(end)
         self._blocks[self._num_done :] = fresh
         tops = [index for index, block in enumerate(fresh) if not block.joins]
@@ -125,7 +111,6 @@ class GrowingMarkdown:
             self._cut(end, fresh)
         else:  # empty lines follow
             self._settle_at(end, self._num_done + len(fresh))
-        return weight
 
     def _skip_empty_lines(self) -> None:
         """A window begins where a block does, so that it is the same however the text came."""
@@ -200,26 +185,11 @@ class GrowingMarkdown:
 
 
 def _window_end(text: str, start: int, size: int) -> int:
-    """Where a line begins, if one does: reading so much costs no more than so many letters."""
+    """Where a line begins, if one does."""
     end = start + max(WINDOW // 4, size)
-    for found in _HEAVY.finditer(text, start, end):
-        if found.start() >= end:
-            break
-        end = max(found.start(), end - _weight_of(found[0]) + 1)
     if end >= len(text):
         return len(text)
-    end = max(end, start + 1)
     return text.rfind("\n", start, end) + 1 or end
-
-
-def _weight(text: str) -> int:
-    return len(text) + sum(_weight_of(mark) - 1 for mark in _HEAVY.findall(text))
-
-
-def _weight_of(mark: str) -> int:
-    if SHAPED.match(mark):
-        return SHAPED_WEIGHT
-    return _WEIGHTS.get(mark, CHANGING_WEIGHT if mark.isalpha() else _SPELLED_OUT)
 
 
 def _without_half(source: str) -> str:

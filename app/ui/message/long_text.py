@@ -17,10 +17,8 @@ from app.ui.base.text_parts import STEPPER, Stepper, part_starts
 from app.ui.message.folding import fold, unfold
 from app.ui.message.passages import Kind, Passage
 from app.ui.message.safe_browser import SafeBrowser
-from app.ui.message.slices import slices
 from app.ui.message.text_part import TextPart
 
-BYTES_PER_WEIGHT = 2
 MIN_LETTER = 2  # pixels
 
 
@@ -152,6 +150,5 @@ class LongText(QWidget):
         if shown != self._shown:
             self._shown = shown
             self._text.show_plain(shown)
-            slices().work += len(shown.encode(errors="replace")) // BYTES_PER_WEIGHT
         if self.num_parts > 1:
             self.stepper.show_part(part, self.num_parts)

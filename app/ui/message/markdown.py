@@ -18,22 +18,12 @@ from app.ui.message.markdown_html import parse, parse_inline, parse_outline, saf
 CHUNK_CHARS = 2_000  # of a list or a paragraph: drawing that many takes 2 ms
 TABLE_CHUNK_CHARS = 1_000  # 5 ms
 MAX_TOKENS = 500  # in a piece of a list or a table
-CODE_WEIGHT = 2_000  # a view of its own
 MAX_SENTENCES = 50  # among which one is sought that ends a piece
 
 _FOOTNOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:", re.MULTILINE)
 # Inside a paragraph: after a sentence, and where no mark is open that could belong to what follows.
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？\n])[ \n]*(?=[^\W\d_])")
 _WORD = re.compile(r"(?<=\s)[^\W\d_]")
-# Marks, letters that change with those beside them, and those that most fonts lack: Chinese, emoji.
-SHAPED = re.compile(
-    "[\u0300-\u036f\u0590-\u0eff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ufaff\ufb1d-\ufefe\uff00-\uffef"
-    "\U0001f000-\U0003ffff]"
-)
-_LATIN, _GREEK, _CYRILLIC = "A-Za-z\u00c0-\u02ff", "\u0370-\u03ff", "\u0400-\u058f"
-# A letter that is followed by one of another script: rare in prose, and there Qt ends a run of text.
-CHANGING = re.compile(f"[{_GREEK}](?=[{_LATIN}{_CYRILLIC}])|[{_CYRILLIC}](?=[{_LATIN}{_GREEK}])")
-SHAPED_WEIGHT, CHANGING_WEIGHT = 3, 12
 _PAIRED = re.compile(r"\\.|[`*_~$\[\]<>]")
 
 
@@ -48,8 +38,7 @@ class Block:
     """A top-level block, or a piece of a long one, from offset `start` of the source on.
 
     Code has no HTML, the others no code. `joins`: continues the block before. A piece of a long table has the
-    source of its `head` and the `widths` of its columns, in percent. `weight`: what it costs to draw, in
-    Latin letters of HTML.
+    source of its `head` and the `widths` of its columns, in percent.
     """
 
     kind: BlockKind
@@ -61,7 +50,6 @@ class Block:
     joins: bool = False
     head: str = ""
     widths: tuple[int, ...] = ()
-    weight: int = 0
 
 
 def parse_blocks(
@@ -76,10 +64,7 @@ def parse_blocks(
     env: EnvType = {"footnotes": {"refs": {f":{label}": -1 for label in known}, "list": {}}}
     head = table.head if table else ""
     reader = _Reader(head + source, env, table)
-    return [
-        replace(block, start=max(0, block.start - len(head)), weight=_weight(block))
-        for block in reader.blocks()
-    ]
+    return [replace(block, start=max(0, block.start - len(head))) for block in reader.blocks()]
 
 
 def inner_start(source: str) -> int | None:
@@ -97,13 +82,6 @@ def word_start(text: str) -> int:
     """Where the last word begins, if there is one in the last quarter, or else its end."""
     starts = [found.start() for found in _WORD.finditer(text, 3 * len(text) // 4)]
     return starts[-1] if starts else len(text)
-
-
-def _weight(block: Block) -> int:
-    if block.kind is BlockKind.CODE:
-        return CODE_WEIGHT
-    num_shaped, num_changing = (len(each.findall(block.html)) for each in (SHAPED, CHANGING))
-    return len(block.html) + SHAPED_WEIGHT * num_shaped + CHANGING_WEIGHT * num_changing
 
 
 def footnote_labels(source: str) -> list[str]:

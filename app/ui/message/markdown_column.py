@@ -1,7 +1,7 @@
 """Markdown as a column of prose and code, redrawn only where it has changed. GUI thread.
 
-Never holds the window: what takes longer than a slice is read, drawn and laid out in those that follow, and
-of a text in very many pieces the end is shown as it was written.
+Never holds the window: what takes longer than a frame is read, drawn and laid out in those that follow. The
+end of a text in very many pieces is shown as it was written.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,12 +14,12 @@ from PySide6.QtWidgets import QWidget
 from app.look.fonts import code_font, reading_font
 from app.look.tokens import current
 from app.look.words import tr
+from app.ui.base.frame_budget import frame_budget
 from app.ui.message.code_block import CodeBlock
-from app.ui.message.growing_markdown import WINDOW, GrowingMarkdown
+from app.ui.message.growing_markdown import GrowingMarkdown
 from app.ui.message.long_text import LongText
 from app.ui.message.markdown import Block, BlockKind
 from app.ui.message.prose_pane import ProsePane
-from app.ui.message.slices import slices
 from app.ui.message.text_part import TextPart
 
 GAP = 10
@@ -27,9 +27,6 @@ TABLE_SEAM = 4  # what Qt leaves free around a table, so that two of its pieces 
 MAX_CHARS = 100_000
 MAX_PARTS = 200  # views of one text; each takes some 150 kB
 MAX_PANE_CHARS = 4_000  # of HTML: laying out a pane of this length takes a few milliseconds
-VIEW_WEIGHT = 500
-MAX_BEYOND = 0.5  # of a step, beyond the end of a slice: else it has to wait for the next
-LINE_CHARS = 10  # of the line that code ends in, for a weight: all of it is laid out again when it grows
 
 
 @dataclass(slots=True)
@@ -42,12 +39,6 @@ class _Part:
     zoom: int | None = None
     width: int = 0  # for which its height is right
     height: int = 0
-
-    @property
-    def weight(self) -> int:
-        code = self.group[0].code
-        last_line = len(code) - code.rfind("\n") - 1
-        return VIEW_WEIGHT + sum(block.weight for block in self.group) + last_line // LINE_CHARS
 
 
 class MarkdownColumn(QWidget):
@@ -94,7 +85,7 @@ class MarkdownColumn(QWidget):
             if self._rest_start == 0:
                 self._reader = GrowingMarkdown()
             self._reader.take(source, self._is_whole)
-            with slices().shared():
+            with frame_budget().shared():
                 self._read_on()
                 self._go_on()
 
@@ -134,7 +125,7 @@ class MarkdownColumn(QWidget):
         for part in self._parts:
             part.is_current = False
         if self._parts:
-            slices().wait(self, self._on_turn)
+            frame_budget().wait(self, self._on_turn)
 
     def arrange(self, width: int) -> int:
         self._lay_out(width)
@@ -152,17 +143,17 @@ class MarkdownColumn(QWidget):
         self.setFixedSize(width, y)
         return y
 
-    # In slices
+    # In pieces
 
     def _on_turn(self) -> None:
         self._go_on()
         self.height_changed.emit()  # whoever arranges it anew has the rest laid out, too
 
     def _go_on(self) -> None:
-        """Draws the next view or reads the next window, and so on until the shared slice is used up."""
+        """Draws the next view or reads the next window, and so on until the frame is spent."""
         while self._has_more:
-            if not slices().has_room(self._next_weight * (1 - MAX_BEYOND)):
-                slices().wait(self, self._on_turn)
+            if frame_budget().is_spent:
+                frame_budget().wait(self, self._on_turn)
                 return
             self._take_step()
 
@@ -181,10 +172,6 @@ class MarkdownColumn(QWidget):
         return next((part for part in self._parts if not part.is_current), None)
 
     @property
-    def _next_weight(self) -> int:
-        return part.weight if (part := self._next_part) else WINDOW
-
-    @property
     def _is_full(self) -> bool:
         return self._rest_start is not None
 
@@ -193,10 +180,9 @@ class MarkdownColumn(QWidget):
         self._width = width
         due = [part for part in self._parts if part.width != width or not part.is_current]
         due.sort(key=lambda part: part.view is None or part.view.visibleRegion().isEmpty())
-        end = slices().end
         for part in due:
-            if slices().work >= end and any(each.height for each in self._parts):
-                slices().wait(self, self._on_turn)
+            if frame_budget().is_spent and any(each.height for each in self._parts):
+                frame_budget().wait(self, self._on_turn)
                 return
             if not part.is_current:
                 self._draw(part)
@@ -207,7 +193,7 @@ class MarkdownColumn(QWidget):
 
     def _read_on(self) -> None:
         if not self._reader.is_read:
-            slices().work += self._reader.read_on()
+            self._reader.read_on()
         groups = list(islice(_groups(self._reader.blocks), MAX_PARTS + 1))
         has_rest = len(groups) > MAX_PARTS
         self._show_groups(groups[:MAX_PARTS], groups[-1][0].start if has_rest else None)
@@ -258,14 +244,12 @@ class MarkdownColumn(QWidget):
             _apply_fonts(part.view, self._zoom)
         _show(part.view, part.group)
         part.is_current, part.zoom, part.width = True, self._zoom, 0
-        slices().work += part.weight
         if self._width:
             self._arrange(part)
 
     def _arrange(self, part: _Part) -> None:
         assert part.view
         part.height, part.width = part.view.arrange(self._width), self._width
-        slices().work += part.weight
 
 
 def discard(view: QWidget | None) -> None:
@@ -274,7 +258,7 @@ def discard(view: QWidget | None) -> None:
         view.hide()
         for column in view.findChildren(MarkdownColumn):
             column.show_whole("")
-        slices().delete(view)
+        frame_budget().delete(view)
 
 
 def _text_part(index: int, view: ProsePane | CodeBlock) -> TextPart:
@@ -314,6 +298,6 @@ def _groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
             yield [block]
             continue
         group.append(block)
-        size += block.weight
+        size += len(block.html)
     if group:
         yield group

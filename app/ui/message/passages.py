@@ -353,3 +353,6 @@ def _run_html(run: Run) -> str:
 
 def _escaped(text: str) -> str:
     return html.escape(text, quote=False).replace("\n", "<br>")
+
+
+# U+FDD0.. and U+FFFC mean frames and objects inside a QTextDocument.

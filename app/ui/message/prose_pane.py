@@ -34,15 +34,14 @@ from app.look.icons import icon
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.copy_button import copy_text
+from app.ui.base.frame_budget import frame_budget
 from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold, unfold
-from app.ui.message.formulas import formulas
 from app.ui.message.markdown import Block
 from app.ui.message.markdown_html import COPY, MATH, formula_source
-from app.ui.message.math_image import Drawn, Formula
+from app.ui.message.math_image import Drawn, Formula, formulas
 from app.ui.message.passages import FAMILIES, Passage, passages
 from app.ui.message.safe_browser import LINE_HEIGHT, SafeBrowser
-from app.ui.message.slices import slices
 from app.ui.message.text_part import coloured
 
 _DISPLAYED = ("", "$$", "\\[")
@@ -69,7 +68,7 @@ class ProsePane(SafeBrowser):
         self._tokens = current()  # the colours it is drawn in
         self._room = 0  # for a formula, in pixels
         self._redraws = QTimer(self, singleShot=True, interval=30)
-        self._redraws.timeout.connect(lambda: slices().wait(self, self._redraw_with_formulas))
+        self._redraws.timeout.connect(lambda: frame_budget().wait(self, self._redraw_with_formulas))
         self.setAccessibleName(tr("Answer"))
         formulas().drawn.connect(self._on_drawn)
 

@@ -39,8 +39,7 @@ from app.ui.base.citations import SCHEME, is_citing, open_source, with_links
 from app.ui.base.copy_button import copy_text
 from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold
-from app.ui.message.link_doubts import Doubt, doubts
-from app.ui.message.link_prompt import LinkPrompt, real_target
+from app.ui.message.link_doubts import Doubt, LinkPrompt, doubts, real_target
 from app.ui.message.markdown_html import is_safe_link
 from app.ui.message.text_part import SelectedText, coloured
 

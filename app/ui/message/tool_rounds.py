@@ -1,25 +1,23 @@
 """The parts of an answer before its last one: what the model wrote, and a card for each call. GUI thread.
 
-They never hold the window: what takes longer than a slice is made in those that follow.
+They never hold the window: what takes longer than a frame is made in those that follow.
 """
 
-import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.chats.tool_use import ToolRound
+from app.ui.base.frame_budget import frame_budget
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.markdown_column import discard
-from app.ui.message.slices import slices
 from app.ui.message.text_part import TextPart
 from app.ui.message.tool_card import ToolCard
 from app.ui.message.tool_words import Naming, label_of
 
 GAP = 10
 CARD_GAP = 6
-BODY_WEIGHT, CARD_WEIGHT = 170, 130  # making an empty one, as the weights of texts are counted
 
 
 class ToolRounds(QWidget):
@@ -34,7 +32,6 @@ class ToolRounds(QWidget):
         self._rounds: Sequence[ToolRound] = ()
         self._is_growing = False
         self._parts: list[_RoundParts] = []  # of the first rounds; the others have to wait
-        self._is_waiting = False
 
     @property
     def cards(self) -> list[ToolCard]:
@@ -43,28 +40,26 @@ class ToolRounds(QWidget):
     def apply(self, rounds: Sequence[ToolRound], is_growing: bool) -> bool:
         """Whether its height may have changed. The last one may still be written."""
         self._rounds, self._is_growing = rounds, is_growing
-        return self._go_on(0 if self._is_waiting else slices().end)  # what waits has its turn
+        return self._go_on()
 
     def _on_turn(self) -> None:
-        self._go_on(slices().end)
+        self._go_on()
         self.height_changed.emit()
 
-    def _go_on(self, end: float) -> bool:
-        """Makes one round after the other, until so much has been done. Whether something has changed."""
-        end -= (end - slices().work) / 2  # the other half is for laying it out
+    def _go_on(self, *, is_hurried: bool = False) -> bool:
+        """Makes one round after the other until the frame is spent. Whether something has changed."""
         has_changed = len(self._parts) > len(self._rounds)
         while len(self._parts) > len(self._rounds):
             self._parts.pop().discard()
         for number, each in enumerate(self._rounds):
             if number == len(self._parts):
-                if slices().work >= end:
+                if number and frame_budget().is_spent and not is_hurried:
                     break
                 self._parts.append(_RoundParts(self))
             is_growing = self._is_growing and number == len(self._rounds) - 1 and not each.uses
-            has_changed |= self._parts[number].apply(each, is_growing, self.naming, end)
-        self._is_waiting = not self._is_whole
-        if self._is_waiting:
-            slices().wait(self, self._on_turn)
+            has_changed |= self._parts[number].apply(each, is_growing, self.naming, is_hurried)
+        if not self._is_whole:
+            frame_budget().wait(self, self._on_turn)
         return has_changed
 
     @property
@@ -74,7 +69,7 @@ class ToolRounds(QWidget):
     def finish(self) -> None:
         """Makes what is left of it, at once."""
         if not self._is_whole:
-            self._go_on(math.inf)
+            self._go_on(is_hurried=True)
         for part in self._parts:
             part.body.column.finish()
 
@@ -120,7 +115,6 @@ class ToolRounds(QWidget):
         body.set_plain(self._is_plain)
         body.height_changed.connect(self.height_changed)
         body.show()
-        slices().work += BODY_WEIGHT
         return body
 
     def new_card(self) -> ToolCard:
@@ -129,7 +123,6 @@ class ToolRounds(QWidget):
         card.height_changed.connect(self.height_changed)
         card.decided.connect(self.decided)
         card.show()
-        slices().work += CARD_WEIGHT
         return card
 
 
@@ -143,7 +136,7 @@ class _RoundParts:
         self.cards: list[ToolCard] = []
         self.is_whole = False
 
-    def apply(self, each: ToolRound, is_growing: bool, naming: Naming, end: float) -> bool:
+    def apply(self, each: ToolRound, is_growing: bool, naming: Naming, is_hurried: bool) -> bool:
         """Whether something has changed. Cards that have to wait are not there yet."""
         shown = (each, len(each.content), len(each.reasoning), is_growing)
         has_changed = shown != self._shown or len(each.uses) != len(self.cards)
@@ -152,8 +145,10 @@ class _RoundParts:
             self.body.show_read(each.reasoning, each.content, is_growing)
         while len(self.cards) > len(each.uses):
             discard(self.cards.pop())
-        while len(self.cards) < len(each.uses) and slices().work < end:
+        while len(self.cards) < len(each.uses):
             self.cards.append(self._page.new_card())
+            if frame_budget().is_spent and not is_hurried:
+                break
         self.is_whole = len(self.cards) == len(each.uses)
         for card, use in zip(self.cards, each.uses, strict=False):
             has_changed |= card.apply(use, label_of(use, naming))

@@ -11,8 +11,7 @@ from app.services.services import Services
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.models.model_commands import ModelCommands
 from app.ui.tabs.chat_tabs import ChatTabs
-from app.ui.transcript.empty_chat import EmptyChat
-from app.ui.transcript.greeting import Greeting, Primary, greeting
+from app.ui.transcript.empty_chat import EmptyChat, Greeting, Primary, greeting
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView

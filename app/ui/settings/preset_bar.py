@@ -12,7 +12,7 @@ from app.look.layouts import hbox
 from app.look.plain_text import as_tab_text, one_line
 from app.look.popups import Menu
 from app.look.words import tr
-from app.ui.base.escape import keeps_escape
+from app.ui.base.keyboard import keeps_escape
 
 MAX_SHOWN_CHARS = 28
 

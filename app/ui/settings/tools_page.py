@@ -21,8 +21,8 @@ from app.protocol.errors import InvalidRequestError
 from app.services.preferences import Preferences
 from app.services.tools import ServerState, ToolService
 from app.tools.server_config import ServerConfig
+from app.ui.base.keyboard import chain_down
 from app.ui.base.notices import UNDO_FOR_MS
-from app.ui.base.reading_order import chain_down
 from app.ui.settings.approval_row import ApprovalRow
 from app.ui.settings.paste_dialog import InputsDialog, PasteDialog
 from app.ui.settings.server_dialog import ServerDialog

@@ -20,8 +20,8 @@ from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, heading, on
 from app.look.tokens import current
 from app.look.words import tr, tr_n
 from app.ui.base.fuzzy import fold
+from app.ui.base.keyboard import chain_down
 from app.ui.base.page_panel import PagePanel, scrolled
-from app.ui.base.reading_order import chain_down
 from app.ui.base.setting_controls import Switch
 from app.ui.settings.tool_choice import Keys, has_all, is_chosen, key_of, with_all, with_tool
 

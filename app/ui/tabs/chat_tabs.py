@@ -12,22 +12,19 @@ from PySide6.QtWidgets import QWidget
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.look.layouts import vbox
-from app.look.theme import polish
 from app.protocol.report import HibernatedChat, StepReport
 from app.ui.base.notices import Notices
 from app.ui.base.panes import has_focus
-from app.ui.message.slices import slices
 from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.split_pages import SplitPages
 from app.ui.tabs.tab import Tab
-from app.ui.tabs.tab_strip import TabStrip
+from app.ui.tabs.tab_bar import TabStrip
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
 
 # Views kept for the chats shown last; others are recreated. A view takes about 3 MiB.
 MAX_VIEWS = 12
-SPARE_AFTER_MS = 400  # when what is shown has been drawn
 
 
 class ChatTabs(QWidget):
@@ -65,8 +62,6 @@ class ChatTabs(QWidget):
         self.pages = SplitPages(self)
         self._column = vbox(self.strip, notices, (self.pages, 1), on=self, spacing=0)
         self._titles_timer = QTimer(self, singleShot=True, interval=0)  # once, even if 1,000 tabs open
-        self._spare: ChatView | None = None  # for the next chat
-        self._spare_timer = QTimer(self, singleShot=True, interval=SPARE_AFTER_MS)
         self._connect()
         if first_page:
             self.pages.show_pages([first_page], 0)
@@ -179,7 +174,6 @@ class ChatTabs(QWidget):
         self._workspace.current_changed.connect(self._on_workspace_current_changed)
         self._workspace.pinned.connect(self._on_pinned)
         self._titles_timer.timeout.connect(self._emit_titles)
-        self._spare_timer.timeout.connect(lambda: slices().wait(self, self._make_spare))
         self.strip.new_requested.connect(self._workspace.new_chat)
         self.strip.current_changed.connect(self.show_index)
         self.strip.moved.connect(self._on_moved)
@@ -323,35 +317,14 @@ class ChatTabs(QWidget):
             ChatView,  # with all that reads Markdown: the window is shown without
         )
 
-        if first_page := self._take_first_page(tab):
-            view = ChatView(self.pages.ground, first_page)
-        else:
-            view, self._spare = self._spare or ChatView(self.pages.ground), None
+        view = ChatView(self.pages.ground, self._take_first_page(tab))
         view.open(tab.session, self._n_ctx)
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
         view.fork_requested.connect(self._on_fork_requested)
         view.notebook_requested.connect(self._workspace.new_notebook)
         self.view_made.emit(view)
-        self._spare_timer.start()
         return view
-
-    def _make_spare(self) -> None:
-        """So that the next chat is there at once: making a view takes longer than a frame."""
-        from app.ui.tabs.chat_view import ChatView
-
-        if self._spare is None:
-            self._spare = ChatView(self.pages.ground)
-            self._make_part_of_spare()
-
-    def _make_part_of_spare(self) -> None:
-        if self._spare:
-            has_more = self._spare.make_part()
-            slices().wait(self._spare, self._make_part_of_spare if has_more else self._polish_spare)
-
-    def _polish_spare(self) -> None:
-        if self._spare:
-            polish(self._spare)
 
     def _take_first_page(self, tab: Tab) -> FirstPage | None:
         """The first page, for the first current chat only."""

@@ -1,6 +1,5 @@
 """One tab's page: its transcript, or the empty-chat page, and the composer. GUI thread."""
 
-from collections.abc import Generator
 from functools import cached_property
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -35,6 +34,7 @@ from app.protocol.request import Overflow, Role
 from app.ui.base.chat_title import shown_title
 from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped_model import drop_text, dropped_files
+from app.ui.base.frame_budget import frame_budget
 from app.ui.base.given_picture import has_picture, picture_bytes
 from app.ui.base.media_saving import play_sound, save_media
 from app.ui.base.picture_viewer import PictureViewer, viewed
@@ -44,13 +44,11 @@ from app.ui.composer.composer import Composer
 from app.ui.composer.message_draft import MessageDraft
 from app.ui.composer.message_editor import MessageEditor
 from app.ui.message.markdown_column import discard
-from app.ui.message.slices import slices
 from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.notebook_page import NotebookPage
 from app.ui.transcript.answer_text import answer_ended_text
 from app.ui.transcript.empty_chat import EmptyChat
-from app.ui.transcript.find_bar import FindBar
-from app.ui.transcript.find_in_chat import FindInChat
+from app.ui.transcript.find_in_chat import FindBar, FindInChat
 from app.ui.transcript.message_picker import MessagePicker
 from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.transcript_actions import TranscriptActions
@@ -70,16 +68,14 @@ class ChatView(QWidget):
     empty_made = Signal(object)  # its EmptyChat
     notebook_requested = Signal()
 
-    transcript: Transcript  # these and others once they are made
-    composer: Composer
-    session: ChatSession  # once it is open
+    session: ChatSession  # these once it is open
     turn_actions: TranscriptActions
     thumbnails: Thumbnails
     message_draft: MessageDraft
     notebook: NotebookPage | None = None
 
     def __init__(self, parent: QWidget | None = None, first_page: FirstPage | None = None) -> None:
-        """What does not depend on the chat is made in parts. The composer has the first page's editor."""
+        """The composer has the first page's editor."""
         super().__init__(parent)
         self._first_page = first_page
         self.setAcceptDrops(True)
@@ -90,30 +86,18 @@ class ChatView(QWidget):
         self._n_ctx = 0
         self._is_hibernated = False
         self._encoding: Encoding | None = None  # of its pictures, which its answer waits for
-        self._parts = self._make_parts()
-
-    def make_part(self) -> bool:
-        """Makes the next part, for a slice of its own: False with the last one. `open` makes what is left."""
-        return next(self._parts, False)
-
-    def _make_parts(self) -> Generator[bool]:
         self.transcript = Transcript(Chat(), self)
         self._pages = QStackedLayout()
         self._pages.addWidget(self.transcript)
         self.model_line = Strip(FORMER_MODEL, self)
-        yield True
         editor = self._first_page.hand_over() if self._first_page else MessageEditor(self)
-        yield True
         self.composer = Composer(self, editor)
-        yield True
         self.overlay = DropOverlay(self)
         self._lay_out()
         self._bound_composer()
 
     def open(self, session: ChatSession, n_ctx: int = 0) -> None:
         """Once. From now on it shows this chat, which can have so much of the context."""
-        while self.make_part():
-            pass
         self.session = session
         self._n_ctx = n_ctx
         self.transcript.show_chat(session.chat)
@@ -226,10 +210,10 @@ class ChatView(QWidget):
         return self.findChild(TurnEditor) is not None
 
     def give_up(self) -> None:
-        """It is deleted, in slices; its session may be so before."""
+        """It is deleted, in pieces; its session may be so before."""
         self.message_draft.stop()
         self.hide()
-        self.transcript.selection.when_copied(lambda: slices().wait(self, lambda: discard(self)))
+        self.transcript.selection.when_copied(lambda: frame_budget().wait(self, lambda: discard(self)))
 
     def show_words(self, turn: Turn, words: str) -> None:
         """Scrolls to a message and marks the searched words."""

@@ -73,9 +73,9 @@ class TreeCommands(QObject):
 
     def _last_turn_in(self, slot: SlotSnapshot) -> Turn | None:
         """Of the answer that is computed there, or of the one that was computed last."""
-        if slot.request_id and (asking := self._workspace.session_asking(slot.request_id)):
-            return asking.turn_of(slot.request_id)
         session = self._workspace.session_of(slot.chat_id or "")
+        if session and slot.request_id and (answer := session.turn_of(slot.request_id)):
+            return answer
         answered = (
             (turn for turn in session.chat.all_turns() if turn.usage.num_prompt_tokens) if session else ()
         )

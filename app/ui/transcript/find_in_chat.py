@@ -1,28 +1,33 @@
 """Searches one chat: counts matches in the text, marks them in views, goes to each.
 
-A long chat is searched in slices, so that the window stays responsive. GUI thread.
+A long chat is searched in pieces, so that the window stays responsive. GUI thread.
 """
 
-import time
+from __future__ import annotations
+
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QTimer, Slot
-from PySide6.QtGui import QColor, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QColor, QKeyEvent, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QApplication, QLineEdit, QTextEdit, QWidget
 
 from app.chats.chat import Chat, Turn
+from app.look.bars import Bar
+from app.look.buttons import IconButton
+from app.look.fonts import tabular
+from app.look.layouts import STRETCH, hbox
+from app.look.plain_text import PlainLabel
 from app.look.tokens import current
 from app.look.words import tr
+from app.ui.base.frame_budget import frame_budget
 from app.ui.message.message_text import searched_texts
 from app.ui.message.text_part import SelectedText, coloured
-from app.ui.transcript.find_bar import FindBar
 from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.turn_view import TurnView
 
 TYPING_MS = 120  # of a pause in typing
-SLICE_S = 0.006
 MAX_MARKS = 2_000  # in one view
 
 
@@ -118,15 +123,15 @@ class FindInChat(QObject):
 
     @Slot()
     def _read(self) -> None:
-        """Searches for a few milliseconds, then yields to the event loop."""
-        deadline = time.perf_counter() + SLICE_S
-        for match in self._reading or ():
-            if match:
-                self._matches.append(match)
-            elif time.perf_counter() > deadline:
-                self._reads.start()
-                self._show_count()
-                return
+        """Searches until the frame is spent, then yields to the event loop."""
+        with frame_budget().shared():
+            for match in self._reading or ():
+                if match:
+                    self._matches.append(match)
+                elif frame_budget().is_spent:
+                    self._reads.start()
+                    self._show_count()
+                    return
         self._reading = None
         if self._matches:
             self._go_to(self._nearest())
@@ -221,3 +226,86 @@ def _selected_words(widget: QWidget | None) -> str:
 def _one_line(selected: str) -> str:
     """Only words within one line are a search term."""
     return selected if len(selected) <= 200 and not {"\n", "\u2029"} & set(selected) else ""
+
+
+SIDE = 28
+FIELD_WIDTH = 260
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+class FindBar(Bar):
+    """Enter and F3 go to the next match, with Shift to the previous one; Esc closes."""
+
+    query_changed = Signal()
+    step_requested = Signal(int)  # 1 to the next, -1 to the one before
+    closed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.field = QLineEdit(self)
+        self.field.setPlaceholderText(tr("Find in this chat"))
+        self.field.setAccessibleName(tr("Find in this chat"))
+        self.field.setFixedWidth(FIELD_WIDTH)
+        self.count = PlainLabel(parent=self, tone="muted")
+        self.count.setFont(tabular(self.count.font()))
+        self.case = IconButton("case-sensitive", tr("Match case"), SIDE, self)
+        self.case.setCheckable(True)
+        self.previous = IconButton("chevron-up", tr("Previous match (Shift+F3)"), SIDE, self)
+        self.previous.setProperty("command", "chat.find-previous")
+        self.next = IconButton("chevron-down", tr("Next match (F3)"), SIDE, self)
+        self.next.setProperty("command", "chat.find-next")
+        self.close_button = IconButton("x", tr("Close (Esc)"), SIDE, self)
+        self._lay_out()
+        self.field.textChanged.connect(self.query_changed)
+        self.case.toggled.connect(self.query_changed)
+        self.previous.clicked.connect(lambda: self.step_requested.emit(-1))
+        self.next.clicked.connect(lambda: self.step_requested.emit(1))
+        self.close_button.clicked.connect(self.closed)
+        self.setFocusProxy(self.field)
+        self.hide()
+
+    @property
+    def query(self) -> str:
+        return self.field.text()
+
+    @property
+    def matches_case(self) -> bool:
+        return self.case.isChecked()
+
+    def show_count(self, text: str, can_step: bool) -> None:
+        self.count.setText(text)
+        self.previous.setEnabled(can_step)
+        self.next.setEnabled(can_step)
+
+    def _lay_out(self) -> None:
+        hbox(
+            STRETCH,
+            self.count,
+            10,
+            self.field,
+            4,
+            self.case,
+            self.previous,
+            self.next,
+            self.close_button,
+            on=self,
+            margins=(16, 6, 12, 6),
+            spacing=2,
+        )
+
+    def event(self, event: QEvent) -> bool:
+        """Takes its keys before the window's shortcuts: Esc would stop an answer."""
+        is_override = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        if is_override and event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_F3):  # type: ignore[attr-defined]
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if event.key() == Qt.Key.Key_Escape:
+            self.closed.emit()
+        elif event.key() in (*_ENTER, Qt.Key.Key_F3):
+            self.step_requested.emit(-1 if is_back else 1)
+        else:
+            super().keyPressEvent(event)

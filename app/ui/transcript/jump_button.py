@@ -1,7 +1,7 @@
-"""The button that scrolls to the end, with a badge for new turns there. GUI thread."""
+"""The end of a page: the button that scrolls there, and the fade over text that goes on below. GUI thread."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.look.fonts import small_font
@@ -67,3 +67,27 @@ class JumpButton(QToolButton):
         paint_rounded(painter, badge, self.BADGE / 2, fill=tokens.accent)
         painter.setPen(QColor(tokens.on_accent))
         painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, text)
+
+
+HEIGHT = 28
+
+
+class EdgeFade(QWidget):
+    """Lets the text fade at the page's lower edge as long as there is more below."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def place(self, width: int, bottom: int) -> None:
+        self.setGeometry(0, bottom - HEIGHT, width, HEIGHT)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        page = QColor(current().window)
+        clear = QColor(page)
+        clear.setAlpha(0)
+        gradient = QLinearGradient(0, 0, 0, HEIGHT)
+        gradient.setColorAt(0, clear)
+        gradient.setColorAt(1, page)
+        QPainter(self).fillRect(self.rect(), gradient)

@@ -3,15 +3,33 @@
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
+from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, QUrl
-from PySide6.QtGui import QClipboard, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import (
+    QClipboard,
+    QColor,
+    QFocusEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QTextCursor,
+)
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
+from shiboken6 import isValid
 
 from app.inspector.lens_text import sentences_of
+from app.look.icons import icon
+from app.look.popups import Menu
+from app.look.tokens import current
+from app.look.words import tr
 from app.ui.message.safe_browser import SafeBrowser
 from app.ui.message.text_part import SelectedText, TextPart
 from app.ui.transcript.selection import PageSelection, Point
+from app.ui.transcript.turn_actions import TurnAction, menu_label
 from app.ui.transcript.turn_view import TurnView
 from app.ui.transcript.view_pool import ViewPool
 
@@ -262,3 +280,108 @@ def _distance(rect: QRect, place: QPoint) -> int:
     dx = max(rect.left() - place.x(), 0, place.x() - rect.right())
     dy = max(rect.top() - place.y(), 0, place.y() - rect.bottom())
     return dx * dx + dy * dy
+
+
+class PageFocus(QObject):
+    """Connected only while the page is shown: the application signals every change to all pages."""
+
+    moved = Signal(bool)  # whether the page, or something in it, has the focus now
+
+    def __init__(self, views: ViewPool, page: QWidget) -> None:
+        super().__init__(page)
+        self._views = views
+        self._page = page
+        self._listens = False
+        self.view: TurnView | None = None  # the one with the focus
+
+    def listen(self) -> None:
+        application = QApplication.instance()
+        if isinstance(application, QApplication) and not self._listens:
+            self._listens = True
+            application.focusChanged.connect(self._on_focus_changed)
+
+    def end(self) -> None:
+        application = QApplication.instance()
+        if isinstance(application, QApplication) and self._listens:
+            self._listens = False
+            application.focusChanged.disconnect(self._on_focus_changed)
+        self._set_view(None)
+
+    def chain(self, first: QWidget, last: QWidget) -> None:
+        """Tab goes down the page, whatever the order of creation."""
+        chain = [first]
+        for view in self._views.live:
+            chain += view.focus_chain()
+        for before, widget in pairwise([*chain, last]):
+            QWidget.setTabOrder(before, widget)
+
+    @Slot("QWidget*", "QWidget*")
+    def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
+        self._set_view(self._views.with_widget(new) if new else None)
+        self.moved.emit(new is not None and (new is self._page or self._page.isAncestorOf(new)))
+
+    def _set_view(self, view: TurnView | None) -> None:
+        if view is self.view:
+            return
+        if self.view:
+            self.view.set_has_focus(False)
+        self.view = view
+        if view:
+            view.set_has_focus(True)
+
+
+LINE_WIDTH = 2
+_BY_KEYS = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
+
+
+class FocusLine(QWidget):
+    """At the left edge of the pane. Not shown for focus by mouse, where the place is obvious."""
+
+    def __init__(self, pane: QWidget) -> None:
+        super().__init__(pane)
+        self._pane = pane
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+        pane.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if not isValid(self._pane):  # it is being deleted, and so loses the focus
+            return False
+        if isinstance(event, QFocusEvent):
+            self.setGeometry(0, 0, LINE_WIDTH, self._pane.height())
+            self.setVisible(event.gotFocus() and event.reason() in _BY_KEYS)
+            self.raise_()
+        elif event.type() == QEvent.Type.Resize:
+            self.resize(LINE_WIDTH, self._pane.height())
+        return False
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        QPainter(self).fillRect(self.rect(), QColor(current().accent))
+
+
+class SelectionMenu(Menu):
+    """Lives as long as it is open."""
+
+    def __init__(self, selection: PageSelection, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        copy = self.addAction(icon("copy"), tr("&Copy"))
+        copy.setShortcut(QKeySequence.StandardKey.Copy)  # shown; the page has the key
+        copy.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        copy.triggered.connect(lambda: selection.copy())
+        markdown = self.addAction(tr("Copy as &Markdown"))
+        markdown.triggered.connect(lambda: selection.copy(is_markdown=True))
+        self.addSeparator()
+        everything = self.addAction(tr("Select &all messages"))
+        everything.setShortcut(QKeySequence.StandardKey.SelectAll)
+        everything.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        everything.triggered.connect(selection.select_all)
+
+    def add_lens(self, show: Callable[[], None]) -> None:
+        """For what is selected in an answer."""
+        self.addSeparator()
+        self.addAction(icon("search"), menu_label(TurnAction.LENS)).triggered.connect(lambda: show())

@@ -4,7 +4,6 @@ Remembers points in messages, so it stays while the page scrolls and an answer g
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from math import inf
@@ -25,7 +24,6 @@ from app.ui.transcript.view_pool import ViewPool
 FIRST: Key = ()  # before and after all texts of a message
 LAST: Key = (inf,)
 EVERYTHING = 2**31 - 1
-SLICE_S = 0.008  # of reading what is copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +137,12 @@ class PageSelection(QObject):
 
     async def _copies(self) -> AsyncIterator[tuple[list[Passage], str]]:
         """Of each message: what is selected of it, and that as Markdown."""
-        begun, span = time.perf_counter(), self._span()
+        span = self._span()
         rows = range(span[0][0], span[1][0] + 1) if span else range(0)
         for turn in [self._page.rows[row] for row in rows]:
             if passages := self._passages(turn):
                 yield passages, written_text(turn) if self._has_all_of(turn) else as_markdown(passages)
-            if time.perf_counter() - begun > SLICE_S:
-                await asyncio.sleep(0)
-                begun = time.perf_counter()
+            await asyncio.sleep(0)
 
     def _passages(self, turn: Turn) -> list[Passage]:
         row, span = self._page.row_of(turn), self._span()

@@ -12,25 +12,21 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QLabel, QScrollBar, QWidget
 
-from app.bridge.rounds import PatientTimer
 from app.chats.chat import Chat, Turn
 from app.look.words import tr
 from app.protocol.request import Role
+from app.ui.base.frame_budget import frame_budget
 from app.ui.base.proportions import COLUMN_MARGIN as MARGIN
 from app.ui.base.thumbnails import Thumbnails
-from app.ui.message.slices import slices
 from app.ui.message.text_part import SelectedText, TextPart
 from app.ui.message.tool_words import Naming
 from app.ui.transcript.answer_view import FOOTER, AnswerView
 from app.ui.transcript.compare_view import CompareView
-from app.ui.transcript.edge_fade import EdgeFade
-from app.ui.transcript.jump_button import JumpButton
+from app.ui.transcript.jump_button import EdgeFade, JumpButton
 from app.ui.transcript.page import Anchor, Page
-from app.ui.transcript.page_focus import FocusLine, PageFocus
 from app.ui.transcript.queue_view import QueueView
-from app.ui.transcript.selecting import Selecting
+from app.ui.transcript.selecting import FocusLine, PageFocus, Selecting, SelectionMenu
 from app.ui.transcript.selection import PageSelection
-from app.ui.transcript.selection_menu import SelectionMenu
 from app.ui.transcript.turn_actions import Place, TurnAction
 from app.ui.transcript.turn_view import NO_PROGRESS, Progress, TurnView
 from app.ui.transcript.user_view import UserView
@@ -42,9 +38,7 @@ REST_PER_COST = 50  # what took 2 ms is followed by 100 ms of rest; painting tak
 MAX_REST_MS = 400
 NUM_AROUND = 3  # rows with widgets on each side of what is in sight
 MAX_PASSES = 8
-VIEW_WEIGHT = 1_500  # making one takes 3 ms
 FREE_AFTER_MS = 60_000  # a hidden chat needs no widgets
-AHEAD: dict[type[TurnView], Role] = {UserView: Role.USER, AnswerView: Role.ASSISTANT}  # for what is said next
 
 
 class Transcript(QAbstractScrollArea):
@@ -76,7 +70,6 @@ class Transcript(QAbstractScrollArea):
         self._is_dirty = True
         self._is_all_dirty = True  # not only the last answer
         self._is_placing = False
-        self._filled: Turn | None = None  # the last whose text was taken ahead
         self._next_frame_at = 0.0
         self._dress()
         self.queue = QueueView(self.viewport())
@@ -89,8 +82,8 @@ class Transcript(QAbstractScrollArea):
         self._focus.moved.connect(self._on_focus_moved)
         self.drawn.connect(self.selection.show)
         FocusLine(self)
-        self._frame = PatientTimer(self)
-        self._frame.due.connect(self._draw)
+        self._frame = QTimer(self, singleShot=True)
+        self._frame.timeout.connect(self._draw)
         self._frees = QTimer(self, singleShot=True, interval=FREE_AFTER_MS)
         self._frees.timeout.connect(self._views.free)
 
@@ -306,7 +299,7 @@ class Transcript(QAbstractScrollArea):
         if is_all_dirty:
             self._take_turns()
             self.queue.show_messages(self._chat.queue)
-        with slices().shared():
+        with frame_budget().shared():
             for view in self.live_views if is_all_dirty else self.live_views[-1:]:
                 self._refresh(view)
             self._place()
@@ -352,7 +345,7 @@ class Transcript(QAbstractScrollArea):
         self._is_placing = True
         try:
             self._fit_page()
-            with slices().shared():
+            with frame_budget().shared():
                 value = self._settle(self._follows_end and is_growth)
             self._set_bar(value)
             self._page.hold(value)
@@ -379,23 +372,18 @@ class Transcript(QAbstractScrollArea):
     def _settle(self, follows_end: bool) -> int:
         """Measures rows that become visible until nothing moves, and returns the scroll position.
 
-        No row is begun that has no room in the slice. What has to wait for the next frame is as high as it is
-        thought to be until then.
+        Once the frame is spent no other row is begun. Until it is measured its height is an estimate.
         """
         for _ in range(MAX_PASSES):
             value = self._page.max_value if follows_end else self._page.value
             self.rows_in_sight = self._page.rows_in_sight(value)
             held = self.rows_in_sight.stop - 1 if follows_end else self._page.anchor.row
             rows = sorted(self.rows_in_sight, key=lambda row: row != held)
-            due = (row for row in rows if row == held or self._is_ready(row) or self._has_room_for(row))
+            due = (row for row in rows if row == held or self._is_ready(row) or not frame_budget().is_spent)
             num_changed = sum(self._measure(row) for row in due)
             if not num_changed:
                 break
         return self._page.max_value if follows_end else self._page.value
-
-    def _has_room_for(self, row: int) -> bool:
-        """Whether the slice has."""
-        return slices().has_room(VIEW_WEIGHT + len(self._page.rows[row].text))
 
     def _measure(self, row: int) -> bool:
         """Whether its height has changed."""
@@ -425,7 +413,6 @@ class Transcript(QAbstractScrollArea):
 
     def _new_view(self, kind: type[TurnView], turn: Turn) -> TurnView:
         view = kind(turn, self.viewport())
-        slices().work += VIEW_WEIGHT
         view.hide()
         view.set_zoom(self._zoom)
         view.set_plain(self._is_plain)
@@ -463,8 +450,8 @@ class Transcript(QAbstractScrollArea):
             else:
                 view.hide()
         self.queue.move(self._page.column.left(), self._page.top_of(len(self._page.rows), value))
-        if self._next_ahead() or any(not self._is_ready(row) for row in around):
-            slices().wait(self, self._fill)
+        if any(not self._is_ready(row) for row in around):
+            frame_budget().wait(self, self._fill)
 
     def _around(self) -> range:
         rows = self.rows_in_sight
@@ -476,26 +463,11 @@ class Transcript(QAbstractScrollArea):
 
     @Slot()
     def _fill(self) -> None:
-        """One row in sight or around it, so that scrolling finds it ready, or a view for the next message.
-
-        A slice takes its text, the next one lays it out.
-        """
-        if not self.isVisible():
-            return
+        """Measures one row in sight or around it, so that scrolling finds it ready."""
         row = next((row for row in self._around() if not self._is_ready(row)), None)
-        if row is not None and self._page.rows[row] is not self._filled:
-            self._filled = self._filled_view(row).turn
-            slices().wait(self, self._fill)
-        elif row is not None:
+        if self.isVisible() and row is not None:
             self._measure(row)
             self._place(is_growth=self._is_at_end)
-        elif kind := self._next_ahead():
-            self._views.make_ahead(kind, Turn(AHEAD[kind], ""))
-            slices().wait(self, self._fill)
-
-    def _next_ahead(self) -> type[TurnView] | None:
-        """The kind of a view that is still to be made ahead."""
-        return next((kind for kind in AHEAD if self._views.lacks(kind)), None)
 
     @Slot(object, object)
     def _on_version_requested(self, turn: Turn, version: Turn) -> None:

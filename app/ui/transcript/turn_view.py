@@ -11,7 +11,7 @@ from app.chats.chat import Turn
 from app.look.fonts import reading_font
 from app.protocol.media import Encoding
 from app.protocol.report import SlotSnapshot
-from app.ui.base.reading_order import focus_chain
+from app.ui.base.keyboard import focus_chain
 from app.ui.base.thumbnails import Thumbnails
 from app.ui.message.message_text import written_text
 from app.ui.message.text_part import SelectedText, TextPart

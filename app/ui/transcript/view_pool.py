@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.chats.chat import Turn
-from app.look.theme import polish
 from app.ui.message.markdown_column import discard
 from app.ui.transcript.turn_view import TurnView
 
@@ -19,10 +18,9 @@ class ViewPool:
         self._make = make
         self._page = page
         self._views: dict[str, TurnView] = {}  # by turn id, most recently used last
-        self._ahead: dict[type[TurnView], TurnView] = {}  # for the next turns
 
     def __iter__(self) -> Iterator[TurnView]:
-        return iter((*self._views.values(), *self._ahead.values()))
+        return iter(tuple(self._views.values()))
 
     @property
     def live(self) -> list[TurnView]:
@@ -44,20 +42,11 @@ class ViewPool:
             self._hide(view)
             discard(view)
             view = None
-        view = view or self._ahead.pop(kind, None) or self._spare(kind) or self._make(kind, turn)
+        view = view or self._spare(kind) or self._make(kind, turn)
         self._views[turn.id] = view
         if view.turn is not turn:
             view.show_turn(turn)
         return view
-
-    def lacks(self, kind: type[TurnView]) -> bool:
-        """Whether the next turn would need a new one."""
-        return kind not in self._ahead and self._has_room
-
-    def make_ahead(self, kind: type[TurnView], turn: Turn) -> None:
-        """Showing a turn takes less than half the time if its widgets are there and have their style."""
-        self._ahead[kind] = view = self._make(kind, turn)
-        polish(view)
 
     def hand_over(self, turn: Turn, version: Turn, kind: type[TurnView]) -> None:
         """Another version replaces it in the same widget, keeping mouse and focus."""
@@ -78,15 +67,10 @@ class ViewPool:
         for view in [view for view in self if not view.editor]:
             self._views.pop(view.turn.id, None)
             discard(view)
-        self._ahead.clear()
-
-    @property
-    def _has_room(self) -> bool:
-        return len(self._views) + len(self._ahead) < MAX_VIEWS
 
     def _spare(self, kind: type[TurnView]) -> TurnView | None:
         """The longest hidden one of its kind, if there are enough."""
-        if self._has_room:
+        if len(self._views) < MAX_VIEWS:
             return None
         spare = next((view for view in self._views.values() if view.isHidden() and type(view) is kind), None)
         return self._views.pop(spare.turn.id) if spare else None

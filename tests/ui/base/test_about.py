@@ -1,7 +1,7 @@
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 
-from app.ui.base.about import About
+from app.ui.base.help_commands import About
 
 
 def test_diagnostics_can_be_copied_and_folders_opened(qtbot) -> None:

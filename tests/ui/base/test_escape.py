@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 
-from app.ui.base.escape import keeps_escape
+from app.ui.base.keyboard import keeps_escape
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.base.long_text_box import MAX_CHARS, LongTextBox
 from app.ui.base.setting import Setting
-from app.ui.base.text_parts import MIXED_PART, PART_BYTES
+from app.ui.base.text_parts import PART_BYTES
 
 LINE = "".join(f"sentence {number}. " for number in range(2_000))  # some 28,000 characters
 MOVE = QTextCursor.MoveOperation
@@ -53,11 +53,10 @@ def all_parts(box: Box) -> list[str]:
     [
         (LINE, PART_BYTES),
         ("word\n" + "\u4e00" * 30_000, PART_BYTES // 3 + 5),
-        ("word\n" + "a\u0411" * 15_000, MIXED_PART),
         ("abcdefghij\n" * 12_000, PART_BYTES),
         ("\n" * 60_000, 1_000),
     ],
-    ids=["a line", "a line of Chinese", "a line of two scripts", "many characters", "many lines"],
+    ids=["a line", "a line of Chinese", "many characters", "many lines"],
 )
 def test_a_text_that_is_too_long_to_be_laid_out_is_shown_in_parts(
     box: Box, text: str, num_chars: int

@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.look import marks
 from app.storage.list_rows import ChatSummary
 from app.ui.chats import sidebar, sidebar_model
-from app.ui.chats.sidebar import Sidebar
-from app.ui.chats.sidebar_menu import SidebarMenu
+from app.ui.chats.sidebar import Sidebar, SidebarMenu
 from app.ui.chats.sidebar_model import CHATS_TYPE, MARK
 from app.ui.chats.sidebar_rows import Kind, local_today
 

@@ -2,7 +2,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.storage.list_rows import ChatSummary
-from app.ui.chats.trash import TrashDialog
+from app.ui.chats.navigation import TrashDialog
 
 CHATS = [ChatSummary(one, one.title(), "", False, 0.0, 0.0, 2) for one in ("sums", "haiku")]
 

@@ -4,11 +4,11 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.ui.base.frame_budget import frame_budget
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.code_block import CodeBlock
 from app.ui.message.markdown_column import MAX_PARTS
 from app.ui.message.prose_pane import ProsePane
-from app.ui.message.slices import SLICE, slices
 
 SOURCE = """Intro with **bold** words.
 
@@ -211,6 +211,7 @@ def test_it_is_shown_so_too_while_it_grows_and_goes_on(frame: QWidget) -> None:
     assert body.plain_text() == "Another one"
 
 
+@pytest.mark.usefixtures("short_frames")
 def test_a_long_answer_is_drawn_in_turns_and_all_of_it_in_the_end(frame: QWidget, qtbot: QtBot) -> None:
     source = "\n\n".join(f"paragraph {n} " + "word " * 60 for n in range(100))
     body = AnswerBody(frame)
@@ -218,22 +219,22 @@ def test_a_long_answer_is_drawn_in_turns_and_all_of_it_in_the_end(frame: QWidget
     body.show_whole(source)
     first, num_first = body.arrange(500), len(body.parts)
     assert "paragraph 0 " in body.parts[0].plain_text()
-    qtbot.waitUntil(lambda: slices().num_waiting == 0)
+    qtbot.waitUntil(lambda: frame_budget().num_waiting == 0)
     assert body.height() > first
     assert len(body.parts) > num_first
     assert "paragraph 99 " in body.parts[-1].plain_text()
     assert body.height() == sum(part.height() for part in body.parts) + 10 * (len(body.parts) - 1)
 
 
+@pytest.mark.usefixtures("short_frames")
 def test_a_narrower_page_lays_out_a_long_answer_in_turns(frame: QWidget, qtbot: QtBot) -> None:
     body = whole(frame, "word " * 8_000)
     body.height_changed.connect(lambda: body.arrange(body.width()))
     body.arrange(500)
-    qtbot.waitUntil(lambda: slices().num_waiting == 0)
-    begin = slices().work
-    body.arrange(300)
-    assert slices().work - begin < 2 * SLICE
+    qtbot.waitUntil(lambda: frame_budget().num_waiting == 0)
+    with frame_budget().shared():
+        body.arrange(300)
     assert body.parts[0].width() == 300
     assert body.parts[-1].width() == 500
-    qtbot.waitUntil(lambda: slices().num_waiting == 0)
+    qtbot.waitUntil(lambda: frame_budget().num_waiting == 0)
     assert all(part.width() == 300 for part in body.parts)

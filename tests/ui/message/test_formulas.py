@@ -2,8 +2,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.ui.message.formulas import Formulas
-from app.ui.message.math_image import Formula
+from app.ui.message.math_image import Formula, Formulas
 
 
 def formula(latex: str) -> Formula:
@@ -33,7 +32,7 @@ def test_one_that_cannot_be_drawn_is_not_tried_again(formulas: Formulas, qtbot: 
 def test_only_so_many_wait_and_the_others_are_drawn_when_asked_for_again(
     formulas: Formulas, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.ui.message.formulas.MAX_WAITING", 2)
+    monkeypatch.setattr("app.ui.message.math_image.MAX_WAITING", 2)
     for latex in "abcde":
         formulas.find(formula(latex))
     assert formulas.num_waiting == 2
@@ -45,7 +44,7 @@ def test_only_so_many_wait_and_the_others_are_drawn_when_asked_for_again(
 def test_the_least_recently_used_are_given_up(
     formulas: Formulas, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.ui.message.formulas.MAX_KEPT", 2)
+    monkeypatch.setattr("app.ui.message.math_image.MAX_KEPT", 2)
     for latex in "ab":
         formulas.find(formula(latex))
         qtbot.waitUntil(lambda: formulas.num_waiting == 0)
@@ -64,7 +63,7 @@ def test_large_images_are_given_up_before_many_are_kept(
         formulas.find(formula("a"))
     drawn = formulas.find(formula("a"))
     assert drawn
-    monkeypatch.setattr("app.ui.message.formulas.MAX_KEPT_BYTES", 2 * drawn.image.sizeInBytes())
+    monkeypatch.setattr("app.ui.message.math_image.MAX_KEPT_BYTES", 2 * drawn.image.sizeInBytes())
     for wide in ("b+b+b", "c+c+c"):
         with qtbot.waitSignal(formulas.drawn):
             formulas.find(formula(wide))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.text_parts import DIVERSE_PART, MIXED_PART, PART_BYTES, part_starts
+from app.ui.base.text_parts import PART_BYTES, part_starts
 from app.ui.message.long_text import LongText
 
 BOOK = "".join(f"line {n} of the book\n" for n in range(3000))
@@ -38,31 +38,6 @@ def test_letters_of_other_scripts_count_their_bytes() -> None:
     assert part_starts("\u4e00" * 6_001) == [0, 2_000, 4_000, 6_000]
     assert part_starts("\U0001f600" * 2_000) == [0, 1_500]
     assert part_starts("\u00e9a" * 3_000) == [0, 4_000]
-
-
-def test_many_different_letters_make_small_parts() -> None:
-    source = "".join(chr(0x4E00 + number) for number in range(2_500))
-    assert part_starts(source) == [0, DIVERSE_PART, 2 * DIVERSE_PART]
-
-
-@pytest.mark.parametrize("pair", ["\u03f5\u0411", "a\u0411", "\u0928a", "\u0928\u0e2a"])
-def test_a_long_word_of_letters_of_two_scripts_makes_small_parts(pair: str) -> None:
-    assert part_starts(pair * 1_000) == [0, MIXED_PART, 2 * MIXED_PART, 3 * MIXED_PART]
-
-
-@pytest.mark.parametrize(
-    "source",
-    ["\u043c\u0438\u0440 world \u03b1 " * 1_000, "\u4eca\u5929\uff0c7 " * 1_000, "caf\u00e9s" * 1_500],
-)
-def test_words_of_two_scripts_do_not(source: str) -> None:
-    assert min(len(part) for part in parts_of(source)[:-1]) > MIXED_PART
-
-
-def test_only_where_they_stand() -> None:
-    plain = "a sentence with (a few) of them: as many as anybody writes. " * 150
-    assert part_starts(plain) == [0, PART_BYTES]
-    mixed = plain[:PART_BYTES] + "a\u0411" * 1_000
-    assert part_starts(mixed)[:3] == [0, PART_BYTES, PART_BYTES + MIXED_PART]
 
 
 def test_data_in_one_line_makes_large_parts() -> None:

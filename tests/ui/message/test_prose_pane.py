@@ -9,13 +9,13 @@ from pytestqt.qtbot import QtBot
 
 from app.look.theme import apply_theme
 from app.look.tokens import DARK, LIGHT
+from app.ui.base.frame_budget import frame_budget
 from app.ui.message.answer_body import AnswerBody
-from app.ui.message.formulas import formulas
 from app.ui.message.markdown import parse_blocks
+from app.ui.message.math_image import formulas
 from app.ui.message.passages import as_markdown, as_plain
 from app.ui.message.prose_pane import BAR, ProsePane, _frames
 from app.ui.message.safe_browser import QUOTE_INDENT
-from app.ui.message.slices import slices
 
 
 @pytest.fixture
@@ -35,7 +35,9 @@ def pane_of(frame: QWidget, qtbot: QtBot, source: str) -> ProsePane:
     pane.arrange(500)
     pane.show()
     qtbot.waitUntil(
-        lambda: formulas().num_waiting == 0 and not pane._redraws.isActive() and slices().num_waiting == 0
+        lambda: (
+            formulas().num_waiting == 0 and not pane._redraws.isActive() and frame_budget().num_waiting == 0
+        )
     )
     return pane
 
@@ -134,7 +136,7 @@ def test_a_formula_asked_for_twice_is_drawn_once(frame: QWidget, qtbot: QtBot) -
 def test_a_view_shows_all_its_formulas_however_few_are_kept(
     frame: QWidget, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.ui.message.formulas.MAX_KEPT", 1)
+    monkeypatch.setattr("app.ui.message.math_image.MAX_KEPT", 1)
     pane = pane_of(frame, qtbot, "$r^2$ $s^2$ $t^2$")
     assert pane.toPlainText() == "\ufffc \ufffc \ufffc"
 

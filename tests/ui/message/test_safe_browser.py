@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.message.link_prompt import LinkPrompt, real_target
+from app.ui.message.link_doubts import LinkPrompt, real_target
 from app.ui.message.markdown import parse_blocks
 from app.ui.message.passages import as_plain, passages
 from app.ui.message.safe_browser import SafeBrowser

@@ -4,8 +4,8 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.tool_use import Decision, ToolRound, ToolState, ToolUse
+from app.ui.base.frame_budget import frame_budget
 from app.ui.message.passages import as_plain
-from app.ui.message.slices import SLICE, slices
 from app.ui.message.tool_card import HEADER, ToolCard
 from app.ui.message.tool_rounds import ToolRounds
 from app.ui.message.tool_words import ToolLabel
@@ -165,21 +165,19 @@ def test_rounds_stand_below_each_other_and_read_in_order(page: QWidget) -> None:
     assert rounds.arrange(600) == 0
 
 
-def test_a_hundred_calls_are_shown_in_slices(page: QWidget, qtbot: QtBot) -> None:
+@pytest.mark.usefixtures("short_frames")
+def test_a_hundred_calls_are_shown_in_pieces(page: QWidget, qtbot: QtBot) -> None:
     rounds = ToolRounds(page)
     rounds.show()
     rounds.height_changed.connect(lambda: rounds.arrange(600))
     uses = [ToolUse(str(number), "time", "{}", ToolState.DONE, "noon") for number in range(100)]
-    begin = slices().work
-    rounds.apply(
-        [ToolRound("", "Let me see.", uses=uses[:50]), ToolRound("", "Again.", uses=uses[50:])], False
-    )
-    assert slices().work - begin < 2 * SLICE
+    with frame_budget().shared():
+        rounds.apply(
+            [ToolRound("", "Let me see.", uses=uses[:50]), ToolRound("", "Again.", uses=uses[50:])], False
+        )
     num_cards = len(rounds.cards)
     assert 0 < num_cards < 100
-    rounds.apply(rounds._rounds, False)  # drawn again, for whatever reason, before its turn
-    assert len(rounds.cards) == num_cards
-    qtbot.waitUntil(lambda: slices().num_waiting == 0)
+    qtbot.waitUntil(lambda: frame_budget().num_waiting == 0)
     assert [card.use for card in rounds.cards] == uses
     assert rounds.height() > 100 * HEADER
 
@@ -187,7 +185,7 @@ def test_a_hundred_calls_are_shown_in_slices(page: QWidget, qtbot: QtBot) -> Non
     rounds.apply([*one, *one], False)
     one *= 2
     rounds.apply(one, False)
-    one.pop()  # the turn's own list may change before the next slice
+    one.pop()  # the turn's own list may change before the next frame
     rounds._on_turn()
     assert [card.use for card in rounds.cards] == uses[:1]
-    qtbot.waitUntil(lambda: slices().num_waiting == 0)
+    qtbot.waitUntil(lambda: frame_budget().num_waiting == 0)

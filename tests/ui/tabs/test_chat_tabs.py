@@ -13,7 +13,6 @@ from app.chats.chat import Chat
 from app.look import marks
 from app.look.theme import apply_theme
 from app.protocol.report import HibernatedChat, PauseState
-from app.ui.message.slices import slices
 from app.ui.tabs import chat_tabs
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.transcript.turn_editor import TurnEditor
@@ -63,28 +62,6 @@ class TestViews:
         workspace.set_current(workspace.sessions[1])
         assert tabs.current
         assert tabs.current.composer.meter.text == "823 / 4,096"
-
-    def test_the_next_chat_takes_a_view_that_was_made_ahead(
-        self, tabs: ChatTabs, workspace: FakeWorkspace, qtbot: QtBot, qapp: QApplication
-    ) -> None:
-        qtbot.waitUntil(lambda: tabs._spare is not None and not slices().num_waiting)
-        spare, looks = tabs._spare, []
-        assert spare
-        tabs.set_zoom(3)
-        apply_theme(qapp, "dark")
-        try:
-            for session in workspace.sessions[1:]:
-                workspace.set_current(session)
-                assert tabs.current
-                editor = tabs.current.composer.editor
-                looks.append((editor.font().pointSizeF(), editor.height(), editor.palette().text().color()))
-        finally:
-            apply_theme(qapp, "light")
-        assert tabs.tabs[1].view is spare
-        assert tabs.tabs[2].view is not spare
-        assert looks[0] == looks[1], "and looks as one that was not"
-        qtbot.waitUntil(lambda: tabs._spare is not None)
-        assert tabs._spare is not spare
 
     def test_a_closed_one_is_followed_by_the_next_and_by_no_other(
         self, tabs: ChatTabs, workspace: FakeWorkspace

@@ -13,10 +13,8 @@ from app.protocol.request import Overflow, Role
 from app.ui.composer.recording_bar import LevelMeter
 from app.ui.message.safe_browser import SafeBrowser
 from app.ui.tabs.chat_view import ChatView
-from app.ui.transcript import selection
-from app.ui.transcript.empty_chat import EmptyChat
-from app.ui.transcript.find_bar import FindBar
-from app.ui.transcript.greeting import Greeting, Primary
+from app.ui.transcript.empty_chat import EmptyChat, Greeting, Primary
+from app.ui.transcript.find_in_chat import FindBar
 from app.ui.transcript.message_picker import PickerBar
 from app.ui.transcript.turn_actions import TurnAction
 from tests.inspector.reports import decoding
@@ -259,10 +257,7 @@ def test_one_that_is_given_up_asks_nothing_of_a_session_that_is_gone(
     qtbot.waitUntil(lambda: not isValid(view))
 
 
-async def test_what_is_being_copied_from_a_chat_that_is_closed_is_copied_whole(
-    qloop: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(selection, "SLICE_S", 0)  # a slice for each message
+async def test_what_is_being_copied_from_a_chat_that_is_closed_is_copied_whole(qloop: object) -> None:
     session = FakeSession()
     view = opened(session)
     view.show()

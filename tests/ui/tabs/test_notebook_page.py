@@ -10,6 +10,7 @@ from app.protocol.request import Role
 from app.settings.settings import Settings
 from app.ui.tabs.chat_view import ChatView
 from app.ui.tabs.notebook_page import NotebookPage
+from tests.fakes import saved
 from tests.ui.fakes import FakeMediaFiles
 from tests.ui.test_accessibility import nameless
 from tests.ui.windows import opened
@@ -19,7 +20,9 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 
 @pytest.fixture
 def session(qapp: object) -> NotebookSession:
-    return NotebookSession(Chat(is_notebook=True), ActiveEngine(), Settings(), media=FakeMediaFiles())
+    return NotebookSession(
+        Chat(is_notebook=True), ActiveEngine(), Settings(), media=FakeMediaFiles(), save=saved
+    )
 
 
 @pytest.fixture
@@ -136,7 +139,9 @@ def test_an_undo_from_the_menu_while_it_is_written_is_no_longer_in_the_session(
 
 def test_it_comes_back_as_it_was_and_without_a_history(qtbot: QtBot) -> None:
     chat = Chat(is_notebook=True)
-    session = NotebookSession(chat, ActiveEngine(), Settings(), media=FakeMediaFiles(), is_loaded=False)
+    session = NotebookSession(
+        chat, ActiveEngine(), Settings(), media=FakeMediaFiles(), save=saved, is_loaded=False
+    )
     view = opened(session)
     qtbot.addWidget(view)
     page = view.notebook

@@ -8,8 +8,7 @@ from app.look import marks
 from app.protocol.report import SlotSnapshot, SlotState
 from app.ui.base.proportions import LIST_WIDTH
 from app.ui.tabs.tab import Tab
-from app.ui.tabs.tab_bar import MAX_TAB, MIN_TAB, SQUEEZED_TAB
-from app.ui.tabs.tab_strip import TabStrip, tab_tooltip
+from app.ui.tabs.tab_bar import MAX_TAB, MIN_TAB, SQUEEZED_TAB, TabStrip, tab_tooltip
 from tests.ui.fakes import FakeSession
 
 

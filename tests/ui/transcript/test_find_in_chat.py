@@ -5,7 +5,7 @@ from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, Turn
 from app.protocol.request import Role
-from app.ui.message.slices import slices
+from app.ui.base.frame_budget import frame_budget
 from app.ui.message.text_part import SelectedText
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.find_in_chat import matches_in
@@ -81,7 +81,7 @@ def test_it_begins_where_the_reader_is(view: ChatView, qtbot: QtBot) -> None:
 
 def test_it_goes_on_and_back_round_the_ends(view: ChatView, qtbot: QtBot) -> None:
     look_for(view, qtbot, "Question")
-    qtbot.waitUntil(lambda: not slices().num_waiting)
+    qtbot.waitUntil(lambda: not frame_budget().num_waiting)
     view.finder._go_to(59)
     qtbot.keyClick(view.find_bar.field, Qt.Key.Key_Return)
     assert view.find_bar.count.text() == "1 of 60"

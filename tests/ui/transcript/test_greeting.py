@@ -3,7 +3,7 @@ from pathlib import Path
 from app.models.recommended import RECOMMENDED, largest_that_fits, need_bytes
 from app.services.model_state import ModelState
 from app.system import paths
-from app.ui.transcript.greeting import (
+from app.ui.transcript.empty_chat import (
     NO_BREAK_SPACE,
     PROMPTS,
     STARTER_PROMPTS,

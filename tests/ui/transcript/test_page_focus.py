@@ -3,7 +3,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from app.ui.transcript.page_focus import FocusLine
+from app.ui.transcript.selecting import FocusLine
 
 
 def test_a_pane_reached_by_keys_is_marked_from_top_to_bottom_and_a_clicked_one_is_not(qtbot: QtBot) -> None:

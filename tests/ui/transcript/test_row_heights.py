@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from app.chats.chat import Turn
 from app.protocol.request import Role
-from app.ui.transcript.row_heights import LineFit, RowHeights
+from app.ui.transcript.page import LineFit, RowHeights
 
 FIT = LineFit(line_px=20.0, chars_per_line=10.0, extra_px=50)
 

@@ -13,12 +13,12 @@ from app.bridge.tasks import finish_all
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.request import Role
-from app.ui.message.formulas import formulas
-from app.ui.message.slices import slices
+from app.ui.base.frame_budget import frame_budget
+from app.ui.message.math_image import formulas
 from app.ui.message.text_part import SelectedText
 from app.ui.transcript.answer_view import AnswerView
+from app.ui.transcript.selecting import SelectionMenu
 from app.ui.transcript.selection import LAST, Point
-from app.ui.transcript.selection_menu import SelectionMenu
 from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.turn_actions import TurnAction, TurnMenu
 from tests.ui.pictures import a_picture
@@ -128,7 +128,7 @@ def shown(qtbot: QtBot, chat: Chat, height: int) -> Transcript:
 
 
 def settle(page: Transcript, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: formulas().num_waiting == 0 and slices().num_waiting == 0)
+    qtbot.waitUntil(lambda: formulas().num_waiting == 0 and frame_budget().num_waiting == 0)
     QTest.qWait(60)  # formulas that are drawn are taken in after a pause
 
 

@@ -12,12 +12,11 @@ from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
 from app.protocol.request import Role
+from app.ui.base.frame_budget import frame_budget
 from app.ui.base.proportions import column_width
-from app.ui.message.long_text import LongText
-from app.ui.message.slices import SLICE, slices
 from app.ui.transcript.answer_view import AnswerView
 from app.ui.transcript.compare_view import CompareView
-from app.ui.transcript.edge_fade import EdgeFade
+from app.ui.transcript.jump_button import EdgeFade
 from app.ui.transcript.transcript import (
     MIN_FRAME_MS,
     NUM_AROUND,
@@ -71,7 +70,7 @@ def fill(chat: Chat, num_turns: int = 40) -> None:
 
 def settle(transcript: Transcript, qtbot: QtBot) -> None:
     """Until all that is around what is in sight has its widgets."""
-    qtbot.waitUntil(lambda: not slices().num_waiting and not transcript._frame.isActive())
+    qtbot.waitUntil(lambda: not frame_budget().num_waiting and not transcript._frame.isActive())
 
 
 def place_on_screen(transcript: Transcript, turn: Turn) -> int:
@@ -81,19 +80,20 @@ def place_on_screen(transcript: Transcript, turn: Turn) -> int:
 # Drawing
 
 
+@pytest.mark.usefixtures("short_frames")
 def test_a_chat_of_long_turns_is_opened_in_pieces(transcript: Transcript, chat: Chat, qtbot: QtBot) -> None:
-    """The rows and all that is read, drawn and laid out of them share a slice."""
+    """The rows and all that is read, drawn and laid out of them share a frame."""
     chat.turns[-1].state = TurnState.DONE
     for _ in range(4):
         chat.add(Turn(Role.USER, "words, words " * 40), Turn(Role.ASSISTANT, "- some *item* of it\n" * 60))
     transcript.resize(700, 2_000)
-    begin = slices().work
     transcript.show()
-    assert slices().work - begin < 2 * SLICE
+    assert not all(transcript._is_ready(row) for row in transcript._around())
     settle(transcript, qtbot)
     assert all(transcript._is_ready(row) for row in transcript._around())
 
 
+@pytest.mark.usefixtures("short_frames")
 def test_a_chat_of_many_short_turns_is_opened_in_pieces(
     transcript: Transcript, chat: Chat, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,27 +118,7 @@ def test_a_chat_of_many_short_turns_is_opened_in_pieces(
         fill_one()
         at_once.append(made)
     assert sum(at_once) > 10
-    assert max(at_once) <= 4
-
-
-def test_a_row_that_is_made_ready_is_laid_out_in_the_slice_after_the_one_that_took_its_text(
-    transcript: Transcript, chat: Chat, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chat.turns[-1].state = TurnState.DONE
-    for n in range(NUM_AROUND):
-        chat.add(Turn(Role.USER, f"{n} words, words " * 400), Turn(Role.ASSISTANT, "words, words " * 100))
-    done: list[str] = []
-    show_text, arrange = LongText.show_text, LongText.arrange
-    monkeypatch.setattr(LongText, "show_text", lambda *given: (done.append("shown"), show_text(*given))[1])
-    monkeypatch.setattr(LongText, "arrange", lambda *given: (done.append("laid out"), arrange(*given))[1])
-    transcript.show()
-    in_each: list[list[str]] = []
-    while not all(transcript._is_ready(row) for row in transcript._around()):
-        done.clear()
-        transcript._fill()
-        in_each.append([*done])
-    assert [*filter(None, in_each)] == [["shown"], ["laid out"]] * (len([*filter(None, in_each)]) // 2)
-    assert len([*filter(None, in_each)]) >= 2
+    assert max(at_once) <= 2
 
 
 def test_hidden_it_draws_nothing(transcript: Transcript, turns: list[Turn]) -> None:
@@ -206,23 +186,6 @@ def test_only_what_is_in_sight_and_a_little_around_it_has_widgets(
         bar.setValue(bar.maximum() * step // 40)
         settle(transcript, qtbot)
     assert len(transcript.findChildren(TurnView)) <= MAX_VIEWS + 1
-
-
-def test_the_views_of_the_next_message_and_its_answer_are_made_ahead(
-    transcript: Transcript, chat: Chat, qtbot: QtBot
-) -> None:
-    transcript.show()
-    settle(transcript, qtbot)
-    before = {*transcript._views}
-    chat.turns[-1].state = TurnState.DONE
-    question, answer = Turn(Role.USER, "Another?"), Turn(Role.ASSISTANT, "Yes", TurnState.STREAMING)
-    chat.add(question, answer)
-    transcript.mark_dirty()
-    settle(transcript, qtbot)
-    assert {view_of(transcript, question), view_of(transcript, answer)} <= before
-    assert "Another?" in transcript.plain_text()
-    assert "Yes" in transcript.plain_text()
-    assert {*transcript._views} > before
 
 
 def test_every_turn_can_be_scrolled_to_and_shows_its_own_text(

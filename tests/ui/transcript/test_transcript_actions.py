@@ -1,7 +1,6 @@
 """What is asked for at a turn, done by a real session with a scripted engine."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -9,14 +8,13 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Chat, Turn, TurnState
-from app.protocol.commands import Submit
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Role
 from app.settings.settings import Settings
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.compare_view import CompareView
 from app.ui.transcript.turn_actions import TurnAction
-from tests.fakes import model_info
+from tests.fakes import model_info, saved
 from tests.ui.fakes import FakeEngine, FakeMediaFiles, FakeTokenCounter
 from tests.ui.windows import opened
 
@@ -27,11 +25,11 @@ def engine() -> FakeEngine:
 
 
 @pytest.fixture
-def session(qtbot: QtBot, engine: FakeEngine, tmp_path: Path) -> ChatSession:
+def session(qtbot: QtBot, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> ChatSession:
+    monkeypatch.setattr(ChatSession, "_send_request", ChatSession._submit)
     chat = Chat()
     chat.add(Turn(Role.USER, "Count"), Turn(Role.ASSISTANT, "**1**, 2", model="starter"))
-    session = ChatSession(chat, engine, Settings(), media=FakeMediaFiles())  # type: ignore[arg-type]
-    session.asked.connect(lambda request: engine.post(Submit(request)))
+    session = ChatSession(chat, engine, Settings(), media=FakeMediaFiles(), save=saved)  # type: ignore[arg-type]
     session.tokens = FakeTokenCounter(session)  # type: ignore[assignment]
     return session
 

@@ -3,19 +3,19 @@ from pathlib import Path
 
 import pytest
 
-from app.models import remote_header
 from app.models.gguf_header import HeaderError
 from app.models.hub_address import file_url
 from app.models.hub_errors import HubError
 from app.models.model_file import open_header
-from app.models.remote_header import read_remote_header
+from app.services import model_hub
+from app.services.model_hub import read_remote_header
 from tests.models.standin_hub import Lie, StandInHub, honest, standing
 
 
 async def test_some_of_a_file_is_enough(
     tiny_gguf: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_header, "FIRST_BYTES", 512)
+    monkeypatch.setattr(model_hub, "FIRST_BYTES", 512)
     path = tiny_gguf("qwen3")
     header = open_header(path)
     async with standing(StandInHub()) as hub:
@@ -26,7 +26,7 @@ async def test_some_of_a_file_is_enough(
         loaded = int(hub.ranges[-1].rpartition("-")[2]) + 1
         assert header.num_bytes - 32 <= loaded < max(4 * header.num_bytes, path.stat().st_size)
 
-        monkeypatch.setattr(remote_header, "MAX_BYTES", 1024)
+        monkeypatch.setattr(model_hub, "MAX_BYTES", 1024)
         with pytest.raises(HeaderError, match="too large"):
             await read_remote_header(url, hub.endpoint)
         monkeypatch.undo()
