@@ -197,7 +197,7 @@ class MediaEncoder:
                 rows = self._encoded(media)
             except (RequestError, reading.MediaRefusedError) as error:
                 self._end(key, failure=str(error))
-            except reading.MediaCancelledError:
+            except reading.ReadingCancelledError:
                 self._end(key)
             except Exception:  # the root of this thread
                 log.exception("encoding %s failed", media.sha256)

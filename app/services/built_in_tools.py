@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from app.attachments.file_reading import FileReading
-from app.attachments.refusal import ReadingCancelledError, RefusedError
+from app.attachments.refusal import RefusedError
+from app.media.reading import ReadingCancelledError
 from app.models.off_loop import off_loop
 from app.services.preferences import Preferences
 from app.storage.chat_store import ChatStore

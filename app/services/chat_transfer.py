@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app.attachments.any_reading import AnyReading, ReadFile, without_file
-from app.attachments.refusal import ReadingCancelledError
 from app.bridge.workspace import Workspace
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat
 from app.chats.exports.files import Export, FileExport, FolderExport, Form
 from app.chats.exports.words import Words
-from app.media.reading import MediaRefusedError
+from app.media.reading import MediaRefusedError, ReadingCancelledError
 from app.services.chat_library import ChatLibrary
 from app.storage.chat_rows import ChatChange, SavedChat
 from app.storage.chat_store import ChatStore
