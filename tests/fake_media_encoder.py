@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from app.engine.media_encoder import Encoded, Progress
-from app.engine.media_rows import Part
+from app.engine.media_encoder import EncodedMedia, EncodingProgress
+from app.engine.media_rows import MediaPart
 from app.protocol.media import Media, Senses
 
 
@@ -21,19 +21,19 @@ class FakeMediaEncoder:
     def __init__(
         self, num_rows: int = 6, *, is_whole: bool = False, holds: bool = False, width: int = 4
     ) -> None:
-        self._part = Part((), num_rows, num_rows, is_whole=is_whole)
+        self._part = MediaPart((), num_rows, num_rows, is_whole=is_whole)
         rows = np.random.default_rng(0).standard_normal((num_rows, width), np.float32)
-        self._encoded = Encoded((rows,), 1.0)
+        self._encoded = EncodedMedia((rows,), 1.0)
         self._holds = holds
         self.encoding: list[Media] = []
         self.num_rows = 0  # of the current one
         self.cancelled: list[Media] = []
         self.encoded: set[str] = set()
 
-    def layout(self, media: Media) -> tuple[Part, ...]:
-        return Part((60,)), self._part, Part((62,))
+    def layout(self, media: Media) -> tuple[MediaPart, ...]:
+        return MediaPart((60,)), self._part, MediaPart((62,))
 
-    def take(self, media: Media) -> Encoded | None:
+    def take(self, media: Media) -> EncodedMedia | None:
         if self._holds and media.sha256 not in self.encoded:
             if media not in self.encoding:
                 self.encoding.append(media)
@@ -53,8 +53,10 @@ class FakeMediaEncoder:
         self.encoding = [one for one in self.encoding if one != media]
         self.cancelled.append(media)
 
-    def current(self) -> Progress:
-        return Progress(self.encoding[0].sha256, self.num_rows) if self.encoding else Progress()
+    def current(self) -> EncodingProgress:
+        return (
+            EncodingProgress(self.encoding[0].sha256, self.num_rows) if self.encoding else EncodingProgress()
+        )
 
     def close(self) -> None:
         pass

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from app.api import engine_client
 from app.api.answer_parts import error_of
-from app.api.engine_client import Answers
+from app.api.engine_client import OpenAnswers
 from app.api.errors import ApiError
 from app.api.event_stream import EventStream
 from app.api.state import CLIENT
@@ -63,7 +63,7 @@ class Chunks:
         return [error.body(path)]
 
 
-async def whole_answers(request: web.Request, answers: Answers) -> list[Whole]:
+async def whole_answers(request: web.Request, answers: OpenAnswers) -> list[Whole]:
     """All answers of a request. Raises ApiError when one of them fails."""
     wholes = [Whole() for _request in answers.requests]
     async for batch in answers:
@@ -73,7 +73,7 @@ async def whole_answers(request: web.Request, answers: Answers) -> list[Whole]:
     return wholes
 
 
-async def stream_answers(request: web.Request, answers: Answers, chunks: Chunks) -> web.StreamResponse:
+async def stream_answers(request: web.Request, answers: OpenAnswers, chunks: Chunks) -> web.StreamResponse:
     """Sends nothing before the first token, so that a failure until then still gets its own HTTP status."""
     batch: list[tuple[int, Output]] | None = await anext(answers)
     _raise_first_error(request, (batch or [])[:1])

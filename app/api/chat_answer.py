@@ -13,7 +13,7 @@ from aiohttp import web
 
 from app.api.answering import Whole, whole_answers
 from app.api.chat_fields import ChatFields
-from app.api.engine_client import Answers
+from app.api.engine_client import OpenAnswers
 from app.api.errors import ApiError
 from app.api.json_body import beside, is_whole_object
 from app.api.media import with_read_media
@@ -61,7 +61,7 @@ class ChatAnswer:
 class ChatAnswers:
     """The answers to one request. Leaving the `with` block ends what is still running."""
 
-    def __init__(self, request: web.Request, outputs: Answers, max_calls: int | None = None) -> None:
+    def __init__(self, request: web.Request, outputs: OpenAnswers, max_calls: int | None = None) -> None:
         """Of each answer, at most `max_calls` calls of tools are told."""
         self.outputs = outputs
         self.answers = [ChatAnswer() for _request in outputs.requests]

@@ -12,7 +12,7 @@ from app.api.chat_answer import ChatAnswer, ChatAnswers, answer_chat, count_prom
 from app.api.chat_fields import ChatFields
 from app.api.json_body import json_response
 from app.api.llama_answer import answer_json
-from app.api.openai import ChoiceChunks, Frame
+from app.api.openai import ChoiceChunks, ChunkFrame
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
 from app.protocol.answer_message import ToolCall, ToolCallDelta
@@ -30,13 +30,13 @@ async def chat_completions(request: web.Request) -> web.StreamResponse:
     if not fields.stream:
         return json_response(await _whole_answer(request, fields))
     with await answer_chat(request, fields) as chat:
-        frame = Frame.of(request, "chat.completion.chunk", "chatcmpl")
+        frame = ChunkFrame.of(request, "chat.completion.chunk", "chatcmpl")
         return await stream_answers(request, chat.outputs, _Chunks(frame, fields, chat))
 
 
 async def _whole_answer(request: web.Request, fields: ChatFields) -> dict[str, Any]:
     with await answer_chat(request, fields) as chat:
-        frame = Frame.of(request, "chat.completion", "chatcmpl")
+        frame = ChunkFrame.of(request, "chat.completion", "chatcmpl")
         answers = await chat.to_their_end()
     choices = [_choice(index, answer, fields) for index, answer in enumerate(answers)]
     usages = [answer.whole.usage for answer in answers]
@@ -84,7 +84,7 @@ class _Chunks(ChoiceChunks):
 
     _fields: ChatFields
 
-    def __init__(self, frame: Frame, fields: ChatFields, chat: ChatAnswers) -> None:
+    def __init__(self, frame: ChunkFrame, fields: ChatFields, chat: ChatAnswers) -> None:
         super().__init__(frame, fields, len(chat.answers))
         self._chat = chat
         self._begun: set[int] = set()

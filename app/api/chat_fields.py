@@ -39,7 +39,7 @@ class InputAudio(Body):
     data: str
 
 
-class Part(Body):
+class ContentPart(Body):
     """A picture or a sound is in the body itself, in base64. A refusal has its text in `refusal`."""
 
     type: str
@@ -84,7 +84,7 @@ class Call(Body):
 
 class MessageFields(Body):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
+    content: str | Annotated[list[ContentPart], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
     name: str | None = None
     reasoning_content: str | None = None
     tool_calls: Annotated[list[Call], Field(max_length=MAX_MESSAGES, fail_fast=True)] | None = None
@@ -129,7 +129,7 @@ class Function(Body):
     parameters: AnyObject | None = None
 
 
-class Tool(Body):
+class FunctionTool(Body):
     """One that is no function is left out."""
 
     type: str | None = None
@@ -192,7 +192,7 @@ class ChatFields(OpenAiFields):
     logprobs: bool | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=MAX_TOP_LOGPROBS)] | None = None
     response_format: ResponseFormat | None = None
-    tools: Annotated[list[Tool], Field(max_length=MAX_TOOLS)] | None = None
+    tools: Annotated[list[FunctionTool], Field(max_length=MAX_TOOLS)] | None = None
     tool_choice: Literal["auto", "none", "required"] | NamedTool | ToolsChoice | None = None
     parallel_tool_calls: bool | None = None
     chat_template_kwargs: AnyObject | None = None

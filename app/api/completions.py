@@ -16,7 +16,7 @@ from app.api.answering import FINISH_REASONS, Whole, stream_answers, whole_answe
 from app.api.errors import invalid
 from app.api.infilling import gap_tokens
 from app.api.json_body import beside, json_response
-from app.api.openai import MAX_COPIES, ChoiceChunks, Frame, OpenAiFields, limit
+from app.api.openai import MAX_COPIES, ChoiceChunks, ChunkFrame, OpenAiFields, limit
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
 from app.engine.infill import Gap
@@ -74,7 +74,7 @@ async def completions(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, CompletionFields)
     _refuse_unknown(fields)
     client = request.app[CLIENT]
-    frame = Frame.of(request, "text_completion", "cmpl")
+    frame = ChunkFrame.of(request, "text_completion", "cmpl")
     sampling = client.sampling
     prompts = await _with_gaps(request, fields) if fields.suffix else fields.prompts
     requests = await beside(request, lambda: fields.requests(sampling, prompts))
@@ -140,7 +140,7 @@ def _choice(index: int, whole: Whole, fields: CompletionFields, echo: str) -> di
 class _Chunks(ChoiceChunks):
     _fields: CompletionFields
 
-    def __init__(self, frame: Frame, fields: CompletionFields, echoes: list[str]) -> None:
+    def __init__(self, frame: ChunkFrame, fields: CompletionFields, echoes: list[str]) -> None:
         super().__init__(frame, fields, len(echoes))
         self._echoes = echoes  # not sent yet
         self._num_chars = [0] * len(echoes)

@@ -40,13 +40,13 @@ ONLY_RANKS = (
 )
 
 
-class TextPart(Body):
+class EmbeddedText(Body):
     type: Literal["text"]
     text: str
 
 
 class ContentObject(Body):
-    content: Annotated[list[TextPart], Field(max_length=MAX_PIECES, fail_fast=True)]
+    content: Annotated[list[EmbeddedText], Field(max_length=MAX_PIECES, fail_fast=True)]
 
 
 class PromptObject(Body):

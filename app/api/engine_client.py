@@ -79,7 +79,7 @@ class TemplateFacts:
     eos_text: str
 
 
-class Answers:
+class OpenAnswers:
     """The outputs of requests that belong together. Leaving the `with` block ends what is still running.
 
     Iterates over lists of (index of the request, output), each with all that has come since the one before,
@@ -183,7 +183,7 @@ class EngineClient:
         self._has_own_reading = reading is None
         self._num_spare_slots = num_spare_slots
         self._max_open = max_open
-        self._open: dict[str, Answers] = {}  # by request id
+        self._open: dict[str, OpenAnswers] = {}  # by request id
         self._queue = FairQueue()
         self._queries: dict[str, asyncio.Future[SlotAnswer]] = {}  # about slots, by their ids
         self._conversations = Conversations(lambda chat_id: engine.post(Forget(chat_id)))
@@ -243,7 +243,7 @@ class EngineClient:
         """Requests that were not submitted to the engine yet."""
         return len(self._queue)
 
-    def answer(self, *requests: Request, reports_progress: bool = False) -> Answers:
+    def answer(self, *requests: Request, reports_progress: bool = False) -> OpenAnswers:
         """A request without a chat id gets one. `reports_progress` asks for Progress among the outputs.
 
         Raises ApiError (503) while no model is loaded, and when too many requests are open.
@@ -255,7 +255,7 @@ class EngineClient:
         caller = CALLER.get(UNKNOWN)
         complete = [self.defaults.applied_to(one, caller=caller) for one in requests]
         named = [one if one.chat_id else self._conversations.begin(one, num_slots) for one in complete]
-        answers = Answers(self, named, reports_progress)
+        answers = OpenAnswers(self, named, reports_progress)
         for request in named:
             self._open[request.request_id] = answers
             self._queue.add(request)

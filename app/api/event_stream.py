@@ -17,7 +17,7 @@ MAX_PIECE_BYTES = 64 << 10
 DONE = "[DONE]"  # OpenAI's last event
 
 
-class Recording:
+class StreamRecording:
     """What an event stream has written, also for readers that come later. The last so many bytes are kept."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Recording:
         changed.set()
 
 
-RECORDING = web.RequestKey("recording", Recording)
+RECORDING = web.RequestKey("recording", StreamRecording)
 
 
 class EventStream:

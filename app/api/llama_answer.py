@@ -8,7 +8,7 @@ from aiohttp import web
 
 from app.api.answer_parts import logprobs_json, probabilities_json, timings_json
 from app.api.answering import Whole
-from app.api.engine_client import Answers
+from app.api.engine_client import OpenAnswers
 from app.api.state import CLIENT, model_name
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.output import SampledToken
@@ -93,7 +93,7 @@ async def prompt_text(request: web.Request, asked: Request) -> str:
     return (await request.app[CLIENT].use_prompts(written)).decode("utf-8", "replace")
 
 
-async def answer_json(request: web.Request, answers: Answers, index: int, whole: Whole) -> dict[str, Any]:
+async def answer_json(request: web.Request, answers: OpenAnswers, index: int, whole: Whole) -> dict[str, Any]:
     """Of an answer that has ended. With `content` and `tokens` of all of it."""
     asked = answers.requests[index]
     usage = whole.usage

@@ -17,7 +17,7 @@ from app.api.answering import Chunks, Event
 from app.api.event_stream import DONE
 from app.api.json_body import Body
 from app.api.parameters import SamplingFields
-from app.api.progress import Progress
+from app.api.progress import ProgressOutput
 from app.api.state import model_name
 from app.protocol.output import Output, Usage
 
@@ -61,7 +61,7 @@ def limit(max_tokens: int | None) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ChunkFrame:
     """The fields that all chunks of one answer share."""
 
     kind: str
@@ -70,7 +70,7 @@ class Frame:
     created: int = field(default_factory=lambda: int(time.time()))
 
     @classmethod
-    def of(cls, request: web.Request, kind: str, id_prefix: str) -> Frame:
+    def of(cls, request: web.Request, kind: str, id_prefix: str) -> ChunkFrame:
         return cls(kind, model_name(request.app), f"{id_prefix}-{uuid.uuid4().hex}")
 
     def around(self, choices: Sequence[dict[str, Any]], **more: Any) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Frame:
 class ChoiceChunks(Chunks):
     """Streams choices. Subclasses define what a chunk looks like."""
 
-    def __init__(self, frame: Frame, fields: OpenAiFields, num_requests: int) -> None:
+    def __init__(self, frame: ChunkFrame, fields: OpenAiFields, num_requests: int) -> None:
         self._frame = frame
         self._fields = fields
         self._usages = [Usage()] * num_requests
@@ -101,7 +101,7 @@ class ChoiceChunks(Chunks):
         events: list[Event] = [
             self._around([choice], **self._timings(choice)) for choice in await self._choices(index, output)
         ]
-        if isinstance(output, Progress):
+        if isinstance(output, ProgressOutput):
             events.append(self._around([self._empty_choice(index)], prompt_progress=output.json))
         return events
 

@@ -11,7 +11,7 @@ from app.protocol.report import Lease, SlotSnapshot, Span, StepReport
 
 
 @dataclass(frozen=True, slots=True)
-class Progress(Output):
+class ProgressOutput(Output):
     """An output without text: its `usage` counts the prompt tokens done so far, of `num_total`."""
 
     num_total: int = 0
@@ -31,9 +31,9 @@ class PromptProgress:
     """Follows one request."""
 
     def __init__(self) -> None:
-        self._last: Progress | None = None
+        self._last: ProgressOutput | None = None
 
-    def updates(self, report: StepReport, request_id: str) -> Iterator[Progress]:
+    def updates(self, report: StepReport, request_id: str) -> Iterator[ProgressOutput]:
         """Once when it got its slot, then after each step that computed some of it."""
         for lease in report.leases:
             if lease.request_id == request_id and self._last is None:
@@ -42,12 +42,12 @@ class PromptProgress:
             if span.request_id == request_id and span.is_prefill and self._last:
                 yield self._note(_advanced(self._last, span, report.slots[span.seq_id]))
 
-    def _note(self, progress: Progress) -> Progress:
+    def _note(self, progress: ProgressOutput) -> ProgressOutput:
         self._last = progress
         return progress
 
 
-def _begun(lease: Lease) -> Progress:
+def _begun(lease: Lease) -> ProgressOutput:
     usage = Usage(
         num_prompt_tokens=lease.num_reused_tokens + lease.num_shared_tokens + lease.num_restored_tokens,
         num_reused_tokens=lease.num_reused_tokens,
@@ -55,10 +55,10 @@ def _begun(lease: Lease) -> Progress:
         num_restored_tokens=lease.num_restored_tokens,
     )
     num_total = usage.num_prompt_tokens + lease.num_tokens_to_compute
-    return Progress(lease.request_id, lease.chat_id, usage=usage, num_total=num_total)
+    return ProgressOutput(lease.request_id, lease.chat_id, usage=usage, num_total=num_total)
 
 
-def _advanced(last: Progress, span: Span, slot: SlotSnapshot) -> Progress:
+def _advanced(last: ProgressOutput, span: Span, slot: SlotSnapshot) -> ProgressOutput:
     """A paused prompt is computed again, so the count is capped at its length."""
     num_done = min(last.usage.num_prompt_tokens + span.num_rows, last.num_total)
     prompt_s = max(last.usage.prompt_s, slot.usage.prompt_s)

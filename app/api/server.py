@@ -43,7 +43,15 @@ from app.api.llama_server.slot_actions import SLOT_FOLDER
 from app.api.media import MEDIA_READER, MediaReader
 from app.api.ollama.answer import error_body as ollama_error
 from app.api.responses.store import RESPONSES, ResponseStore
-from app.api.state import CLIENT, PRESENTATION, SHELVES, TEXT_ENGINES, Presentation, ShelfAccess, TextEngines
+from app.api.state import (
+    CLIENT,
+    PRESENTATION,
+    SHELVES,
+    TEXT_ENGINES,
+    Presentation,
+    ServedShelves,
+    TextEngines,
+)
 from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
 from app.tools.tool_box import ToolBox
@@ -85,7 +93,7 @@ class ApiServer:
         presentation: Presentation | None = None,
         text_engines: TextEngines | None = None,
         tool_box: ToolBox | None = None,
-        shelf_access: ShelfAccess | None = None,
+        shelf_access: ServedShelves | None = None,
         slot_folder: Path | None = None,
         limits: Limits | None = None,
         tls: ssl.SSLContext | None = None,

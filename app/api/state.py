@@ -43,7 +43,7 @@ class TextEngines:
 
 
 @dataclass(frozen=True, slots=True)
-class ShelfAccess:
+class ServedShelves:
     """The shelves, with the loop of their thread. None: the server's."""
 
     source: NamedShelves
@@ -56,7 +56,7 @@ class ShelfAccess:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(self.source), self.loop))
 
 
-SHELVES = web.AppKey("shelves", ShelfAccess)
+SHELVES = web.AppKey("shelves", ServedShelves)
 CLIENT = web.AppKey("client", EngineClient)
 TEXT_ENGINES = web.AppKey("text_engines", TextEngines)
 PRESENTATION = web.AppKey("presentation", Presentation)

@@ -16,7 +16,7 @@ from aiohttp.typedefs import Handler
 from pydantic import Field
 
 from app.api.errors import ApiError, invalid
-from app.api.event_stream import RECORDING, Recording, send_pieces
+from app.api.event_stream import RECORDING, StreamRecording, send_pieces
 from app.api.json_body import Body, json_response, read_fields
 
 HEADER = "X-Conversation-Id"
@@ -55,14 +55,14 @@ class Streams:
         if not stream.task.cancelled():
             stream.task.exception()  # its reader may have left
 
-    def get(self, name: str) -> Recording:
+    def get(self, name: str) -> StreamRecording:
         """Raises ApiError (404)."""
         self._drop_old()
         if name not in self._streams:
             raise ApiError(404, UNKNOWN)
         return self._streams[name].recording
 
-    def named(self, names: list[str]) -> Iterator[tuple[str, Recording]]:
+    def named(self, names: list[str]) -> Iterator[tuple[str, StreamRecording]]:
         """Those of these conversations: a model's name may come behind "::"."""
         self._drop_old()
         for name, stream in self._streams.items():
@@ -80,7 +80,7 @@ class Streams:
 
 
 class _Stream:
-    def __init__(self, recording: Recording, task: asyncio.Future[web.StreamResponse]) -> None:
+    def __init__(self, recording: StreamRecording, task: asyncio.Future[web.StreamResponse]) -> None:
         self.recording, self.task = recording, task
 
 
@@ -105,7 +105,7 @@ async def record(request: web.Request, handler: Handler) -> web.StreamResponse:
         return await handler(request)
     if len(name) > MAX_NAME_CHARS:
         raise invalid(f"{HEADER}: at most {MAX_NAME_CHARS} characters.")
-    request[RECORDING] = recording = Recording()
+    request[RECORDING] = recording = StreamRecording()
     task = asyncio.ensure_future(handler(request))
     stream = _Stream(recording, task)
     request.app[STREAMS].begin(name, stream)

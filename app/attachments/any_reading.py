@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.attachments.file_reading import MAX_NAME_CHARS, FileReading
-from app.attachments.refusal import ReadingCancelledError, Reason, RefusedError
+from app.attachments.refusal import Reason, RefusedError
 from app.chats.attachment import Attachment
 from app.chats.text import valid_unicode
-from app.media.reading import MediaCancelledError, MediaReading, Pixels
+from app.media.reading import MediaReading, Pixels
 
 # Others are found by their content, which takes a second child process.
 MEDIA_SUFFIXES = (
@@ -41,10 +41,7 @@ class AnyReading:
             except RefusedError as refusal:
                 if refusal.reason is not Reason.IMAGE:
                     raise
-        try:
-            read = self._as_media.run()
-        except MediaCancelledError as error:
-            raise ReadingCancelledError from error
+        read = self._as_media.run()
         return ReadFile(Attachment(self.name, "", read.format.lower(), read.media), read.thumbnail)
 
     def cancel(self) -> None:

@@ -6,9 +6,10 @@ The file is never opened in this process: merely opening some files blocks forev
 from pathlib import Path
 
 from app.attachments.limits import MAX_CPU_S, MAX_MEMORY_BYTES, MAX_WALL_S
-from app.attachments.refusal import ReadingCancelledError, Reason, RefusedError
+from app.attachments.refusal import Reason, RefusedError
 from app.chats.attachment import Attachment
 from app.chats.text import valid_unicode
+from app.media.reading import ReadingCancelledError
 from app.system.worker import Worker, WorkerEndedError, WorkerRefusedError
 
 MAX_NAME_CHARS = 200
@@ -26,21 +27,20 @@ class FileReading:
         self._limits = {"AS": max_memory_bytes, "CPU": max_cpu_s}
         self._max_wall_s = max_wall_s
         self._worker = Worker("app.attachments.reading_child")
-        self._is_cancelled = False
 
     @property
     def name(self) -> str:
         return valid_unicode(self.path.name)[-MAX_NAME_CHARS:]
 
     def run(self) -> Attachment:
-        """Raises RefusedError or ReadingCancelledError."""
+        """Once. Raises RefusedError or ReadingCancelledError."""
         question = {"path": str(self.path.absolute()), "limits": self._limits}
         try:
             answer, (text,) = self._worker.ask(question, max_s=self._max_wall_s)
         except WorkerRefusedError as refusal:
             raise RefusedError(Reason(str(refusal))) from None
         except WorkerEndedError:
-            raise (ReadingCancelledError if self._is_cancelled else RefusedError(Reason.LIMITS)) from None
+            raise ReadingCancelledError if self._worker.is_closed else RefusedError(Reason.LIMITS) from None
         except OSError as error:
             raise RefusedError(Reason.SYSTEM) from error
         finally:
@@ -49,5 +49,4 @@ class FileReading:
 
     def cancel(self) -> None:
         """Any thread, any time."""
-        self._is_cancelled = True
-        self._worker.close()
+        self._worker.end()

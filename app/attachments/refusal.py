@@ -27,7 +27,3 @@ class RefusedError(Exception):
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason.value)
         self.reason = reason
-
-
-class ReadingCancelledError(Exception):
-    """The reading was cancelled."""

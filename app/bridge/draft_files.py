@@ -10,11 +10,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.attachments.any_reading import AnyReading
-from app.attachments.refusal import ReadingCancelledError, RefusedError
+from app.attachments.refusal import RefusedError
 from app.bridge.media_files import MediaFiles
 from app.bridge.tasks import spawn
 from app.chats.attachment import Attachment
-from app.media.reading import MediaRefusedError
+from app.media.reading import MediaRefusedError, ReadingCancelledError
 from app.storage.errors import StorageError
 
 MAX_AT_ONCE = 2

@@ -14,7 +14,7 @@ from app.attachments.any_reading import ReadFile, without_file
 from app.bridge.sound_player import SoundPlayer
 from app.bridge.tasks import spawn
 from app.chats.attachment import Attachment, in_words
-from app.media.reading import MediaCancelledError, MediaReading, MediaRefusedError, Pixels, picture
+from app.media.reading import MediaReading, MediaRefusedError, Pixels, ReadingCancelledError, picture
 from app.media.sound_devices import SoundDevices
 from app.protocol.media import Media, MediaKind
 from app.protocol.request import Message, Request
@@ -107,7 +107,7 @@ class MediaFiles(QObject):
             return None
         try:
             read = await asyncio.to_thread(MediaReading(file).run)
-        except (MediaRefusedError, MediaCancelledError):
+        except (MediaRefusedError, ReadingCancelledError):
             return None
         if read.thumbnail:
             await self._store.keep_thumbnail(media.sha256, read.thumbnail)

@@ -36,7 +36,7 @@ def sampling_params(settings: Settings, chat: Chat, model: ModelInfo | None) -> 
     return replace(recommended, **_fitting(recommended, chosen)) if chosen else None
 
 
-class Source(StrEnum):
+class ParameterSource(StrEnum):
     """Where the value comes from if a chat has none of its own."""
 
     SETTINGS = "settings"
@@ -44,16 +44,16 @@ class Source(StrEnum):
     DEFAULT = "default"  # llama.cpp's
 
 
-def inherited_sampling(settings: Settings, model: ModelInfo | None) -> dict[str, tuple[Any, Source]]:
+def inherited_sampling(settings: Settings, model: ModelInfo | None) -> dict[str, tuple[Any, ParameterSource]]:
     """The values for a chat without choices of its own, by the names of SamplingParams."""
     default = SamplingParams()
-    inherited: dict[str, tuple[Any, Source]] = {}
+    inherited: dict[str, tuple[Any, ParameterSource]] = {}
     for field in fields(SamplingParams):
         value = getattr(model.sampling if model else default, field.name)
         is_default = value == getattr(default, field.name)
-        inherited[field.name] = (value, Source.DEFAULT if is_default else Source.MODEL)
+        inherited[field.name] = (value, ParameterSource.DEFAULT if is_default else ParameterSource.MODEL)
     for name, value in settings.model_dump(include=_SAMPLING, exclude_none=True).items():
-        inherited[name] = (value, Source.SETTINGS)
+        inherited[name] = (value, ParameterSource.SETTINGS)
     return inherited
 
 

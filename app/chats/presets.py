@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.chats.exports.files import Form, free_name
+from app.chats.exports.files import ExportForm, free_name
 from app.chats.imports.entries import entries, parse
 from app.chats.imports.problems import BadChatError
 from app.chats.imports.sketch import fields_of, items_of, name_of, text_of
@@ -78,7 +78,7 @@ class PresetFolder:
     def save(self, preset: Preset, file: str = "") -> str:
         """Under `file`, or in a new file. Returns the file's name. Raises PresetError."""
         taken = {path.name.casefold() for path in self._path.glob("*.json")}
-        file = file or free_name(preset.name, Form.JSON, taken)
+        file = file or free_name(preset.name, ExportForm.JSON, taken)
         with _explained(file):
             private_dir(self._path)
         write_preset(self._path / file, preset)

@@ -18,7 +18,7 @@ from app.api.engine_client import EngineClient
 from app.api.guard import is_loopback, new_key
 from app.api.server import ApiServer
 from app.api.sleeping_engine import SleepingEngine
-from app.api.state import Presentation, ShelfAccess, TextEngines
+from app.api.state import Presentation, ServedShelves, TextEngines
 from app.api.threaded_engine import ThreadedEngine
 from app.cli import headless
 from app.engine.loop import SWITCH_INTERVAL_S
@@ -281,7 +281,7 @@ async def _serve(options: argparse.Namespace) -> int:
         allowed_origins=words_of(options.allow_origin),
         allowed_hosts=words_of(options.allow_host),
         slot_folder=options.slot_save_path,
-        shelf_access=ShelfAccess(shelves.source) if shelves else None,
+        shelf_access=ServedShelves(shelves.source) if shelves else None,
     )
     asked_to_stop = _when_asked_to_stop()
     await server.start()

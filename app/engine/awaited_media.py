@@ -14,7 +14,7 @@ from app.protocol.media import Encoding
 
 if TYPE_CHECKING:
     from app.engine.event_log import EventLog
-    from app.engine.media_encoder import MediaEncoder, Progress
+    from app.engine.media_encoder import EncodingProgress, MediaEncoder
     from app.engine.media_rows import Chunk
     from app.engine.sequence import Sequence
 
@@ -85,7 +85,7 @@ class AwaitedMedia:
         return True
 
 
-def _encoding(seq: Sequence, missing: set[Chunk], progress: Progress) -> Encoding:
+def _encoding(seq: Sequence, missing: set[Chunk], progress: EncodingProgress) -> Encoding:
     num_here = sum(chunk.part.num_rows for chunk in seq.rows)
     current = sum(chunk.part.num_rows for chunk in missing if chunk.media.sha256 == progress.sha256)
     return Encoding(

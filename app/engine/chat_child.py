@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
-from app.engine.chat_library import ChatLibrary, ChatLibraryError, library_path
 from app.engine.chat_template import (
     ChatTemplate,
     cpu_s,
@@ -23,7 +22,7 @@ from app.engine.chat_template import (
     shortened,
     turn_of,
 )
-from app.engine.chat_worker import MAX_MEMORY_BYTES, refusal
+from app.engine.chat_worker import MAX_MEMORY_BYTES, ChatLayer, ChatLayerError, library_path, refusal
 from app.engine.grammar_choice import either
 from app.engine.schema_limits import MAX_BOUND, simplified, unenforced, without_bounds
 from app.engine.template_limits import TemplateLimits
@@ -90,7 +89,7 @@ class _Template:
     """By llama.cpp's chat layer if it can, else by Jinja2."""
 
     def __init__(
-        self, library: ChatLibrary | None, source: str, tool_source: str, bos_text: str, eos_text: str
+        self, library: ChatLayer | None, source: str, tool_source: str, bos_text: str, eos_text: str
     ) -> None:
         self._library = library
         self._source, self._tool_source = source, tool_source
@@ -106,7 +105,7 @@ class _Template:
     def render(self, messages: Sequence[Message], variables: str, wishes: AnswerWishes) -> str:
         try:
             return str(self._applied(messages, variables, wishes, is_prompt_only=True)["prompt"])
-        except ChatLibraryError:
+        except ChatLayerError:
             return self._by_jinja(messages, variables, wishes)
 
     def write(
@@ -114,7 +113,7 @@ class _Template:
     ) -> tuple[str, AnswerFormat]:
         try:
             made = self._made(messages, variables, wishes, json_schema)
-        except ChatLibraryError as error:
+        except ChatLayerError as error:
             text = self._by_jinja(messages, variables, wishes)
             if wishes.offers_tools:
                 raise ChatTemplateError(_failed(str(error))) from error
@@ -161,7 +160,7 @@ class _Template:
         if self._library is None:
             if wishes.offers_tools or more.get("json_schema"):
                 raise InvalidRequestError(no_chat_layer())
-            raise ChatLibraryError
+            raise ChatLayerError
         self._open()
         given = read_object(variables, "template_variables")
         tools = json.loads(wishes.tools) if wishes.tools else []
@@ -215,14 +214,14 @@ class _Template:
         request = request | {"tool_choice": ToolChoice.NONE, "is_prompt_only": True}
         try:
             made = self._library("apply", **request, tools=tools)
-        except ChatLibraryError:  # a template may look for what a schema leaves out
+        except ChatLayerError:  # a template may look for what a schema leaves out
             made = self._library("apply", **request, tools=list(map(_readable, tools)))
         return str(made["prompt"])
 
     def _open(self) -> None:
         assert self._library
         if self._refusal:
-            raise ChatLibraryError(self._refusal)
+            raise ChatLayerError(self._refusal)
         if self._is_open:
             return
         bos_text, eos_text = self._edges
@@ -230,7 +229,7 @@ class _Template:
             self._library(
                 "open", template=self._source, tool_template=self._tool_source, bos=bos_text, eos=eos_text
             )
-        except ChatLibraryError as error:
+        except ChatLayerError as error:
             self._refusal = str(error) or "it cannot be read"
             raise
         self._is_open = True
@@ -239,7 +238,7 @@ class _Template:
         if self._found is None:
             try:
                 self._found = self._look_for_tools()
-            except ChatLibraryError:  # it refuses such a chat, and says why when it is given a real one
+            except ChatLayerError:  # it refuses such a chat, and says why when it is given a real one
                 self._found = _Tools()
         return self._found
 
@@ -251,7 +250,7 @@ class _Template:
         if has_calls and PROBE in made["prompt"]:
             return _Tools()
         written = ""
-        with contextlib.suppress(ChatLibraryError):
+        with contextlib.suppress(ChatLayerError):
             asked["add_generation_prompt"] = False
             written = self._library("apply", messages=[ASKED, CALLING], **asked)["prompt"]
         begins = next((one["value"] for one in made["triggers"] if one["type"] == WORD), "")
@@ -350,13 +349,13 @@ def _format_of(made: dict[str, Any], wishes: AnswerWishes, json_schema: str) -> 
     )
 
 
-def _grammar_of_schema(library: ChatLibrary | None, text: str) -> dict[str, Any]:
+def _grammar_of_schema(library: ChatLayer | None, text: str) -> dict[str, Any]:
     if library is None:
         raise InvalidRequestError(no_chat_layer())
     schema = read_object(text, "The JSON schema")
     try:
         made = library("grammar", schema=json.dumps(simplified(schema)))
-    except ChatLibraryError as error:
+    except ChatLayerError as error:
         reason = shortened(str(error).removeprefix("JSON schema conversion failed:\n"))
         raise InvalidRequestError(
             said(
@@ -417,21 +416,21 @@ def _failed(reason: str) -> str:
     return said("The model's chat template failed: {reason}", reason=shortened(last.strip()))
 
 
-_library: ChatLibrary | None = None
+_library: ChatLayer | None = None
 
 
 @lru_cache(maxsize=1)
-def _template(library: ChatLibrary | None, *sources: str) -> _Template:
+def _template(library: ChatLayer | None, *sources: str) -> _Template:
     return _Template(library, *sources)
 
 
 def answer(asked: Question) -> Answer:
-    """Raises RequestError and ChatLibraryError."""
+    """Raises RequestError and ChatLayerError."""
     global _library
     question = asked.value
     worker.limit(CPU=_cpu_s(question))
     if _library is None and (path := library_path()):
-        _library = ChatLibrary(path)
+        _library = ChatLayer(path)
     match question:
         case {"do": "grammar", "schema": schema}:
             return (_grammar_of_schema(_library, schema),)
@@ -458,7 +457,7 @@ def answer_or_refuse(question: Question) -> Answer:
         return answer(question)
     except RequestError as error:
         return (refusal(error),)
-    except ChatLibraryError as error:
+    except ChatLayerError as error:
         return ({"error": str(error), "is_template": False},)
 
 

@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from app.engine.probe import probe, probe_adapter, unchanged
+from app.engine.probe import probe_files, unchanged
 from app.engine.prompt_builder import PromptBuilder
 from app.engine.workers import MAX_WORKERS, RemoteWorker, WorkerState, ask, lost
 from app.protocol.commands import Command
@@ -135,14 +135,9 @@ class EngineProcess:
 
     def _probe_file(self) -> None:
         """Skips a file larger than this machine's memory: loading it in the child is test enough."""
-        path = self._params.path
         with contextlib.suppress(OSError):  # then the load says so
-            if path.stat().st_size < free_memory_bytes():
-                probe(path, lambda fraction: self._on_progress(fraction * PROBE_SHARE))
-                for adapter in self._params.adapters:
-                    probe_adapter(path, adapter.path, lambda _fraction: self._on_progress(PROBE_SHARE))
-                if draft := self._params.of_draft_model:
-                    probe(draft.path, lambda _fraction: self._on_progress(PROBE_SHARE))
+            if self._params.path.stat().st_size < free_memory_bytes():
+                probe_files(self._params, lambda done: self._on_progress(done * PROBE_SHARE))
 
     def _workers(self) -> list[Device]:
         """Asks all workers. Raises ModelLoadError if one does not answer."""

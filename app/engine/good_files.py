@@ -24,14 +24,14 @@ SPLIT_NAME = re.compile(r"(.+)-\d{5}(-of-\d{5}\.gguf)")
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFile:
+class KnownFile:
     """A model on disk with all its parts. One that cannot be read has none."""
 
     key: str  # of each part its real path, size, time of last change, and inode
     size_bytes: int
 
     @classmethod
-    def at(cls, path: Path) -> ModelFile:
+    def at(cls, path: Path) -> KnownFile:
         parts = []
         with contextlib.suppress(OSError):
             for part in parts_of(path):
@@ -55,10 +55,10 @@ class GoodFiles:
     def __init__(self, path: Path, judge: str) -> None:
         self._path, self._judge = path, judge
 
-    def __contains__(self, file: ModelFile) -> bool:
+    def __contains__(self, file: KnownFile) -> bool:
         return file.key in self._keys()
 
-    def add(self, file: ModelFile) -> None:
+    def add(self, file: KnownFile) -> None:
         keys = [*self._keys(), file.key][-MAX_REMEMBERED:]
         try:
             paths.private_dir(self._path.parent)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import psutil
 
-from app.engine.media_rows import Part
+from app.engine.media_rows import MediaPart
 from app.media import reading
 from app.protocol.errors import InvalidRequestError, ModelLoadError, RequestError
 from app.protocol.media import Media, MediaKind, Senses
@@ -42,7 +42,7 @@ CRASHED = said(
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class EncodedMedia:
     """The rows of each encoded part of one picture or sound. `ms`: how long that took."""
 
     rows: tuple[Rows, ...]
@@ -54,7 +54,7 @@ class Encoded:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class EncodingProgress:
     """`num_rows` of the picture or sound are encoded, `sha256` is empty where none is."""
 
     sha256: str = ""
@@ -102,9 +102,9 @@ class MediaEncoder:
             size_bytes=projector.stat().st_size,
         )
         self._max_bytes = _usual_bytes() if max_bytes is None else max_bytes
-        self._layouts: OrderedDict[tuple[MediaKind, tuple[int, ...]], tuple[Part, ...]] = OrderedDict()
+        self._layouts: OrderedDict[tuple[MediaKind, tuple[int, ...]], tuple[MediaPart, ...]] = OrderedDict()
         self._turn = threading.Condition()
-        self._kept: OrderedDict[Key, Encoded] = OrderedDict()  # least recently used first
+        self._kept: OrderedDict[Key, EncodedMedia] = OrderedDict()  # least recently used first
         self._failures: dict[Key, str] = {}
         self._wanted: OrderedDict[Key, Media] = OrderedDict()  # in the order in which they were asked for
         self._current: Key | None = None
@@ -118,7 +118,7 @@ class MediaEncoder:
 
     # The thread that builds prompts.
 
-    def layout(self, media: Media) -> tuple[Part, ...]:
+    def layout(self, media: Media) -> tuple[MediaPart, ...]:
         """What stands for it in a prompt. Raises RequestError."""
         self._check_sense(media.kind)
         kind, size = media.kind, self._size(media)
@@ -136,7 +136,7 @@ class MediaEncoder:
 
     # The engine thread.
 
-    def take(self, media: Media) -> Encoded | None:
+    def take(self, media: Media) -> EncodedMedia | None:
         """Its rows, or None while it is being encoded, which begins at once. Raises RequestError."""
         key = self._key(media)
         with self._turn:
@@ -165,13 +165,13 @@ class MediaEncoder:
                 self._is_cancelled = True
                 self._stop_encoding()
 
-    def current(self) -> Progress:
+    def current(self) -> EncodingProgress:
         """Of what is being encoded, if anything is."""
         with self._turn:
             if self._current is None:
-                return Progress()
+                return EncodingProgress()
             elapsed_s = time.perf_counter() - self._current_since
-            return Progress(self._current[0], self._num_rows, elapsed_s)
+            return EncodingProgress(self._current[0], self._num_rows, elapsed_s)
 
     def close(self) -> None:
         with self._turn:
@@ -197,13 +197,13 @@ class MediaEncoder:
                 rows = self._encoded(media)
             except (RequestError, reading.MediaRefusedError) as error:
                 self._end(key, failure=str(error))
-            except reading.MediaCancelledError:
+            except reading.ReadingCancelledError:
                 self._end(key)
             except Exception:  # the root of this thread
                 log.exception("encoding %s failed", media.sha256)
                 self._end(key, failure=said("The picture or sound could not be encoded."))
             else:
-                self._end(key, Encoded(rows, (time.perf_counter() - started) * 1000))
+                self._end(key, EncodedMedia(rows, (time.perf_counter() - started) * 1000))
 
     def _next(self) -> tuple[Key, Media] | None:
         with self._turn:
@@ -229,7 +229,7 @@ class MediaEncoder:
             for part, shape in zip(parts, answer["shapes"], strict=True)
         )
 
-    def _end(self, key: Key, encoded: Encoded | None = None, failure: str = "") -> None:
+    def _end(self, key: Key, encoded: EncodedMedia | None = None, failure: str = "") -> None:
         with self._turn:
             self._current = None
             was_cancelled, self._is_cancelled = self._is_cancelled, False
@@ -287,10 +287,10 @@ def cannot(kind: MediaKind) -> str:
     )
 
 
-def _part(told: dict[str, Any]) -> Part:
+def _part(told: dict[str, Any]) -> MediaPart:
     if "tokens" in told:
-        return Part(tokens=tuple(told["tokens"]))
-    return Part((), told["rows"], told["positions"], told["width"], told["is_whole"])
+        return MediaPart(tokens=tuple(told["tokens"]))
+    return MediaPart((), told["rows"], told["positions"], told["width"], told["is_whole"])
 
 
 def _usual_bytes() -> int:

@@ -27,7 +27,7 @@ MAX_POSITIONS = (1 << 14) - 1  # of one part
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MediaPart:
     """Of what stands in a prompt for a picture or a sound: tokens, or rows that are encoded.
 
     In a plane all rows have one position, and `width` rows lie beside each other; 0: one row follows the
@@ -51,7 +51,7 @@ class Chunk:
     first: int
     media: Media
     index: int
-    part: Part
+    part: MediaPart
 
     @property
     def end(self) -> int:
@@ -72,7 +72,7 @@ class RowRun:
         return self.first + self.num_rows
 
 
-def row_ids(media: Media, index: int, part: Part, projector: str = "") -> list[int]:
+def row_ids(media: Media, index: int, part: MediaPart, projector: str = "") -> list[int]:
     """What stands for the rows of a part, as this projector makes them.
 
     Raises InvalidRequestError for one that is too long.

@@ -13,12 +13,11 @@ import contextlib
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.engine.good_files import GoodFiles, ModelFile
+from app.engine.good_files import GoodFiles, KnownFile
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
 from app.system import paths
 from app.system.said import said, together
@@ -71,12 +70,7 @@ def open_probed_backend(
     library()
     params = fit(params, gpus())
 
-    was_probed = probe(params.path, lambda fraction: on_progress(fraction * PROBE_SHARE))
-    start = PROBE_SHARE if was_probed else 0.0
-    for adapter in params.adapters:
-        probe_adapter(params.path, adapter.path, lambda _fraction: on_progress(start))
-    if draft := params.of_draft_model:
-        probe(draft.path, lambda _fraction: on_progress(start))
+    start = PROBE_SHARE if probe_files(params, lambda done: on_progress(done * PROBE_SHARE)) else 0.0
     with open_llama_backend(params, lambda done: on_progress(start + (1.0 - start) * done)) as backend:
         yield backend
 
@@ -92,6 +86,16 @@ def open_probed_embedder(
     start = PROBE_SHARE if was_probed else 0.0
     with open_llama_embedder(params, lambda done: on_progress(start + (1.0 - start) * done)) as embedder:
         yield embedder
+
+
+def probe_files(params: LoadParams, on_progress: OnProgress) -> bool:
+    """As `probe`, for the model with its adapters and its draft model."""
+    was_probed = probe(params.path, on_progress)
+    for adapter in params.adapters:
+        probe_adapter(params.path, adapter.path, lambda _fraction: on_progress(float(was_probed)))
+    if draft := params.of_draft_model:
+        probe(draft.path, lambda _fraction: on_progress(float(was_probed)))
+    return was_probed
 
 
 def probe(path: Path, on_progress: OnProgress = lambda _fraction: True) -> bool:
@@ -128,23 +132,14 @@ def _judge() -> str:
     return f"probe {FORMAT}, llama-cpp-python {LIBRARY_VERSION}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    """Limits far above what a good file of this size needs."""
-
-    check_tensors: bool
-    max_memory_bytes: int
-    max_cpu_s: int
-    max_wall_s: float
-
-    @classmethod
-    def of(cls, size_bytes: int) -> _Limits:
-        return cls(
-            check_tensors=size_bytes <= MAX_CHECKED_BYTES,
-            max_memory_bytes=BASE_MEMORY_BYTES + 2 * size_bytes,  # weights are copied to another layout
-            max_cpu_s=int(BASE_CPU_S + CPU_S_PER_GIB * size_bytes / GIB),
-            max_wall_s=BASE_WALL_S + WALL_S_PER_GIB * size_bytes / GIB,
-        )
+def _limits(size_bytes: int) -> dict[str, Any]:
+    """Far above what a good file of this size needs."""
+    return {
+        "check_tensors": size_bytes <= MAX_CHECKED_BYTES,
+        "max_memory_bytes": BASE_MEMORY_BYTES + 2 * size_bytes,  # weights are copied to another layout
+        "max_cpu_s": int(BASE_CPU_S + CPU_S_PER_GIB * size_bytes / GIB),
+        "max_wall_s": BASE_WALL_S + WALL_S_PER_GIB * size_bytes / GIB,
+    }
 
 
 class _Trial:
@@ -154,18 +149,18 @@ class _Trial:
         """With `embeds`, it is tried as a model that makes vectors of texts."""
         self._model, self._adapter, self._embeds = model, adapter, embeds
         self.path = adapter or model
-        self._limits = _Limits.of(self.file().size_bytes)
+        self._limits = _limits(self.file().size_bytes)
         self._progress = 0.0
 
-    def file(self) -> ModelFile:
+    def file(self) -> KnownFile:
         """The file's current identity, and what it is good for: an adapter may be bad for another model."""
-        model = ModelFile.at(self._model)
+        model = KnownFile.at(self._model)
         if self._embeds:
-            return ModelFile(model.key + FOR_VECTORS, model.size_bytes)
+            return KnownFile(model.key + FOR_VECTORS, model.size_bytes)
         if not self._adapter:
             return model
-        adapter = ModelFile.at(self._adapter)
-        return ModelFile(adapter.key + model.key, adapter.size_bytes + model.size_bytes)
+        adapter = KnownFile.at(self._adapter)
+        return KnownFile(adapter.key + model.key, adapter.size_bytes + model.size_bytes)
 
     def run(self, on_progress: OnProgress) -> None:
         """Raises ModelLoadError unless the child says that the file is good."""
@@ -173,8 +168,8 @@ class _Trial:
         worker = Worker("app.engine.probe_child", keeps_log=True, is_once=True)
         try:
             answer, _ = worker.ask(
-                question | asdict(self._limits),
-                max_s=self._limits.max_wall_s,
+                question | self._limits,
+                max_s=self._limits["max_wall_s"],
                 on_news=partial(self._pass_on, on_progress),
                 every_s=POLL_S,
             )
@@ -209,7 +204,7 @@ class _Trial:
             slow = said(
                 "Testing {name} took over {seconds} seconds of CPU time.",
                 name=name,
-                seconds=self._limits.max_cpu_s,
+                seconds=self._limits["max_cpu_s"],
             )
             return together(slow, WHAT_TO_DO)
         if how == "SIGKILL":
@@ -231,5 +226,5 @@ class _Trial:
             "Testing {name} took longer than {seconds:.0f} seconds. The file is damaged or its disk is "
             "too slow: copy it to another disk and open it there.",
             name=self.path.name,
-            seconds=self._limits.max_wall_s,
+            seconds=self._limits["max_wall_s"],
         )

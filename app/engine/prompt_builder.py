@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from app.engine.backend import Backend
-    from app.engine.media_rows import Part
+    from app.engine.media_rows import MediaPart
     from app.protocol.media import Media
     from app.protocol.request import Request
     from app.protocol.sampling import SamplingParams
@@ -423,7 +423,7 @@ class PromptBuilder:
             tokens += part.tokens or row_ids(media, index, part, projector)
         return tokens
 
-    def _layout(self, media: Media) -> tuple[Part, ...]:
+    def _layout(self, media: Media) -> tuple[MediaPart, ...]:
         encoder, model = self._backend.media_encoder, self._backend.model
         if encoder is None:
             raise InvalidRequestError(model.senses.reason or cannot(media.kind))
@@ -692,7 +692,7 @@ def _ways(request: Request) -> Iterator[tuple[Message, ...]]:
         yield (*before, replace(last, content=last.content + ending))
 
 
-def _numbered(parts: Sequence[Part]) -> Iterator[tuple[int, Part]]:
+def _numbered(parts: Sequence[MediaPart]) -> Iterator[tuple[int, MediaPart]]:
     """Each part with the number of encoded ones before it."""
     index = 0
     for part in parts:

@@ -31,7 +31,7 @@ NUM_RECENT_DECODES = 5  # their median counts: one that was disturbed says nothi
 NUM_RECENT_CHUNKS, DEAR = 16, 0.85
 
 
-class Chunk(NamedTuple):
+class PromptChunk(NamedTuple):
     """The prompt rows of a step, and the extra time for them."""
 
     num_rows: int
@@ -51,13 +51,13 @@ class StepBudget:
         self._n_ubatch = n_ubatch or n_batch
         # Of the picture that is computed now beside running answers, or else of the last one. By speed: what
         # a row costs in a large step says little about a small one.
-        self._recent_media = {speed: deque[Chunk](maxlen=NUM_RECENT_CHUNKS) for speed in Speed}
+        self._recent_media = {speed: deque[PromptChunk](maxlen=NUM_RECENT_CHUNKS) for speed in Speed}
         self._media_begins = False
         # How many answers ran before the picture, and their step: its rows make all later ones longer.
         self._calm: tuple[int, float] = (0, 0.0)
         self._decodes_ms: dict[int, deque[float]] = {}  # by number of running answers, without a prompt
         # Of the prompt that is computed now beside running answers, or else of the last one.
-        self._recent: deque[Chunk] = deque(maxlen=NUM_RECENT_CHUNKS)
+        self._recent: deque[PromptChunk] = deque(maxlen=NUM_RECENT_CHUNKS)
         self._num_steps = 0  # of this prompt since answers were last computed alone
         self._is_looking = False  # at how long that takes
         self._alone_token_ms: dict[int, float] = {}  # by chunk
@@ -95,7 +95,7 @@ class StepBudget:
         if self._media_begins:
             recent.clear()
             self._media_begins = False
-        recent.append(Chunk(num_rows, step_ms))
+        recent.append(PromptChunk(num_rows, step_ms))
 
     def rows_ahead(self) -> int:
         """Of a prompt that is not sent yet: one that is sent waits until the step ends."""
@@ -148,7 +148,7 @@ class StepBudget:
         if not self._num_steps:
             self._recent.clear()
         self._num_steps = self._num_steps % STEPS_BETWEEN_LOOKS + 1
-        self._recent.append(Chunk(num_rows, step_ms - self._decode_ms(num_decoding)))
+        self._recent.append(PromptChunk(num_rows, step_ms - self._decode_ms(num_decoding)))
 
     def _learn_decode(self, num_decoding: int, step_ms: float) -> None:
         self._decodes_ms.setdefault(num_decoding, deque(maxlen=NUM_RECENT_DECODES)).append(step_ms)
@@ -165,7 +165,7 @@ class StepBudget:
         return 0.0 if nearest is None else statistics.median(self._decodes_ms[nearest])
 
 
-def _rows_within(ms: float, recent: deque[Chunk]) -> int:
+def _rows_within(ms: float, recent: deque[PromptChunk]) -> int:
     """How many rows fit into that time."""
     rows_ms = sorted(max(step.ms, 0.001) / (step.num_rows + ENTRY_ROWS) for step in recent)
     return int(ms / rows_ms[int(DEAR * len(rows_ms))]) - ENTRY_ROWS

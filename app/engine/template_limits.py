@@ -13,7 +13,7 @@ from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from app.engine.chat_library import ChatLibraryError
+from app.engine.chat_worker import ChatLayerError
 from app.engine.tool_text import Turn
 from app.protocol.errors import ChatTemplateError
 
@@ -57,7 +57,7 @@ TRIALS: dict[str, tuple[list[Turn], ...]] = {
 
 
 class TemplateLimits:
-    """Of one template. `render` raises ChatLibraryError or ChatTemplateError for what it refuses."""
+    """Of one template. `render` raises ChatLayerError or ChatTemplateError for what it refuses."""
 
     def __init__(self, render: Callable[[list[Turn]], str]) -> None:
         self._render = render
@@ -77,7 +77,7 @@ class TemplateLimits:
     def _shows(self, chat: list[Turn]) -> bool:
         try:
             text = self._render(chat)
-        except (ChatLibraryError, ChatTemplateError):
+        except (ChatLayerError, ChatTemplateError):
             return False
         return all(turn["content"] in text for turn in chat)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTrigger:
     """The tokens from the first that has some of the trigger on, and what that one has before it."""
 
     token_ids: tuple[int, ...]
@@ -29,7 +29,7 @@ class TriggerWatch:
         self._text = b""
         self._tokens: list[tuple[int, int]] = []  # with where each begins in the text
 
-    def add(self, token_id: int, piece: bytes) -> Found | None:
+    def add(self, token_id: int, piece: bytes) -> FoundTrigger | None:
         self._tokens.append((token_id, len(self._text)))
         self._text += piece
         for pattern in self._patterns:
@@ -37,11 +37,11 @@ class TriggerWatch:
                 return self._found(_start(match))
         return None
 
-    def _found(self, start: int) -> Found:
+    def _found(self, start: int) -> FoundTrigger:
         ends = [begin for _token_id, begin in self._tokens[1:]] + [len(self._text)]
         first = next((at for at, end in enumerate(ends) if end > start), len(ends) - 1)
         token_ids = tuple(token_id for token_id, _begin in self._tokens[first:])
-        return Found(token_ids, self._text[self._tokens[first][1] : start])
+        return FoundTrigger(token_ids, self._text[self._tokens[first][1] : start])
 
 
 def _start(match: re.Match[bytes]) -> int:

@@ -20,7 +20,7 @@ class MediaRefusedError(Exception):
     """It cannot be read; the text is a sentence for the user."""
 
 
-class MediaCancelledError(Exception):
+class ReadingCancelledError(Exception):
     """The reading was cancelled."""
 
 
@@ -49,18 +49,16 @@ class MediaReading:
         self._source = source
         self._limits = {"AS": max_memory_bytes, "CPU": MAX_CPU_S}
         self._worker = Worker("app.media.reading_child")
-        self._is_cancelled = False
 
     # Any thread.
 
     def cancel(self) -> None:
-        self._is_cancelled = True
-        self._worker.close()
+        self._worker.end()
 
     # One thread.
 
     def run(self) -> ReadMedia:
-        """Raises MediaRefusedError or MediaCancelledError."""
+        """Once. Raises MediaRefusedError or ReadingCancelledError."""
         answer, parts = self.ask({"do": "read"})
         file = self._source if isinstance(self._source, bytes) else parts.pop()
         kind = MediaKind(answer["kind"])
@@ -79,7 +77,7 @@ class MediaReading:
         return ReadMedia(media, answer["format"], thumbnail)
 
     def ask(self, question: dict[str, Any]) -> Message:
-        """The child's answer and the bytes behind it; once. Raises as `run`."""
+        """The child's answer and the bytes behind it. Raises as `run`."""
         if isinstance(self._source, bytes) and len(self._source) > MAX_FILE_BYTES:
             raise MediaRefusedError(too_large())
         question |= {"limits": self._limits}
@@ -90,8 +88,8 @@ class MediaReading:
         except WorkerRefusedError as refusal:
             raise MediaRefusedError(str(refusal)) from None
         except WorkerEndedError:
-            if self._is_cancelled:
-                raise MediaCancelledError from None
+            if self._worker.is_closed:
+                raise ReadingCancelledError from None
             raise MediaRefusedError(
                 said("Reading the file takes too much time or memory. It may be damaged.")
             ) from None

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from app.models import hub_address, hub_trouble
 from app.models.hub_errors import DownloadError, HubError
 from app.models.order import FileOrder, Order, OrderFolder
-from app.models.part_file import Part, give_name, in_thread, part_at, taken
+from app.models.part_file import PartFile, give_name, in_thread, part_at, taken
 from app.system.said import said
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Fetch:
             await self._take_up(file, named)
             return named.sha256 == file.sha256
 
-    async def _take_up(self, file: FileOrder, part: Part) -> bool:
+    async def _take_up(self, file: FileOrder, part: PartFile) -> bool:
         """Hashes the data on disk. False if there are none."""
         self.is_checking = True
         try:
@@ -133,14 +133,14 @@ class Fetch:
             await self._start_over(file, part)
         return part.num_bytes > 0
 
-    async def _start_over(self, file: FileOrder, part: Part) -> None:
+    async def _start_over(self, file: FileOrder, part: PartFile) -> None:
         await in_thread(part.clear)
         self._here[file] = 0
         self._etags.pop(file.sha256, None)
 
     # What comes
 
-    async def _fill(self, file: FileOrder, part: Part, session: HubSession) -> None:
+    async def _fill(self, file: FileOrder, part: PartFile, session: HubSession) -> None:
         """Retries as long as there is progress, and a few times without."""
         furthest, num_failures, wait_s = part.num_bytes, 0, 0.0
         while part.num_bytes < file.size_bytes:
@@ -157,7 +157,7 @@ class Fetch:
                 raise HubError(self.trouble) if self.trouble else self._lie()
         self.trouble = ""
 
-    async def _request(self, file: FileOrder, part: Part, session: HubSession) -> None:
+    async def _request(self, file: FileOrder, part: PartFile, session: HubSession) -> None:
         """Requests the missing bytes and writes what arrives, which may be less."""
         import aiohttp
 
@@ -169,7 +169,9 @@ class Fetch:
         except (aiohttp.ClientError, TimeoutError) as error:
             raise _InterruptionError(hub_trouble.unreachable(self._order.endpoint, error).args[0]) from error
 
-    async def _goes_on(self, response: ClientResponse, checksum: str, file: FileOrder, part: Part) -> bool:
+    async def _goes_on(
+        self, response: ClientResponse, checksum: str, file: FileOrder, part: PartFile
+    ) -> bool:
         """Whether the response continues our part. If not, the part is dropped and requested anew."""
         if re.fullmatch("[0-9a-f]{64}", checksum) and checksum != file.sha256:
             raise HubError(
@@ -219,7 +221,7 @@ class Fetch:
             raise _InterruptionError(error.args[0], wait_s)
         raise error
 
-    async def _write(self, response: ClientResponse, file: FileOrder, part: Part) -> None:
+    async def _write(self, response: ClientResponse, file: FileOrder, part: PartFile) -> None:
         batch = bytearray()
         try:
             async for chunk in response.content.iter_chunked(BATCH_BYTES):
@@ -238,7 +240,7 @@ class Fetch:
                 said("{hub} closed the connection early. Try again later.", hub=self._order.endpoint)
             )
 
-    async def _append(self, batch: bytearray, file: FileOrder, part: Part) -> None:
+    async def _append(self, batch: bytearray, file: FileOrder, part: PartFile) -> None:
         data = bytes(batch)
         batch.clear()
         if not part.num_bytes and not data.startswith(MAGIC[: len(data)]):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.models.model_file import Source
+from app.models.model_file import ModelSource
 from app.settings.settings import Settings
 from app.system import paths
 
@@ -18,7 +18,7 @@ MAX_POINTER_BYTES = 4096
 MAX_SETTINGS_BYTES = 2**20
 
 
-OURS = (Source.DOWNLOADS, Source.FOLDER)
+OURS = (ModelSource.DOWNLOADS, ModelSource.FOLDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Folder:
     """May also be a single file."""
 
     path: Path
-    source: Source
+    source: ModelSource
 
     @property
     def is_ours(self) -> bool:
@@ -38,7 +38,7 @@ def folders(settings: Settings) -> tuple[Folder, ...]:
     """Nested ones first: a file belongs to the innermost, so other programs' files never count as ours."""
     own, theirs = own_folders(settings), other_programs_folders()
     files = (settings.model_path, *settings.recent_models, *map(Path, settings.models))
-    opened = [Folder(path, Source.OPENED) for path in dict.fromkeys(files) if path]
+    opened = [Folder(path, ModelSource.OPENED) for path in dict.fromkeys(files) if path]
     if not settings.uses_other_programs_models:
         theirs = tuple(folder for folder in theirs if _holder(folder.path, own))
     claimed = [_claimed(folder, theirs) for folder in own]
@@ -49,9 +49,9 @@ def folders(settings: Settings) -> tuple[Folder, ...]:
 
 def own_folders(settings: Settings) -> tuple[Folder, ...]:
     """Whether they exist or not: they can be made, or come back with a disk."""
-    downloads = Folder(settings.download_folder or paths.models_dir(), Source.DOWNLOADS)
-    chosen = [Folder(path, Source.FOLDER) for path in settings.model_folders]
-    return (downloads, *chosen, Folder(paths.starter_model(), Source.STARTER))
+    downloads = Folder(settings.download_folder or paths.models_dir(), ModelSource.DOWNLOADS)
+    chosen = [Folder(path, ModelSource.FOLDER) for path in settings.model_folders]
+    return (downloads, *chosen, Folder(paths.starter_model(), ModelSource.STARTER))
 
 
 def _claimed(folder: Folder, theirs: Iterable[Folder]) -> Folder:
@@ -75,11 +75,13 @@ def other_programs_folders(
 ) -> tuple[Folder, ...]:
     home = home or Path.home()
     places = {
-        Source.LM_STUDIO: _of_lm_studio(home),
-        Source.HUGGING_FACE: _of_hugging_face(home, environment),
-        Source.LLAMA_CPP: _of_llama_cpp(home, environment),
-        Source.JAN: (base / "Jan" / "data" / "llamacpp" / "models" for base in _data_dirs(home, environment)),
-        Source.GPT4ALL: (base / "nomic.ai" / "GPT4All" for base in _local_data_dirs(home, environment)),
+        ModelSource.LM_STUDIO: _of_lm_studio(home),
+        ModelSource.HUGGING_FACE: _of_hugging_face(home, environment),
+        ModelSource.LLAMA_CPP: _of_llama_cpp(home, environment),
+        ModelSource.JAN: (
+            base / "Jan" / "data" / "llamacpp" / "models" for base in _data_dirs(home, environment)
+        ),
+        ModelSource.GPT4ALL: (base / "nomic.ai" / "GPT4All" for base in _local_data_dirs(home, environment)),
     }
     return tuple(
         Folder(path, source)

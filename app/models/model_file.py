@@ -81,7 +81,7 @@ class FileKind(StrEnum):
 FOR_TEXTS = (FileKind.EMBEDDING, FileKind.RERANKER)
 
 
-class Source(StrEnum):
+class ModelSource(StrEnum):
     """The kind of folder it is in."""
 
     DOWNLOADS = "downloads"
@@ -114,7 +114,7 @@ class ModelFile:
     has_template: bool = False
     size_bytes: int = 0
     licence: str = ""
-    source: Source = Source.FOLDER
+    source: ModelSource = ModelSource.FOLDER
     problem: str = ""
 
     @property
@@ -191,7 +191,7 @@ def parts_of(path: Path) -> tuple[Path, ...]:
 
 
 def describe(
-    header: GgufHeader, path: Path, parts: Sequence[Path], size_bytes: int, source: Source
+    header: GgufHeader, path: Path, parts: Sequence[Path], size_bytes: int, source: ModelSource
 ) -> ModelFile:
     kind, problem = _kind(header)
     if split_problem := _split_problem(header, len(parts)):

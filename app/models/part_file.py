@@ -27,7 +27,7 @@ HASHED_BYTES = 16 * 2**20  # of a file that is there, between two chances to sto
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL)
 
 
-class Part:
+class PartFile:
     """The bytes of a file so far, and their hash. One call at a time, in threads."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -66,8 +66,8 @@ class Part:
 
 
 @contextlib.asynccontextmanager
-async def part_at(path: Path, mode: str = "r+b") -> AsyncIterator[Part]:
-    part = Part(await in_thread(_open, path, mode))
+async def part_at(path: Path, mode: str = "r+b") -> AsyncIterator[PartFile]:
+    part = PartFile(await in_thread(_open, path, mode))
     try:
         yield part
     finally:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from app.protocol.errors import EngineError, ModelLoadCancelledError
 from app.protocol.load import LoadParams
-from app.selftest.report import Line
+from app.selftest.report import ReportLine
 from app.selftest.run import self_test
 from app.system import worker
 
@@ -69,7 +69,7 @@ class _Progress:
             _send(progress=now[0] / 100, doing=title)
 
 
-def _send_line(line: Line) -> None:
+def _send_line(line: ReportLine) -> None:
     _send(line=line.as_json(), packed=line.packed())
 
 

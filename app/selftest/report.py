@@ -26,7 +26,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReportLine:
     """One check: what was done, and what was seen."""
 
     name: str  # of TITLES
@@ -57,14 +57,14 @@ class Report:
     n_ctx: int
     n_seq_max: int
     library: str  # its version
-    lines: tuple[Line, ...]
+    lines: tuple[ReportLine, ...]
     was_cancelled: bool = False
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Self:
         """From `as_json`."""
         values = {field.name: told[field.name] for field in fields(cls)}
-        return cls(**values | {"lines": tuple(Line.of(line) for line in told["lines"])})
+        return cls(**values | {"lines": tuple(ReportLine.of(line) for line in told["lines"])})
 
     @property
     def passed(self) -> bool:
@@ -97,7 +97,7 @@ class Report:
         return f"{', '.join(counts)} in {self.seconds:.1f} s."
 
 
-def line_as_text(line: Line) -> str:
+def line_as_text(line: ReportLine) -> str:
     head = f"{line.outcome:8}({line.name}) {line.title}, {line.seconds:.1f} s"
     return "\n".join([head, _indented(f"Done: {line.done}"), _indented(f"Seen: {line.seen}"), ""])
 

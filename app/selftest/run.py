@@ -15,11 +15,11 @@ from app.protocol.errors import EngineError, RequestError
 from app.protocol.load import LoadParams
 from app.selftest.bench import Bench, CancelledError, CannotCheckError, CheckFailedError
 from app.selftest.checks import CHECKS, Check
-from app.selftest.report import Line, Outcome, Report
+from app.selftest.report import Outcome, Report, ReportLine
 from app.system.said import said
 
 OnProgress = Callable[[float, str], None]  # 0 … 1, and what is being tested
-OnLine = Callable[[Line], None]
+OnLine = Callable[[ReportLine], None]
 
 DEFAULT_N_CTX = 1024  # a large model needs a minute to fill so many cells
 DEFAULT_N_SEQ_MAX = 6  # five at once, and one more
@@ -65,7 +65,7 @@ def run_checks(
     """
     progress = _Progress(on_progress)
     bench = Bench(backend, make_engine, is_cancelled, progress.note_answer)
-    lines: list[Line] = []
+    lines: list[ReportLine] = []
     was_cancelled = False
     try:
         for check in CHECKS:
@@ -89,7 +89,7 @@ def run_checks(
     )
 
 
-def _line(bench: Bench, check: Check) -> Line:
+def _line(bench: Bench, check: Check) -> ReportLine:
     started = time.perf_counter()
     bench.reports.clear()
     outcome = Outcome.PASSED
@@ -100,7 +100,7 @@ def _line(bench: Bench, check: Check) -> Line:
         outcome, seen = Outcome.SKIPPED, str(error)
     except (CheckFailedError, EngineError, RequestError, AssertionError) as error:
         outcome, seen = Outcome.FAILED, str(error) or type(error).__name__
-    line = Line(check.name, check.title, check.done, seen, outcome, time.perf_counter() - started)
+    line = ReportLine(check.name, check.title, check.done, seen, outcome, time.perf_counter() - started)
     if outcome is not Outcome.PASSED:
         bench.renew()
     return line

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from app.attachments.file_reading import FileReading
-from app.attachments.refusal import ReadingCancelledError, RefusedError
+from app.attachments.refusal import RefusedError
+from app.media.reading import ReadingCancelledError
 from app.models.off_loop import off_loop
 from app.services.preferences import Preferences
 from app.storage.chat_store import ChatStore
@@ -128,7 +129,7 @@ def _in_folder(tool: Tool, folder: Path) -> Any:
     return call
 
 
-async def _text_of(page: web_page.Page) -> str:
+async def _text_of(page: web_page.WebPage) -> str:
     """Read as an attached file is: in a child process with limits. Raises ToolError."""
     with tempfile.TemporaryDirectory(prefix="skein-") as folder:
         file = Path(folder, f"page{page.suffix}")

@@ -17,20 +17,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app.attachments.any_reading import AnyReading, ReadFile, without_file
-from app.attachments.refusal import ReadingCancelledError
 from app.bridge.workspace import Workspace
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat
-from app.chats.exports.files import Export, FileExport, FolderExport, Form
-from app.chats.exports.words import Words
-from app.media.reading import MediaRefusedError
+from app.chats.exports.files import Export, ExportForm, FileExport, FolderExport
+from app.chats.exports.words import ExportWords
+from app.media.reading import MediaRefusedError, ReadingCancelledError
 from app.services.chat_library import ChatLibrary
 from app.storage.chat_rows import ChatChange, SavedChat
 from app.storage.chat_store import ChatStore
 
 if TYPE_CHECKING:
     from app.chats.imports.problems import Problem
-    from app.chats.imports.read import Findings, Found
+    from app.chats.imports.read import Findings, FoundChats
 
 _STEP = 0.01  # between two reports of progress
 
@@ -43,8 +42,8 @@ class StoppedError(Exception):
 class ImportPlan:
     """The result of reading: new chats, chats that are here already, and what could not be imported."""
 
-    new: tuple[Found, ...] = ()
-    known: tuple[Found, ...] = ()
+    new: tuple[FoundChats, ...] = ()
+    known: tuple[FoundChats, ...] = ()
     problems: tuple[Problem, ...] = ()
     num_changed: int = 0  # of the known ones: those with more or fewer messages
     media: tuple[ReadFile, ...] = ()  # what their messages refer to
@@ -92,11 +91,11 @@ class ChatTransfer(QObject):
         summary = self._chat_library.chat(chat_id)
         return summary.title if summary else ""
 
-    async def export_chat(self, chat_id: str, path: Path, form: Form, words: Words) -> None:
+    async def export_chat(self, chat_id: str, path: Path, form: ExportForm, words: ExportWords) -> None:
         """Raises ExportError, StorageError, StoppedError."""
         await self._export([chat_id], await asyncio.to_thread(FileExport, path, form, words))
 
-    async def export_all(self, path: Path, form: Form, words: Words) -> int:
+    async def export_all(self, path: Path, form: ExportForm, words: ExportWords) -> int:
         """One file of JSON, or a folder with a file for each chat; returns how many.
 
         Raises ExportError, StorageError, StoppedError.
@@ -106,10 +105,12 @@ class ChatTransfer(QObject):
         chat_ids = list(dict.fromkeys([*on_disk, *open_ids]))
         return await self.export_chats(chat_ids, path, form, words)
 
-    async def export_chats(self, chat_ids: Sequence[str], path: Path, form: Form, words: Words) -> int:
+    async def export_chats(
+        self, chat_ids: Sequence[str], path: Path, form: ExportForm, words: ExportWords
+    ) -> int:
         """As `export_all`, of these."""
         export: Export
-        if form is Form.JSON:
+        if form is ExportForm.JSON:
             export = await asyncio.to_thread(FileExport, path, form, words, is_list=True)
         else:
             export = await asyncio.to_thread(FolderExport, path, form, words)
@@ -170,7 +171,7 @@ class ChatTransfer(QObject):
         plan = await asyncio.to_thread(_plan, findings, here)
         return replace(plan, media=tuple(one for one in looked_at.values() if one))
 
-    async def _with_media_read(self, found: Found, looked_at: _LookedAt) -> Found:
+    async def _with_media_read(self, found: FoundChats, looked_at: _LookedAt) -> FoundChats:
         """Its pictures and sounds, without their files; those that cannot be read are left out."""
         num_left_out = found.num_left_out
         for turn in found.chat.all_turns():
@@ -248,8 +249,8 @@ def _read_media(attachment: Attachment) -> ReadFile | None:
 
 def _plan(findings: Findings, here: dict[str, int]) -> ImportPlan:
     """`here` has the chats that are here already, and how many messages each has."""
-    new: list[Found] = []
-    known: list[Found] = []
+    new: list[FoundChats] = []
+    known: list[FoundChats] = []
     num_changed = 0
     for found in findings.chats:
         num_here = here.setdefault(found.chat.id, -1)

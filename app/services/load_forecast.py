@@ -27,7 +27,7 @@ from app.system.said import said
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MemoryPart:
     """What one GPU or worker would take of its own memory."""
 
     device: str
@@ -43,7 +43,7 @@ class Forecast:
     advice: str = ""  # what would fit instead, if this does not
     smaller_n_ctx: int = 0  # a context that would fit; 0: this one does, or none does
     needed_here_bytes: int = 0
-    elsewhere: tuple[Part, ...] = ()
+    elsewhere: tuple[MemoryPart, ...] = ()
     taken: Taken | None = None  # of the model as it is loaded now
 
 
@@ -121,7 +121,7 @@ class LoadForecast(QObject):
             best.fit,
             needed_here_bytes=best.needs[0].total_bytes,
             elsewhere=tuple(
-                Part(device.name, need.total_bytes, device.free_bytes)
+                MemoryPart(device.name, need.total_bytes, device.free_bytes)
                 for device, need in zip(room.devices, best.needs[1:], strict=True)
             ),
             taken=self._compared(header, expected, *taken) if taken else None,

@@ -129,7 +129,7 @@ class LocalApi(QObject):
         from app.api.engine_client import EngineClient
         from app.api.guard import new_key
         from app.api.server import ApiServer
-        from app.api.state import ShelfAccess
+        from app.api.state import ServedShelves
 
         if not self._settings.api_key:
             self._settings.api_key = new_key()
@@ -150,7 +150,7 @@ class LocalApi(QObject):
             port=self._settings.api_port,
             key=self._settings.api_key,
             tls=tls,
-            shelf_access=ShelfAccess(shelves, asyncio.get_running_loop()) if shelves else None,
+            shelf_access=ServedShelves(shelves, asyncio.get_running_loop()) if shelves else None,
             allowed_origins=words_of(self._settings.api_origins),
             allowed_hosts=words_of(self._settings.api_hosts),
         )

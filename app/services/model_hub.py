@@ -48,7 +48,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRepos:
     words: str
     repos: tuple[Repo, ...]
 
@@ -102,7 +102,7 @@ class ModelHub(QObject):
         async def ask(hub: Hub) -> None:
             async with asyncio.timeout(PATIENCE_S):
                 repos = await off_loop(hub.search, words)
-            self.found.emit(Found(words, repos))
+            self.found.emit(FoundRepos(words, repos))
 
         self._ask(ask)
 

@@ -16,7 +16,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.models import catalog
 from app.models.folders import OURS, Folder, folders, own_folders
-from app.models.model_file import FileKind, ModelFile, Source
+from app.models.model_file import FileKind, ModelFile, ModelSource
 from app.protocol.model import ModelInfo
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
@@ -80,7 +80,7 @@ class ModelLibrary(QObject):
     @property
     def num_of_others(self) -> int:
         """Chat models that other programs already have."""
-        ours = (*OURS, Source.STARTER, Source.OPENED)
+        ours = (*OURS, ModelSource.STARTER, ModelSource.OPENED)
         return sum(model.can_chat and model.source not in ours for model in self.models)
 
     @property
@@ -216,9 +216,9 @@ class ModelLibrary(QObject):
         """Empty if it may be moved there."""
         if self.is_in_use(model):
             return said("This model is in use. Open another one first.")
-        if model.source is Source.STARTER:
+        if model.source is ModelSource.STARTER:
             return said("This model comes with Skein.")
-        if model.source is Source.OPENED:
+        if model.source is ModelSource.OPENED:
             return said("This file is not in one of your model folders. Remove it in the file manager.")
         if model.source not in OURS:
             return said("This model belongs to {program}. Remove it there.", program=str(model.source))

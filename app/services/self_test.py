@@ -15,7 +15,7 @@ from PySide6.QtCore import QIODevice, QObject, QSaveFile, Signal
 
 from app.bridge.tasks import spawn
 from app.protocol.model import ModelInfo
-from app.selftest.report import TITLES, Line, Outcome, Report
+from app.selftest.report import TITLES, Outcome, Report, ReportLine
 from app.system.said import said
 from app.system.worker import Child
 
@@ -37,7 +37,7 @@ class SelfTest(QObject):
         super().__init__(parent)
         self._task: asyncio.Task[None] | None = None
         self._child: Child | None = None
-        self._lines: list[Line] = []
+        self._lines: list[ReportLine] = []
         self._is_cancelled = False
 
     @property
@@ -106,11 +106,11 @@ class SelfTest(QObject):
 
     def _handle(self, message: Message) -> None:
         if "line" in message:
-            self._add(Line.of(message["line"] | message.get("packed", {})))
+            self._add(ReportLine.of(message["line"] | message.get("packed", {})))
         else:
             self.progressed.emit(message["progress"], message["doing"])
 
-    def _add(self, line: Line) -> None:
+    def _add(self, line: ReportLine) -> None:
         self._lines.append(line)
         self.checked.emit(line)
 
@@ -123,7 +123,7 @@ class SelfTest(QObject):
         """The current check has failed. If all are done, the last one has, which is about leftovers."""
         del self._lines[len(TITLES) - 1 :]
         name = list(TITLES)[len(self._lines)]
-        self._add(Line(name, TITLES[name], "", how, Outcome.FAILED, 0.0))
+        self._add(ReportLine(name, TITLES[name], "", how, Outcome.FAILED, 0.0))
 
     def _report(self, model: ModelInfo) -> Report:
         """The report of a test that did not finish."""

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.attachments.file_reading import FileReading
-from app.attachments.refusal import ReadingCancelledError, Reason, RefusedError
+from app.attachments.refusal import Reason, RefusedError
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.chats.attachment import Attachment
+from app.media.reading import ReadingCancelledError
 from app.protocol.commands import Forget
 from app.protocol.errors import EngineError
 from app.settings.settings import Settings

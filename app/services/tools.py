@@ -28,7 +28,7 @@ from app.tools.mcp_process import Elicitation
 from app.tools.mcp_server import McpServer, ServerInfo, Status, with_unique_names
 from app.tools.server_config import BUILT_IN, ServerConfig, check, checked_name, read_mcp_json, unique_name
 from app.tools.server_list import ListedServer, read_list, write_list
-from app.tools.tool import Progress, Surroundings, Tool, ToolError, text_of
+from app.tools.tool import CallProgress, Surroundings, Tool, ToolError, text_of
 from app.tools.tool_kit import Approval
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class PromptArgument:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class ServerPrompt:
     name: str
     title: str
     description: str
@@ -228,7 +228,7 @@ class ToolService(QObject):
     async def call(self, tool: Tool, arguments: Mapping[str, Any], chat_id: str) -> str:
         """Raises ToolError."""
 
-        def on_progress(progress: Progress) -> None:
+        def on_progress(progress: CallProgress) -> None:
             self.progressed.emit(chat_id, tool.key, progress)
 
         if tool.server != BUILT_IN:
@@ -244,10 +244,10 @@ class ToolService(QObject):
     async def read_resource(self, name: str, uri: str) -> str:
         return str(await self._ask(name, "read_resource", uri=uri))
 
-    async def prompts(self, name: str) -> tuple[Prompt, ...]:
-        def prompt(told: Mapping[str, Any]) -> Prompt:
+    async def prompts(self, name: str) -> tuple[ServerPrompt, ...]:
+        def prompt(told: Mapping[str, Any]) -> ServerPrompt:
             arguments = tuple(PromptArgument(**each) for each in told["arguments"])
-            return Prompt(told["name"], told["title"], told["description"], arguments)
+            return ServerPrompt(told["name"], told["title"], told["description"], arguments)
 
         return tuple(map(prompt, await self._ask(name, "prompts")))
 

@@ -30,7 +30,7 @@ _NAME = re.compile(r"chats-(\d{8}-\d{6})-([a-z]+)\.db")
 _TIME = "%Y%m%d-%H%M%S"  # UTC: names must stay sorted when daylight saving time ends
 
 
-class Reason(StrEnum):
+class BackupReason(StrEnum):
     """Why it was made; part of its name."""
 
     REGULAR = "regular"
@@ -44,7 +44,7 @@ class Reason(StrEnum):
 class Backup:
     path: Path
     made_at: datetime  # UTC
-    reason: Reason
+    reason: BackupReason
     size_bytes: int
 
 
@@ -73,7 +73,7 @@ class Backups:
             return True
         return _changed_at(self._database) > made_at and not timedelta() <= self._now() - made_at < max_age
 
-    def make(self, reason: Reason) -> Backup:
+    def make(self, reason: BackupReason) -> Backup:
         """Returns when it is on disk and verified. Raises StorageError."""
         made_at = self._free_second()
         path = self.folder / f"chats-{made_at:{_TIME}}-{reason}.db"
@@ -187,7 +187,7 @@ def _backup(path: Path) -> Backup | None:
         return None
     try:
         made_at = datetime.strptime(found[1], _TIME).replace(tzinfo=UTC)
-        return Backup(path, made_at, Reason(found[2]), path.stat().st_size)
+        return Backup(path, made_at, BackupReason(found[2]), path.stat().st_size)
     except (ValueError, OSError):
         return None
 

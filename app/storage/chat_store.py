@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from app.chats.chat import Turn, TurnState
 from app.media.reading import Pixels
-from app.storage.backups import Backup, Backups, Reason, bring_back, verify, write_anew
+from app.storage.backups import Backup, BackupReason, Backups, bring_back, verify, write_anew
 from app.storage.chat_rows import (
     ChatChange,
     SavedChat,
@@ -203,14 +203,14 @@ class ChatStore:
     async def import_chats(self, changes: Sequence[ChatChange]) -> None:
         """Imports all of them as new chats, with their folders, or with a StorageError none."""
         if self._file:
-            await self.back_up(Reason.IMPORT)
+            await self.back_up(BackupReason.IMPORT)
         await self._call(self._write, lambda connection: import_chats(connection, tuple(changes)))
 
     async def backups(self) -> list[Backup]:
         """Newest first."""
         return await asyncio.to_thread(self._backups.all)
 
-    async def back_up(self, reason: Reason = Reason.ASKED) -> Backup:
+    async def back_up(self, reason: BackupReason = BackupReason.ASKED) -> Backup:
         """Saving goes on meanwhile. Raises StorageError."""
         async with self._backing_up:
             if not self._file:
@@ -224,7 +224,7 @@ class ChatStore:
         if self._file is None or not await self._call(self._read, _has_chats):
             return None
         is_due: bool = await asyncio.to_thread(self._backups.is_due, max_age)
-        return await self.back_up(Reason.REGULAR) if is_due else None
+        return await self.back_up(BackupReason.REGULAR) if is_due else None
 
     async def restore(self, backup: Backup) -> None:
         """Restores all chats of the backup; the present ones are kept as another backup.
@@ -232,7 +232,7 @@ class ChatStore:
         Raises StorageError; then nothing has changed.
         """
         await asyncio.to_thread(verify, backup.path)
-        await self.back_up(Reason.RESTORE)
+        await self.back_up(BackupReason.RESTORE)
         await self._call(self._restore, backup)
 
     async def close(self) -> None:
@@ -279,7 +279,7 @@ class ChatStore:
             raise DatabaseDamagedError("it is empty")
 
     def _reopen(self) -> sqlite3.Connection:
-        self._connection = open_database(self._path, lambda: self._backups.make(Reason.UPDATE))
+        self._connection = open_database(self._path, lambda: self._backups.make(BackupReason.UPDATE))
         self._file = _identity(self._path)
         return self._connection
 

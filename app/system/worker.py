@@ -137,10 +137,14 @@ class Worker:
         if child:
             self._drop(child)
 
-    def close(self) -> None:
-        """Ends it, also in the middle of its work, for good; returns when it is gone."""
+    def end(self) -> None:
+        """As `kill`, for good."""
         self.is_closed = True
         self.kill()
+
+    def close(self) -> None:
+        """As `end`; returns when it is gone."""
+        self.end()
         for listener in self._listeners:
             listener.join()
 

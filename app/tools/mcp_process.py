@@ -21,7 +21,7 @@ from typing import Any
 from app.system import worker
 from app.system.said import said, unpacked
 from app.tools.server_config import ServerConfig
-from app.tools.tool import Progress, ToolError
+from app.tools.tool import CallProgress, ToolError
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ class McpProcess:
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
         self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._on_progress: dict[int, Callable[[Progress], None]] = {}
+        self._on_progress: dict[int, Callable[[CallProgress], None]] = {}
         self._clocks: dict[int, tuple[asyncio.Timeout, float]] = {}
         self._questions: dict[int, asyncio.Task[None]] = {}
         self._last_id = 0
@@ -93,7 +93,7 @@ class McpProcess:
         what: str,
         values: Mapping[str, Any],
         timeout_s: float,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: Callable[[CallProgress], None] | None = None,
     ) -> Any:
         """Raises ToolError and TimeoutError. Cancelling it cancels the request."""
         if self.is_over:
@@ -177,7 +177,7 @@ class McpProcess:
             case {"progress": number, "done": done, "total": total, "message": text}:
                 self._restart_clock(number)
                 if on_progress := self._on_progress.get(number):
-                    on_progress(Progress(done, total, text))
+                    on_progress(CallProgress(done, total, text))
             case {"log": lines}:
                 self._hearer.on_log(lines)
             case {"ready": told, "tools": tools}:

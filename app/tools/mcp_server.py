@@ -19,7 +19,7 @@ from app.system.said import said
 from app.tools.mcp_process import Hearer, McpProcess
 from app.tools.plain import told_name
 from app.tools.server_config import ServerConfig
-from app.tools.tool import Progress, Result, Surroundings, Tool, ToolError
+from app.tools.tool import CallProgress, Result, Surroundings, Tool, ToolError
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +108,10 @@ class McpServer(Hearer):
             await self._last.gone()
 
     async def call(
-        self, name: str, arguments: Mapping[str, Any], on_progress: Callable[[Progress], None] | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        on_progress: Callable[[CallProgress], None] | None = None,
     ) -> Result:
         """Raises ToolError."""
         result = await self._ask("call", {"name": name, "arguments": dict(arguments)}, on_progress)
@@ -124,7 +127,7 @@ class McpServer(Hearer):
         self,
         what: str,
         values: Mapping[str, Any],
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: Callable[[CallProgress], None] | None = None,
     ) -> Any:
         await self.start()
         process, began = self._process, asyncio.get_running_loop().time()

@@ -166,13 +166,13 @@ class ServerProcess:
         assert self._process.stdout
         async with out:
             with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                await self._deliver(Lines(self._process.stdout), out)
+                await self._deliver(StderrLines(self._process.stdout), out)
             self.ended.set()  # before the SDK hears of it
         # So that it can write on, and end by itself.
         while await self._process.stdout.read(PIECE_BYTES):
             await asyncio.sleep(LOG_EVERY_S)
 
-    async def _deliver(self, lines: Lines, out: Any) -> None:
+    async def _deliver(self, lines: StderrLines, out: Any) -> None:
         """Until it ends."""
         while True:
             try:
@@ -260,7 +260,7 @@ class ServerProcess:
         return True
 
 
-class Lines:
+class StderrLines:
     """Of a stream that may have too long ones, or no end of one. Reads no more ahead than a piece."""
 
     def __init__(self, stream: asyncio.StreamReader) -> None:

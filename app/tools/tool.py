@@ -13,7 +13,7 @@ Call = Callable[[Mapping[str, Any], "Surroundings"], Awaitable[Result]]
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CallProgress:
     """Of a call that goes on. `total` is None where the end is not known."""
 
     done: float
@@ -31,7 +31,7 @@ class Surroundings:
 
     folder: str = ""
     chat_id: str = ""
-    on_progress: Callable[[Progress], None] | None = None
+    on_progress: Callable[[CallProgress], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ IsAllowed = Callable[[str], bool]  # of an address in digits
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     url: str  # after redirects
     suffix: str  # of a file with this content
     content: bytes
@@ -57,7 +57,7 @@ def is_public(address: str) -> bool:
     return ip.is_global and not ip.is_multicast
 
 
-async def fetch(url: str, is_allowed: IsAllowed = is_public) -> Page:
+async def fetch(url: str, is_allowed: IsAllowed = is_public) -> WebPage:
     """Raises ToolError."""
     import aiohttp
 
@@ -78,7 +78,7 @@ async def fetch(url: str, is_allowed: IsAllowed = is_public) -> Page:
         raise ToolError(f"the page cannot be fetched: {reason[:300]}") from error
 
 
-async def _follow(session: ClientSession, url: str, is_allowed: IsAllowed) -> Page:
+async def _follow(session: ClientSession, url: str, is_allowed: IsAllowed) -> WebPage:
     for _redirect in range(MAX_REDIRECTS + 1):
         _check(url, is_allowed)
         async with session.get(url, allow_redirects=False) as response:
@@ -103,7 +103,7 @@ def _check(url: str, is_allowed: IsAllowed) -> None:
         raise ToolError(_private(parts.hostname))
 
 
-async def _read(response: ClientResponse) -> Page:
+async def _read(response: ClientResponse) -> WebPage:
     if response.status >= 400:
         raise ToolError(f"the server answers {response.status} {(response.reason or '')[:100]}")
     kind = response.content_type.lower()
@@ -116,7 +116,7 @@ async def _read(response: ClientResponse) -> Page:
         content += piece
         if len(content) > MAX_BYTES:
             raise ToolError(f"the page is larger than {MAX_BYTES >> 20} MiB")
-    return Page(str(response.url), suffix, bytes(content))
+    return WebPage(str(response.url), suffix, bytes(content))
 
 
 def _private(host: str) -> str:

@@ -33,7 +33,7 @@ from app.ui.base.panes import Panes
 from app.ui.chats.navigation import Navigation, chat_titles
 from app.ui.commands.menus import Menus, Parts
 from app.ui.commands.palette import CommandPalette
-from app.ui.commands.palette_entry import Entry
+from app.ui.commands.palette_entry import PaletteEntry
 from app.ui.commands.palette_sources import (
     command_entries,
     open_chat_entries,
@@ -58,7 +58,7 @@ from app.ui.models.greetings import Greetings
 from app.ui.models.model_commands import ModelCommands
 from app.ui.settings.appearance import Appearance
 from app.ui.settings.chat_options import ChatOptionsPanel
-from app.ui.settings.chat_tools import ChatTools
+from app.ui.settings.chat_tools import ToolsOfChat
 from app.ui.settings.languages import Languages
 from app.ui.settings.shortcuts import KeyHints, Shortcuts
 from app.ui.settings.tool_extras import ToolExtras
@@ -141,7 +141,7 @@ class MainWindow(QObject):
             self.undo,
             frame,
         )
-        self.chat_tools = ChatTools(
+        self.chat_tools = ToolsOfChat(
             self.tabs, services.tools, services.schema_tokens, partial(self.show_settings, "tools"), frame
         )
         self.shelves = ChatShelves(self.tabs, services, frame)
@@ -242,7 +242,7 @@ class MainWindow(QObject):
         titles = partial(chat_titles, library)
         palette.add_source(partial(saved_chat_entries, titles, self.tabs, library.open))
 
-    def _command_entries(self) -> list[Entry]:
+    def _command_entries(self) -> list[PaletteEntry]:
         """Updated first: the text in the composer decides which are enabled."""
         self.menus.show_chat_state()
         return command_entries(self.frame.menuBar())

@@ -31,7 +31,7 @@ from aiohttp import web
 from app.tools.mcp_process import Elicitation
 from app.tools.mcp_server import McpServer, Status
 from app.tools.server_config import ServerConfig
-from app.tools.tool import Progress, ToolError
+from app.tools.tool import CallProgress, ToolError
 
 STEPS = ("start", "tools", "call", "cancel", "kill", "restart", "more", "close")
 PATIENCE_S = 60.0
@@ -247,7 +247,7 @@ async def _is_refused(path: str, one: McpServer) -> str:
 
 async def _tries_everything(one: McpServer) -> str:
     assert isinstance(one, Asked)
-    heard: list[Progress] = []
+    heard: list[CallProgress] = []
     await one.call("trigger-long-running-operation", {"duration": 1, "steps": 4}, heard.append)
     assert heard, "no progress"
     resources, prompts = await one.ask("resources"), await one.ask("prompts")

@@ -66,7 +66,7 @@ def output(name: str, text: str = "", reason: FinishReason | None = None) -> Out
     return Output(name, "", text, reason)
 
 
-async def texts(answers: engine_client.Answers) -> list[tuple[int, str]]:
+async def texts(answers: engine_client.OpenAnswers) -> list[tuple[int, str]]:
     return [(index, one.text) async for batch in answers for index, one in batch]
 
 

@@ -1,6 +1,6 @@
 """A chat names a shelf: it is read before the chat, or searched for its last message."""
 
-from app.api.state import ShelfAccess
+from app.api.state import ServedShelves
 from app.chats.attachment import PASSAGE, Attachment
 from app.shelves.source import ListedShelf
 from tests.api.conftest import serving
@@ -41,7 +41,7 @@ class Shelves:
 
 async def prompt_of(shelves: Shelves | None, **more: object) -> tuple[int, dict, str]:
     """Status, body, and the prompt of the answer, as text."""
-    async with serving(Parrot("Hi."), shelf_access=ShelfAccess(shelves) if shelves else None) as served:
+    async with serving(Parrot("Hi."), shelf_access=ServedShelves(shelves) if shelves else None) as served:
         status, body = await served.post(PATH, ASKED | {"verbose": True} | more)
         return status, body, body.get("__verbose", {}).get("prompt", "")
 
@@ -74,7 +74,7 @@ async def test_a_shelf_that_is_not_there_is_refused_by_name():
 
 
 async def test_shelves_are_listed():
-    async with serving(Parrot("Hi."), shelf_access=ShelfAccess(Shelves(fits=True))) as served:
+    async with serving(Parrot("Hi."), shelf_access=ServedShelves(Shelves(fits=True))) as served:
         _status, body = await served.get("/v1/shelves")
         (one,) = body["data"]
         assert (one["id"], one["name"], one["num_files"], one["is_whole"]) == ("d1", "Docs", 3, True)

@@ -198,7 +198,7 @@ def _stream_turn(write: Callable[[Turn], Iterator[None]], rate: float) -> list[f
     from app.chats.chat import Chat, Turn, TurnState
     from app.protocol.request import Role
     from app.ui.transcript import transcript as transcripts
-    from app.ui.transcript.turn_view import Progress
+    from app.ui.transcript.turn_view import AnswerProgress
 
     answer = Turn(Role.ASSISTANT, "", TurnState.STREAMING)
     chat = Chat()
@@ -207,7 +207,7 @@ def _stream_turn(write: Callable[[Turn], Iterator[None]], rate: float) -> list[f
     clocks = SimpleNamespace(monotonic=lambda: clock.now, thread_time=time.thread_time)
     with mock.patch.object(transcripts, "time", clocks):
         transcript = transcripts.Transcript(chat)
-        transcript.set_progress(Progress(is_busy=True))
+        transcript.set_progress(AnswerProgress(is_busy=True))
         transcript.resize(900, 700)
         transcript.show()
         QApplication.processEvents()

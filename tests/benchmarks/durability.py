@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from app.storage.backups import Backups, Reason
+from app.storage.backups import BackupReason, Backups
 from app.storage.chat_store import ChatStore
 from tests.benchmarks.figures import Verdict
 from tests.bridge.kills import Outcome, kill_after
@@ -188,7 +188,7 @@ async def _is_migrated(version: int, path: Path) -> None:
 def _write_damaged(path: Path) -> None:
     """Half of it is in a backup, too."""
     asyncio.run(fill(path, *range(NUM_CHATS // 2)))
-    Backups(path).make(Reason.REGULAR)
+    Backups(path).make(BackupReason.REGULAR)
     asyncio.run(fill(path, *range(NUM_CHATS // 2, NUM_CHATS)))
     overwrite(path, 0, 16)
 

@@ -158,7 +158,7 @@ def _text_frames(text: str, piece: int, seconds: float) -> Frames:
 
     from app.chats.chat import TurnState
     from app.ui.transcript import transcript as transcripts
-    from app.ui.transcript.turn_view import Progress
+    from app.ui.transcript.turn_view import AnswerProgress
 
     frames = Frames()
     answer, chat = _chat("", TurnState.STREAMING)
@@ -166,7 +166,7 @@ def _text_frames(text: str, piece: int, seconds: float) -> Frames:
     clocks = SimpleNamespace(monotonic=lambda: clock.now, thread_time=time.thread_time)
     with mock.patch.object(transcripts, "time", clocks):
         transcript = transcripts.Transcript(chat)
-        transcript.set_progress(Progress(is_busy=True))
+        transcript.set_progress(AnswerProgress(is_busy=True))
         transcript.resize(900, 700)
         transcript.show()
         QApplication.processEvents()

@@ -16,7 +16,7 @@ import numpy as np
 
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
-from app.engine.media_rows import Chunk, Part, row_ids
+from app.engine.media_rows import Chunk, MediaPart, row_ids
 from app.engine.prompt import Prompt
 from app.protocol.commands import SetSpeed
 from app.protocol.load import Speed
@@ -106,7 +106,7 @@ def _alone_s(timed: TimedEngine, prompt: list[int]) -> float:
 def _picture(num_rows: int, name: str) -> Prompt:
     """A prompt that is a picture, another one for each name, and some tokens behind it."""
     media = Media(MediaKind.PICTURE, name, b"", 1, 1)
-    part = Part((), num_rows, num_rows)
+    part = MediaPart((), num_rows, num_rows)
     tokens = workload.token_ids(4, name)
     return Prompt((*row_ids(media, 0, part), *tokens), chunks=(Chunk(0, media, 0, part),))
 

@@ -28,9 +28,8 @@ from app.chats.options import ChatOptions
 from app.chats.presets import Preset, as_object
 from app.cli import serve
 from app.engine.backend import Backend
-from app.engine.chat_library import ChatLibrary, library_path
 from app.engine.chat_template import LimitedChatTemplate
-from app.engine.chat_worker import ChatWorker
+from app.engine.chat_worker import ChatLayer, ChatWorker, library_path
 from app.engine.detokenizer import Detokenizer
 from app.protocol.request import Role
 from app.system.worker import Message
@@ -259,7 +258,7 @@ def prepare(folder: Path, num_uses: int) -> Mapping[str, str]:
     sources = [path.read_text(encoding="utf-8") for path in sorted(TEMPLATES.glob("*.jinja"))]
     path = library_path()
     assert path, "the chat layer is not there; packaging/setup makes it"
-    library = ChatLibrary(path)
+    library = ChatLayer(path)
     written = []
     for source in sources:
         library("open", template=source, tool_template="", bos="<s>", eos="</s>")

@@ -2,7 +2,13 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from app.bridge.parameters import Source, context_cap, inherited_sampling, max_answer_tokens, sampling_params
+from app.bridge.parameters import (
+    ParameterSource,
+    context_cap,
+    inherited_sampling,
+    max_answer_tokens,
+    sampling_params,
+)
 from app.chats.chat import Chat
 from app.protocol.load import LoadParams
 from app.protocol.request import MIN_CONTEXT_TOKENS
@@ -56,10 +62,10 @@ def test_what_is_chosen_for_a_chat_stands_over_what_is_for_all() -> None:
 
 def test_where_each_value_comes_from_is_known() -> None:
     inherited = inherited_sampling(Settings(top_k=7), COOL)
-    assert inherited["temperature"] == (0.1, Source.MODEL)
-    assert inherited["top_k"] == (7, Source.SETTINGS)
-    assert inherited["top_p"] == (SamplingParams().top_p, Source.DEFAULT)
-    assert inherited_sampling(Settings(), None)["temperature"] == (0.8, Source.DEFAULT)
+    assert inherited["temperature"] == (0.1, ParameterSource.MODEL)
+    assert inherited["top_k"] == (7, ParameterSource.SETTINGS)
+    assert inherited["top_p"] == (SamplingParams().top_p, ParameterSource.DEFAULT)
+    assert inherited_sampling(Settings(), None)["temperature"] == (0.8, ParameterSource.DEFAULT)
 
 
 def test_a_chats_values_that_come_from_the_disk_are_as_the_engine_takes_them() -> None:

@@ -2,8 +2,8 @@
 
 import runpy
 
-from app.engine import chat_child, chat_library  # noqa: F401  (the first one for those that start at once)
+from app.engine import chat_child, chat_worker  # noqa: F401  (the first one for those that start at once)
 
 if __name__ == "__main__":
-    chat_library.library_path = lambda: None
+    chat_worker.library_path = lambda: None
     runpy.run_module("app.engine.chat_child", run_name="__main__")

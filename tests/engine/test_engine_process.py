@@ -5,20 +5,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from app.engine.engine import Engine
+from app.engine.engine_child import Reports
 from app.engine.engine_process import EngineProcess
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.commands import Abort, DescribeTokens, Submit
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output
-from app.protocol.report import Answer, TokenTexts
+from app.protocol.report import Answer, HibernatedChat, TokenTexts
+from app.system.worker import Question
 from tests.driver import ask, request
+from tests.fakes import CountingBackend
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(120)]
 
@@ -136,3 +139,21 @@ def test_a_load_can_be_called_off(tiny_gguf: Callable[[str], Path]) -> None:
     process = EngineProcess(params(tiny_gguf("qwen3")), lambda _fraction: False, lambda: None)
     with pytest.raises(ModelLoadCancelledError), process.loaded():
         pass
+
+
+def test_hibernated_chats_go_over_when_they_change_however_many_there_are() -> None:
+    told_by_child = []
+    reports = Reports(Question(({}, []), lambda _message, data: told_by_child.append(data)))
+    many = tuple(HibernatedChat(f"chat {number}", 10, 1000, is_on_disk=False) for number in range(1000))
+    sent = [(), many, many, many, many[1:], ()]
+    for hibernated in sent:
+        reports.send([replace(Engine(CountingBackend()).report(), hibernated=hibernated)])
+    sizes = list(map(len, told_by_child))
+    assert sizes[0] == sizes[2] == sizes[3] < sizes[1] / 10
+
+    process = EngineProcess(LoadParams(Path("model.gguf")), lambda _: True, lambda: None)
+    for data in told_by_child:
+        process._take({}, data)
+    told = [report.hibernated for report in process.take_reports()]
+    assert told == sent
+    assert told[1] is told[2] is told[3]

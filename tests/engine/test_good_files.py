@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.good_files import MAX_REMEMBERED, GoodFiles, ModelFile
+from app.engine.good_files import MAX_REMEMBERED, GoodFiles, KnownFile
 
 
 @pytest.fixture
@@ -22,18 +22,18 @@ def stored(tmp_path):
 
 
 def test_a_file_is_known_once_it_was_added(model, stored):
-    assert ModelFile.at(model) not in GoodFiles(stored, "1")
-    GoodFiles(stored, "1").add(ModelFile.at(model))
-    assert ModelFile.at(model) in GoodFiles(stored, "1")
+    assert KnownFile.at(model) not in GoodFiles(stored, "1")
+    GoodFiles(stored, "1").add(KnownFile.at(model))
+    assert KnownFile.at(model) in GoodFiles(stored, "1")
 
 
 def test_it_is_known_by_every_name_it_has(model, stored, tmp_path, monkeypatch):
-    GoodFiles(stored, "1").add(ModelFile.at(model))
+    GoodFiles(stored, "1").add(KnownFile.at(model))
     link = tmp_path / "link.gguf"
     link.symlink_to(model)
     monkeypatch.chdir(tmp_path)
-    assert ModelFile.at(link) in GoodFiles(stored, "1")
-    assert ModelFile.at(Path("model.gguf")) in GoodFiles(stored, "1")
+    assert KnownFile.at(link) in GoodFiles(stored, "1")
+    assert KnownFile.at(Path("model.gguf")) in GoodFiles(stored, "1")
 
 
 def touch(path):
@@ -61,9 +61,9 @@ def move(path):
 
 @pytest.mark.parametrize("change", [touch, append, replace, move])
 def test_a_file_that_changed_is_another_file(model, change):
-    before = ModelFile.at(model)
+    before = KnownFile.at(model)
     change(model)
-    assert ModelFile.at(model) != before
+    assert KnownFile.at(model) != before
 
 
 def test_a_split_model_is_all_its_parts(tmp_path):
@@ -71,26 +71,26 @@ def test_a_split_model_is_all_its_parts(tmp_path):
     for part in parts:
         part.write_bytes(b"GGUF")
     (tmp_path / "other-00002-of-00003.gguf").write_bytes(b"GGUF")
-    before = ModelFile.at(parts[0])
+    before = KnownFile.at(parts[0])
     assert before.size_bytes == 12
 
     touch(parts[2])
-    assert ModelFile.at(parts[0]) != before
+    assert KnownFile.at(parts[0]) != before
     parts[1].unlink()
-    assert ModelFile.at(parts[0]).size_bytes == 8
+    assert KnownFile.at(parts[0]).size_bytes == 8
 
 
 def test_a_missing_file_has_no_size(tmp_path):
-    assert ModelFile.at(tmp_path / "none.gguf").size_bytes == 0
+    assert KnownFile.at(tmp_path / "none.gguf").size_bytes == 0
 
 
 def test_what_another_version_let_pass_is_unknown(model, stored):
-    GoodFiles(stored, "1").add(ModelFile.at(model))
-    assert ModelFile.at(model) not in GoodFiles(stored, "2")
+    GoodFiles(stored, "1").add(KnownFile.at(model))
+    assert KnownFile.at(model) not in GoodFiles(stored, "2")
 
 
 def test_only_the_latest_are_kept(stored):
-    files = [ModelFile(f"file {number}", 1) for number in range(MAX_REMEMBERED + 3)]
+    files = [KnownFile(f"file {number}", 1) for number in range(MAX_REMEMBERED + 3)]
     for file in files:
         GoodFiles(stored, "1").add(file)
     assert files[2] not in GoodFiles(stored, "1")
@@ -113,17 +113,17 @@ def test_only_the_latest_are_kept(stored):
 def test_a_damaged_list_is_ignored_and_written_anew(model, stored, damaged, caplog):
     stored.parent.mkdir()
     stored.write_bytes(damaged)
-    assert ModelFile.at(model) not in GoodFiles(stored, "1")
+    assert KnownFile.at(model) not in GoodFiles(stored, "1")
     assert "is ignored" in caplog.text
 
-    GoodFiles(stored, "1").add(ModelFile.at(model))
-    assert ModelFile.at(model) in GoodFiles(stored, "1")
+    GoodFiles(stored, "1").add(KnownFile.at(model))
+    assert KnownFile.at(model) in GoodFiles(stored, "1")
 
 
 def test_the_list_is_replaced_in_one_step_and_nothing_else_is_left(model, stored):
-    GoodFiles(stored, "1").add(ModelFile.at(model))
+    GoodFiles(stored, "1").add(KnownFile.at(model))
     inode = stored.stat().st_ino
-    GoodFiles(stored, "1").add(ModelFile("another", 1))
+    GoodFiles(stored, "1").add(KnownFile("another", 1))
     assert stored.stat().st_ino != inode
     assert list(stored.parent.iterdir()) == [stored]
     assert len(json.loads(stored.read_text())["files"]) == 2
@@ -131,5 +131,5 @@ def test_the_list_is_replaced_in_one_step_and_nothing_else_is_left(model, stored
 
 def test_a_cache_that_cannot_be_written_is_a_line_in_the_log(model, tmp_path, caplog):
     (tmp_path / "cache").write_text("in the way")
-    GoodFiles(tmp_path / "cache" / "good.json", "1").add(ModelFile.at(model))
+    GoodFiles(tmp_path / "cache" / "good.json", "1").add(KnownFile.at(model))
     assert "will be tested again" in caplog.text

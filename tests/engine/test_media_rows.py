@@ -5,7 +5,7 @@ import pytest
 
 from app.engine.media_rows import (
     Chunk,
-    Part,
+    MediaPart,
     border,
     follows,
     plane_places,
@@ -25,9 +25,9 @@ def media(name: str) -> Media:
     return Media(MediaKind.PICTURE, sha256(file).hexdigest(), file, 10, 10)
 
 
-PLANE = Part((), 6, 3, width=3)  # two rows of three
-LINE = Part((), 5, 5)
-ONE = Part((), 1, 1, width=1)
+PLANE = MediaPart((), 6, 3, width=3)  # two rows of three
+LINE = MediaPart((), 5, 5)
+ONE = MediaPart((), 1, 1, width=1)
 
 
 def test_rows_are_negative_numbers_of_32_bits_and_depend_on_file_place_and_projector():
@@ -80,4 +80,4 @@ def test_rows_of_a_plane_have_one_time_and_a_place_in_it_each():
 
 def test_a_part_that_takes_too_many_positions_is_refused():
     with pytest.raises(InvalidRequestError, match="too many"):
-        row_ids(media("a"), 0, Part((), 20_000, 20_000))
+        row_ids(media("a"), 0, MediaPart((), 20_000, 20_000))

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from app.engine.trigger_watch import Found, TriggerWatch
+from app.engine.trigger_watch import FoundTrigger, TriggerWatch
 
 
-def found(pattern: bytes, *pieces: bytes) -> Found | None:
+def found(pattern: bytes, *pieces: bytes) -> FoundTrigger | None:
     watch = TriggerWatch([re.compile(pattern)])
     results = [watch.add(number, piece) for number, piece in enumerate(pieces)]
     assert not any(results[:-1])
@@ -17,11 +17,11 @@ def found(pattern: bytes, *pieces: bytes) -> Found | None:
 @pytest.mark.parametrize(
     ("pieces", "expected"),
     [
-        ((b"a", b"<call>"), Found((1,), b"")),
-        ((b"a", b"b<", b"ca", b"ll>{"), Found((1, 2, 3), b"b")),
-        ((b"<call>",), Found((0,), b"")),
+        ((b"a", b"<call>"), FoundTrigger((1,), b"")),
+        ((b"a", b"b<", b"ca", b"ll>{"), FoundTrigger((1, 2, 3), b"b")),
+        ((b"<call>",), FoundTrigger((0,), b"")),
         ((b"<", b"call"), None),
-        ((b"<cal", b"<call>"), Found((1,), b"")),
+        ((b"<cal", b"<call>"), FoundTrigger((1,), b"")),
     ],
 )
 def test_a_word(pieces, expected):
@@ -29,11 +29,11 @@ def test_a_word(pieces, expected):
 
 
 def test_a_pattern_begins_at_its_group():
-    assert found(rb"<start>assistant(\s+to)", b"<start>", b"assistant", b" to") == Found((2,), b"")
+    assert found(rb"<start>assistant(\s+to)", b"<start>", b"assistant", b" to") == FoundTrigger((2,), b"")
 
 
 def test_a_pattern_of_the_whole_text():
-    assert found(rb"^\s+to\Z", b" ", b"to") == Found((0, 1), b"")
+    assert found(rb"^\s+to\Z", b" ", b"to") == FoundTrigger((0, 1), b"")
     assert found(rb"^\s+to\Z", b"x ", b"to") is None
 
 
@@ -42,4 +42,4 @@ def test_what_was_forgotten_does_not_count():
     watch.add(1, b"a")
     watch.forget()
     assert watch.add(2, b"b") is None
-    assert watch.add(3, b"ab") == Found((3,), b"")
+    assert watch.add(3, b"ab") == FoundTrigger((3,), b"")

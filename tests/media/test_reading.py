@@ -8,7 +8,7 @@ import soundfile
 from PIL import Image
 
 from app.media import reading
-from app.media.reading import MediaCancelledError, MediaReading, MediaRefusedError
+from app.media.reading import MediaReading, MediaRefusedError, ReadingCancelledError
 from app.media.sniff import kind_of
 from app.protocol.media import MediaKind
 
@@ -69,9 +69,9 @@ def test_a_pipe_is_not_waited_for_and_a_missing_file_is_named(tmp_path):
 def test_a_reading_can_be_cancelled_at_any_time():
     one = MediaReading(png((8000, 7000)))
     threading.Timer(0.05, one.cancel).start()
-    with pytest.raises(MediaCancelledError):
+    with pytest.raises(ReadingCancelledError):
         one.run()
-    with pytest.raises(MediaCancelledError):
+    with pytest.raises(ReadingCancelledError):
         one.run()
 
 

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from app.models import download, hub_session  # noqa: F401  (so that no child needs the time for it)
 from app.models.hub_errors import DownloadError, HubError
 from app.models.order import Order
-from app.models.part_file import Part
+from app.models.part_file import PartFile
 
 ROOT = Path(__file__).parents[2]
 BATCH_BYTES = 16 * 1024
@@ -103,9 +103,9 @@ def _die() -> None:
 
 
 def _die_at(point: str, size_bytes: int) -> None:
-    append = Part.append
+    append = PartFile.append
 
-    def append_and_die(part: Part, data: bytes) -> None:
+    def append_and_die(part: PartFile, data: bytes) -> None:
         half = size_bytes // 2 - part.num_bytes
         if point == "half a write" and len(data) > half:
             part._file.write(data[:half])
@@ -116,7 +116,7 @@ def _die_at(point: str, size_bytes: int) -> None:
             part._file.flush()
             _die()
 
-    Part.append = append_and_die  # type: ignore[method-assign]
+    PartFile.append = append_and_die  # type: ignore[method-assign]
 
 
 def _die_before_change(number: int, folder: str) -> None:

@@ -9,7 +9,7 @@ from app.models import catalog, model_file
 from app.models.catalog import scan
 from app.models.folders import Folder
 from app.models.gguf_header import HeaderError
-from app.models.model_file import FileKind, ModelFile, Source, parts_of, read_whole_header
+from app.models.model_file import FileKind, ModelFile, ModelSource, parts_of, read_whole_header
 from tests.native.tiny_ggufs import write_tiny_gguf
 
 TinyGguf = Callable[[str], Path]
@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 def listed(*folders: Path) -> dict[str, ModelFile]:
     """By the name of the file."""
-    models = scan([Folder(folder, Source.FOLDER) for folder in folders])
+    models = scan([Folder(folder, ModelSource.FOLDER) for folder in folders])
     return {model.path.name: model for model in models}
 
 
@@ -140,7 +140,7 @@ def test_versions_of_a_model_may_share_some_of_its_parts(folder: Path, tiny_gguf
     new = write_parts(folder / "b", 2, tiny_gguf("qwen3"))
     new[0].unlink()
     new[0].hardlink_to(old[0])
-    models = scan([Folder(folder, Source.FOLDER)])
+    models = scan([Folder(folder, ModelSource.FOLDER)])
     assert [(model.kind, model.parts) for model in models] == [
         (FileKind.CHAT, tuple(old)),
         (FileKind.CHAT, tuple(new)),
@@ -222,7 +222,7 @@ def test_a_header_is_read_once_until_its_file_changes(
     assert listed(folder)["b.gguf"].family == "llama"
     assert reads[2:] == ["b.gguf"]
 
-    scan([Folder(folder, Source.FOLDER)], on_progress=lambda done, _all: done < 1)
+    scan([Folder(folder, ModelSource.FOLDER)], on_progress=lambda done, _all: done < 1)
     assert set(listed(folder)) == {"a.gguf", "b.gguf"}
     assert reads[3:] == []  # a scan that was ended early has forgotten nothing
 

@@ -15,7 +15,7 @@ from app.models import download
 from app.models.download import Fetch
 from app.models.hub_errors import DownloadError, GatedError, HubError
 from app.models.order import FileOrder, Order, OrderFolder, unfinished
-from app.models.part_file import Part
+from app.models.part_file import PartFile
 from app.system import proxies
 from tests.models.lies import LIES, OTHER, SOURCE, cuts_each_tenth, flips_a_byte
 from tests.models.standin_hub import Answer, StandInHub, honest, standing
@@ -222,15 +222,15 @@ async def test_a_full_disk_is_told_before_and_survived_after(
             with pytest.raises(DownloadError, match="Free some space"):
                 await Fetch(wanted, folder, reserved_bytes=lambda: 1000).run()
             assert hub.requests == []
-        written = Part.append
+        written = PartFile.append
 
-        def append(part: Part, data: bytes) -> None:
+        def append(part: PartFile, data: bytes) -> None:
             if part.num_bytes > 100_000:
                 raise OSError(errno.ENOSPC, "No space left on device")
             written(part, data)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Part, "append", append)
+            patch.setattr(PartFile, "append", append)
             with pytest.raises(DownloadError, match="is full"):
                 await Fetch(wanted, folder).run()
         await Fetch(wanted, folder).run()

@@ -25,8 +25,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from app.engine.chat_library import ChatLibrary, ChatLibraryError, library_path
-from app.engine.chat_worker import MAX_CPU_S, MAX_MEMORY_BYTES
+from app.engine.chat_worker import MAX_CPU_S, MAX_MEMORY_BYTES, ChatLayer, ChatLayerError, library_path
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 ANSWERS_OF_A_SEED = 20
@@ -183,7 +182,7 @@ def broken_answers(chat: Chat, templates: list[str], rng: random.Random) -> None
         text = broken(written, rng)
         chat("begin", reader="a", format=made["format"])
         cuts = sorted(rng.randrange(len(text) + 1) for _ in range(rng.randrange(12)))
-        with contextlib.suppress(ChatLibraryError):
+        with contextlib.suppress(ChatLayerError):
             for begin, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
                 chat("read", reader="a", text=text[begin:end], is_last=end == len(text))
 
@@ -195,7 +194,7 @@ def as_written(chat: Chat) -> str:
         made = chat(
             "apply", messages=messages, tools=tools, parallel_tool_calls=True, add_generation_prompt=False
         )
-    except ChatLibraryError:
+    except ChatLayerError:
         return json.dumps(ANSWER)
     return str(made["prompt"])
 
@@ -275,7 +274,7 @@ KINDS = (broken_answers, *[hostile_template] * 2, *[hostile_schema] * 17)
 
 def work(connection: Connection, library: Path, templates: list[str]) -> None:
     """Answers each seed with what became of it. Dies of what Skein would end."""
-    chat = ChatLibrary(library)
+    chat = ChatLayer(library)
     if "LD_PRELOAD" not in os.environ:  # sanitizers map terabytes
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     while True:
@@ -284,7 +283,7 @@ def work(connection: Connection, library: Path, templates: list[str]) -> None:
         try:
             KINDS[seed % len(KINDS)](chat, templates, random.Random(seed))
             connection.send("answered")
-        except ChatLibraryError:
+        except ChatLayerError:
             connection.send("refused")
         except MemoryError:
             connection.send("out of memory")

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,14 +22,6 @@ pytestmark = pytest.mark.native
 
 TEXTS = ["one", "two and more", "three"]
 LONG = "word " * 3000
-PARENT = """
-import sys
-from pathlib import Path
-from app.engine.text_models import TextModels
-TextModels().embed(Path(sys.argv[1]), ["text"])
-print("ready", flush=True)
-sys.stdin.read()
-"""
 
 
 @pytest.fixture(scope="module")
@@ -122,14 +112,3 @@ def test_it_ends_when_idle_and_starts_again(bert):
     models.close()
     with pytest.raises(EngineError):
         models.embed(bert, ["text"])
-
-
-def test_it_does_not_outlive_skein(bert):
-    command = [sys.executable, "-c", PARENT, str(bert)]
-    parent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    with parent:
-        assert parent.stdout is not None
-        assert parent.stdout.readline() == b"ready\n"
-        [child] = psutil.Process(parent.pid).children()
-        parent.kill()
-    child.wait(30)

@@ -4,7 +4,7 @@ import pytest
 
 from app.main import main
 from app.selftest import command
-from app.selftest.report import Line, Outcome, Report
+from app.selftest.report import Outcome, Report, ReportLine
 
 
 @pytest.mark.native
@@ -16,7 +16,7 @@ def test_the_starter_model_passes_on_the_command_line(capsys):
 
 
 def test_a_failure_is_the_exit_code(monkeypatch, capsys):
-    line = Line("a", "Ten in a row", "asked", "the costs differ", Outcome.FAILED, 0.5)
+    line = ReportLine("a", "Ten in a row", "asked", "the costs differ", Outcome.FAILED, 0.5)
     monkeypatch.setattr(command, "self_test", lambda *_: Report("m", "qwen3", 512, 4, "0.3.36", (line,)))
     assert command.main([]) == 1
     assert "failed  (a) Ten in a row" in capsys.readouterr().out

@@ -7,7 +7,7 @@ import pytest
 
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
 from app.selftest import command, progress
-from app.selftest.report import Line, Report
+from app.selftest.report import Report, ReportLine
 from app.selftest.run import run_checks
 from app.system.worker import Child
 from tests.fakes import CountingBackend
@@ -37,7 +37,9 @@ def test_progress_and_lines_come_as_they_are_and_the_report_last(tested):
     told_lines = [message for message in messages if "line" in message]
     lines = [message["line"] for message in told_lines]
     assert lines == [line.as_json() for line in report.lines]
-    assert [Line.of(message["line"] | message["packed"]) for message in told_lines] == list(report.lines)
+    assert [ReportLine.of(message["line"] | message["packed"]) for message in told_lines] == list(
+        report.lines
+    )
     assert "text" in told_lines[0]["packed"]["seen"], "so that it can be said in other languages"
     told = [(message["progress"], message["doing"]) for message in messages if "progress" in message]
     assert told == sorted(told, key=lambda one: one[0])

@@ -11,7 +11,7 @@ from app.bridge.workspace import Workspace
 from app.services import chat_backups
 from app.services.chat_backups import ChatBackups
 from app.settings.settings import Settings
-from app.storage.backups import Backup, Reason
+from app.storage.backups import Backup, BackupReason
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
 
@@ -62,7 +62,7 @@ async def test_a_backup_that_is_asked_for_has_what_was_written_a_moment_ago(qloo
         workspace.sessions[0].draft = "half a thou"
         backups.make()
         await until(lambda: heard.listed)
-        assert [one.reason for one in heard.made] == [Reason.ASKED]
+        assert [one.reason for one in heard.made] == [BackupReason.ASKED]
         assert heard.listed == [heard.made]
         assert heard.made[0].path.parent == backups.folder
         assert b"half a thou" in heard.made[0].path.read_bytes()
@@ -80,7 +80,7 @@ async def test_one_is_made_at_the_start_and_whenever_something_changed(
         workspace.sessions[0].draft = "an idea"
         await workspace.autosave.flush()
         await until(lambda: len(heard.listed) > 1)
-    assert {one.reason for one in heard.listed[-1]} == {Reason.REGULAR}
+    assert {one.reason for one in heard.listed[-1]} == {BackupReason.REGULAR}
 
 
 async def test_a_failure_that_nobody_asked_for_is_told_once(qloop, path, engine, monkeypatch) -> None:
@@ -111,7 +111,7 @@ async def test_what_is_restored_is_what_the_next_start_finds(qloop, path, engine
         assert [session.draft for session in workspace.sessions] == ["before"]
         backups.refresh()
         await until(lambda: heard.listed)
-        assert [one.reason for one in heard.listed[0]] == [Reason.RESTORE, Reason.ASKED]
+        assert [one.reason for one in heard.listed[0]] == [BackupReason.RESTORE, BackupReason.ASKED]
 
 
 async def test_after_a_restore_that_failed_all_goes_on(qloop, path, engine) -> None:

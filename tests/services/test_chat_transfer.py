@@ -16,8 +16,8 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import finish_all
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
-from app.chats.exports.files import ExportError, Form
-from app.chats.exports.words import Words
+from app.chats.exports.files import ExportError, ExportForm
+from app.chats.exports.words import ExportWords
 from app.protocol.request import Role
 from app.services.chat_library import ChatLibrary
 from app.services.chat_transfer import ChatTransfer, StoppedError
@@ -200,7 +200,7 @@ async def test_all_chats_go_out_and_into_another_skein(
     session.chat.folder, session.chat.sampling = "Work", {"temperature": 0.2}
     session.insert(Role.USER, "Not on disk yet?")
     kit.workspace.new_chat()
-    assert await kit.transfer.export_all(tmp_path / "all.json", Form.JSON, Words()) == 3
+    assert await kit.transfer.export_all(tmp_path / "all.json", ExportForm.JSON, ExportWords()) == 3
     plan = await other.transfer.read([tmp_path / "all.json"])
     assert plan.problems == ()
     await other.transfer.import_chats(plan)
@@ -218,11 +218,13 @@ async def test_an_open_chat_goes_out_as_it_is_now_and_goes_on_meanwhile(
     session.insert(Role.USER, "Hello")
     session.chat.add(Turn(Role.ASSISTANT, "I am", TurnState.STREAMING))
     path = tmp_path / "a.md"
-    await kit.transfer.export_chat(session.chat.id, path, Form.MARKDOWN, Words())
+    await kit.transfer.export_chat(session.chat.id, path, ExportForm.MARKDOWN, ExportWords())
     assert "I am" in path.read_text()
     session.chat.turns.pop()
     with pytest.raises(ExportError, match="No such file"):
-        await kit.transfer.export_chat(session.chat.id, tmp_path / "no" / "a.md", Form.HTML, Words())
+        await kit.transfer.export_chat(
+            session.chat.id, tmp_path / "no" / "a.md", ExportForm.HTML, ExportWords()
+        )
 
 
 async def test_an_export_that_is_stopped_leaves_nothing(
@@ -236,7 +238,7 @@ async def test_an_export_that_is_stopped_leaves_nothing(
     kit.transfer.progressed.connect(told.append)
     kit.transfer.progressed.connect(lambda _fraction: kit.transfer.stop())
     with pytest.raises(StoppedError):
-        await kit.transfer.export_all(tmp_path / "out", Form.HTML, Words())
+        await kit.transfer.export_all(tmp_path / "out", ExportForm.HTML, ExportWords())
     assert told == [0.5]
     assert not (tmp_path / "out").exists()
     assert not list(tmp_path.glob(".out*"))
@@ -278,10 +280,10 @@ async def test_pictures_go_out_and_into_another_skein(
     session.insert(Role.USER, "Look", session.draft_attachments)
     await kit.workspace.autosave.flush()
     (chat_id, picture) = (session.chat.id, session.chat.turns[0].attachments[0])
-    await kit.transfer.export_all(tmp_path / "all.json", Form.JSON, Words())
-    await kit.transfer.export_all(tmp_path / "pages", Form.MARKDOWN, Words())
-    await kit.transfer.export_chat(chat_id, tmp_path / "page.md", Form.MARKDOWN, Words())
-    await kit.transfer.export_chat(chat_id, tmp_path / "page.html", Form.HTML, Words())
+    await kit.transfer.export_all(tmp_path / "all.json", ExportForm.JSON, ExportWords())
+    await kit.transfer.export_all(tmp_path / "pages", ExportForm.MARKDOWN, ExportWords())
+    await kit.transfer.export_chat(chat_id, tmp_path / "page.md", ExportForm.MARKDOWN, ExportWords())
+    await kit.transfer.export_chat(chat_id, tmp_path / "page.html", ExportForm.HTML, ExportWords())
     assert session.chat.turns[0].attachments[0].media.file == b"", "the open chat is as it was"
 
     (file,) = (tmp_path / "pages" / "media").iterdir()

@@ -11,7 +11,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.engine.workers import RemoteWorker, WorkerState
 from app.models.folders import Folder
 from app.models.memory_fit import Fit
-from app.models.model_file import FileKind, ModelFile, Source, read_whole_header
+from app.models.model_file import FileKind, ModelFile, ModelSource, read_whole_header
 from app.protocol.load import LoadParams
 from app.protocol.model import MemoryNeed
 from app.services import expected_room, model_fits
@@ -65,7 +65,7 @@ def models(tmp_path: Path) -> tuple[ModelFile, ...]:
     for name in ("a", "b"):
         write_tiny_gguf(tmp_path / f"{name}.gguf", "qwen3")
     (tmp_path / "c.gguf").write_text("damaged")
-    return tuple(sorted(scan([Folder(tmp_path, Source.FOLDER)]), key=lambda model: model.path))
+    return tuple(sorted(scan([Folder(tmp_path, ModelSource.FOLDER)]), key=lambda model: model.path))
 
 
 async def told(fits: ModelFits, models: tuple[ModelFile, ...]) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtCore import SignalInstance
 
 from app.bridge import tasks
 from app.models.folders import Folder, own_folders
-from app.models.model_file import FileKind, ModelFile, Source
+from app.models.model_file import FileKind, ModelFile, ModelSource
 from app.protocol.errors import ModelLoadError
 from app.services import model_library
 from app.services.model_library import ModelLibrary
@@ -56,7 +56,7 @@ def library(
     preferences = Preferences(Settings(download_folder=ours))
 
     def find(settings: Settings) -> tuple[Folder, ...]:
-        return (*own_folders(settings), Folder(theirs, Source.JAN))
+        return (*own_folders(settings), Folder(theirs, ModelSource.JAN))
 
     library = ModelLibrary(preferences, engine, find_folders=find)  # type: ignore[arg-type]
     yield library

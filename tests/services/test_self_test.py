@@ -11,13 +11,13 @@ import pytest
 
 from app.bridge import tasks
 from app.protocol.model import ModelInfo
-from app.selftest.report import TITLES, Line, Outcome, Report
+from app.selftest.report import TITLES, Outcome, Report, ReportLine
 from app.services import self_test
 from app.services.self_test import SelfTest, needed_memory, save
 from app.system import paths, worker
 from tests.fakes import model_info
 
-LINE = Line("a", TITLES["a"], "asked", "the same", Outcome.PASSED, 0.5)
+LINE = ReportLine("a", TITLES["a"], "asked", "the same", Outcome.PASSED, 0.5)
 SAY = (
     "import json, os, sys, time\n"
     "def say(**message): print(json.dumps(message), flush=True)\n"
@@ -30,7 +30,7 @@ class Told:
 
     def __init__(self, test: SelfTest) -> None:
         self.progress: list[tuple[float, str]] = []
-        self.lines: list[Line] = []
+        self.lines: list[ReportLine] = []
         self.result: asyncio.Future[Report | str] = asyncio.get_running_loop().create_future()
         test.progressed.connect(lambda *values: self.progress.append(values))
         test.checked.connect(self.lines.append)

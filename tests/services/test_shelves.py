@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from app.attachments.file_reading import FileReading
-from app.attachments.refusal import ReadingCancelledError
 from app.chats.attachment import PASSAGE, Attachment
+from app.media.reading import ReadingCancelledError
 from app.protocol.request import SHELF, Role
 from app.services import shelves as service_module
 from app.services.shelf_reader import Reading, beginning

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.chats.chat import Chat, Turn
 from app.protocol.request import Role
-from app.storage.backups import Backups, Reason
+from app.storage.backups import BackupReason, Backups
 from app.storage.chat_rows import DAMAGED, ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.database import HEADER_BYTES
@@ -98,7 +98,7 @@ async def fill_with_backup(path: Path) -> None:
     await store.delete([f"chat{DELETED_CHAT}"])
     await store.close()
     await fill(path)  # the next start removes it
-    Backups(path).make(Reason.REGULAR)
+    Backups(path).make(BackupReason.REGULAR)
 
 
 def overwritten(content: bytes, offset: int, new: bytes) -> bytes:

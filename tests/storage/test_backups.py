@@ -19,8 +19,8 @@ from app.storage.backups import (
     NUM_MONTHS,
     NUM_WEEKS,
     Backup,
+    BackupReason,
     Backups,
-    Reason,
     beyond_budget,
     obsolete,
 )
@@ -85,27 +85,27 @@ def texts(path: Path) -> list[str]:
 
 def test_a_backup_has_what_was_committed_and_is_one_file(live, backups: Backups) -> None:
     say(live, "more")
-    backup = backups.make(Reason.ASKED)
+    backup = backups.make(BackupReason.ASKED)
     say(live, "later")
 
     assert texts(backup.path) == ["hello", "more"]
     assert backups.all() == [backup]
-    assert (backup.made_at, backup.reason) == (NOON, Reason.ASKED)
+    assert (backup.made_at, backup.reason) == (NOON, BackupReason.ASKED)
     assert [file.name for file in backups.folder.iterdir()] == ["chats-20261121-120000-asked.db"]
 
 
 def test_what_is_being_written_meanwhile_is_not_held_up_and_not_in_it(live, backups: Backups) -> None:
     live.execute("BEGIN IMMEDIATE")
     live.execute("UPDATE turns SET text = 'half a'")
-    backup = backups.make(Reason.REGULAR)
+    backup = backups.make(BackupReason.REGULAR)
     live.execute("COMMIT")
     assert texts(backup.path) == ["hello"]
 
 
 def test_two_in_one_second_are_two(live, backups: Backups) -> None:
-    first = backups.make(Reason.RESTORE)
+    first = backups.make(BackupReason.RESTORE)
     say(live, "more")
-    second = backups.make(Reason.RESTORE)
+    second = backups.make(BackupReason.RESTORE)
     assert texts(first.path) == ["hello"]
     assert backups.all() == [second, first]
 
@@ -113,7 +113,7 @@ def test_two_in_one_second_are_two(live, backups: Backups) -> None:
 def test_nobody_else_can_read_a_backup(backups: Backups) -> None:
     former = os.umask(0)
     try:
-        backup = backups.make(Reason.REGULAR)
+        backup = backups.make(BackupReason.REGULAR)
     finally:
         os.umask(former)
     assert stat.S_IMODE(backup.path.stat().st_mode) == 0o600
@@ -122,7 +122,7 @@ def test_nobody_else_can_read_a_backup(backups: Backups) -> None:
 
 def test_one_is_due_when_something_changed_and_the_last_is_old(live, path, backups, clock) -> None:
     assert backups.is_due(DAY)
-    backups.make(Reason.REGULAR)
+    backups.make(BackupReason.REGULAR)
     clock.now = NOON + 2 * DAY
     touch(path, NOON)
     assert not backups.is_due(DAY)
@@ -132,7 +132,7 @@ def test_one_is_due_when_something_changed_and_the_last_is_old(live, path, backu
 
 
 def test_what_is_only_in_the_log_has_changed_too(path, backups, clock) -> None:
-    backups.make(Reason.REGULAR)
+    backups.make(BackupReason.REGULAR)
     clock.now = NOON + 2 * DAY
     os.utime(path, (NOON.timestamp(), NOON.timestamp()))
     log = path.with_name("chats.db-wal")
@@ -142,7 +142,7 @@ def test_what_is_only_in_the_log_has_changed_too(path, backups, clock) -> None:
 
 def test_a_backup_from_the_future_does_not_keep_the_next_from_being_made(path, backups, clock) -> None:
     clock.now = NOON + 400 * DAY
-    backups.make(Reason.REGULAR)
+    backups.make(BackupReason.REGULAR)
     clock.now = NOON
     touch(path, NOON + 401 * DAY)
     assert backups.is_due(DAY)
@@ -151,7 +151,7 @@ def test_a_backup_from_the_future_does_not_keep_the_next_from_being_made(path, b
 def test_old_ones_are_thinned_after_each_new_one(path, backups, clock) -> None:
     for number in range(40):
         clock.now = NOON + number * timedelta(hours=12)
-        backups.make(Reason.REGULAR)
+        backups.make(BackupReason.REGULAR)
     days = [one.made_at.astimezone().date() for one in backups.all()]
     assert len(days) < 25
     assert days[0] == clock.now.astimezone().date()
@@ -159,24 +159,24 @@ def test_old_ones_are_thinned_after_each_new_one(path, backups, clock) -> None:
 
 
 def test_large_ones_are_thinned_even_on_their_day(backups: Backups, clock, monkeypatch) -> None:
-    monkeypatch.setattr(backups_module, "MAX_BYTES", 8 * backups.make(Reason.REGULAR).size_bytes)
+    monkeypatch.setattr(backups_module, "MAX_BYTES", 8 * backups.make(BackupReason.REGULAR).size_bytes)
     for _ in range(20):
         clock.now += timedelta(minutes=30)
-        backups.make(Reason.REGULAR)
+        backups.make(BackupReason.REGULAR)
     made_at = [one.made_at for one in backups.all()]
     assert len(made_at) == 8
     assert (made_at[0], made_at[-1]) == (clock.now, NOON)
 
 
 def test_a_disk_without_room_leaves_the_backups_as_they_were(backups: Backups, monkeypatch) -> None:
-    before = backups.make(Reason.REGULAR)
+    before = backups.make(BackupReason.REGULAR)
 
     def fail(_path: Path) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("app.storage.backups.sync_file", fail)
     with pytest.raises(StorageError, match="is full"):
-        backups.make(Reason.ASKED)
+        backups.make(BackupReason.ASKED)
     assert backups.all() == [before]
     assert list(backups.folder.iterdir()) == [before.path]
 
@@ -186,7 +186,7 @@ def test_what_a_crash_left_of_one_is_cleared_away(backups: Backups) -> None:
     (backups.folder / ".chats-20261120-120000-regular.db.part").touch()
     (backups.folder / ".chats-20261120-120000-regular.db.part-journal").touch()
     assert backups.all() == []
-    made = backups.make(Reason.REGULAR)
+    made = backups.make(BackupReason.REGULAR)
     assert list(backups.folder.iterdir()) == [made.path]
 
 
@@ -195,16 +195,16 @@ def test_other_files_in_the_folder_are_not_ours(backups: Backups) -> None:
     for name in ("notes.txt", "chats-20261399-120000-regular.db", "chats-20261121-120000-whatever.db"):
         (backups.folder / name).touch()
     assert backups.all() == []
-    backups.make(Reason.REGULAR)
+    backups.make(BackupReason.REGULAR)
     assert len(list(backups.folder.iterdir())) == 4
 
 
 @pytest.mark.parametrize("what", ["header", "a letter", "half of it"])
 def test_a_damaged_backup_is_passed_over(live, backups: Backups, clock: Clock, what: str) -> None:
     say(live, "an answer " * 500)
-    good = backups.make(Reason.REGULAR)
+    good = backups.make(BackupReason.REGULAR)
     clock.now = NOON + timedelta(hours=1)
-    bad = backups.make(Reason.REGULAR)
+    bad = backups.make(BackupReason.REGULAR)
     content = bytearray(bad.path.read_bytes())
     if what == "header":
         content[:16] = b"x" * 16
@@ -218,10 +218,10 @@ def test_a_damaged_backup_is_passed_over(live, backups: Backups, clock: Clock, w
 
 
 def test_one_damaged_message_does_not_keep_the_others_from_being_backed_up(live, backups, caplog) -> None:
-    before = backups.make(Reason.REGULAR)
+    before = backups.make(BackupReason.REGULAR)
     with transaction(live):
         live.execute("UPDATE turns SET text = 'jello'")
-    made = backups.make(Reason.ASKED)
+    made = backups.make(BackupReason.ASKED)
     assert "1 messages that are not as they were written" in caplog.text
     assert backups.newest_good() == before
     before.path.unlink()
@@ -231,18 +231,18 @@ def test_one_damaged_message_does_not_keep_the_others_from_being_backed_up(live,
 def test_bytes_that_are_no_text_do_not_keep_a_backup_from_being_made(live, backups: Backups) -> None:
     with transaction(live):
         live.execute("UPDATE turns SET text = CAST(x'ff68' AS TEXT)")
-    assert backups.make(Reason.ASKED).path.exists()
+    assert backups.make(BackupReason.ASKED).path.exists()
 
 
 def test_what_is_no_database_any_more_is_not_kept_as_a_backup(live, backups: Backups, monkeypatch) -> None:
-    before = backups.make(Reason.REGULAR)
+    before = backups.make(BackupReason.REGULAR)
 
     def fail(_path: Path) -> int:
         raise DatabaseDamagedError("row 7 missing from index")
 
     monkeypatch.setattr("app.storage.backups.verify", fail)
     with pytest.raises(StorageError, match="row 7 missing"):
-        backups.make(Reason.ASKED)
+        backups.make(BackupReason.ASKED)
     assert backups.all() == [before]
 
 
@@ -343,7 +343,7 @@ def test_the_newest_always_stays_and_never_too_many(moments) -> None:
 
 
 def of_size(size_bytes: int, made_at: list[datetime]) -> list[Backup]:
-    return [Backup(Path(str(one)), one, Reason.REGULAR, size_bytes) for one in made_at]
+    return [Backup(Path(str(one)), one, BackupReason.REGULAR, size_bytes) for one in made_at]
 
 
 def test_within_the_budget_all_stay_and_beyond_it_they_are_the_rarer_the_older() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from app.chats.chat import Chat, Turn
 from app.protocol.request import Role
-from app.storage.backups import Reason
+from app.storage.backups import BackupReason
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
@@ -178,7 +178,7 @@ async def test_in_a_read_only_folder_the_chats_can_be_read_and_that_is_said(fold
         await store.save([change(2)])
         assert len(await store.summaries()) == 3
         with pytest.raises(StorageError, match="not kept on disk"):
-            await store.back_up(Reason.ASKED)
+            await store.back_up(BackupReason.ASKED)
         assert await store.back_up_if_due(timedelta()) is None
         await store.close()
     assert {part.name: part.read_bytes() for part in folder.iterdir()} == before
@@ -212,7 +212,7 @@ async def test_before_an_import_there_is_a_backup(path) -> None:
     await store.save([change(0)])
     await store.import_chats([change(1)])
     (backup,) = await store.backups()
-    assert backup.reason is Reason.IMPORT
+    assert backup.reason is BackupReason.IMPORT
     await store.close()
     assert await texts_in(backup.path) == {"message 0"}
 
@@ -236,7 +236,7 @@ async def test_a_backup_that_is_restored_can_be_taken_back(path) -> None:
     assert (await store.load()).tabs.open == ("chat0",)
     assert [summary.id for summary in await store.summaries()] == ["chat0"]
 
-    former = next(one for one in await store.backups() if one.reason is Reason.RESTORE)
+    former = next(one for one in await store.backups() if one.reason is BackupReason.RESTORE)
     await store.restore(former)
     assert {summary.id for summary in await store.summaries()} == {"chat0", "chat1"}
     await store.close()

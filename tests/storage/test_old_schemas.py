@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.storage import database
-from app.storage.backups import Backups, Reason
+from app.storage.backups import BackupReason, Backups
 from app.storage.chat_store import ChatStore
 from app.storage.database import migrations
 from app.storage.errors import StorageError
@@ -42,7 +42,7 @@ async def test_before_it_is_changed_there_is_a_backup(path: Path, version: int) 
     await store.open()
     await store.close()
     (backup,) = Backups(path).all()
-    assert backup.reason is Reason.UPDATE
+    assert backup.reason is BackupReason.UPDATE
     with closing(sqlite3.connect(backup.path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (version,)
         assert connection.execute("SELECT count(*) FROM turns").fetchone() == (9,)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.storage import repair as repair_module
-from app.storage.backups import Backups, Reason
+from app.storage.backups import BackupReason, Backups
 from app.storage.chat_rows import DAMAGED, ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.database import open_database
@@ -57,8 +57,8 @@ async def test_without_a_backup_all_that_lies_behind_a_broken_start_is_read_out(
 
 async def test_the_newest_good_backup_comes_back_with_what_was_written_since(path, tmp_path) -> None:
     await fill(path, 0, 1)
-    Backups(path, lambda: datetime(2026, 11, 21, 12, tzinfo=UTC)).make(Reason.REGULAR)
-    bad = Backups(path, lambda: datetime(2026, 11, 21, 13, tzinfo=UTC)).make(Reason.REGULAR)
+    Backups(path, lambda: datetime(2026, 11, 21, 12, tzinfo=UTC)).make(BackupReason.REGULAR)
+    bad = Backups(path, lambda: datetime(2026, 11, 21, 13, tzinfo=UTC)).make(BackupReason.REGULAR)
     bad.path.write_bytes(b"not a database")
     await fill(path, *range(2, NUM_CHATS))
     overwrite(path, 0, 4096)
@@ -71,7 +71,7 @@ async def test_the_newest_good_backup_comes_back_with_what_was_written_since(pat
 
 async def test_what_cannot_be_read_is_taken_from_the_backup(path) -> None:
     await fill(path, *range(NUM_CHATS))
-    Backups(path).make(Reason.REGULAR)
+    Backups(path).make(BackupReason.REGULAR)
     path.write_bytes(b"nothing of it is left" * 1000)
     notice, texts, _ = await start(path)
     assert texts == ALL
@@ -299,7 +299,7 @@ async def test_a_table_that_is_not_said_as_it_was_made_is_damage(
     path.write_bytes(path.read_bytes().replace(said, damaged))
     if has_backup:  # which has the same damage, if it can be made at all
         with contextlib.suppress(StorageError):
-            Backups(path).make(Reason.REGULAR)
+            Backups(path).make(BackupReason.REGULAR)
     notice, texts, _ = await start(path)
     assert "was damaged" in notice
     assert len(texts) == 2 * NUM_TURNS

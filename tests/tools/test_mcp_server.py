@@ -17,7 +17,7 @@ from app.tools import mcp_server
 from app.tools.mcp_process import Elicitation
 from app.tools.mcp_server import McpServer, Status, with_unique_names
 from app.tools.server_config import ServerConfig
-from app.tools.tool import Progress, Surroundings, Tool, ToolError
+from app.tools.tool import CallProgress, Surroundings, Tool, ToolError
 from app.tools.tool_box import ToolBox
 from tests.ready_children import started_children
 
@@ -99,10 +99,10 @@ async def test_an_error_of_a_tool_is_told():
 
 
 async def test_progress_is_heard():
-    heard: list[Progress] = []
+    heard: list[CallProgress] = []
     async with server() as one:
         await one.call("count", {}, heard.append)
-    assert heard[0] == Progress(1, 3, "step 1")
+    assert heard[0] == CallProgress(1, 3, "step 1")
 
 
 async def test_cancelling_a_call_cancels_it_in_the_server(tmp_path):

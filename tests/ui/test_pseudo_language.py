@@ -31,7 +31,7 @@ from pytestqt.qtbot import QtBot
 from app.bridge.tasks import finish_all
 from app.chats.chat import Chat, Turn
 from app.chats.imports.problems import Problem, no_chats, no_messages
-from app.chats.imports.read import Found
+from app.chats.imports.read import FoundChats
 from app.look.theme import apply_theme
 from app.protocol.request import Role
 from app.services.chat_transfer import ImportPlan
@@ -231,7 +231,7 @@ def test_the_preview_of_an_import_is_translated_and_has_room(pseudo_window: Main
     preview = ImportPreview(pseudo_window.frame)
     preview.show()
     assert untranslated(preview) == []
-    found = Found(Chat(title="1", turns=[Turn(Role.USER, "1")]), "Skein", 2)
+    found = FoundChats(Chat(title="1", turns=[Turn(Role.USER, "1")]), "Skein", 2)
     problems = (Problem("1", 1, "2", no_messages().reason), Problem("1", 0, "", no_chats().reason))
     preview.show_plan(ImportPlan((found,), (found, found), problems, 1))
     assert untranslated(preview) == []

@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.services.tools import Prompt, Resource, ServerState
+from app.services.tools import Resource, ServerPrompt, ServerState
 from app.tools.mcp_server import ServerInfo, Status
 from app.tools.server_config import ServerConfig, read_mcp_json
 from app.tools.tool import Result, Surroundings, Tool, ToolError
@@ -97,8 +97,8 @@ class FakeToolService(QObject):
     async def prepare(self, chosen: Sequence[str]) -> None:
         self.done.append(("prepare", *chosen))
 
-    async def prompts(self, name: str) -> tuple[Prompt, ...]:
-        return tuple(one for one in self._listed(name) if isinstance(one, Prompt))
+    async def prompts(self, name: str) -> tuple[ServerPrompt, ...]:
+        return tuple(one for one in self._listed(name) if isinstance(one, ServerPrompt))
 
     async def resources(self, name: str) -> tuple[Resource, ...]:
         return tuple(one for one in self._listed(name) if isinstance(one, Resource))

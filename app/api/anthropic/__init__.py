@@ -6,7 +6,7 @@ from aiohttp import web
 
 from app.api.answering import stream_answers
 from app.api.anthropic.fields import MessagesFields
-from app.api.anthropic.message import Message
+from app.api.anthropic.message import AnthropicAnswer
 from app.api.as_chat import as_chat
 from app.api.chat_answer import answer_chat, count_prompt_tokens
 from app.api.json_body import json_response, read_fields
@@ -24,7 +24,7 @@ async def messages(request: web.Request) -> web.StreamResponse:
     fields = await read_fields(request, MessagesFields)
     chat_fields = await as_chat(request, fields.chat_body)
     with await answer_chat(request, chat_fields) as chat:
-        message = Message(model_name(request.app), fields, chat)
+        message = AnthropicAnswer(model_name(request.app), fields, chat)
         if fields.stream:
             return await stream_answers(request, chat.outputs, message)
         await chat.to_their_end()

@@ -36,14 +36,14 @@ APART = {"tool_use", "tool_result", "thinking", "redacted_thinking"}
 TYPES = APART | {"text", "image", "document", "search_result", "tool_reference"}
 
 
-class Source(Body):
+class MediaSource(Body):
     """Of a picture or a document: its data, or where it is."""
 
     type: str
     media_type: str | None = None
     data: str | None = None
     url: str | None = None
-    content: str | Annotated[list[Block], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
+    content: str | Annotated[list[ContentBlock], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
 
     @property
     def as_url(self) -> str:
@@ -52,7 +52,7 @@ class Source(Body):
         return self.url or ""
 
 
-class Block(Body):
+class ContentBlock(Body):
     """Which of the fields it has depends on its type."""
 
     type: str
@@ -63,8 +63,8 @@ class Block(Body):
     tool_name: str | None = None
     input: AnyObject | str | None = None  # a text: what a stream has told of it
     tool_use_id: str | None = None
-    content: str | Annotated[list[Block], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
-    source: Source | str | None = None
+    content: str | Annotated[list[ContentBlock], Field(max_length=MAX_PARTS, fail_fast=True)] | None = None
+    source: MediaSource | str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -73,7 +73,7 @@ class Block(Body):
 
     @property
     def picture(self) -> str | None:
-        return self.source.as_url if self.type == "image" and isinstance(self.source, Source) else None
+        return self.source.as_url if self.type == "image" and isinstance(self.source, MediaSource) else None
 
     @property
     def words(self) -> str | None:
@@ -85,9 +85,9 @@ class Block(Body):
                 return self.tool_name
             case "search_result", _:
                 return _words(self.content)
-            case "document", Source(type="text"):
+            case "document", MediaSource(type="text"):
                 return self.source.data
-            case "document", Source(type="content"):
+            case "document", MediaSource(type="content"):
                 return _words(self.source.content)
         return None
 
@@ -97,10 +97,10 @@ class Block(Body):
 
 
 # Each use of a tool is one, and each result.
-Blocks = Annotated[list[Block], Field(max_length=MAX_MESSAGES, fail_fast=True)]
+Blocks = Annotated[list[ContentBlock], Field(max_length=MAX_MESSAGES, fail_fast=True)]
 
 
-class MessageFields(Body):
+class AnthropicMessage(Body):
     role: Literal["user", "assistant", "system"]
     content: str | Blocks | None = None
 
@@ -120,7 +120,7 @@ class MessageFields(Body):
         return messages
 
 
-class ToolFields(Body):
+class AnthropicTool(Body):
     """One with a type of its own is run by Anthropic, or known to its models without a description."""
 
     name: str | None = None
@@ -133,7 +133,7 @@ class ToolFields(Body):
         return self.type not in (None, "custom")
 
 
-class ToolChoice(Body):
+class AnthropicToolChoice(Body):
     type: Literal["auto", "any", "tool", "none"]
     name: str | None = None
     disable_parallel_tool_use: bool | None = None
@@ -144,13 +144,13 @@ class Thinking(Body):
     budget_tokens: Annotated[int, Field(ge=1)] | None = None
 
 
-class Format(Body):
+class OutputFormat(Body):
     type: Literal["json_schema"]
     schema_: Annotated[AnyObject, Field(alias="schema")]
 
 
 class OutputConfig(Body):
-    format: Format | None = None
+    format: OutputFormat | None = None
     effort: str | None = None
 
 
@@ -158,16 +158,16 @@ class MessagesFields(SamplingFields):
     """`model` may be anything: there is only one. Without `max_tokens` the context is the limit."""
 
     metadata: Any = None  # who asks
-    messages: Annotated[list[MessageFields], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
+    messages: Annotated[list[AnthropicMessage], Field(min_length=1, max_length=MAX_MESSAGES, fail_fast=True)]
     system: str | Blocks | None = None
     max_tokens: MaxTokens | None = None
     stop_sequences: Annotated[list[Stop], Field(max_length=MAX_STOPS, fail_fast=True)] | None = None
     stream: bool | None = None
-    tools: Annotated[list[ToolFields], Field(max_length=MAX_TOOLS)] | None = None
-    tool_choice: ToolChoice | None = None
+    tools: Annotated[list[AnthropicTool], Field(max_length=MAX_TOOLS)] | None = None
+    tool_choice: AnthropicToolChoice | None = None
     thinking: Thinking | None = None
     output_config: OutputConfig | None = None
-    output_format: Format | None = None
+    output_format: OutputFormat | None = None
     mcp_servers: Any = None
     container: Any = None
     chat_template_kwargs: AnyObject | None = None  # llama-server's
@@ -221,13 +221,13 @@ class MessagesFields(SamplingFields):
         return {"enabled": True, "disabled": False}.get(self.thinking.type) if self.thinking else None
 
 
-def _tool_choice(choice: ToolChoice) -> str | AnyObject:
+def _tool_choice(choice: AnthropicToolChoice) -> str | AnyObject:
     if choice.type == "tool":
         return named_choice(choice.name)
     return "required" if choice.type == "any" else choice.type
 
 
-def _assistant(blocks: list[Block]) -> AnyObject:
+def _assistant(blocks: list[ContentBlock]) -> AnyObject:
     calls = [_call(block) for block in blocks if block.type == "tool_use"]
     thought = "".join(block.thinking or "" for block in blocks if block.type == "thinking")
     content = _text_parts([block for block in blocks if block.type not in APART and not block.is_left_out])
@@ -236,31 +236,31 @@ def _assistant(blocks: list[Block]) -> AnyObject:
     )
 
 
-def _call(block: Block) -> AnyObject:
+def _call(block: ContentBlock) -> AnyObject:
     arguments = block.input if isinstance(block.input, str) else as_json(block.input or {})
     function = {"name": block.name, "arguments": arguments}
     return {"id": block.id, "type": "function", "function": function}
 
 
-def _text_parts(content: str | list[Block] | None) -> list[AnyObject]:
+def _text_parts(content: str | list[ContentBlock] | None) -> list[AnyObject]:
     if isinstance(content, str):
         return [text_part(content)] if content else []
     return [_part(block) for block in content or ()]
 
 
-def _part(block: Block) -> AnyObject:
+def _part(block: ContentBlock) -> AnyObject:
     if block.picture is not None:
         return image_part(block.picture)
     return text_part(note_of(block.type) if block.words is None else block.words)
 
 
-def _words(content: str | list[Block] | None) -> str:
+def _words(content: str | list[ContentBlock] | None) -> str:
     if not isinstance(content, list):
         return content or ""
     return "\n".join(block.words for block in content if block.words is not None)
 
 
-def _all_blocks(content: str | list[Block] | None) -> Iterator[Block]:
+def _all_blocks(content: str | list[ContentBlock] | None) -> Iterator[ContentBlock]:
     for block in content if isinstance(content, list) else ():
         yield block
         yield from _all_blocks(block.content if block.type == "tool_result" else None)

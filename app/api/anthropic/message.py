@@ -39,7 +39,7 @@ class MessageStream(NamedEventStream):
     sign_of_life = f"event: ping\ndata: {as_json({'type': 'ping'})}\n\n"
 
 
-class Message(Chunks):
+class AnthropicAnswer(Chunks):
     """One block is open at a time: thinking, text, or the use of a tool."""
 
     stream = MessageStream

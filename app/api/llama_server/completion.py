@@ -15,14 +15,14 @@ from pydantic import Field
 
 from app.api.answer_parts import timings_json
 from app.api.answering import Chunks, Event, Whole, stream_answers, whole_answers
-from app.api.engine_client import Answers, EngineClient
+from app.api.engine_client import EngineClient, OpenAnswers
 from app.api.errors import invalid
 from app.api.json_body import Body, beside, json_response
 from app.api.llama_answer import answer_json, token_probabilities
 from app.api.llama_server.lora import Scales, require_scales
 from app.api.openai import MAX_COPIES, MaxTokens, limit
 from app.api.parameters import SamplingFields, read_sampling_fields
-from app.api.progress import Progress
+from app.api.progress import ProgressOutput
 from app.api.state import CLIENT
 from app.protocol.output import Output
 from app.protocol.request import MAX_LOGPROBS, Request
@@ -34,15 +34,15 @@ Piece = str | int
 Pieces = Annotated[list[Piece], Field(min_length=1, fail_fast=True)]
 
 
-class PromptObject(Body):
+class MediaPrompt(Body):
     prompt_string: str | Pieces
     multimodal_data: Any = None
 
 
-OnePrompt = str | Pieces | PromptObject
+OnePrompt = str | Pieces | MediaPrompt
 
 
-class CompletionFields(SamplingFields):
+class LlamaCompletionFields(SamplingFields):
     prompt: OnePrompt | Annotated[list[OnePrompt], Field(min_length=1, max_length=MAX_COPIES, fail_fast=True)]
     n_predict: MaxTokens | None = None
     max_tokens: MaxTokens | None = None  # llama-server takes both names
@@ -100,10 +100,10 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def completion(request: web.Request) -> web.StreamResponse:
-    return await complete(request, await read_sampling_fields(request, CompletionFields))
+    return await complete(request, await read_sampling_fields(request, LlamaCompletionFields))
 
 
-async def complete(request: web.Request, fields: CompletionFields) -> web.StreamResponse:
+async def complete(request: web.Request, fields: LlamaCompletionFields) -> web.StreamResponse:
     """The answers to `fields.prompts`, streamed where they ask for it."""
     client = request.app[CLIENT]
     _check_slot(fields, client)
@@ -118,13 +118,13 @@ async def complete(request: web.Request, fields: CompletionFields) -> web.Stream
     return json_response(results if len(results) > 1 else results[0])
 
 
-def _check_slot(fields: CompletionFields, client: EngineClient) -> None:
+def _check_slot(fields: LlamaCompletionFields, client: EngineClient) -> None:
     if fields.id_slot is not None and fields.id_slot >= client.model.n_seq_max:
         raise invalid(f"id_slot: this server has the slots 0 to {client.model.n_seq_max - 1}.")
 
 
 def _pieces(prompt: object) -> tuple[Piece, ...]:
-    if isinstance(prompt, PromptObject):
+    if isinstance(prompt, MediaPrompt):
         if prompt.multimodal_data:
             raise invalid("This server takes text only: leave multimodal_data out.")
         prompt = prompt.prompt_string
@@ -132,7 +132,7 @@ def _pieces(prompt: object) -> tuple[Piece, ...]:
 
 
 async def _result(
-    request: web.Request, fields: CompletionFields, answers: Answers, index: int, whole: Whole
+    request: web.Request, fields: LlamaCompletionFields, answers: OpenAnswers, index: int, whole: Whole
 ) -> dict[str, Any]:
     body = await _answer(request, fields, answers, index, whole)
     if not fields.return_tokens:
@@ -144,7 +144,7 @@ async def _result(
 
 
 async def _answer(
-    request: web.Request, fields: CompletionFields, answers: Answers, index: int, whole: Whole
+    request: web.Request, fields: LlamaCompletionFields, answers: OpenAnswers, index: int, whole: Whole
 ) -> dict[str, Any]:
     body = await answer_json(request, answers, index, whole)
     body["generation_settings"] |= {
@@ -173,7 +173,7 @@ def _chosen(body: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
 class _Chunks(Chunks):
     """Pieces of text with their tokens. The last event of each answer tells how it was made."""
 
-    def __init__(self, request: web.Request, fields: CompletionFields, answers: Answers) -> None:
+    def __init__(self, request: web.Request, fields: LlamaCompletionFields, answers: OpenAnswers) -> None:
         self._request = request
         self._fields = fields
         self._answers = answers
@@ -184,7 +184,7 @@ class _Chunks(Chunks):
         whole.add(output)
         whole.logprobs.clear()  # they are sent with their piece
         events: list[Event] = []
-        if output.token_ids or isinstance(output, Progress):
+        if output.token_ids or isinstance(output, ProgressOutput):
             events.append(self._piece(index, output))
         if output.finish_reason:
             body = await _answer(self._request, self._fields, self._answers, index, whole)
@@ -203,9 +203,9 @@ class _Chunks(Chunks):
             "tokens_predicted": usage.num_generated_tokens,
             "tokens_evaluated": usage.num_prompt_tokens,
         }
-        if isinstance(output, Progress):
+        if isinstance(output, ProgressOutput):
             piece |= {"tokens_evaluated": output.num_total, "prompt_progress": output.json}
-        if isinstance(output, Progress) or self._fields.timings_per_token:
+        if isinstance(output, ProgressOutput) or self._fields.timings_per_token:
             piece["timings"] = timings_json(usage)
         if output.logprobs:
             after = bool(self._fields.post_sampling_probs)

@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr
 
 from app.api.infilling import gap_tokens
 from app.api.json_body import Body
-from app.api.llama_server.completion import CompletionFields, Piece, complete
+from app.api.llama_server.completion import LlamaCompletionFields, Piece, complete
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
 from app.engine.infill import Gap
@@ -22,7 +22,7 @@ class OtherFile(Body):
     filename: str = "tmp"
 
 
-class InfillFields(CompletionFields):
+class InfillFields(LlamaCompletionFields):
     input_prefix: str
     input_suffix: str
     input_extra: Annotated[list[OtherFile], Field(max_length=MAX_FILES, fail_fast=True)] | None = None

@@ -18,7 +18,7 @@ from app.api.infilling import gap_tokens
 from app.api.json_body import beside, json_response, read_fields, validated
 from app.api.ollama import embed, models
 from app.api.ollama.answer import Lines, line
-from app.api.ollama.fields import ChatFields, GenerateFields, OllamaFields
+from app.api.ollama.fields import OllamaChatFields, OllamaFields, OllamaGenerateFields
 from app.api.parameters import SamplingFields
 from app.api.state import CLIENT, model_name
 from app.engine.infill import Gap
@@ -39,7 +39,7 @@ def add_routes(router: web.UrlDispatcher) -> None:
 
 
 async def chat(request: web.Request) -> web.StreamResponse:
-    fields = await read_fields(request, ChatFields)
+    fields = await read_fields(request, OllamaChatFields)
     if not fields.messages:
         return _loaded(request, is_chat=True)
     chat_fields = await as_chat(request, fields.chat_body)
@@ -48,7 +48,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
 
 
 async def generate(request: web.Request) -> web.StreamResponse:
-    fields = await read_fields(request, GenerateFields)
+    fields = await read_fields(request, OllamaGenerateFields)
     fields.check()
     if not (fields.prompt or fields.suffix):
         return _loaded(request, is_chat=False)
@@ -69,7 +69,7 @@ def _loaded(request: web.Request, is_chat: bool) -> web.Response:
     return json_response(line(model_name(request.app), is_chat, "") | {"done": True, "done_reason": "load"})
 
 
-async def _answer_raw(request: web.Request, fields: GenerateFields) -> ChatAnswers:
+async def _answer_raw(request: web.Request, fields: OllamaGenerateFields) -> ChatAnswers:
     """To a prompt in which control tokens count, without a chat template; or what stands before `suffix`.
 
     Raises ApiError and InvalidRequestError.

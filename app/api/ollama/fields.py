@@ -26,22 +26,22 @@ class OllamaBody(Body):
         return given(**value) if isinstance(value, dict) else value
 
 
-class CalledFunction(OllamaBody):
+class OllamaFunction(OllamaBody):
     name: str
     arguments: AnyObject | None = None
 
 
-class Call(OllamaBody):
+class OllamaCall(OllamaBody):
     id: str | None = None
-    function: CalledFunction
+    function: OllamaFunction
 
 
-class MessageFields(OllamaBody):
+class OllamaMessage(OllamaBody):
     role: Literal["system", "user", "assistant", "tool"]
     content: str = ""
     thinking: str | None = None
     images: Images | None = None
-    tool_calls: Annotated[list[Call], Field(max_length=MAX_MESSAGES, fail_fast=True)] | None = None
+    tool_calls: Annotated[list[OllamaCall], Field(max_length=MAX_MESSAGES, fail_fast=True)] | None = None
     tool_name: str | None = None
     tool_call_id: str | None = None
 
@@ -125,10 +125,10 @@ class OllamaFields(OllamaBody):
         return {name: whole(value) for name, value in (self.options or {}).items() if value is not None}
 
 
-class ChatFields(OllamaFields):
+class OllamaChatFields(OllamaFields):
     """Without messages the caller only wants the model to be there."""
 
-    messages: Annotated[list[MessageFields], Field(max_length=MAX_MESSAGES, fail_fast=True)] = Field(
+    messages: Annotated[list[OllamaMessage], Field(max_length=MAX_MESSAGES, fail_fast=True)] = Field(
         default_factory=list
     )
     tools: Annotated[list[AnyObject], Field(max_length=MAX_TOOLS)] | None = None
@@ -137,7 +137,7 @@ class ChatFields(OllamaFields):
         return self.body([message.as_chat() for message in self.messages], self.tools or None)
 
 
-class GenerateFields(OllamaFields):
+class OllamaGenerateFields(OllamaFields):
     """Without a prompt the caller only wants the model to be there."""
 
     prompt: str = ""
@@ -167,6 +167,6 @@ def _content(text: str, images: list[str] | None) -> str | list[AnyObject]:
     return [*(image_part(f"data:image/*;base64,{image}") for image in images), text_part(text)]
 
 
-def _call(call: Call) -> AnyObject:
+def _call(call: OllamaCall) -> AnyObject:
     function = {"name": call.function.name, "arguments": call.function.arguments}
     return {"id": call.id, "type": "function", "function": function}

@@ -31,7 +31,7 @@ ITEM_TYPES = ("message", "reasoning", "function_call", "function_call_output", R
 LOGPROBS = "message.output_text.logprobs"  # in `include`
 
 
-class Part(Body):
+class ResponsePart(Body):
     """A refusal has its text in `refusal`."""
 
     type: str
@@ -58,7 +58,7 @@ class Part(Body):
         return not has_media and self.words is None
 
 
-Parts = Annotated[list[Part], Field(max_length=MAX_PARTS, fail_fast=True)]
+Parts = Annotated[list[ResponsePart], Field(max_length=MAX_PARTS, fail_fast=True)]
 
 
 class Item(Body):
@@ -85,12 +85,12 @@ class Item(Body):
         return (self.type or "message") not in ITEM_TYPES
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ResponsePart]:
         lists = (self.content, self.output, self.summary)
         return [part for one in lists if isinstance(one, list) for part in one]
 
 
-class ToolFields(Body):
+class ResponsesTool(Body):
     """Of functions, or a namespace of such. `strict` is what every call is here that follows a schema."""
 
     type: str
@@ -99,28 +99,28 @@ class ToolFields(Body):
     namespace: str | None = None
     description: str | None = None
     parameters: AnyObject | None = None
-    tools: Annotated[list[ToolFields], Field(max_length=MAX_TOOLS)] | None = None
+    tools: Annotated[list[ResponsesTool], Field(max_length=MAX_TOOLS)] | None = None
 
     @property
     def full_name(self) -> str | None:
         return full_name(self.namespace, self.name)
 
-    def functions(self) -> list[ToolFields]:
+    def functions(self) -> list[ResponsesTool]:
         if self.type == "namespace":
             within = [tool for tool in self.tools or () if tool.type == "function"]
             return [tool.model_copy(update={"namespace": self.name}) for tool in within]
         return [self] if self.type == "function" else []
 
 
-class ToolChoice(Body):
+class ResponsesToolChoice(Body):
     type: str
     name: str | None = None
     namespace: str | None = None
     mode: Literal["auto", "required"] | None = None
-    tools: Annotated[list[ToolFields], Field(max_length=MAX_TOOLS)] | None = None
+    tools: Annotated[list[ResponsesTool], Field(max_length=MAX_TOOLS)] | None = None
 
 
-class Format(Body):
+class TextFormat(Body):
     type: Literal["text", "json_object", "json_schema"]
     name: str | None = None
     strict: bool | None = None
@@ -128,10 +128,10 @@ class Format(Body):
 
 
 class TextFields(Body):
-    format: Format | None = None
+    format: TextFormat | None = None
 
 
-class Reasoning(Body):
+class ReasoningFields(Body):
     effort: str | None = None
     summary: str | None = None
 
@@ -146,10 +146,10 @@ class ResponseFields(SamplingFields):
     stream: bool | None = None
     max_output_tokens: MaxTokens | None = None
     text: TextFields | None = None
-    tools: Annotated[list[ToolFields], Field(max_length=MAX_TOOLS)] | None = None
-    tool_choice: Literal["auto", "none", "required"] | ToolChoice | None = None
+    tools: Annotated[list[ResponsesTool], Field(max_length=MAX_TOOLS)] | None = None
+    tool_choice: Literal["auto", "none", "required"] | ResponsesToolChoice | None = None
     parallel_tool_calls: bool | None = None
-    reasoning: Reasoning | None = None
+    reasoning: ReasoningFields | None = None
     include: list[str] | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=MAX_TOP_LOGPROBS)] | None = None
     metadata: AnyObject | None = None
@@ -243,12 +243,12 @@ class ResponseFields(SamplingFields):
                 _add(messages, item_called(item_id))
         return messages
 
-    def _functions(self) -> list[ToolFields]:
+    def _functions(self) -> list[ResponsesTool]:
         return [function for tool in self.tools or () for function in tool.functions()]
 
     def _tool_choice(self) -> str | AnyObject | None:
         choice = self.tool_choice
-        if not isinstance(choice, ToolChoice):
+        if not isinstance(choice, ResponsesToolChoice):
             return choice
         if choice.type == "allowed_tools":
             allowed = [named_choice(one.full_name) for tool in choice.tools or () for one in tool.functions()]
@@ -263,7 +263,7 @@ def full_name(namespace: str | None, name: str | None) -> str | None:
     return f"{namespace.rstrip('_')}__{name}" if namespace and name else name
 
 
-def _response_format(format_: Format) -> AnyObject:
+def _response_format(format_: TextFormat) -> AnyObject:
     if format_.type != "json_schema":
         return {"type": format_.type}
     if format_.schema_ is None:
@@ -297,14 +297,14 @@ def _assistant(messages: list[AnyObject]) -> AnyObject:
     return messages[-1]
 
 
-def _text_parts(content: str | list[Part] | None, *, notes: bool = False) -> list[AnyObject]:
+def _text_parts(content: str | list[ResponsePart] | None, *, notes: bool = False) -> list[AnyObject]:
     """With `notes`, the model is told what was left out."""
     if isinstance(content, str):
         return [text_part(content)] if content else []
     return [_part(part) for part in content or () if notes or not part.is_left_out]
 
 
-def _part(part: Part) -> AnyObject:
+def _part(part: ResponsePart) -> AnyObject:
     if part.type == "input_image" and part.image_url:
         return image_part(part.image_url)
     if part.type == "input_audio" and part.input_audio:

@@ -14,7 +14,7 @@ from app.api.chat_answer import ChatAnswers
 from app.api.errors import ApiError
 from app.api.event_stream import NamedEventStream
 from app.api.json_body import as_json
-from app.api.progress import Progress
+from app.api.progress import ProgressOutput
 from app.api.responses.fields import ResponseFields
 from app.api.responses.output import OutputItems
 from app.api.responses.store import RESPONSES, Stored
@@ -54,12 +54,12 @@ class Response(Chunks):
         if output.format:
             self._body |= all_warnings(self._fields.warnings, output.format)
         events = self._begin()
-        if isinstance(output, Progress):
+        if isinstance(output, ProgressOutput):
             events = events or [self._event("response.in_progress")]
             events[-1]["prompt_progress"] = output.json
         logprobs = output.logprobs if self._fields.wants_logprobs else ()
         events += self._items.add(delta, logprobs)
-        if events and (self._fields.timings_per_token or isinstance(output, Progress)):
+        if events and (self._fields.timings_per_token or isinstance(output, ProgressOutput)):
             events[-1]["timings"] = timings_json(output.usage)
         return self._numbered(events)
 

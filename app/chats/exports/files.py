@@ -19,7 +19,7 @@ from app.chats.attachment import Attachment
 from app.chats.chat import Chat
 from app.chats.exports import markdown, media, skein
 from app.chats.exports.spoken import title_of
-from app.chats.exports.words import Words
+from app.chats.exports.words import ExportWords
 from app.chats.text import valid_unicode
 from app.system.said import said
 
@@ -30,7 +30,7 @@ _NOT_IN_NAMES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 
 
-class Form(StrEnum):
+class ExportForm(StrEnum):
     """The values are the endings of the files."""
 
     JSON = "json"
@@ -45,8 +45,8 @@ class ExportError(Exception):
 class FileExport:
     """One chat in one file, or, as JSON, many. The file belongs to its owner alone."""
 
-    def __init__(self, path: Path, form: Form, words: Words, is_list: bool = False) -> None:
-        assert not is_list or form is Form.JSON
+    def __init__(self, path: Path, form: ExportForm, words: ExportWords, is_list: bool = False) -> None:
+        assert not is_list or form is ExportForm.JSON
         self._path, self._form, self._words, self._is_list = path, form, words, is_list
         self._num_chats = 0
         self._temporary: Path | None = None
@@ -87,7 +87,7 @@ class FolderExport:
     Pictures and sounds of Markdown lie beside them, in a folder of their own.
     """
 
-    def __init__(self, path: Path, form: Form, words: Words) -> None:
+    def __init__(self, path: Path, form: ExportForm, words: ExportWords) -> None:
         self._path, self._form, self._words = path, form, words
         self._names: set[str] = set()
         with _explained(path):
@@ -131,11 +131,13 @@ def _write(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def as_text(chat: Chat, form: Form, words: Words, place_of: markdown.PlaceOf = media.data_url) -> str:
+def as_text(
+    chat: Chat, form: ExportForm, words: ExportWords, place_of: markdown.PlaceOf = media.data_url
+) -> str:
     """`place_of` is for Markdown; the others have pictures and sounds in themselves."""
-    if form is Form.JSON:
+    if form is ExportForm.JSON:
         return skein.as_text(chat)
-    if form is Form.MARKDOWN:
+    if form is ExportForm.MARKDOWN:
         page = markdown.as_text(chat, words, place_of)
     else:
         from app.chats.exports import web_page  # with all that reads Markdown
@@ -144,7 +146,7 @@ def as_text(chat: Chat, form: Form, words: Words, place_of: markdown.PlaceOf = m
     return valid_unicode(page)
 
 
-def file_name(title: str, form: Form) -> str:
+def file_name(title: str, form: ExportForm) -> str:
     """A file name that is valid on every system."""
     plain = "".join(char for char in title if unicodedata.category(char) not in ("Cc", "Cf", "Cs"))
     name = " ".join(_NOT_IN_NAMES.sub(" ", plain).split())[:MAX_NAME_CHARS].strip(" .")
@@ -155,7 +157,7 @@ def file_name(title: str, form: Form) -> str:
     return f"{name}.{form}"
 
 
-def free_name(title: str, form: Form, taken: set[str]) -> str:
+def free_name(title: str, form: ExportForm, taken: set[str]) -> str:
     """`taken` holds names as by `str.casefold`: many file systems ignore case."""
     name = file_name(title, form)
     number = 2

@@ -7,7 +7,7 @@ from app.chats.attachment import Attachment, fenced
 from app.chats.chat import Chat
 from app.chats.exports.media import data_url
 from app.chats.exports.spoken import Spoken, call_title, date_of, outcome, spoken, title_of
-from app.chats.exports.words import Words
+from app.chats.exports.words import ExportWords
 from app.protocol.media import MediaKind
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
@@ -16,11 +16,11 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
 PlaceOf = Callable[[Attachment], str]  # where the file of a picture or a sound is
 
 
-def as_text(chat: Chat, words: Words, place_of: PlaceOf = data_url) -> str:
+def as_text(chat: Chat, words: ExportWords, place_of: PlaceOf = data_url) -> str:
     return "\n\n".join(_parts(chat, words, place_of)) + "\n"
 
 
-def _parts(chat: Chat, words: Words, place_of: PlaceOf) -> Iterator[str]:
+def _parts(chat: Chat, words: ExportWords, place_of: PlaceOf) -> Iterator[str]:
     yield f"# {on_one_line(title_of(chat, words))}"
     yield f"*{words.exported_from} · {date_of(chat.created_at)}*"
     if chat.is_notebook:
@@ -33,7 +33,7 @@ def _parts(chat: Chat, words: Words, place_of: PlaceOf) -> Iterator[str]:
         yield from _turn(each, words, place_of)
 
 
-def _turn(each: Spoken, words: Words, place_of: PlaceOf) -> Iterator[str]:
+def _turn(each: Spoken, words: ExportWords, place_of: PlaceOf) -> Iterator[str]:
     said_by = " · ".join(on_one_line(part) for part in (each.speaker, each.model, each.at) if part)
     yield "---"
     yield f"## {said_by}"

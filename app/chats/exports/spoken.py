@@ -6,7 +6,7 @@ from datetime import datetime
 
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn
-from app.chats.exports.words import Words
+from app.chats.exports.words import ExportWords
 from app.chats.thinking import split_thinking
 from app.chats.tool_messages import told_result
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
@@ -26,7 +26,7 @@ class Spoken:
     rounds: tuple[ToolRound, ...] = ()
 
 
-def spoken(chat: Chat, words: Words) -> Iterator[Spoken]:
+def spoken(chat: Chat, words: ExportWords) -> Iterator[Spoken]:
     """Empty turns are left out, unless they failed and have a notice."""
     speakers = {
         Role.USER: words.user,
@@ -39,7 +39,7 @@ def spoken(chat: Chat, words: Words) -> Iterator[Spoken]:
             yield _spoken(turn, speakers[turn.role])
 
 
-def title_of(chat: Chat, words: Words) -> str:
+def title_of(chat: Chat, words: ExportWords) -> str:
     has_name = chat.title or chat.auto_title or any(turn.role is Role.USER for turn in chat.turns)
     return " ".join(chat.display_title.split()) if has_name else words.untitled
 
@@ -63,7 +63,7 @@ def _spoken(turn: Turn, speaker: str) -> Spoken:
     )
 
 
-def call_title(use: ToolUse, words: Words) -> str:
+def call_title(use: ToolUse, words: ExportWords) -> str:
     return f"{words.tool}: {use.tool} ({use.seconds:.1f} s)" if use.seconds else f"{words.tool}: {use.tool}"
 
 

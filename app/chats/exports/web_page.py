@@ -17,7 +17,7 @@ from app.chats.attachment import Attachment
 from app.chats.chat import Chat
 from app.chats.exports.media import data_url
 from app.chats.exports.spoken import Spoken, call_title, date_of, outcome, spoken, title_of
-from app.chats.exports.words import Words
+from app.chats.exports.words import ExportWords
 from app.chats.markdown_rules import rules_plugin
 from app.chats.math_syntax import closing_of, math_plugin
 from app.chats.tool_use import ToolRound
@@ -27,13 +27,13 @@ MAX_RENDERED_CHARS = 500_000  # of one message; a longer one is shown as it was 
 _SAFE_SCHEMES = ("http://", "https://", "mailto:", "#")
 
 
-def as_text(chat: Chat, words: Words) -> str:
+def as_text(chat: Chat, words: ExportWords) -> str:
     title = html.escape(title_of(chat, words))
     body = "\n".join(_parts(chat, words))
     return _PAGE.replace("@style@", _STYLE).replace("@title@", title).replace("@body@", body)
 
 
-def _parts(chat: Chat, words: Words) -> Iterator[str]:
+def _parts(chat: Chat, words: ExportWords) -> Iterator[str]:
     yield f'<p class="meta">{html.escape(words.exported_from)} · {date_of(chat.created_at)}</p>'
     if chat.is_notebook:
         yield _as_written(chat.text)
@@ -44,7 +44,7 @@ def _parts(chat: Chat, words: Words) -> Iterator[str]:
         yield _turn(each, words)
 
 
-def _turn(each: Spoken, words: Words) -> str:
+def _turn(each: Spoken, words: ExportWords) -> str:
     meta = " · ".join(html.escape(part) for part in (each.model, each.at) if part)
     parts = [f'<p class="who"><b>{html.escape(each.speaker)}</b> <span class="meta">{meta}</span></p>']
     parts += [_attached(file, words) for file in each.attachments]
@@ -59,7 +59,7 @@ def _turn(each: Spoken, words: Words) -> str:
     return f'<article class="{each.role}">\n' + "\n".join(parts) + "\n</article>"
 
 
-def _round(round_: ToolRound, words: Words) -> Iterator[str]:
+def _round(round_: ToolRound, words: ExportWords) -> Iterator[str]:
     if round_.reasoning:
         yield _folded(words.thinking, _rendered(round_.reasoning))
     if round_.content:
@@ -68,7 +68,7 @@ def _round(round_: ToolRound, words: Words) -> Iterator[str]:
         yield _folded(call_title(use, words), _as_written(use.arguments) + _as_written(outcome(use)))
 
 
-def _attached(file: Attachment, words: Words) -> str:
+def _attached(file: Attachment, words: ExportWords) -> str:
     if not file.media:
         return _folded(f"{words.attachment}: {file.name}", _as_written(file.text))
     name = html.escape(file.name)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ExportWords:
     user: str = "You"
     assistant: str = "Assistant"
     system: str = "System"

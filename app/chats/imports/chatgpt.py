@@ -14,9 +14,9 @@ from app.chats.imports.media import FindFile, from_file
 from app.chats.imports.sketch import (
     ANY,
     MAX_NAME_CHARS,
-    Node,
     Shape,
     Sketch,
+    SketchNode,
     fields_of,
     id_of,
     items_of,
@@ -110,11 +110,11 @@ def _in_order(mapping: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield id_of(node_id), fields_of(mapping[node_id])
 
 
-def _node(node_id: str, parent: str, message: dict[str, Any]) -> Node:
+def _node(node_id: str, parent: str, message: dict[str, Any]) -> SketchNode:
     content, metadata = fields_of(message.get("content")), fields_of(message.get("metadata"))
     kind = text_of(content.get("content_type"))
     role = text_of(fields_of(message.get("author")).get("role"))
-    node = Node(node_id, parent, role, created_at=seconds_of(message.get("create_time")))
+    node = SketchNode(node_id, parent, role, created_at=seconds_of(message.get("create_time")))
     if not message or _is_hidden(message) or kind in _NOT_SAID:
         node.is_message = False
         return node
@@ -135,7 +135,7 @@ def _is_hidden(message: dict[str, Any]) -> bool:
     return fields_of(message.get("metadata")).get(_HIDDEN) is True
 
 
-def _left_out(node: Node, message: dict[str, Any]) -> Counter[str]:
+def _left_out(node: SketchNode, message: dict[str, Any]) -> Counter[str]:
     """The kind of a message that says something of which nothing is taken; else what of it is not taken."""
     content = fields_of(message.get("content"))
     kind = name_of(content.get("content_type"))

@@ -10,9 +10,9 @@ from app.chats.imports.media import from_parts
 from app.chats.imports.problems import no_messages, not_readable, too_large
 from app.chats.imports.sketch import (
     Kinds,
-    Node,
     Shape,
     Sketch,
+    SketchNode,
     fields_of,
     id_of,
     in_a_row,
@@ -83,9 +83,9 @@ def _messages(path: Path) -> list[dict[str, Any]]:
     return [parse(line, found) for line in lines for found in entries(line)]
 
 
-def _node(index: int, message: dict[str, Any], model: str) -> Node:
+def _node(index: int, message: dict[str, Any], model: str) -> SketchNode:
     role = text_of(message.get("role"))
-    node = Node(
+    node = SketchNode(
         id_of(message.get("id")) or f"#{index}",
         "",
         role,

@@ -14,9 +14,9 @@ from app.chats.imports.media import from_base64, from_parts, from_url
 from app.chats.imports.problems import bad_value
 from app.chats.imports.sketch import (
     Kinds,
-    Node,
     Shape,
     Sketch,
+    SketchNode,
     fields_of,
     id_of,
     in_a_row,
@@ -121,11 +121,11 @@ def _take_system_prompt(result: Sketch) -> None:
         said[0].is_message = False
 
 
-def _node(index: int, message: dict[str, Any]) -> Node:
+def _node(index: int, message: dict[str, Any]) -> SketchNode:
     content = message.get("content")
     if content is not None and not isinstance(content, str | list):
         raise bad_value("content")
-    return Node(
+    return SketchNode(
         id_of(message.get("id")) or f"#{index}",
         id_of(message.get("parent")),
         text_of(message.get("role")),

@@ -8,9 +8,9 @@ from typing import Any
 
 from app.chats.imports.sketch import (
     Kinds,
-    Node,
     Shape,
     Sketch,
+    SketchNode,
     fields_of,
     id_of,
     items_of,
@@ -92,8 +92,8 @@ def _system_prompt(entry: dict[str, Any]) -> str:
     return text_of(own.get("value")) or text_of(entry.get("systemPrompt"))
 
 
-def _node(node_id: str, parent: str, version: dict[str, Any]) -> Node:
-    node = Node(node_id, parent, text_of(version.get("role")))
+def _node(node_id: str, parent: str, version: dict[str, Any]) -> SketchNode:
+    node = SketchNode(node_id, parent, text_of(version.get("role")))
     blocks = _blocks(version)
     pieces = Pieces()
     for block in blocks or [version]:

@@ -10,9 +10,9 @@ from app.chats.imports.media import from_parts, from_url
 from app.chats.imports.sketch import (
     ANY,
     Kinds,
-    Node,
     Shape,
     Sketch,
+    SketchNode,
     duration_of,
     fields_of,
     id_of,
@@ -92,8 +92,8 @@ def _chat(entry: dict[str, Any]) -> dict[str, Any]:
     return fields_of(entry.get("chat")) or entry
 
 
-def _node(node_id: str, message: dict[str, Any]) -> Node:
-    node = Node(
+def _node(node_id: str, message: dict[str, Any]) -> SketchNode:
+    node = SketchNode(
         node_id,
         id_of(message.get("parentId")),
         text_of(message.get("role")),
@@ -118,7 +118,7 @@ def _has_other_output(message: dict[str, Any]) -> bool:
     return bool(text) and not _DETAILS.search(text) and any(item.get("type") != "message" for item in items)
 
 
-def _take_details(text: str, node: Node) -> None:
+def _take_details(text: str, node: SketchNode) -> None:
     pieces = Pieces()
     end = 0
     for start, kind, written, inside, behind in _details(text):
@@ -151,7 +151,7 @@ def _details(text: str) -> Iterator[tuple[int, str, str, str, int]]:
         yield found.start(), found[1], found[2], inside.strip(), at
 
 
-def _take_output(items: list[Any], node: Node) -> None:
+def _take_output(items: list[Any], node: SketchNode) -> None:
     """The same as items, as newer versions have it."""
     pieces = Pieces()
     for item in map(fields_of, items):

@@ -55,7 +55,7 @@ _ASSET = re.compile(r"file[-_][A-Za-z0-9_]{8,80}")
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundChats:
     """One chat and the program it comes from."""
 
     chat: Chat
@@ -73,7 +73,7 @@ class Found:
 
 @dataclass(slots=True)
 class Findings:
-    chats: list[Found] = field(default_factory=list)
+    chats: list[FoundChats] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -309,10 +309,10 @@ def _objects(
 _READERS = (open_webui, lm_studio, llama_ui)
 
 
-def _found(stored: dict[str, Any], path: Path) -> Found | None:
+def _found(stored: dict[str, Any], path: Path) -> FoundChats | None:
     """None for an object that is no chat of any program."""
     if skein.is_mine(stored):
-        return Found(skein.chat_of(stored), skein.NAME, unread=unread(stored, skein.SHAPE))
+        return FoundChats(skein.chat_of(stored), skein.NAME, unread=unread(stored, skein.SHAPE))
     if chatgpt.is_mine(stored):
         return _from_sketch(chatgpt.sketch(stored, partial(_asset, path.parent)), chatgpt.NAME)
     for reader in _READERS:
@@ -331,8 +331,8 @@ def _asset(folder: Path, file_id: str) -> Path | None:
     return unpacked if unpacked.exists() else next(folder.glob(f"{file_id}*"), None)
 
 
-def _from_sketch(sketch: Sketch, source: str) -> Found:
-    return Found(chat_of(sketch, source), source, sketch.num_left_out, +sketch.unread)
+def _from_sketch(sketch: Sketch, source: str) -> FoundChats:
+    return FoundChats(chat_of(sketch, source), source, sketch.num_left_out, +sketch.unread)
 
 
 def _too_many_files() -> BadChatError:

@@ -12,8 +12,8 @@ from app.chats.imports.media import from_base64
 from app.chats.imports.problems import BadChatError, bad_value, no_messages
 from app.chats.imports.sketch import (
     MAX_NAME_CHARS,
-    Node,
     Shape,
+    SketchNode,
     duration_of,
     fields_of,
     id_of,
@@ -65,7 +65,7 @@ def chat_of(entry: dict[str, Any]) -> Chat:
     stored = [fields_of(turn) for turn in items_of(entry.get("turns"))]
     if not stored:
         raise no_messages()
-    in_tree_order([Node(id_of(turn.get("id")), id_of(turn.get("parent_id"))) for turn in stored])
+    in_tree_order([SketchNode(id_of(turn.get("id")), id_of(turn.get("parent_id"))) for turn in stored])
     source_id = id_of(entry.get("id"))
     chat = Chat(
         id=source_id if _OWN_ID.fullmatch(source_id) else id_from(NAME, source_id),

@@ -17,7 +17,7 @@ _MAX_SECONDS = 253_402_300_799.0  # the end of the year 9999
 
 
 @dataclass(slots=True)
-class Node:
+class SketchNode:
     """One message, or one place of the tree that says nothing: then it is no `is_message`."""
 
     id: str
@@ -43,7 +43,7 @@ class Sketch:
     created_at: float = 0.0
     folder: str = ""
     is_pinned: bool = False
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[SketchNode] = field(default_factory=list)
     current: str = ""
     num_left_out: int = 0  # images and other files, which are not part of the text
     unread: Counter[str] = field(default_factory=Counter)  # what else has no place in a chat: see `unread`
@@ -148,7 +148,7 @@ def duration_of(value: object) -> float:
     return float(value) if is_number and 0 <= value < 1e7 else 0.0  # type: ignore[operator, arg-type]
 
 
-def in_a_row(nodes: Sequence[Node]) -> list[Node]:
+def in_a_row(nodes: Sequence[SketchNode]) -> list[SketchNode]:
     """Links messages without a tree: each follows the one before it."""
     for before, node in pairwise(nodes):
         node.parent = before.id

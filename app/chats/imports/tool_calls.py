@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 
-from app.chats.imports.sketch import Node, fields_of, id_of, items_of, name_of, paragraphs, text_of
+from app.chats.imports.sketch import SketchNode, fields_of, id_of, items_of, name_of, paragraphs, text_of
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.json_object import check_size
 
@@ -44,12 +44,12 @@ class Pieces:
         use = self._uses[call_id]
         use.result, use.state = text, ToolState.DONE
 
-    def put_into(self, node: Node) -> None:
+    def put_into(self, node: SketchNode) -> None:
         node.rounds = tuple(self._rounds)
         node.text, node.thinking = paragraphs(self._texts), paragraphs(self._thoughts)
 
 
-def take_calls(node: Node, calls: object) -> None:
+def take_calls(node: SketchNode, calls: object) -> None:
     """`calls` is a list, or JSON of one. What was said before them is part of the round."""
     pieces = Pieces()
     pieces.think(node.thinking)
@@ -60,7 +60,7 @@ def take_calls(node: Node, calls: object) -> None:
     pieces.put_into(node)
 
 
-def join_results(nodes: Iterable[Node], call_ids: dict[str, str]) -> None:
+def join_results(nodes: Iterable[SketchNode], call_ids: dict[str, str]) -> None:
     """`call_ids` by node, in the file's order: what was called there. A result becomes part of its call."""
     by_id = {node.id: node for node in nodes}
     open_calls = {

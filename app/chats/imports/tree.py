@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from app.chats.chat import FIRST, Chat, Turn
 from app.chats.imports.problems import BadChatError, no_messages
-from app.chats.imports.sketch import Node, Sketch
+from app.chats.imports.sketch import Sketch, SketchNode
 from app.chats.titles import title_from
 from app.protocol.request import Role
 from app.system.said import said
@@ -74,7 +74,7 @@ def renewed(chat: Chat) -> Chat:
     return copy
 
 
-def digest(nodes: Iterable[Node]) -> str:
+def digest(nodes: Iterable[SketchNode]) -> str:
     """An id for chats of programs that give them none."""
     said = hashlib.sha256()
     for node in nodes:
@@ -82,19 +82,19 @@ def digest(nodes: Iterable[Node]) -> str:
     return said.hexdigest()
 
 
-def in_tree_order(nodes: list[Node]) -> list[Node]:
+def in_tree_order(nodes: list[SketchNode]) -> list[SketchNode]:
     """Parents before children, siblings in their order. A node whose parent is missing becomes a root."""
     if len(nodes) > MAX_MESSAGES:
         raise BadChatError(said("It contains more than {count} messages.", count=f"{MAX_MESSAGES:,}"))
-    by_id: dict[str, Node] = {}
+    by_id: dict[str, SketchNode] = {}
     for node in nodes:
         if node.id in by_id or not node.id:
             raise BadChatError(said("Two messages have the same id, “{id}”.", id=node.id))
         by_id[node.id] = node
-    children: dict[str, list[Node]] = {}
+    children: dict[str, list[SketchNode]] = {}
     for node in nodes:
         children.setdefault(node.parent if node.parent in by_id else FIRST, []).append(node)
-    ordered: list[Node] = []
+    ordered: list[SketchNode] = []
     waiting = children.get(FIRST, [])[::-1]
     while waiting:
         node = waiting.pop()
@@ -107,7 +107,7 @@ def in_tree_order(nodes: list[Node]) -> list[Node]:
     return ordered
 
 
-def _last_shown(nodes: list[Node], current: str) -> str:
+def _last_shown(nodes: list[SketchNode], current: str) -> str:
     """`current`, and on from there the newest that follows; without one, the newest of all."""
     newest_child = {node.parent: node.id for node in nodes}  # the last of siblings wins
     known = {node.id for node in nodes}
@@ -117,10 +117,10 @@ def _last_shown(nodes: list[Node], current: str) -> str:
     return last
 
 
-def _without_silent(nodes: list[Node], current: str) -> tuple[list[Node], str]:
+def _without_silent(nodes: list[SketchNode], current: str) -> tuple[list[SketchNode], str]:
     """Leaves out places without a message; what followed them follows what they followed."""
     stands_for: dict[str, str] = {FIRST: FIRST}
-    kept: list[Node] = []
+    kept: list[SketchNode] = []
     for node in nodes:
         parent = stands_for.get(node.parent, FIRST)
         if node.is_message and (node.text or node.thinking or node.attachments or node.rounds):
@@ -131,7 +131,7 @@ def _without_silent(nodes: list[Node], current: str) -> tuple[list[Node], str]:
     return kept, stands_for.get(current, FIRST)
 
 
-def _joined_answers(nodes: list[Node], current: str) -> tuple[list[Node], str]:
+def _joined_answers(nodes: list[SketchNode], current: str) -> tuple[list[SketchNode], str]:
     """Joins an answer of several messages (thoughts, a tool's result, the rest) into one turn.
 
     Only where nothing but answers follows: what was asked after a part of it would lose its place.
@@ -147,8 +147,8 @@ def _joined_answers(nodes: list[Node], current: str) -> tuple[list[Node], str]:
     }
     if not is_part:
         return nodes, current
-    so_far: dict[str, Node] = {}
-    whole: list[Node] = []
+    so_far: dict[str, SketchNode] = {}
+    whole: list[SketchNode] = []
     for node in nodes:
         if node.parent in is_part:
             node = _continued(so_far[node.parent], node)
@@ -159,7 +159,7 @@ def _joined_answers(nodes: list[Node], current: str) -> tuple[list[Node], str]:
     return whole, current
 
 
-def _continued(before: Node, node: Node) -> Node:
+def _continued(before: SketchNode, node: SketchNode) -> SketchNode:
     return replace(
         node,
         parent=before.parent,
@@ -177,7 +177,7 @@ def _paragraphs(*texts: str) -> str:
     return "\n\n".join(text for text in texts if text)
 
 
-def _turns(nodes: list[Node], chat: Chat) -> Iterator[Turn]:
+def _turns(nodes: list[SketchNode], chat: Chat) -> Iterator[Turn]:
     last_at = chat.created_at
     for node in nodes:
         last_at = node.created_at or last_at
@@ -205,6 +205,6 @@ def role_of(name: str) -> Role:
         raise BadChatError(reason) from None
 
 
-def _with_thinking(node: Node) -> str:
+def _with_thinking(node: SketchNode) -> str:
     """Wraps thinking and answer as reasoning models write them."""
     return f"<think>\n{node.thinking}\n</think>\n\n{node.text}" if node.thinking else node.text

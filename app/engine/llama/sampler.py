@@ -14,7 +14,7 @@ import numpy.typing as npt
 from app.engine.llama.native_library import Native
 from app.engine.prompt import NO_GUIDE, Guide
 from app.engine.reasoning import ReasoningWatch
-from app.engine.trigger_watch import Found, TriggerWatch
+from app.engine.trigger_watch import FoundTrigger, TriggerWatch
 from app.protocol.errors import (
     EngineError,
     GrammarError,
@@ -192,7 +192,7 @@ class LlamaSampler:
                 self._grammar = None
         self._note(token_id)
 
-    def _triggered(self, found: Found) -> Native | None:
+    def _triggered(self, found: FoundTrigger) -> Native | None:
         """The grammar behind the trigger. None: what was found goes on against it, so it is no trigger."""
         assert self._triggers
         self._triggers.forget()

@@ -7,14 +7,14 @@ _AT_START, _IN_WORD, _SCATTERED = 300, 200, 100  # at the start of a word, insid
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class FuzzyMatch:
     """`places` are the matched letters of the name; a higher score is better."""
 
     score: int
     places: frozenset[int] = frozenset()
 
 
-def fit(query: str, name: str) -> Fit | None:
+def fit(query: str, name: str) -> FuzzyMatch | None:
     """None without a match. The words of the query are matched separately, in any order."""
     text = fold(name)
     score, places = 0, set[int]()
@@ -24,10 +24,10 @@ def fit(query: str, name: str) -> Fit | None:
             return None
         score += found.score
         places |= found.places
-    return Fit(score - len(text) // 8, frozenset(places))  # of two matching names, the shorter wins
+    return FuzzyMatch(score - len(text) // 8, frozenset(places))  # of two matching names, the shorter wins
 
 
-def fit_whole(word: str, text: str) -> Fit | None:
+def fit_whole(word: str, text: str) -> FuzzyMatch | None:
     """Matches the whole word, best at the start of a word of the text."""
     folded = fold(text)
     found = _find_whole(fold(word), folded)
@@ -42,21 +42,21 @@ def fold(text: str) -> str:
     return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
 
 
-def _find(word: str, text: str) -> Fit | None:
+def _find(word: str, text: str) -> FuzzyMatch | None:
     whole = _find_whole(word, text)
     return whole if whole else _find_scattered(word, text)
 
 
-def _find_whole(word: str, text: str) -> Fit | None:
+def _find_whole(word: str, text: str) -> FuzzyMatch | None:
     places = [at for at in _all_places(word, text) if is_word_start(text, at)]
     at = places[0] if places else text.find(word)
     if at < 0:
         return None
     grade = _AT_START if places else _IN_WORD
-    return Fit(grade + len(word) - min(at, 20), frozenset(range(at, at + len(word))))
+    return FuzzyMatch(grade + len(word) - min(at, 20), frozenset(range(at, at + len(word))))
 
 
-def _find_scattered(word: str, text: str) -> Fit | None:
+def _find_scattered(word: str, text: str) -> FuzzyMatch | None:
     """The letters in order, each the next one or the first of a word if it can be: "nct" for new chat tab.
 
     The first must begin a word: letters anywhere would fit nearly every name.
@@ -72,7 +72,7 @@ def _find_scattered(word: str, text: str) -> Fit | None:
         return None
     gaps = sum(at != before + 1 for before, at in pairwise(places))
     starts = sum(is_word_start(text, at) for at in places)
-    return Fit(_SCATTERED + 10 * starts - 10 * gaps, frozenset(places))
+    return FuzzyMatch(_SCATTERED + 10 * starts - 10 * gaps, frozenset(places))
 
 
 def _is_leap(text: str, before: int, at: int) -> bool:

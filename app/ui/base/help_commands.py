@@ -39,7 +39,7 @@ class HelpCommands:
         self._diagnose = diagnose
         self._window = window
         self._log: LogViewer | None = None
-        self._guide: Guide | None = None
+        self._guide: GuideDialog | None = None
 
     def open_data_folder(self) -> None:
         open_folder(paths.data_dir())
@@ -58,7 +58,7 @@ class HelpCommands:
 
     def show_guide(self) -> None:
         if self._guide is None:
-            self._guide = Guide(self._window)
+            self._guide = GuideDialog(self._window)
         come_up(self._guide)
 
     def show_log(self) -> None:
@@ -146,12 +146,12 @@ def title_of(page: Path) -> str:
         return file.readline().removeprefix("# ").strip()
 
 
-class Guide(QDialog):
+class GuideDialog(QDialog):
     """Our own text, so links to web pages open in the browser."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(tr("Guide"))
+        self.setWindowTitle(tr("GuideDialog"))
         resize_to_fit(self, SIZE)
         self.pages = QListWidget(self)
         self.pages.setAccessibleName(tr("Pages"))
@@ -160,7 +160,7 @@ class Guide(QDialog):
         for name in PAGES:
             QListWidgetItem(title_of(HELP_DIR / f"{name}.md"), self.pages)
         self.text = QTextBrowser(self)
-        self.text.setAccessibleName(tr("Guide"))
+        self.text.setAccessibleName(tr("GuideDialog"))
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setSearchPaths([str(HELP_DIR)])
         self.text.setOpenExternalLinks(True)

@@ -79,7 +79,7 @@ class HubToken:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SettingPage:
     name: str
     title: str
     icon: str

@@ -11,7 +11,7 @@ from app.look.words import mark
 from app.models.hub_address import DEFAULT_ENDPOINT
 from app.system import paths
 from app.ui.base.choices import COLUMNS, MOTIONS, OVERFLOWS, SPEEDS, THEMES
-from app.ui.base.setting import CommandRow, HubToken, Page, Remark, Setting
+from app.ui.base.setting import CommandRow, HubToken, Remark, Setting, SettingPage
 from app.ui.base.setting_notes import (
     checkpoint_note,
     core_note,
@@ -36,7 +36,7 @@ def _sampled(name: str, label: str, sentence: str, step: float = 1) -> Setting:
 
 
 PAGES = (
-    Page(
+    SettingPage(
         "general",
         mark("General"),
         "settings",
@@ -70,7 +70,7 @@ PAGES = (
             CommandRow("tools.backups"),
         ),
     ),
-    Page(
+    SettingPage(
         "look",
         mark("Appearance"),
         "sun-moon",
@@ -114,7 +114,7 @@ PAGES = (
             ),
         ),
     ),
-    Page(
+    SettingPage(
         "chats",
         mark("Chats"),
         "message-square",
@@ -134,7 +134,7 @@ PAGES = (
             ),
         ),
     ),
-    Page(
+    SettingPage(
         "models",
         mark("Models"),
         "box",
@@ -173,7 +173,7 @@ PAGES = (
             CommandRow("model.load-settings"),
         ),
     ),
-    Page(
+    SettingPage(
         "sampling",
         mark("Sampling"),
         "thermometer",
@@ -217,7 +217,7 @@ PAGES = (
             ),
         ),
     ),
-    Page(
+    SettingPage(
         "tools",
         mark("Tools"),
         "wrench",
@@ -244,7 +244,7 @@ PAGES = (
             ),
         ),
     ),
-    Page(
+    SettingPage(
         "engine",
         mark("Engine"),
         "cpu",
@@ -278,7 +278,7 @@ PAGES = (
             CommandRow("tools.self-test"),
         ),
     ),
-    Page(
+    SettingPage(
         "context",
         mark("Context"),
         "layers",
@@ -328,7 +328,7 @@ PAGES = (
             ),
         ),
     ),
-    Page(
+    SettingPage(
         "api",
         mark("Local API"),
         "globe",
@@ -366,7 +366,7 @@ PAGES = (
             CommandRow("api.open"),
         ),
     ),
-    Page(
+    SettingPage(
         "shortcuts",
         mark("Shortcuts"),
         "keyboard",
@@ -378,7 +378,7 @@ PAGES = (
             ),
         ),
     ),
-    Page(
+    SettingPage(
         "privacy",
         mark("Privacy & data"),
         "shield",

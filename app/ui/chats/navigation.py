@@ -35,7 +35,7 @@ from app.ui.base.notices import Notices, UndoToast
 from app.ui.base.proportions import LIST_WIDTH, has_list
 from app.ui.chats.search_popup import Known, SearchPopup
 from app.ui.chats.sidebar import Sidebar
-from app.ui.chats.sidebar_rows import Kind
+from app.ui.chats.sidebar_rows import RowKind
 from app.ui.tabs.chat_tabs import ChatTabs
 
 
@@ -120,7 +120,7 @@ class Navigation(QObject):
         self._chat_library.move(chat_ids, name)
         self._show_list()
         self._show_chats()
-        self.sidebar.rename(Kind.FOLDER, name)
+        self.sidebar.rename(RowKind.FOLDER, name)
 
     @cached_property
     def trash(self) -> TrashDialog:

@@ -11,7 +11,7 @@ from app.look.fonts import small_font
 from app.look.list import AT_RIGHT, Index, ListDelegate, draw_text, in_weight, paint_row_ground
 from app.look.painted import paint_mark
 from app.look.tokens import Tokens, current
-from app.ui.chats.search_rows import Found, Heading, day_text
+from app.ui.chats.search_rows import FoundMessages, Heading, day_text
 
 HEIGHT, HEADING_HEIGHT = 46, 26
 _INSET = 10
@@ -19,20 +19,20 @@ _MARK = 14
 
 
 class SearchDelegate(ListDelegate):
-    def height_of(self, row: Found | Heading) -> int:
+    def height_of(self, row: FoundMessages | Heading) -> int:
         return HEADING_HEIGHT if isinstance(row, Heading) else HEIGHT
 
     def paint_row(
-        self, painter: QPainter, option: QStyleOptionViewItem, _index: Index, row: Found | Heading
+        self, painter: QPainter, option: QStyleOptionViewItem, _index: Index, row: FoundMessages | Heading
     ) -> None:
         if isinstance(row, Heading):
             rect = option.rect.adjusted(_INSET, 4, 0, 0)
             draw_text(painter, rect, row.text, current().muted, small_font())
-        elif isinstance(row, Found):
+        elif isinstance(row, FoundMessages):
             paint_row_ground(painter, option.rect, option.state, is_framed=True)
             self._paint_found(painter, option.rect.adjusted(_INSET, 3, -_INSET, -3), row, current())
 
-    def _paint_found(self, painter: QPainter, rect: QRect, found: Found, tokens: Tokens) -> None:
+    def _paint_found(self, painter: QPainter, rect: QRect, found: FoundMessages, tokens: Tokens) -> None:
         font, small = QFont(painter.font()), small_font()
         top = rect.adjusted(0, 0, 0, -rect.height() // 2) if found.pieces else rect
         date = day_text(found.at, time.time())

@@ -11,7 +11,7 @@ from app.look.marks import Mark
 from app.look.words import tr
 from app.storage.list_rows import ChatSummary
 from app.storage.search import SearchHit
-from app.ui.chats.search_rows import Found, Heading, hit_rows, title_rows
+from app.ui.chats.search_rows import FoundMessages, Heading, hit_rows, title_rows
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -19,12 +19,12 @@ Index = QModelIndex | QPersistentModelIndex
 class SearchModel(QAbstractListModel):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._titles: list[Heading | Found] = []
-        self._hits: list[Heading | Found] = []
+        self._titles: list[Heading | FoundMessages] = []
+        self._hits: list[Heading | FoundMessages] = []
         self._marks: Mapping[str, Mark] = {}
 
     @property
-    def rows(self) -> Sequence[Heading | Found]:
+    def rows(self) -> Sequence[Heading | FoundMessages]:
         return [*self._titles, *self._hits]
 
     def set_titles(self, words: str, chats: Sequence[ChatSummary], marks: Mapping[str, Mark]) -> None:
@@ -47,9 +47,9 @@ class SearchModel(QAbstractListModel):
             self._hits = rows
             self.endInsertRows()
 
-    def found_at(self, index: Index) -> Found | None:
+    def found_at(self, index: Index) -> FoundMessages | None:
         row = self._row(index)
-        return row if isinstance(row, Found) else None
+        return row if isinstance(row, FoundMessages) else None
 
     def rowCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self._titles) + len(self._hits)
@@ -70,14 +70,14 @@ class SearchModel(QAbstractListModel):
         usual = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
         return usual | Qt.ItemFlag.ItemIsSelectable if self.found_at(index) else usual
 
-    def _row(self, index: Index) -> Heading | Found | None:
+    def _row(self, index: Index) -> Heading | FoundMessages | None:
         place, num_titles = index.row(), len(self._titles)
         if not index.isValid() or place >= num_titles + len(self._hits):
             return None
         return self._titles[place] if place < num_titles else self._hits[place - num_titles]
 
 
-def _spoken(found: Found) -> str:
+def _spoken(found: FoundMessages) -> str:
     parts = [found.plain_title, found.excerpt]
     if found.mark is not None:
         parts.append(tr("open") if found.mark is marks.IDLE else found.mark.word)

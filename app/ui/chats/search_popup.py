@@ -23,7 +23,7 @@ from app.storage.search import SearchHit
 from app.ui.base.keyboard import keeps_escape
 from app.ui.chats.search_delegate import HEADING_HEIGHT, HEIGHT, SearchDelegate
 from app.ui.chats.search_model import SearchModel
-from app.ui.chats.search_rows import Found
+from app.ui.chats.search_rows import FoundMessages
 
 WIDTH, MAX_ROWS = 640, 9
 _TOP = 56  # below the window's top edge
@@ -101,7 +101,7 @@ class SearchPopup(QFrame):
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps it, and forwards the arrow keys
         self.list.setMouseTracking(True)
-        self.list.setAccessibleName(tr("Found chats"))
+        self.list.setAccessibleName(tr("FoundMessages chats"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self._state.setContentsMargins(10, 0, 10, 2)
@@ -122,7 +122,7 @@ class SearchPopup(QFrame):
 
     def _wanted_height(self) -> int:
         rows = self.model.rows[: MAX_ROWS + 1]
-        return sum(HEIGHT if isinstance(row, Found) else HEADING_HEIGHT for row in rows) + 2
+        return sum(HEIGHT if isinstance(row, FoundMessages) else HEADING_HEIGHT for row in rows) + 2
 
     def _show_titles(self) -> None:
         self.model.set_titles(self.field.text(), self._known.chats, self._known.marks)
@@ -144,7 +144,9 @@ class SearchPopup(QFrame):
 
     @Slot()
     def _on_reset(self) -> None:
-        first = next((place for place, row in enumerate(self.model.rows) if isinstance(row, Found)), -1)
+        first = next(
+            (place for place, row in enumerate(self.model.rows) if isinstance(row, FoundMessages)), -1
+        )
         self.list.setCurrentIndex(self.model.index(first) if first >= 0 else QModelIndex())
 
     @Slot(QModelIndex)
@@ -164,7 +166,7 @@ class SearchPopup(QFrame):
     def _step(self, step: int) -> None:
         """Moves by `step` selectable rows, without wrapping around."""
         place = self.list.currentIndex().row() + step
-        places = [at for at, row in enumerate(self.model.rows) if isinstance(row, Found)]
+        places = [at for at, row in enumerate(self.model.rows) if isinstance(row, FoundMessages)]
         wanted = (
             [at for at in places if at >= place] if step > 0 else [at for at in places if at <= place][::-1]
         )

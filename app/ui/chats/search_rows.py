@@ -23,7 +23,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundMessages:
     """`pieces` are what is shown below the title: text, and whether it is what was looked for."""
 
     chat_id: str
@@ -42,7 +42,9 @@ class Found:
         return "".join(text for text, _ in self.pieces)
 
 
-def title_rows(words: str, chats: Sequence[ChatSummary], marks: Mapping[str, Mark]) -> list[Heading | Found]:
+def title_rows(
+    words: str, chats: Sequence[ChatSummary], marks: Mapping[str, Mark]
+) -> list[Heading | FoundMessages]:
     """Matches of titles or, without words, the open chats in tab order, then the newest others."""
     if not words.strip():
         return _open_and_newest(chats, marks)
@@ -55,15 +57,15 @@ def title_rows(words: str, chats: Sequence[ChatSummary], marks: Mapping[str, Mar
             ranked.append((_rank(folded, wanted), -chat.updated_at, title, chat))
     ranked.sort(key=lambda each: each[:2])
     found = [
-        Found(chat.id, _marked(title, wanted), chat.updated_at, mark=marks.get(chat.id))
+        FoundMessages(chat.id, _marked(title, wanted), chat.updated_at, mark=marks.get(chat.id))
         for _, _, title, chat in ranked[:MAX_TITLES]
     ]
     return [Heading(tr("Chats")), *found] if found else []
 
 
-def hit_rows(hits: Sequence[SearchHit], marks: Mapping[str, Mark]) -> list[Heading | Found]:
+def hit_rows(hits: Sequence[SearchHit], marks: Mapping[str, Mark]) -> list[Heading | FoundMessages]:
     found = [
-        Found(
+        FoundMessages(
             hit.chat_id,
             ((shown_title(hit.title), False),),
             hit.created_at,
@@ -101,18 +103,22 @@ def _flat(text: str) -> str:
     return f"{before}{flat}{after}" if flat else (" " if text else "")
 
 
-def _open_and_newest(chats: Sequence[ChatSummary], marks: Mapping[str, Mark]) -> list[Heading | Found]:
+def _open_and_newest(
+    chats: Sequence[ChatSummary], marks: Mapping[str, Mark]
+) -> list[Heading | FoundMessages]:
     by_id = {chat.id: chat for chat in chats}
     open_chats = [by_id[chat_id] for chat_id in marks if chat_id in by_id][:MAX_OPEN]
     others = sorted(
         (chat for chat in chats if chat.id not in marks), key=lambda chat: chat.updated_at, reverse=True
     )
-    rows: list[Heading | Found] = []
+    rows: list[Heading | FoundMessages] = []
     for heading, group in ((tr("Open chats"), open_chats), (tr("Other chats"), others[:MAX_NEWEST])):
         if group:
             rows.append(Heading(heading))
             rows += [
-                Found(chat.id, ((shown_title(chat.title), False),), chat.updated_at, mark=marks.get(chat.id))
+                FoundMessages(
+                    chat.id, ((shown_title(chat.title), False),), chat.updated_at, mark=marks.get(chat.id)
+                )
                 for chat in group
             ]
     return rows

@@ -34,7 +34,7 @@ from app.ui.base.keyboard import keeps_escape
 from app.ui.base.proportions import MIN_LIST_WIDTH
 from app.ui.chats.sidebar_delegate import SidebarDelegate
 from app.ui.chats.sidebar_model import SidebarModel
-from app.ui.chats.sidebar_rows import Kind, Row, local_today
+from app.ui.chats.sidebar_rows import RowKind, SidebarRow, local_today
 
 _LOOK_AT_CLOCK_MS = 60_000
 
@@ -79,21 +79,21 @@ class Sidebar(QWidget):
     def set_marks(self, mark_by_id: Mapping[str, Mark], current_id: str) -> None:
         self.model.set_marks(mark_by_id, current_id)
 
-    def select(self, kind: Kind, key: str) -> None:
+    def select(self, kind: RowKind, key: str) -> None:
         """Makes a row the one the keyboard is on."""
         index = self.model.index_of((kind, key))
         if index.isValid():
             self.list.setCurrentIndex(index)
             self.list.scrollTo(index)
 
-    def rename(self, kind: Kind, key: str) -> None:
+    def rename(self, kind: RowKind, key: str) -> None:
         """Puts a field in the place of its name."""
         self.select(kind, key)
         if self.list.currentIndex().isValid():
             self.list.setFocus()
             self.list.edit(self.list.currentIndex())
 
-    def selected_rows(self) -> list[Row]:
+    def selected_rows(self) -> list[SidebarRow]:
         rows = (self.model.row_at(index) for index in sorted(self.list.selectedIndexes()))
         return [row for row in rows if row]
 
@@ -160,40 +160,40 @@ class Sidebar(QWidget):
             self.model.apply(self._chats, self._folders)
 
     @Slot(object, str)
-    def _on_renamed(self, row: Row, name: str) -> None:
-        if row.kind is Kind.FOLDER:
+    def _on_renamed(self, row: SidebarRow, name: str) -> None:
+        if row.kind is RowKind.FOLDER:
             self.folder_renamed.emit(row.folder, name)
         else:
             self.rename_requested.emit(row.chat_id, name)
 
     @Slot(object)
-    def _on_opened(self, row: Row) -> None:
-        if row.kind is Kind.CHAT:
+    def _on_opened(self, row: SidebarRow) -> None:
+        if row.kind is RowKind.CHAT:
             self.open_requested.emit(row.chat_id)
-        elif row.kind is Kind.FOLDER:
+        elif row.kind is RowKind.FOLDER:
             self.model.set_folder_open(row.folder, not row.is_open)
 
     @Slot()
     def _on_delete(self) -> None:
         rows = self.selected_rows()
-        chats = tuple(row.chat_id for row in rows if row.kind is Kind.CHAT)
+        chats = tuple(row.chat_id for row in rows if row.kind is RowKind.CHAT)
         if chats:
             self._leave_rows(rows)
             self.delete_requested.emit(chats)
-        elif rows and rows[0].kind is Kind.FOLDER:
+        elif rows and rows[0].kind is RowKind.FOLDER:
             self.folder_deleted.emit(rows[0].folder)
 
-    def _leave_rows(self, rows: Sequence[Row]) -> None:
+    def _leave_rows(self, rows: Sequence[SidebarRow]) -> None:
         """Keeps the focus near: on the next chat, or the previous one."""
         gone = {row.key for row in rows}
         places = [place for place, row in enumerate(self.model.rows) if row.key in gone]
-        after = [row for row in self.model.rows[places[-1] + 1 :] if row.kind is Kind.CHAT]
-        before = [row for row in self.model.rows[: places[0]] if row.kind is Kind.CHAT]
+        after = [row for row in self.model.rows[places[-1] + 1 :] if row.kind is RowKind.CHAT]
+        before = [row for row in self.model.rows[: places[0]] if row.kind is RowKind.CHAT]
         if near := (after or before[::-1])[:1]:
-            self.select(Kind.CHAT, near[0].chat_id)
+            self.select(RowKind.CHAT, near[0].chat_id)
 
     @Slot(object, QPoint, bool)
-    def _on_menu_requested(self, row: Row | None, place: QPoint, is_new: bool) -> None:
+    def _on_menu_requested(self, row: SidebarRow | None, place: QPoint, is_new: bool) -> None:
         rows = self.selected_rows() if row else []
         menu = SidebarMenu(rows, self._folders, self)
         menu.open_requested.connect(self.open_requested)
@@ -270,7 +270,7 @@ class _List(QListView):
     def go_to_first(self) -> None:
         model = self._model()
         for place, row in enumerate(model.rows):
-            if row.kind is Kind.CHAT:
+            if row.kind is RowKind.CHAT:
                 self.setCurrentIndex(model.index(place))
                 return
 
@@ -279,7 +279,7 @@ class _List(QListView):
         assert isinstance(model, SidebarModel)
         return model
 
-    def _row(self, index: QModelIndex) -> Row | None:
+    def _row(self, index: QModelIndex) -> SidebarRow | None:
         return self._model().row_at(index)
 
     def moveCursor(
@@ -291,7 +291,7 @@ class _List(QListView):
         step = -1 if action in (up.MoveUp, up.MovePrevious, up.MovePageUp, up.MoveLeft) else 1
         place = index.row()
         rows = self._model().rows
-        while 0 <= place < len(rows) and rows[place].kind is Kind.HEADING:
+        while 0 <= place < len(rows) and rows[place].kind is RowKind.HEADING:
             place += step
         return self._model().index(place) if 0 <= place < len(rows) else self.currentIndex()
 
@@ -304,10 +304,10 @@ class _List(QListView):
             self.opened.emit(row)
         elif row and key == Qt.Key.Key_Delete:
             self.delete_pressed.emit()
-        elif row and row.kind is Kind.FOLDER and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+        elif row and row.kind is RowKind.FOLDER and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             self.folder_toggled.emit(row.folder, key == Qt.Key.Key_Right)
-        elif row and row.folder and row.kind is Kind.CHAT and key == Qt.Key.Key_Left:
-            self.setCurrentIndex(self._model().index_of((Kind.FOLDER, row.folder)))
+        elif row and row.folder and row.kind is RowKind.CHAT and key == Qt.Key.Key_Left:
+            self.setCurrentIndex(self._model().index_of((RowKind.FOLDER, row.folder)))
         elif key == Qt.Key.Key_Escape:
             self.left.emit()
         else:
@@ -340,7 +340,7 @@ class _List(QListView):
         super().dropEvent(event)
         self._point_at(None)
 
-    def _point_at(self, row: Row | None) -> None:
+    def _point_at(self, row: SidebarRow | None) -> None:
         """Shows the drop target of dragged chats."""
         self._model().set_target(row.folder if row else "")
 
@@ -351,10 +351,10 @@ class _List(QListView):
         else:
             index, place = self.indexAt(event.pos()), event.globalPos()
         row = self._row(index)
-        is_new = row and row.kind is not Kind.HEADING and index not in self.selectedIndexes()
+        is_new = row and row.kind is not RowKind.HEADING and index not in self.selectedIndexes()
         if is_new:
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
-        self.menu_requested.emit(row if row and row.kind is not Kind.HEADING else None, place, is_new)
+        self.menu_requested.emit(row if row and row.kind is not RowKind.HEADING else None, place, is_new)
 
 
 class SidebarMenu(Menu):
@@ -372,10 +372,10 @@ class SidebarMenu(Menu):
     new_requested = Signal()
     folder_requested = Signal()
 
-    def __init__(self, rows: Sequence[Row], folders: Sequence[str], parent: QWidget) -> None:
+    def __init__(self, rows: Sequence[SidebarRow], folders: Sequence[str], parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        chats = [row for row in rows if row.kind is Kind.CHAT]
+        chats = [row for row in rows if row.kind is RowKind.CHAT]
         if chats:
             self._add_chat_actions(chats, folders)
         elif rows:
@@ -385,7 +385,7 @@ class SidebarMenu(Menu):
             self.addAction(tr("&New chat")).triggered.connect(self.new_requested)
             self.addAction(tr("New &folder")).triggered.connect(self.folder_requested)
 
-    def _add_chat_actions(self, chats: Sequence[Row], folders: Sequence[str]) -> None:
+    def _add_chat_actions(self, chats: Sequence[SidebarRow], folders: Sequence[str]) -> None:
         ids = tuple(row.chat_id for row in chats)
         if len(ids) == 1:
             self.addAction(tr("&Open")).triggered.connect(partial(self.open_requested.emit, ids[0]))
@@ -403,7 +403,9 @@ class SidebarMenu(Menu):
         self.addSeparator()
         self.addAction(tr("&Delete")).triggered.connect(self.delete_requested)
 
-    def _folder_menu(self, chats: Sequence[Row], ids: tuple[str, ...], folders: Sequence[str]) -> QMenu:
+    def _folder_menu(
+        self, chats: Sequence[SidebarRow], ids: tuple[str, ...], folders: Sequence[str]
+    ) -> QMenu:
         menu = Menu(tr("&Move to folder"), self)
         for folder in folders:
             action = menu.addAction(as_tab_text(folder))

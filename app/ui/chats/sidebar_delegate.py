@@ -16,7 +16,7 @@ from app.look.tokens import Tokens, current
 from app.look.words import tr
 from app.ui.base.title_edit import MAX_GIVEN_CHARS, STILL_EDITED
 from app.ui.chats.sidebar_model import MARK, SidebarModel
-from app.ui.chats.sidebar_rows import Kind, Row
+from app.ui.chats.sidebar_rows import RowKind, SidebarRow
 
 _SIDE = 14  # of marks and icons
 _INSET = 8
@@ -28,17 +28,17 @@ class SidebarDelegate(ListDelegate):
     HEIGHT = 30
 
     def paint_row(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, row: object) -> None:
-        if not isinstance(row, Row):
+        if not isinstance(row, SidebarRow):
             return
         tokens = current()
         rect: QRect = option.rect.adjusted(4, 1, -4, -1)
-        if row.kind is Kind.HEADING:
+        if row.kind is RowKind.HEADING:
             place = rect.adjusted(_INSET, 6, -_INSET, 0)
             draw_text(painter, place, row.text, tokens.muted, small_font(), elide=ELIDE)
             return
         self._paint_ground(painter, option, index, rect, row, tokens)
         inner = rect.adjusted(_INSET, 0, -_INSET, 0)
-        if row.kind is Kind.FOLDER:
+        if row.kind is RowKind.FOLDER:
             self._paint_folder(painter, inner, row, tokens)
         else:
             self._paint_chat(painter, inner, row, index, tokens)
@@ -49,7 +49,7 @@ class SidebarDelegate(ListDelegate):
         option: QStyleOptionViewItem,
         index: Index,
         rect: QRect,
-        row: Row,
+        row: SidebarRow,
         tokens: Tokens,
     ) -> None:
         state = option.state
@@ -70,14 +70,16 @@ class SidebarDelegate(ListDelegate):
             bar = QRectF(rect.left(), rect.center().y() + 0.5 - height / 2, 3, height)
             painter.fillRect(bar, QColor(colour))
 
-    def _paint_folder(self, painter: QPainter, rect: QRect, row: Row, tokens: Tokens) -> None:
+    def _paint_folder(self, painter: QPainter, rect: QRect, row: SidebarRow, tokens: Tokens) -> None:
         chevron = "chevron-down" if row.is_open else "chevron-right"
         paint_icon(painter, chevron, _square(rect.left(), rect), tokens.muted)
         width = draw_text(painter, rect, count(row.num_chats), tokens.muted, alignment=AT_RIGHT)
         name = rect.adjusted(_SIDE + 6, 0, -width - 8, 0)
         draw_text(painter, name, row.text, tokens.text, elide=ELIDE)
 
-    def _paint_chat(self, painter: QPainter, rect: QRect, row: Row, index: Index, tokens: Tokens) -> None:
+    def _paint_chat(
+        self, painter: QPainter, rect: QRect, row: SidebarRow, index: Index, tokens: Tokens
+    ) -> None:
         mark = index.data(MARK)
         if row.folder and not row.is_pinned:
             rect = rect.adjusted(_INDENT, 0, 0, 0)

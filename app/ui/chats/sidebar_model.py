@@ -12,7 +12,7 @@ from app.look.marks import Mark
 from app.look.plain_text import as_tooltip
 from app.look.words import tr, tr_n
 from app.storage.list_rows import ChatSummary
-from app.ui.chats.sidebar_rows import Kind, Row, local_today, rows_of
+from app.ui.chats.sidebar_rows import RowKind, SidebarRow, local_today, rows_of
 
 CHATS_TYPE = "application/x-skein-chats"
 MARK = Qt.ItemDataRole.UserRole + 1
@@ -30,8 +30,8 @@ class SidebarModel(QAbstractListModel):
         self._folders: Sequence[str] = ()
         self._closed: set[str] = set()  # folders whose chats are not listed
         self._wanted = ""
-        self.rows: list[Row] = []
-        self._places: dict[tuple[Kind, str], int] = {}  # of rows, by key
+        self.rows: list[SidebarRow] = []
+        self._places: dict[tuple[RowKind, str], int] = {}  # of rows, by key
         self._marks: Mapping[str, Mark] = {}  # of the chats that are open, by id
         self._current = ""
         self._target = ""  # the folder that dragged chats are over
@@ -60,7 +60,7 @@ class SidebarModel(QAbstractListModel):
         changed |= {self._current, current} if current != self._current else set()
         self._marks, self._current = mark_by_id, current
         for chat_id in changed:
-            row = self._places.get((Kind.CHAT, chat_id))
+            row = self._places.get((RowKind.CHAT, chat_id))
             if row is not None:
                 self.dataChanged.emit(self.index(row), self.index(row))
 
@@ -75,23 +75,23 @@ class SidebarModel(QAbstractListModel):
         """The folder under dragged chats; "" means no folder."""
         changed, self._target = {self._target, folder} - {""}, folder
         for name in changed:
-            index = self.index_of((Kind.FOLDER, name))
+            index = self.index_of((RowKind.FOLDER, name))
             self.dataChanged.emit(index, index)
 
-    def is_target(self, row: Row) -> bool:
-        return row.kind is Kind.FOLDER and bool(self._target) and row.folder == self._target
+    def is_target(self, row: SidebarRow) -> bool:
+        return row.kind is RowKind.FOLDER and bool(self._target) and row.folder == self._target
 
-    def row_at(self, index: Index) -> Row | None:
+    def row_at(self, index: Index) -> SidebarRow | None:
         return self.rows[index.row()] if index.isValid() and index.row() < len(self.rows) else None
 
-    def index_of(self, key: tuple[Kind, str]) -> QModelIndex:
+    def index_of(self, key: tuple[RowKind, str]) -> QModelIndex:
         row = self._places.get(key)
         return QModelIndex() if row is None else self.index(row)
 
-    def is_current(self, row: Row) -> bool:
+    def is_current(self, row: SidebarRow) -> bool:
         return bool(row.chat_id) and row.chat_id == self._current
 
-    def is_open(self, row: Row) -> bool:
+    def is_open(self, row: SidebarRow) -> bool:
         """It has a tab."""
         return row.chat_id in self._marks
 
@@ -120,7 +120,7 @@ class SidebarModel(QAbstractListModel):
             case Qt.ItemDataRole.AccessibleTextRole:
                 return self._spoken(row)
             case Qt.ItemDataRole.ToolTipRole:
-                return as_tooltip(self._tooltip(row)) if row.kind is Kind.CHAT else None
+                return as_tooltip(self._tooltip(row)) if row.kind is RowKind.CHAT else None
         if role == ROW:
             return row
         if role == MARK:
@@ -131,12 +131,12 @@ class SidebarModel(QAbstractListModel):
         row = self.row_at(index)
         if row is None:
             return Qt.ItemFlag.ItemIsDropEnabled
-        if row.kind is Kind.HEADING:
+        if row.kind is RowKind.HEADING:
             return (
                 Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsDropEnabled | Qt.ItemFlag.ItemNeverHasChildren
             )
         usual = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
-        drag = Qt.ItemFlag.ItemIsDragEnabled if row.kind is Kind.CHAT else Qt.ItemFlag.NoItemFlags
+        drag = Qt.ItemFlag.ItemIsDragEnabled if row.kind is RowKind.CHAT else Qt.ItemFlag.NoItemFlags
         return usual | drag | Qt.ItemFlag.ItemIsDropEnabled | Qt.ItemFlag.ItemNeverHasChildren
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
@@ -182,13 +182,13 @@ class SidebarModel(QAbstractListModel):
             return None
         return row.folder if row.folder in self._folders else ""
 
-    def _spoken(self, row: Row) -> str:
-        if row.kind is Kind.FOLDER:
+    def _spoken(self, row: SidebarRow) -> str:
+        if row.kind is RowKind.FOLDER:
             chats = tr_n("{n} chat", "{n} chats", row.num_chats)
             return tr("Folder {name}, {chats}", name=row.text, chats=chats)
-        return self._tooltip(row).replace("\n", ", ") if row.kind is Kind.CHAT else row.text
+        return self._tooltip(row).replace("\n", ", ") if row.kind is RowKind.CHAT else row.text
 
-    def _tooltip(self, row: Row) -> str:
+    def _tooltip(self, row: SidebarRow) -> str:
         mark = self._marks.get(row.chat_id)
         states = [tr("pinned")] if row.is_pinned else []
         if mark is not None:

@@ -15,16 +15,16 @@ from app.ui.base.chat_title import shown_title
 RECENT_DAYS = 7
 
 
-class Kind(IntEnum):
+class RowKind(IntEnum):
     HEADING = auto()
     FOLDER = auto()
     CHAT = auto()
 
 
-class Row(NamedTuple):
+class SidebarRow(NamedTuple):
     """A tuple, because 10,000 of them are created and compared whenever a chat changes."""
 
-    kind: Kind
+    kind: RowKind
     text: str  # heading, folder's name, or title
     chat_id: str = ""
     folder: str = ""  # the folder it is, or is in
@@ -33,7 +33,7 @@ class Row(NamedTuple):
     num_chats: int = 0  # in the folder
 
     @property
-    def key(self) -> tuple[Kind, str]:
+    def key(self) -> tuple[RowKind, str]:
         """Identifies a row that moves or is renamed."""
         return self.kind, self.chat_id or self.text
 
@@ -48,7 +48,7 @@ def rows_of(
     today: date,
     wanted: str = "",
     closed: Collection[str] = (),
-) -> list[Row]:
+) -> list[SidebarRow]:
     """Pinned chats, folders, then the rest by age. With `wanted`, only titles that contain it."""
     words = wanted.casefold().split()
     found = [(shown_title(chat.title), chat) for chat in chats]
@@ -74,22 +74,22 @@ def _folder_rows(
     folders: Sequence[str],
     closed: Collection[str],
     hides_empty: bool,
-) -> list[Row]:
+) -> list[SidebarRow]:
     inside: dict[str, list[tuple[str, ChatSummary]]] = {folder: [] for folder in folders}
     for title, chat in found:
         if chat.folder in inside:
             inside[chat.folder].append((title, chat))
-    rows: list[Row] = []
+    rows: list[SidebarRow] = []
     for folder, chats in inside.items():
         if hides_empty and not chats:
             continue
         is_open = folder not in closed
-        rows.append(Row(Kind.FOLDER, folder, folder=folder, is_open=is_open, num_chats=len(chats)))
+        rows.append(SidebarRow(RowKind.FOLDER, folder, folder=folder, is_open=is_open, num_chats=len(chats)))
         rows += [_chat_row(title, chat) for title, chat in chats] if is_open else []
-    return [Row(Kind.HEADING, tr("Folders")), *rows] if rows else []
+    return [SidebarRow(RowKind.HEADING, tr("Folders")), *rows] if rows else []
 
 
-def _rows_by_age(found: Sequence[tuple[str, ChatSummary]], today: date) -> list[Row]:
+def _rows_by_age(found: Sequence[tuple[str, ChatSummary]], today: date) -> list[SidebarRow]:
     midnight = datetime.combine(today, datetime.min.time()).timestamp()
     yesterday = datetime.combine(today - timedelta(days=1), datetime.min.time()).timestamp()
     recent = datetime.combine(today - timedelta(days=RECENT_DAYS), datetime.min.time()).timestamp()
@@ -106,17 +106,17 @@ def _rows_by_age(found: Sequence[tuple[str, ChatSummary]], today: date) -> list[
         if chat.updated_at < month_start:
             first = datetime.fromtimestamp(chat.updated_at, tz=UTC).astimezone().replace(day=1)
             month_start = datetime.combine(first.date(), datetime.min.time()).timestamp()
-            rows.append(Row(Kind.HEADING, month_name(first.year, first.month)))
+            rows.append(SidebarRow(RowKind.HEADING, month_name(first.year, first.month)))
         rows.append(_chat_row(title, chat))
     return rows
 
 
-def _section(heading: str, found: Sequence[tuple[str, ChatSummary]]) -> list[Row]:
-    return [Row(Kind.HEADING, heading), *(_chat_row(*each) for each in found)] if found else []
+def _section(heading: str, found: Sequence[tuple[str, ChatSummary]]) -> list[SidebarRow]:
+    return [SidebarRow(RowKind.HEADING, heading), *(_chat_row(*each) for each in found)] if found else []
 
 
-def _chat_row(title: str, chat: ChatSummary) -> Row:
-    return Row(Kind.CHAT, title, chat.id, chat.folder, chat.is_pinned)
+def _chat_row(title: str, chat: ChatSummary) -> SidebarRow:
+    return SidebarRow(RowKind.CHAT, title, chat.id, chat.folder, chat.is_pinned)
 
 
 def month_name(year: int, month: int) -> str:

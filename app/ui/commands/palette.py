@@ -35,13 +35,13 @@ from app.look.plain_text import PlainLabel, one_line
 from app.look.popups import stand_out
 from app.look.tokens import current
 from app.look.words import tr
-from app.ui.commands.palette_entry import Entry, Hit, hits
+from app.ui.commands.palette_entry import Hit, PaletteEntry, hits
 
 WIDTH, ROW_HEIGHT, MAX_ROWS, TOP = 640, 32, 12, 56
 MAX_RECENT = 30
 _LIST_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
-Source = Callable[[], Iterable[Entry]]
+Source = Callable[[], Iterable[PaletteEntry]]
 
 
 class CommandPalette(QFrame):
@@ -51,7 +51,7 @@ class CommandPalette(QFrame):
         super().__init__(window)
         self.recent: list[str] = []  # names of entries, the last used first
         self._sources: list[Source] = []
-        self._entries: list[Entry] = []
+        self._entries: list[PaletteEntry] = []
         self._former_focus: QWidget | None = None
         self.line = _QueryLine(self)
         self.list = _HitList(self)
@@ -77,7 +77,7 @@ class CommandPalette(QFrame):
     def shown(self) -> Sequence[Hit]:
         return self.list.hits
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[PaletteEntry]:
         """All there are now."""
         return [entry for source in self._sources for entry in source()]
 
@@ -305,7 +305,7 @@ def runs(text: str, places: frozenset[int]) -> list[tuple[str, bool]]:
     return pieces
 
 
-def spoken(entry: Entry) -> str:
+def spoken(entry: PaletteEntry) -> str:
     parts = (
         entry.text,
         entry.detail,

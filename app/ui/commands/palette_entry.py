@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from app.ui.base.fuzzy import Fit, fit, fit_whole
+from app.ui.base.fuzzy import FuzzyMatch, fit, fit_whole
 
 MAX_SHOWN = 200
 _RECENT = 40  # bonus for recently used entries, a little less for each newer one
@@ -11,7 +11,7 @@ _IN_DETAIL = 150  # penalty for a match in the place instead of the name
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PaletteEntry:
     """`name` is the same in every run. `detail` is its place; `keywords` are searched but not shown."""
 
     name: str
@@ -28,11 +28,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    entry: Entry
+    entry: PaletteEntry
     places: frozenset[int] = frozenset()  # of the text: what was typed
 
 
-def hits(query: str, entries: Iterable[Entry], recent: Sequence[str]) -> list[Hit]:
+def hits(query: str, entries: Iterable[PaletteEntry], recent: Sequence[str]) -> list[Hit]:
     """Best first. Without a query the most recently used, then all as they come."""
     rank = {name: index for index, name in enumerate(recent)}
     if not query.strip():
@@ -48,7 +48,7 @@ def hits(query: str, entries: Iterable[Entry], recent: Sequence[str]) -> list[Hi
     return [hit for _, hit in found[:MAX_SHOWN]]
 
 
-def _fit(query: str, entry: Entry) -> Fit | None:
+def _fit(query: str, entry: PaletteEntry) -> FuzzyMatch | None:
     """By its text first; word by word also by its place and keywords."""
     if in_text := fit(query, entry.text):
         return in_text
@@ -61,4 +61,4 @@ def _fit(query: str, entry: Entry) -> Fit | None:
             return None
         score += found.score
         places |= in_text.places if in_text else frozenset()
-    return Fit(score, places)
+    return FuzzyMatch(score, places)

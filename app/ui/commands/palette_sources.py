@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QMenuBar
 from app.look.plain_text import one_line
 from app.look.words import tr
 from app.ui.base.menu_commands import MenuCommand, commands_of
-from app.ui.commands.palette_entry import Entry
+from app.ui.commands.palette_entry import PaletteEntry
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
-    from app.ui.base.setting import Page, Setting
+    from app.ui.base.setting import Setting, SettingPage
 
 COMMAND, CHAT, SAVED, SETTING, TOOLS, SHELF = "command", "chat", "saved", "setting", "tools", "shelf"
 MAX_SAVED = 2_000  # so many can be searched between two keystrokes
@@ -24,13 +24,13 @@ MAX_SAVED = 2_000  # so many can be searched between two keystrokes
 SavedChats = Callable[[], Iterable[tuple[str, str]]]  # chat_id and title of each, the newest first
 
 
-def command_entries(bar: QMenuBar) -> list[Entry]:
+def command_entries(bar: QMenuBar) -> list[PaletteEntry]:
     return [_of_command(command) for command in commands_of(bar)]
 
 
-def _of_command(command: MenuCommand) -> Entry:
+def _of_command(command: MenuCommand) -> PaletteEntry:
     action = command.action
-    return Entry(
+    return PaletteEntry(
         name=f"{COMMAND} {command.name}",
         text=command.text,
         run=action.trigger,
@@ -43,9 +43,9 @@ def _of_command(command: MenuCommand) -> Entry:
     )
 
 
-def open_chat_entries(tabs: ChatTabs) -> list[Entry]:
+def open_chat_entries(tabs: ChatTabs) -> list[PaletteEntry]:
     return [
-        Entry(
+        PaletteEntry(
             name=f"{CHAT} {tab.session.chat.id}",
             text=one_line(tab.title),
             run=partial(tabs.show_chat, tab.session.chat.id),
@@ -55,11 +55,13 @@ def open_chat_entries(tabs: ChatTabs) -> list[Entry]:
     ]
 
 
-def saved_chat_entries(saved: SavedChats, tabs: ChatTabs, open_chat: Callable[[str], object]) -> list[Entry]:
+def saved_chat_entries(
+    saved: SavedChats, tabs: ChatTabs, open_chat: Callable[[str], object]
+) -> list[PaletteEntry]:
     """The newest chats without a tab; the search over all chats finds the others."""
     open_ids = {tab.session.chat.id for tab in tabs.tabs}
     return [
-        Entry(
+        PaletteEntry(
             name=f"{SAVED} {chat_id}",
             text=one_line(title),
             run=partial(open_chat, chat_id),
@@ -71,10 +73,12 @@ def saved_chat_entries(saved: SavedChats, tabs: ChatTabs, open_chat: Callable[[s
     ]
 
 
-def tool_entries(servers: Callable[[], Iterable[tuple[str, str, bool, Callable[[], object]]]]) -> list[Entry]:
+def tool_entries(
+    servers: Callable[[], Iterable[tuple[str, str, bool, Callable[[], object]]]],
+) -> list[PaletteEntry]:
     """Of each server: its name, its title, whether its tools are on in this chat, what switches that."""
     return [
-        Entry(
+        PaletteEntry(
             name=f"{TOOLS} {server}",
             text=tr("Tools: {server}", server=one_line(title)),
             run=switch,
@@ -88,10 +92,10 @@ def tool_entries(servers: Callable[[], Iterable[tuple[str, str, bool, Callable[[
 
 def shelf_entries(
     shelves: Callable[[], Iterable[tuple[str, str, bool, Callable[[], object]]]],
-) -> list[Entry]:
+) -> list[PaletteEntry]:
     """Of each shelf: its id, its name, whether this chat has it, what switches that."""
     return [
-        Entry(
+        PaletteEntry(
             name=f"{SHELF} {shelf_id}",
             text=tr("Shelf: {name}", name=one_line(name)),
             run=switch,
@@ -103,7 +107,7 @@ def shelf_entries(
     ]
 
 
-def setting_entries(show: Callable[[str], object]) -> list[Entry]:
+def setting_entries(show: Callable[[str], object]) -> list[PaletteEntry]:
     """`show` takes the name of the setting."""
     from app.ui.base.setting import Setting
     from app.ui.base.setting_list import PAGES
@@ -116,8 +120,8 @@ def setting_entries(show: Callable[[str], object]) -> list[Entry]:
     ]
 
 
-def _of_setting(setting: Setting, page: Page, show: Callable[[str], object]) -> Entry:
-    return Entry(
+def _of_setting(setting: Setting, page: SettingPage, show: Callable[[str], object]) -> PaletteEntry:
+    return PaletteEntry(
         name=f"{SETTING} {setting.name}",
         text=tr(setting.label),
         run=partial(show, setting.name),

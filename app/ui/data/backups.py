@@ -16,17 +16,17 @@ from app.look.plain_text import PlainLabel
 from app.look.table import LEFT, RIGHT, cell, dress_table
 from app.look.windows import resize_to_fit
 from app.look.words import locale, mark, tr
-from app.storage.backups import Backup, Reason
+from app.storage.backups import Backup, BackupReason
 
 SIZE = QSize(640, 480)
 ROW_HEIGHT = 28
-_HEADS = (mark("Created"), mark("Reason"), mark("Size"))
+_HEADS = (mark("Created"), mark("BackupReason"), mark("Size"))
 _WHY = {
-    Reason.REGULAR: mark("Automatic"),
-    Reason.ASKED: mark("Manual"),
-    Reason.UPDATE: mark("Before a database upgrade"),
-    Reason.IMPORT: mark("Before an import"),
-    Reason.RESTORE: mark("Before a restore"),
+    BackupReason.REGULAR: mark("Automatic"),
+    BackupReason.ASKED: mark("Manual"),
+    BackupReason.UPDATE: mark("Before a database upgrade"),
+    BackupReason.IMPORT: mark("Before an import"),
+    BackupReason.RESTORE: mark("Before a restore"),
 }
 INTRO = mark(
     "Skein backs up all chats, with their pictures and sounds, half an hour after a change. After two days "

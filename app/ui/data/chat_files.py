@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
-from app.chats.exports.files import ExportError, Form, file_name
-from app.chats.exports.words import Words
+from app.chats.exports.files import ExportError, ExportForm, file_name
+from app.chats.exports.words import ExportWords
 from app.look.figures import percent
 from app.look.words import mark, tr, tr_n, tr_said
 from app.services.chat_transfer import ChatTransfer, ImportPlan, StoppedError
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from app.ui.data.import_preview import ImportPreview
 
 ONE = {
-    Form.MARKDOWN: mark("Markdown (*.md)"),
-    Form.HTML: mark("Web page (*.html)"),
-    Form.JSON: mark("Skein, complete (*.json)"),
+    ExportForm.MARKDOWN: mark("Markdown (*.md)"),
+    ExportForm.HTML: mark("Web page (*.html)"),
+    ExportForm.JSON: mark("Skein, complete (*.json)"),
 }
 MANY = {
-    Form.JSON: mark("Skein, complete, in one file (*.json)"),
-    Form.MARKDOWN: mark("Folder of Markdown files (*)"),
-    Form.HTML: mark("Folder of web pages (*)"),
+    ExportForm.JSON: mark("Skein, complete, in one file (*.json)"),
+    ExportForm.MARKDOWN: mark("Folder of Markdown files (*)"),
+    ExportForm.HTML: mark("Folder of web pages (*)"),
 }
 FILTERS = (mark("Chats (*.json *.jsonl *.zip)"), mark("All files (*)"))
 
@@ -87,19 +87,19 @@ class ChatFiles(QObject):
     def _export_to_file_or_folder(self, title: str, chat_ids: tuple[str, ...] | None) -> None:
         day = datetime.now().astimezone().strftime("%Y-%m-%d")
         dialog = self._save_dialog(
-            title, MANY, lambda form: f"skein-chats-{day}{'.json' if form is Form.JSON else ''}"
+            title, MANY, lambda form: f"skein-chats-{day}{'.json' if form is ExportForm.JSON else ''}"
         )
         dialog.fileSelected.connect(
             lambda name: self._start(self._export_many(chat_ids, Path(name), _form(dialog, MANY)))
         )
         dialog.open()
 
-    async def _export_one(self, chat_id: str, path: Path, form: Form) -> None:
+    async def _export_one(self, chat_id: str, path: Path, form: ExportForm) -> None:
         self._folder, self._is_exporting = path.parent, True
         await self._transfer.export_chat(chat_id, path, form, words())
         self._say(tr("Exported to {name}.", name=path.name))
 
-    async def _export_many(self, chat_ids: tuple[str, ...] | None, path: Path, form: Form) -> None:
+    async def _export_many(self, chat_ids: tuple[str, ...] | None, path: Path, form: ExportForm) -> None:
         self._folder, self._is_exporting = path.parent, True
         if chat_ids is None:
             num_chats = await self._transfer.export_all(path, form, words())
@@ -110,7 +110,7 @@ class ChatFiles(QObject):
         )
 
     def _save_dialog(
-        self, title: str, filters: dict[Form, str], name_for: Callable[[Form], str]
+        self, title: str, filters: dict[ExportForm, str], name_for: Callable[[ExportForm], str]
     ) -> QFileDialog:
         dialog = self._dialog(title, [tr(text) for text in filters.values()])
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -220,9 +220,9 @@ class ChatFiles(QObject):
         return dialog
 
 
-def words() -> Words:
+def words() -> ExportWords:
     """The labels of an exported chat, in the user's language."""
-    return Words(
+    return ExportWords(
         user=tr("You"),
         assistant=tr("Assistant"),
         system=tr("System"),
@@ -235,12 +235,12 @@ def words() -> Words:
     )
 
 
-def file_and_form(path: Path, form: Form) -> tuple[Path, Form]:
+def file_and_form(path: Path, form: ExportForm) -> tuple[Path, ExportForm]:
     """A typed suffix wins over the chosen filter."""
-    endings = {f".{each}": each for each in Form}
+    endings = {f".{each}": each for each in ExportForm}
     return path, endings.get(path.suffix.lower(), form)
 
 
-def _form(dialog: QFileDialog, filters: dict[Form, str]) -> Form:
+def _form(dialog: QFileDialog, filters: dict[ExportForm, str]) -> ExportForm:
     chosen = dialog.selectedNameFilter()
     return next((form for form, text in filters.items() if tr(text) == chosen), next(iter(filters)))

@@ -4,7 +4,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QFrame, QListWidget, QProgressBar, QWidget
 
 from app.chats.imports.problems import Problem
-from app.chats.imports.read import Found
+from app.chats.imports.read import FoundChats
 from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, Stretch, hbox, vbox
 from app.look.plain_text import PlainLabel, heading, one_line
@@ -186,7 +186,7 @@ def left_out_of(plan: ImportPlan) -> str:
     return sentences(files if plan.num_left_out else "", others if names else "")
 
 
-def chat_line(found: Found) -> str:
+def chat_line(found: FoundChats) -> str:
     messages = tr_n("{n} message", "{n} messages", found.num_messages)
     return tr("{title} · {messages}", title=one_line(found.chat.display_title), messages=messages)
 

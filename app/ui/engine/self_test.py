@@ -16,8 +16,8 @@ from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.windows import resize_to_fit
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.protocol.model import ModelInfo
-from app.selftest.report import TITLES, Line, Outcome, Report
-from app.ui.engine.self_test_row import CANCELLED, OUTCOMES, RUNNING, WARNING, LineRow, Mark
+from app.selftest.report import TITLES, Outcome, Report, ReportLine
+from app.ui.engine.self_test_row import CANCELLED, OUTCOMES, RUNNING, WARNING, LineRow, ResultMark
 
 SIZE = QSize(760, 760)
 NO_MODEL = mark("No model is loaded. Choose one above the chat, then test it here.")
@@ -35,8 +35,8 @@ class SelfTestDialog(QDialog):
         self._is_running = False
         muted = partial(PlainLabel, parent=self, tone="muted", wraps=True)
         self._intro, self._memory, self._busy, self.note = muted(), muted(), muted(), muted()
-        self._warning = Mark(WARNING, self)
-        self._mark = Mark("", self)
+        self._warning = ResultMark(WARNING, self)
+        self._mark = ResultMark("", self)
         self._state = heading("", self, wraps=True)
         self._percent = PlainLabel(parent=self, tone="muted")
         self.bar = QProgressBar(self)
@@ -100,7 +100,7 @@ class SelfTestDialog(QDialog):
                 self.rows_area.ensureWidgetVisible(row)
 
     @Slot(object)
-    def show_line(self, line: Line) -> None:
+    def show_line(self, line: ReportLine) -> None:
         self.rows[line.name].show_line(line)
 
     @Slot(object)

@@ -12,7 +12,7 @@ from app.look.painted import paint_mark
 from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.tokens import Tokens, current
 from app.look.words import mark, tr, tr_said
-from app.selftest.report import TITLES, Line, Outcome
+from app.selftest.report import TITLES, Outcome, ReportLine
 
 NAME_WIDTH = 10
 RUNNING, CANCELLED, WARNING = "running", "cancelled", "warning"
@@ -25,7 +25,7 @@ class LineRow(QWidget):
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.english_title = TITLES[name]  # as in the progress
-        self._mark = Mark("", self)
+        self._mark = ResultMark("", self)
         self._name, self._title = (
             PlainLabel(name, self, tone="muted"),
             heading(tr_said(self.english_title), self),
@@ -58,7 +58,7 @@ class LineRow(QWidget):
     def show_running(self) -> None:
         self._show(RUNNING, tr("running"))
 
-    def show_line(self, line: Line) -> None:
+    def show_line(self, line: ReportLine) -> None:
         done = tr("Done: {what}.", what=tr_said(line.done)) if line.done else ""
         state = tr(OUTCOMES[line.outcome])
         if line.seconds:  # unknown after a crash
@@ -78,7 +78,7 @@ class LineRow(QWidget):
         self.setAccessibleName(self.text)
 
 
-class Mark(QWidget):
+class ResultMark(QWidget):
     """Its state as an icon; the words are beside it."""
 
     SIDE = 16

@@ -22,7 +22,7 @@ from app.ui.message.code_colours import file_name
 from app.ui.message.code_text import CodeText
 from app.ui.message.folding import unfold
 from app.ui.message.markdown import Block
-from app.ui.message.passages import Kind, Passage
+from app.ui.message.passages import CopiedPassage, PassageKind
 
 RADIUS = 8
 PADDING = 12
@@ -117,9 +117,13 @@ class CodeBlock(QWidget):
     def plain_text(self) -> str:
         return self.text.toPlainText()
 
-    def copied(self, begin: int, end: int) -> list[Passage]:
+    def copied(self, begin: int, end: int) -> list[CopiedPassage]:
         code = unfold(self.text.toPlainText()[begin:end])
-        return [Passage(Kind.CODE, text=code, info=_language_of(self._block.info) if self._block else "")]
+        return [
+            CopiedPassage(
+                PassageKind.CODE, text=code, info=_language_of(self._block.info) if self._block else ""
+            )
+        ]
 
     def _on_wrap_toggled(self, is_wrapped: bool) -> None:
         self.text.set_wrapped(is_wrapped)

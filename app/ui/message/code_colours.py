@@ -36,7 +36,7 @@ class Ink(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ColourRun:
     """`length` characters from `start` of one line."""
 
     start: int
@@ -66,12 +66,12 @@ _INKS: tuple[tuple[_TokenType, Ink], ...] = (
 )
 
 
-def coloured_lines(code: str, language: str) -> Iterator[list[Run]]:
+def coloured_lines(code: str, language: str) -> Iterator[list[ColourRun]]:
     """For each line its runs, one after the other; nothing for unknown languages and very long code."""
     lexer = _lexer(language)
     if lexer is None or len(code) > MAX_CHARS or max(map(len, code.split("\n"))) > MAX_LINE_CHARS:
         return
-    line: list[Run] = []
+    line: list[ColourRun] = []
     column = 0
     for kind, text in lex(code, lexer):
         for is_new_line, part in _parts(text):
@@ -79,7 +79,7 @@ def coloured_lines(code: str, language: str) -> Iterator[list[Run]]:
                 yield line
                 line, column = [], 0
             if part and (ink := _ink(kind)):
-                line.append(Run(column, len(part), ink))
+                line.append(ColourRun(column, len(part), ink))
             column += len(part)
     yield line
 

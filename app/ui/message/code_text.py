@@ -26,7 +26,7 @@ from app.look.tokens import Tokens, current
 from app.look.words import tr
 from app.ui.base.frame_budget import frame_budget
 from app.ui.base.hidden_characters import BADGE, mark_hidden
-from app.ui.message.code_colours import Ink, Run, coloured_lines, is_known
+from app.ui.message.code_colours import ColourRun, Ink, coloured_lines, is_known
 from app.ui.message.folding import fold
 from app.ui.message.text_part import SelectedText
 
@@ -142,8 +142,8 @@ class _Highlighter(QSyntaxHighlighter):
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
-        self._lines: list[list[Run]] = []
-        self._unread: Iterator[list[Run]] = iter(())
+        self._lines: list[list[ColourRun]] = []
+        self._unread: Iterator[list[ColourRun]] = iter(())
         self._next = 0  # the line that `_unread` gives next
         self._all_of = ("", "")  # the code and language that have been read, or are being
         self._reads = QTimer(self)
@@ -183,7 +183,7 @@ class _Highlighter(QSyntaxHighlighter):
                 self._take(self._next, line)
                 self._next += 1
 
-    def _take(self, number: int, runs: list[Run]) -> None:
+    def _take(self, number: int, runs: list[ColourRun]) -> None:
         is_known = number < len(self._lines)
         if is_known and self._lines[number] == runs:
             return

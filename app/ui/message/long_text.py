@@ -15,7 +15,7 @@ from app.look.words import tr
 from app.ui.base.hidden_characters import mark_hidden
 from app.ui.base.text_parts import STEPPER, Stepper, part_starts
 from app.ui.message.folding import fold, unfold
-from app.ui.message.passages import Kind, Passage
+from app.ui.message.passages import CopiedPassage, PassageKind
 from app.ui.message.safe_browser import SafeBrowser
 from app.ui.message.text_part import TextPart
 
@@ -67,8 +67,10 @@ class LongText(QWidget):
             for part in range(self.num_parts)
         ]
 
-    def _copied(self, part: int, begin: int, end: int) -> list[Passage]:
-        return [Passage(Kind.TEXT, text=unfold(fold(mark_hidden(self._text_of(part)))[begin:end]))]
+    def _copied(self, part: int, begin: int, end: int) -> list[CopiedPassage]:
+        return [
+            CopiedPassage(PassageKind.TEXT, text=unfold(fold(mark_hidden(self._text_of(part)))[begin:end]))
+        ]
 
     def show_match(self, query: str, number: int) -> None:
         """Shows the part in which that occurrence begins, counted from 0 whatever the case of its letters."""

@@ -22,7 +22,7 @@ from mdit_py_plugins.footnote.index import footnote_def
 from app.chats.markdown_rules import rules_plugin, whole_table
 from app.chats.math_syntax import math_plugin
 from app.ui.base.hidden_characters import BADGE, mark_hidden
-from app.ui.message.code_colours import Run, coloured_lines, is_known
+from app.ui.message.code_colours import ColourRun, coloured_lines, is_known
 from app.ui.message.folding import fold, without_reserved
 
 SAFE_SCHEMES = ("http://", "https://", "mailto:")
@@ -278,7 +278,7 @@ def _with_colours(code: str, info: str) -> str:
     return "\n".join(_coloured(line, of_line) for line, of_line in zip(lines, runs, strict=True))
 
 
-def _coloured(line: str, runs: Sequence[Run]) -> str:
+def _coloured(line: str, runs: Sequence[ColourRun]) -> str:
     parts, end = [], 0
     for run in runs:
         inked = html.escape(line[run.start : run.start + run.length])

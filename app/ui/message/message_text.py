@@ -6,7 +6,7 @@ from app.chats.attachment import fenced
 from app.chats.chat import Turn
 from app.chats.exports.markdown import on_one_line
 from app.chats.exports.spoken import call_title, outcome
-from app.chats.exports.words import Words
+from app.chats.exports.words import ExportWords
 from app.chats.thinking import split_thinking
 from app.chats.tool_use import ToolRound
 from app.look.words import tr
@@ -28,7 +28,7 @@ def _round_texts(each: ToolRound) -> Iterator[str]:
     if each.content.strip():
         yield each.content
     for use in each.uses:
-        yield f"**{on_one_line(call_title(use, Words(tool=tr('Tool'))))}**"
+        yield f"**{on_one_line(call_title(use, ExportWords(tool=tr('Tool'))))}**"
         if has_arguments(use):
             yield fenced(_short(use.arguments), "json")
         if result := outcome(use):

@@ -31,7 +31,7 @@ _MARKUP = re.compile(
 )  # `\]` would end a formula
 
 
-class Kind(StrEnum):
+class PassageKind(StrEnum):
     TEXT = "text"  # as it was written
     CODE = "code"
     PARAGRAPH = "paragraph"
@@ -42,7 +42,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TextRun:
     """Text of one appearance. A formula is as it was written."""
 
     text: str
@@ -54,17 +54,17 @@ class Run:
     link: str = ""
 
 
-Runs = tuple[Run, ...]
+Runs = tuple[TextRun, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class CopiedPassage:
     """A piece of text as a reader sees it: in `text` for text and code, in `cells` for a row, else in `runs`.
 
     `level`: of a heading; of others, how many lists it is in. `is_first`: the row is its table's head.
     """
 
-    kind: Kind
+    kind: PassageKind
     runs: Runs = ()
     level: int = 0
     marker: str = ""  # of an item: its number, or "-"; none where only its end was copied
@@ -81,12 +81,14 @@ class Passage:
             *(run.text for run in self.runs),
             *(run.text for cell in self.cells for run in cell),
         )
-        return self.kind is not Kind.RULER and not any(texts)
+        return self.kind is not PassageKind.RULER and not any(texts)
 
 
-def passages(document: QTextDocument, begin: int, end: int, sources: Mapping[str, str]) -> list[Passage]:
+def passages(
+    document: QTextDocument, begin: int, end: int, sources: Mapping[str, str]
+) -> list[CopiedPassage]:
     """Those between two positions. `sources`: of the images of formulas, by name."""
-    found: list[Passage] = []
+    found: list[CopiedPassage] = []
     row = (-1, -1)  # the table, by its first position, and the row that is being read
     block = document.findBlock(begin)
     while block.isValid() and block.position() < max(end, begin + 1):
@@ -103,13 +105,13 @@ def passages(document: QTextDocument, begin: int, end: int, sources: Mapping[str
             before, row = row, (table.firstPosition(), cell.row())
             if before != row:
                 is_head = cell.row() < table.format().headerRowCount()
-                found.append(Passage(Kind.ROW, quotes=_num_quotes(block), is_first=is_head))
+                found.append(CopiedPassage(PassageKind.ROW, quotes=_num_quotes(block), is_first=is_head))
             _add_cell(found, runs, is_new=cell.firstPosition() == block.position() or before != row)
         block = block.next()
     return found
 
 
-def _runs(block: QTextBlock, begin: int, end: int, sources: Mapping[str, str]) -> Iterator[Run]:
+def _runs(block: QTextBlock, begin: int, end: int, sources: Mapping[str, str]) -> Iterator[TextRun]:
     is_plain = bool(block.blockFormat().headingLevel()) or _is_head(block)
     for piece in block:  # type: ignore[attr-defined]
         fragment = piece.fragment()
@@ -138,14 +140,16 @@ def _is_head(block: QTextBlock) -> bool:
     return table is not None and table.cellAt(block.position()).row() < table.format().headerRowCount()
 
 
-def _runs_of(fragment: QTextFragment, text: str, sources: Mapping[str, str], is_plain: bool) -> Iterator[Run]:
+def _runs_of(
+    fragment: QTextFragment, text: str, sources: Mapping[str, str], is_plain: bool
+) -> Iterator[TextRun]:
     look = fragment.charFormat()
     if look.isImageFormat():
         source = sources.get(look.toImageFormat().name(), "")
-        yield from (Run(source, is_formula=True) for _ in text if source)
+        yield from (TextRun(source, is_formula=True) for _ in text if source)
         return
     link = look.anchorHref()
-    yield Run(
+    yield TextRun(
         unfold(text).replace("\u2028", "\n"),
         is_bold=look.fontWeight() >= _BOLD and not is_plain,
         is_italic=look.fontItalic(),
@@ -155,19 +159,26 @@ def _runs_of(fragment: QTextFragment, text: str, sources: Mapping[str, str], is_
     )
 
 
-def _of_block(block: QTextBlock, runs: Runs, begin: int) -> Iterator[Passage]:
+def _of_block(block: QTextBlock, runs: Runs, begin: int) -> Iterator[CopiedPassage]:
     look, quotes = block.blockFormat(), _num_quotes(block)
     listed = _list_of(block)
     if look.hasProperty(_RULER):
-        yield Passage(Kind.RULER, quotes=quotes)
+        yield CopiedPassage(PassageKind.RULER, quotes=quotes)
     elif listed is not None:
         number = listed.itemText(block)
         marker = number if number[:1].isdigit() else "-"
         is_begun = block.position() >= begin
-        yield Passage(Kind.ITEM, runs, max(1, listed.format().indent()), marker if is_begun else "", quotes)
+        yield CopiedPassage(
+            PassageKind.ITEM, runs, max(1, listed.format().indent()), marker if is_begun else "", quotes
+        )
     elif any(run.text for run in runs):
         level = look.headingLevel()
-        yield Passage(Kind.HEADING if level else Kind.PARAGRAPH, runs, level or look.indent(), quotes=quotes)
+        yield CopiedPassage(
+            PassageKind.HEADING if level else PassageKind.PARAGRAPH,
+            runs,
+            level or look.indent(),
+            quotes=quotes,
+        )
 
 
 def _num_quotes(block: QTextBlock) -> int:
@@ -182,36 +193,36 @@ def _is_framed_code(table: QTextTable) -> bool:
     return table.cellAt(0, 0).lastCursorPosition().block().blockFormat().nonBreakableLines()
 
 
-def _add_code(found: list[Passage], block: QTextBlock, runs: Runs) -> None:
+def _add_code(found: list[CopiedPassage], block: QTextBlock, runs: Runs) -> None:
     """Another line of it."""
     text = "".join(run.text for run in runs)
-    before = found[-1] if found else Passage(Kind.RULER)
-    if before.kind is Kind.CODE and block.previous().blockFormat().nonBreakableLines():
-        found[-1] = Passage(Kind.CODE, text=f"{before.text}\n{text}", quotes=before.quotes)
+    before = found[-1] if found else CopiedPassage(PassageKind.RULER)
+    if before.kind is PassageKind.CODE and block.previous().blockFormat().nonBreakableLines():
+        found[-1] = CopiedPassage(PassageKind.CODE, text=f"{before.text}\n{text}", quotes=before.quotes)
     else:
-        found.append(Passage(Kind.CODE, text=text, quotes=_num_quotes(block)))
+        found.append(CopiedPassage(PassageKind.CODE, text=text, quotes=_num_quotes(block)))
 
 
-def _add_cell(found: list[Passage], runs: Runs, *, is_new: bool) -> None:
+def _add_cell(found: list[CopiedPassage], runs: Runs, *, is_new: bool) -> None:
     row = found[-1]
-    cells = (*row.cells, runs) if is_new else (*row.cells[:-1], (*row.cells[-1], Run("\n"), *runs))
-    found[-1] = Passage(Kind.ROW, quotes=row.quotes, cells=cells, is_first=row.is_first)
+    cells = (*row.cells, runs) if is_new else (*row.cells[:-1], (*row.cells[-1], TextRun("\n"), *runs))
+    found[-1] = CopiedPassage(PassageKind.ROW, quotes=row.quotes, cells=cells, is_first=row.is_first)
 
 
 # As plain text
 
 
-def as_plain(found: Sequence[Passage]) -> str:
+def as_plain(found: Sequence[CopiedPassage]) -> str:
     return _joined(found, [_quoted(passage, _plain(passage)) for passage in found])
 
 
-def _plain(passage: Passage) -> str:
+def _plain(passage: CopiedPassage) -> str:
     match passage.kind:
-        case Kind.TEXT | Kind.CODE:
+        case PassageKind.TEXT | PassageKind.CODE:
             return passage.text
-        case Kind.ROW:
+        case PassageKind.ROW:
             return "\t".join(_text(cell).replace("\n", " ") for cell in passage.cells)
-        case Kind.RULER:
+        case PassageKind.RULER:
             return "---"
     return _in_lists(passage, _text(passage.runs))
 
@@ -220,25 +231,27 @@ def _text(runs: Runs) -> str:
     return "".join(run.text for run in runs)
 
 
-def _in_lists(passage: Passage, text: str) -> str:
-    is_item = passage.kind is Kind.ITEM
-    if passage.kind is Kind.HEADING or not passage.level or (is_item and not passage.marker):
+def _in_lists(passage: CopiedPassage, text: str) -> str:
+    is_item = passage.kind is PassageKind.ITEM
+    if passage.kind is PassageKind.HEADING or not passage.level or (is_item and not passage.marker):
         return text
     head = "   " * (passage.level - is_item) + (f"{passage.marker} " if is_item else "")
     return head + text.replace("\n", "\n" + " " * len(head))
 
 
-def _quoted(passage: Passage, text: str) -> str:
+def _quoted(passage: CopiedPassage, text: str) -> str:
     mark = "> " * passage.quotes
     return mark + text.replace("\n", f"\n{mark}") if mark else text
 
 
-def _joined(found: Sequence[Passage], texts: Sequence[str]) -> str:
+def _joined(found: Sequence[CopiedPassage], texts: Sequence[str]) -> str:
     """With an empty line between them, but for items and rows."""
     parts = list(texts[:1])
     for (before, passage), text in zip(pairwise(found), texts[1:], strict=True):
         is_close = (
-            before.kind is passage.kind and passage.kind in (Kind.ITEM, Kind.ROW) and not passage.is_first
+            before.kind is passage.kind
+            and passage.kind in (PassageKind.ITEM, PassageKind.ROW)
+            and not passage.is_first
         )
         between = "> " * min(before.quotes, passage.quotes)
         parts += ["\n" if is_close else f"\n{between.rstrip()}\n", text]
@@ -248,24 +261,24 @@ def _joined(found: Sequence[Passage], texts: Sequence[str]) -> str:
 # As Markdown
 
 
-def as_markdown(found: Sequence[Passage]) -> str:
+def as_markdown(found: Sequence[CopiedPassage]) -> str:
     return _joined(found, [_quoted(passage, _markdown(passage)) for passage in found])
 
 
-def _markdown(passage: Passage) -> str:
+def _markdown(passage: CopiedPassage) -> str:
     match passage.kind:
-        case Kind.TEXT:
+        case PassageKind.TEXT:
             return passage.text
-        case Kind.CODE:
+        case PassageKind.CODE:
             fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`{3,}", passage.text))])
             return f"{fence}{passage.info}\n{passage.text}\n{fence}"
-        case Kind.HEADING:
+        case PassageKind.HEADING:
             return f"{'#' * passage.level} {_marked_up(passage.runs)}"
-        case Kind.ROW:
+        case PassageKind.ROW:
             cells = [_marked_up(cell).replace("\n", " ").replace("|", "\\|") for cell in passage.cells]
             row = f"| {' | '.join(cells)} |"
             return f"{row}\n|{' --- |' * len(cells)}" if passage.is_first else row
-        case Kind.RULER:
+        case PassageKind.RULER:
             return "---"
     return _in_lists(passage, _marked_up(passage.runs))
 
@@ -274,7 +287,7 @@ def _marked_up(runs: Runs) -> str:
     return "".join(_run_markdown(run) for run in runs)
 
 
-def _run_markdown(run: Run) -> str:
+def _run_markdown(run: TextRun) -> str:
     if run.is_formula:
         return run.text
     text = f"`{run.text}`" if run.is_code else _MARKUP.sub(lambda found: f"\\{found[0]}", run.text)
@@ -290,7 +303,7 @@ def _run_markdown(run: Run) -> str:
 # As HTML
 
 
-def as_html(found: Sequence[Passage]) -> str:
+def as_html(found: Sequence[CopiedPassage]) -> str:
     """Without colours and fonts: where it is pasted has its own."""
     parts: list[str] = []
     open_: list[str] = []  # what has to be closed, the innermost last
@@ -305,37 +318,37 @@ def as_html(found: Sequence[Passage]) -> str:
     return "".join([*parts, *(f"</{tag}>" for tag in reversed(open_))])
 
 
-def _around(passage: Passage, open_: Sequence[str]) -> list[str]:
+def _around(passage: CopiedPassage, open_: Sequence[str]) -> list[str]:
     around = ["blockquote"] * passage.quotes
-    if passage.kind is Kind.ROW:
+    if passage.kind is PassageKind.ROW:
         return [*around, "table"]
-    if passage.kind is Kind.ITEM:
+    if passage.kind is PassageKind.ITEM:
         outer = [tag for tag in open_ if tag in ("ul", "ol")]
         around += [*outer, *["ul"] * passage.level][: passage.level - 1]
         around.append("ol" if passage.marker[:1].isdigit() else "ul")
     return around
 
 
-def _opened(tag: str, passage: Passage) -> str:
+def _opened(tag: str, passage: CopiedPassage) -> str:
     if tag == "ol" and passage.marker not in ("1.", "-", ""):
         return f'<ol start="{passage.marker.rstrip(".")}">'
     return f"<{tag}>"
 
 
-def _html(passage: Passage) -> str:
+def _html(passage: CopiedPassage) -> str:
     match passage.kind:
-        case Kind.TEXT:
+        case PassageKind.TEXT:
             return f'<p style="white-space: pre-wrap">{_escaped(passage.text)}</p>'
-        case Kind.CODE:
+        case PassageKind.CODE:
             return f"<pre><code>{html.escape(passage.text)}</code></pre>"
-        case Kind.HEADING:
+        case PassageKind.HEADING:
             return f"<h{passage.level}>{_inner(passage.runs)}</h{passage.level}>"
-        case Kind.ITEM:
+        case PassageKind.ITEM:
             return f"<li>{_inner(passage.runs)}</li>"
-        case Kind.ROW:
+        case PassageKind.ROW:
             tag = "th" if passage.is_first else "td"
             return f"<tr>{''.join(f'<{tag}>{_inner(cell)}</{tag}>' for cell in passage.cells)}</tr>"
-        case Kind.RULER:
+        case PassageKind.RULER:
             return "<hr>"
     return f"<p>{_inner(passage.runs)}</p>"
 
@@ -344,7 +357,7 @@ def _inner(runs: Runs) -> str:
     return "".join(_run_html(run) for run in runs)
 
 
-def _run_html(run: Run) -> str:
+def _run_html(run: TextRun) -> str:
     text = _escaped(run.text)
     for is_so, tag in ((run.is_code, "code"), (run.is_bold, "b"), (run.is_italic, "i"), (run.is_struck, "s")):
         text = f"<{tag}>{text}</{tag}>" if is_so else text

@@ -40,7 +40,7 @@ from app.ui.message.folding import fold, unfold
 from app.ui.message.markdown import Block
 from app.ui.message.markdown_html import COPY, MATH, formula_source
 from app.ui.message.math_image import Drawn, Formula, formulas
-from app.ui.message.passages import FAMILIES, Passage, passages
+from app.ui.message.passages import FAMILIES, CopiedPassage, passages
 from app.ui.message.safe_browser import LINE_HEIGHT, SafeBrowser
 from app.ui.message.text_part import coloured
 
@@ -113,7 +113,7 @@ class ProsePane(SafeBrowser):
             unfold(self.toPlainText()), self.document().begin(), 0, len(self.toPlainText())
         )
 
-    def copied(self, begin: int, end: int) -> list[Passage]:
+    def copied(self, begin: int, end: int) -> list[CopiedPassage]:
         return passages(self.document(), begin, end, self._sources)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QTextEdit
 
 from app.look.tokens import current
-from app.ui.message.passages import Passage
+from app.ui.message.passages import CopiedPassage
 
 LIT, MUTED = 0.32, 0.22  # how much of the colour is seen
 _KEYS = (QKeySequence.StandardKey.Copy, QKeySequence.StandardKey.SelectAll)
@@ -121,7 +121,7 @@ class TextPart:
 
     key: Key
     pane: SelectedText | None  # None: it is not shown now
-    copied: Callable[[int, int], list[Passage]]
+    copied: Callable[[int, int], list[CopiedPassage]]
 
     def under(self, *key: float) -> "TextPart":
         """The same in what contains its container."""

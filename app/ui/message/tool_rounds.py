@@ -20,7 +20,7 @@ GAP = 10
 CARD_GAP = 6
 
 
-class ToolRounds(QWidget):
+class ToolRoundsView(QWidget):
     height_changed = Signal()
     decided = Signal(object, object)  # the ToolUse, a Decision
 
@@ -129,7 +129,7 @@ class ToolRounds(QWidget):
 class _RoundParts:
     """The views of one round."""
 
-    def __init__(self, page: ToolRounds) -> None:
+    def __init__(self, page: ToolRoundsView) -> None:
         self._page = page
         self._shown: tuple[object, ...] | None = None
         self.body = page.new_body()

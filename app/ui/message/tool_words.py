@@ -19,7 +19,7 @@ from app.ui.base.copy_button import CopyButton
 from app.ui.message.code_text import CodeText
 from app.ui.message.folding import unfold
 from app.ui.message.long_text import LongText
-from app.ui.message.passages import Kind, Passage
+from app.ui.message.passages import CopiedPassage, PassageKind
 from app.ui.message.text_part import TextPart
 
 MAX_READ_CHARS = 200_000  # of arguments that are read as JSON; longer ones are shown as they are
@@ -198,9 +198,11 @@ class ToolText(QWidget):
         self.setFixedSize(width, height)
         return height
 
-    def _copied(self, begin: int, end: int) -> list[Passage]:
+    def _copied(self, begin: int, end: int) -> list[CopiedPassage]:
         assert self._code
-        return [Passage(Kind.CODE, text=unfold(self._code.toPlainText()[begin:end]), info="json")]
+        return [
+            CopiedPassage(PassageKind.CODE, text=unfold(self._code.toPlainText()[begin:end]), info="json")
+        ]
 
     def _shown_code(self) -> CodeText:
         if self._code is None:

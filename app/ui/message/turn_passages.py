@@ -9,21 +9,21 @@ from PySide6.QtGui import QTextDocument
 from app.ui.message.markdown import Block, BlockKind, parse_blocks
 from app.ui.message.markdown_column import MAX_CHARS
 from app.ui.message.markdown_html import COPY, MATH, formula_source
-from app.ui.message.passages import Kind, Passage, passages
+from app.ui.message.passages import CopiedPassage, PassageKind, passages
 
 QUOTES = ".quote { -qt-table-type: frame; }"
 
 
-def passages_of(text: str, *, is_markdown: bool) -> list[Passage]:
+def passages_of(text: str, *, is_markdown: bool) -> list[CopiedPassage]:
     """All of it. A very long one is shown as it was written, and copied so."""
     if not is_markdown or len(text) > MAX_CHARS:
-        return [Passage(Kind.TEXT, text=text)]
+        return [CopiedPassage(PassageKind.TEXT, text=text)]
     return [passage for block in parse_blocks(text) for passage in _passages_in(block)]
 
 
-def _passages_in(block: Block) -> list[Passage]:
+def _passages_in(block: Block) -> list[CopiedPassage]:
     if block.kind is BlockKind.CODE:
-        return [Passage(Kind.CODE, text=block.code.removesuffix("\n"), info=block.info)]
+        return [CopiedPassage(PassageKind.CODE, text=block.code.removesuffix("\n"), info=block.info)]
     sources: dict[str, str] = {}
     document = QTextDocument()
     document.setDefaultStyleSheet(QUOTES)

@@ -11,7 +11,7 @@ from app.look.plain_text import as_tab_text, short_path
 from app.look.popups import Menu
 from app.look.words import tr
 from app.models.folders import Folder
-from app.models.model_file import Source
+from app.models.model_file import ModelSource
 from app.services.model_library import ModelLibrary
 from app.services.preferences import Preferences
 from app.ui.base.help_commands import open_folder
@@ -44,7 +44,7 @@ class FoldersMenu(Menu):
         self.addAction(tr("&Rescan"), self._library.refresh)
 
     def _menu_of(self, folder: Folder) -> QMenu:
-        is_downloads = folder.source is Source.DOWNLOADS
+        is_downloads = folder.source is ModelSource.DOWNLOADS
         name = as_tab_text(short_path(folder.path))
         menu = Menu(tr("Downloads: {folder}", folder=name) if is_downloads else name, self)
         menu.addAction(tr("Open in the file manager"), partial(open_folder, folder.path))

@@ -32,7 +32,7 @@ from app.models.hub_errors import DownloadError, HubError
 from app.models.order import order_of
 from app.models.recommended import RECOMMENDED
 from app.services.downloads import Downloads
-from app.services.model_hub import Found, ModelHub, Trouble
+from app.services.model_hub import FoundRepos, ModelHub, Trouble
 from app.services.preferences import Preferences
 from app.ui.models.download_rows import DownloadRows
 from app.ui.models.hub_access import HubAccess
@@ -57,7 +57,7 @@ class HubPage(QWidget):
         self._hub = hub
         self._downloads = downloads
         self._preferences = preferences
-        self._found: Found | None = None  # None: the recommended ones are shown
+        self._found: FoundRepos | None = None  # None: the recommended ones are shown
         self._contents: RepoContents | None = None
         self._beside_bytes = 0  # what its models take beside their weights; 0: unknown
         self.search = search_field(tr("Search Hugging Face"), self)
@@ -103,7 +103,7 @@ class HubPage(QWidget):
             self._show_recommended()
 
     @Slot(object)
-    def _on_found(self, found: Found) -> None:
+    def _on_found(self, found: FoundRepos) -> None:
         if not self.search.text().strip():
             return
         self._found = found

@@ -21,7 +21,7 @@ from app.look.table import Column, RowModel
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
-from app.models.model_file import FileKind, ModelFile, Source
+from app.models.model_file import FileKind, ModelFile, ModelSource
 from app.services.model_fits import Fitting, Taken
 
 KINDS = {
@@ -35,10 +35,10 @@ KINDS = {
     FileKind.DAMAGED: mark("Damaged"),
 }
 SOURCES = {
-    Source.DOWNLOADS: mark("Downloads"),
-    Source.FOLDER: mark("Your folder"),
-    Source.OPENED: mark("Opened file"),
-    Source.STARTER: mark("Comes with Skein"),
+    ModelSource.DOWNLOADS: mark("Downloads"),
+    ModelSource.FOLDER: mark("Your folder"),
+    ModelSource.OPENED: mark("Opened file"),
+    ModelSource.STARTER: mark("Comes with Skein"),
 }  # the others are names of programs
 UNUSABLE = (FileKind.OTHER, FileKind.INCOMPLETE, FileKind.DAMAGED)
 FIT_ICONS = {Fit.FITS: "circle-check", Fit.TIGHT: "triangle-alert", Fit.TOO_LARGE: "x"}
@@ -165,7 +165,7 @@ COLUMNS = (
     ),
     ModelColumn(
         mark("From"),
-        widest=SOURCES[Source.STARTER],
+        widest=SOURCES[ModelSource.STARTER],
         text=lambda row: source_text(row.model),
         key=lambda row: source_text(row.model),
     ),

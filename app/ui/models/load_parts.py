@@ -20,7 +20,7 @@ from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
 from app.protocol.model import Device, DeviceKind
-from app.services.load_forecast import Forecast, Part
+from app.services.load_forecast import Forecast, MemoryPart
 
 ICONS = {Fit.FITS: "circle-check", Fit.TIGHT: "info", Fit.TOO_LARGE: "triangle-alert"}
 ICON = QSize(16, 16)
@@ -173,7 +173,7 @@ def _split_text(forecast: Forecast, values: dict[str, str]) -> str:
             return tr("Needs about {needed} here ({free} free), {elsewhere}: does not fit.", **values)
 
 
-def _part_text(part: Part) -> str:
+def _part_text(part: MemoryPart) -> str:
     if not part.free_bytes:
         return tr("{needed} on {device}", needed=data_size(part.needed_bytes), device=part.device)
     return tr(

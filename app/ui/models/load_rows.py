@@ -38,13 +38,13 @@ _ON_OFF = {True: mark("On"), False: mark("Off")}
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class LoadGroup:
     title: str
     rows: Sequence[Setting]
 
 
 GROUPS = (
-    Group(
+    LoadGroup(
         mark("Context"),
         (
             words_of("n_ctx", word=AS_FOR_ALL, word_for_zero=AUTOMATIC),
@@ -52,7 +52,7 @@ GROUPS = (
             words_of("isolated", named=_choices(AS_FOR_ALL, _ON_OFF)),
         ),
     ),
-    Group(
+    LoadGroup(
         mark("Speed"),
         (
             words_of("n_threads", word=AS_FOR_ALL, word_for_zero=AUTOMATIC),
@@ -85,7 +85,7 @@ GROUPS = (
             ),
         ),
     ),
-    Group(
+    LoadGroup(
         mark("Memory"),
         (
             Setting(
@@ -120,7 +120,7 @@ GROUPS = (
             ),
         ),
     ),
-    Group(
+    LoadGroup(
         mark("GPU"),
         (
             Setting(
@@ -131,7 +131,7 @@ GROUPS = (
             ),
         ),
     ),
-    Group(
+    LoadGroup(
         mark("Long texts (RoPE)"),
         (
             Setting(

@@ -17,7 +17,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
 from app.bridge.parameters import inherited_sampling
 from app.bridge.token_counter import TokenCounter
-from app.chats.exports.files import Form, file_name
+from app.chats.exports.files import ExportForm, file_name
 from app.chats.options import ChatOptions
 from app.chats.presets import Preset
 from app.look.plain_text import one_line
@@ -173,8 +173,8 @@ class ChatOptionsPanel(PanelOfChat["ChatSettings"]):
             return
         dialog = self._dialog(tr("Export a preset"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(Form.JSON)
-        dialog.selectFile(file_name(preset.name, Form.JSON))
+        dialog.setDefaultSuffix(ExportForm.JSON)
+        dialog.selectFile(file_name(preset.name, ExportForm.JSON))
         dialog.fileSelected.connect(lambda name: self._presets.export_file(file, Path(name)))
         dialog.open()
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QHideEvent, QTextCursor
 from PySide6.QtWidgets import QAbstractSpinBox, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from app.bridge.parameters import Source
+from app.bridge.parameters import ParameterSource
 from app.bridge.token_counter import TokenCount
 from app.chats.options import ChatOptions
 from app.chats.sampling_json import BadSamplingError, from_json, to_json
@@ -71,7 +71,7 @@ MAX_ANSWER = words_of("max_tokens", word=mark("Default"))
 class Inherited:
     """The values that apply where the chat has none of its own."""
 
-    sampling: Mapping[str, tuple[Any, Source]] = field(default_factory=dict)
+    sampling: Mapping[str, tuple[Any, ParameterSource]] = field(default_factory=dict)
     model: str = ""  # the model that recommends them
     max_tokens: int | None = None
     limit: int = 0  # tokens this chat can have; 0: no model

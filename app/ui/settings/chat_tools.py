@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
 
 
-class ChatTools(PanelOfChat[ToolsPanel]):
+class ToolsOfChat(PanelOfChat[ToolsPanel]):
     def __init__(
         self,
         tabs: ChatTabs,

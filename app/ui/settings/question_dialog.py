@@ -15,7 +15,7 @@ from app.look.fonts import code_font, small_font
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.words import tr
-from app.services.tools import Prompt
+from app.services.tools import ServerPrompt
 from app.ui.base.hidden_characters import mark_hidden
 from app.ui.base.page_panel import scrolled
 from app.ui.base.schema_form import SchemaForm
@@ -104,7 +104,7 @@ class PromptDialog(QDialog):
 
     given = Signal(object)  # the values by name
 
-    def __init__(self, server: str, prompt: Prompt, parent: QWidget) -> None:
+    def __init__(self, server: str, prompt: ServerPrompt, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(one_line(prompt.title or prompt.name))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from app.bridge.parameters import Source
+from app.bridge.parameters import ParameterSource
 from app.look.words import locale, mark, tr
 from app.protocol.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
 from app.ui.base.setting import Field, Setting
@@ -241,20 +241,20 @@ def read(name: str, text: str) -> tuple[Any, str]:
     return text, ""
 
 
-def origin(source: Source, model: str) -> str:
+def origin(source: ParameterSource, model: str) -> str:
     """The source of the current value."""
-    if source is Source.SETTINGS:
+    if source is ParameterSource.SETTINGS:
         return tr("Same as in Settings.")
-    if source is Source.MODEL:
+    if source is ParameterSource.MODEL:
         return tr("Recommended for {model}.", model=model)
     return tr("llama.cpp's default.")
 
 
-def otherwise(value: str, source: Source, model: str) -> str:
+def otherwise(value: str, source: ParameterSource, model: str) -> str:
     """What would apply if the chat had no value of its own."""
-    if source is Source.SETTINGS:
+    if source is ParameterSource.SETTINGS:
         return tr("This chat only; {value} in Settings.", value=value)
-    if source is Source.MODEL:
+    if source is ParameterSource.MODEL:
         return tr("This chat only; {value} is recommended for {model}.", value=value, model=model)
     return tr("This chat only; llama.cpp's default is {value}.", value=value)
 

@@ -23,7 +23,7 @@ from app.services.preferences import Preferences
 from app.services.tools import ToolService
 from app.ui.base.fuzzy import fold
 from app.ui.base.option_row import OptionRow, Row
-from app.ui.base.setting import CommandRow, Facts, HubToken, Page, Remark, Setting, field_of
+from app.ui.base.setting import CommandRow, Facts, HubToken, Remark, Setting, SettingPage, field_of
 from app.ui.base.setting_list import PAGES
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.settings.page_rows import ActionRow, RemarkRow, TokenRow, default_text
@@ -198,7 +198,7 @@ class SettingsWindow(QDialog):
         elif not any(found):
             self._nothing.show()
 
-    def _section(self, page: Page) -> "_Section":
+    def _section(self, page: SettingPage) -> "_Section":
         section = _Section(tr(page.title), self)
         if page.name == TOOLS:
             section.add_first(self.tools)

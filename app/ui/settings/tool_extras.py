@@ -19,7 +19,7 @@ from app.chats.attachment import Attachment
 from app.chats.text import valid_unicode
 from app.look.plain_text import one_line
 from app.look.words import tr, tr_said
-from app.services.tools import Prompt, Resource, ServerState, ToolService
+from app.services.tools import Resource, ServerPrompt, ServerState, ToolService
 from app.tools.mcp_server import Status
 from app.tools.tool import ToolError
 from app.ui.composer.completion import Suggestion
@@ -34,7 +34,7 @@ FRESH_S = 20.0  # so long a list is not asked for again
 MAX_NAME_CHARS = 200
 RESOURCE = "resource"  # the kind of attachment
 
-Listed = tuple[Prompt, ...] | tuple[Resource, ...]
+Listed = tuple[ServerPrompt, ...] | tuple[Resource, ...]
 
 
 class ToolExtras(QObject):
@@ -67,7 +67,7 @@ class ToolExtras(QObject):
         for state in self._servers(view, sign):
             self._ask_for(view, sign, state.name)
             for each in self._lists.get((sign, state.name), ()):
-                if isinstance(each, Prompt):
+                if isinstance(each, ServerPrompt):
                     found.append(self._of_prompt(view, state.name, each))
                 else:
                     found.append(self._of_resource(view, state.name, each))
@@ -98,7 +98,7 @@ class ToolExtras(QObject):
         if isValid(view):
             view.composer.completion.refresh()
 
-    def _of_prompt(self, view: ChatView, server: str, prompt: Prompt) -> Suggestion:
+    def _of_prompt(self, view: ChatView, server: str, prompt: ServerPrompt) -> Suggestion:
         name = f"/{prompt.name}"
         sentence = prompt.description or prompt.title
         return Suggestion(name, server, sentence, partial(self._choose_prompt, view, server, prompt))
@@ -109,7 +109,7 @@ class ToolExtras(QObject):
 
     # Taking one
 
-    def _choose_prompt(self, view: ChatView, server: str, prompt: Prompt) -> None:
+    def _choose_prompt(self, view: ChatView, server: str, prompt: ServerPrompt) -> None:
         if not prompt.arguments:
             spawn(self._insert_prompt(view, server, prompt, {}))
             return
@@ -118,7 +118,7 @@ class ToolExtras(QObject):
         dialog.open()
 
     async def _insert_prompt(
-        self, view: ChatView, server: str, prompt: Prompt, arguments: Mapping[str, str]
+        self, view: ChatView, server: str, prompt: ServerPrompt, arguments: Mapping[str, str]
     ) -> None:
         try:
             text = await self._service.get_prompt(server, prompt.name, arguments)

@@ -53,7 +53,7 @@ from app.ui.transcript.message_picker import MessagePicker
 from app.ui.transcript.transcript import Transcript
 from app.ui.transcript.transcript_actions import TranscriptActions
 from app.ui.transcript.turn_editor import TurnEditor
-from app.ui.transcript.turn_view import Progress
+from app.ui.transcript.turn_view import AnswerProgress
 
 FORMER_MODEL = StripLook((8, 0, 0, 4), icon="info", icon_side=14, tone="muted", is_small=True)
 
@@ -281,7 +281,7 @@ class ChatView(QWidget):
     def _show_progress(self) -> None:
         can_keep_going = self.session.chat.overflow is Overflow.STOP
         session = self.session
-        progress = Progress(
+        progress = AnswerProgress(
             session.is_busy,
             self.slot,
             self.is_paused,

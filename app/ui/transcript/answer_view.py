@@ -11,7 +11,7 @@ from app.protocol.output import Usage
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.text_part import TextPart
 from app.ui.message.tool_rounds import GAP as ROUNDS_GAP
-from app.ui.message.tool_rounds import ToolRounds
+from app.ui.message.tool_rounds import ToolRoundsView
 from app.ui.message.tool_words import Naming
 from app.ui.transcript.answer_text import (
     activity_line,
@@ -28,7 +28,7 @@ from app.ui.transcript.answer_text import (
     usage_times,
 )
 from app.ui.transcript.turn_actions import Place, TurnAction, TurnButtons
-from app.ui.transcript.turn_view import Progress, TurnView
+from app.ui.transcript.turn_view import AnswerProgress, TurnView
 
 FOOTER = 28
 GAP = 4
@@ -56,7 +56,7 @@ class AnswerView(TurnView):
         super().__init__(turn, parent)
         self._shown: tuple[Turn, int, TurnState, str, Usage] | None = None
         self._stats = ""
-        self.rounds = ToolRounds(self)
+        self.rounds = ToolRoundsView(self)
         self.rounds.height_changed.connect(self._emit_height_changed)
         self.rounds.decided.connect(self.decided)
         self.body = AnswerBody(self)
@@ -72,7 +72,7 @@ class AnswerView(TurnView):
         self.buttons.raise_()
         self.set_zoom(0)
 
-    def apply(self, place: Place, progress: Progress) -> None:
+    def apply(self, place: Place, progress: AnswerProgress) -> None:
         self.place = place
         turn = self.turn
         shown = (turn, len(turn.text), turn.state, turn.notice, turn.usage)
@@ -87,7 +87,7 @@ class AnswerView(TurnView):
         self.versions.apply(turn, place)
         self.show_progress(progress)
 
-    def show_progress(self, progress: Progress) -> None:
+    def show_progress(self, progress: AnswerProgress) -> None:
         self._show_footer(progress)
         self._place_footer(self.width())
 
@@ -104,7 +104,7 @@ class AnswerView(TurnView):
         name = one_line(turn.model)
         self.setAccessibleName(tr("Answer by {model}", model=name) if name else tr("Answer"))
 
-    def _show_offers(self, progress: Progress) -> None:
+    def _show_offers(self, progress: AnswerProgress) -> None:
         turn, place = self.turn, self.place
         is_full = turn.overflowed and progress.can_keep_going
         can_ask = place.is_last and place.has_messages
@@ -124,7 +124,7 @@ class AnswerView(TurnView):
         self.keep_going.setText(tr(name))
         self.keep_going.setToolTip(tr(tip))
 
-    def _show_footer(self, progress: Progress) -> None:
+    def _show_footer(self, progress: AnswerProgress) -> None:
         if self.turn.state is TurnState.STREAMING:
             line = tools_line(self.turn) or activity_line(
                 progress.slot, progress.is_paused, progress.encoding, progress.starting

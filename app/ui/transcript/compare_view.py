@@ -20,11 +20,11 @@ from app.ui.message.markdown_column import discard
 from app.ui.message.message_text import written_text
 from app.ui.message.text_part import TextPart
 from app.ui.message.tool_rounds import GAP as ROUNDS_GAP
-from app.ui.message.tool_rounds import ToolRounds
+from app.ui.message.tool_rounds import ToolRoundsView
 from app.ui.message.tool_words import Naming
 from app.ui.transcript.answer_text import activity_line, notice_line, stats_line, tools_line
 from app.ui.transcript.turn_actions import Place
-from app.ui.transcript.turn_view import NO_PROGRESS, Progress, TurnView
+from app.ui.transcript.turn_view import NO_PROGRESS, AnswerProgress, TurnView
 
 MIN_COLUMN = 250
 MAX_COLUMN = 620
@@ -59,7 +59,7 @@ class CompareView(TurnView):
     def columns(self) -> "tuple[AnswerColumn, ...]":
         return tuple(self._columns)
 
-    def apply(self, place: Place, progress: Progress) -> None:
+    def apply(self, place: Place, progress: AnswerProgress) -> None:
         self.place = place
         if [column.turn for column in self._columns] != list(place.versions):
             self._make_columns(place.versions)
@@ -72,7 +72,7 @@ class CompareView(TurnView):
             self.changed()
         self.show_progress(progress)
 
-    def show_progress(self, progress: Progress) -> None:
+    def show_progress(self, progress: AnswerProgress) -> None:
         for column in self._columns:
             column.show_progress(progress if column.turn is self.turn else NO_PROGRESS)
 
@@ -163,7 +163,7 @@ class AnswerColumn(QWidget):
         self.keep = QPushButton(tr("Keep this one"), self)
         self.keep.clicked.connect(lambda: self.kept.emit(self.turn))
         self.copy = CopyButton(tr("Copy answer"), lambda: written_text(self.turn), self)
-        self.rounds = ToolRounds(self)
+        self.rounds = ToolRoundsView(self)
         self.body = AnswerBody(self)
         self._notice = PlainLabel(parent=self, tone="muted", wraps=True)
         self._footer = PlainLabel(parent=self, tone="muted")
@@ -190,7 +190,7 @@ class AnswerColumn(QWidget):
         self._notice.set_tone("danger" if turn.state is TurnState.FAILED else "muted")
         return True
 
-    def show_progress(self, progress: Progress) -> None:
+    def show_progress(self, progress: AnswerProgress) -> None:
         turn = self.turn
         if turn.state is not TurnState.STREAMING:
             line = stats_line(turn)

@@ -15,7 +15,7 @@ from app.bridge.tasks import spawn
 from app.chats.chat import Turn
 from app.protocol.request import Role
 from app.ui.message.message_text import written_text
-from app.ui.message.passages import Passage, as_html, as_markdown, as_plain
+from app.ui.message.passages import CopiedPassage, as_html, as_markdown, as_plain
 from app.ui.message.text_part import Key, TextPart
 from app.ui.message.turn_passages import passages_of
 from app.ui.transcript.page import Page
@@ -135,7 +135,7 @@ class PageSelection(QObject):
             data.setData("text/markdown", markdown.encode(errors="replace"))
         QGuiApplication.clipboard().setMimeData(data, mode)
 
-    async def _copies(self) -> AsyncIterator[tuple[list[Passage], str]]:
+    async def _copies(self) -> AsyncIterator[tuple[list[CopiedPassage], str]]:
         """Of each message: what is selected of it, and that as Markdown."""
         span = self._span()
         rows = range(span[0][0], span[1][0] + 1) if span else range(0)
@@ -144,13 +144,13 @@ class PageSelection(QObject):
                 yield passages, written_text(turn) if self._has_all_of(turn) else as_markdown(passages)
             await asyncio.sleep(0)
 
-    def _passages(self, turn: Turn) -> list[Passage]:
+    def _passages(self, turn: Turn) -> list[CopiedPassage]:
         row, span = self._page.row_of(turn), self._span()
         if row is None or span is None:
             return []
         if self._has_all_of(turn):
             return passages_of(written_text(turn), is_markdown=turn.role is not Role.USER)
-        found: list[Passage] = []
+        found: list[CopiedPassage] = []
         for part in self._texts_of(row):
             begin, end = _clipped(row, part, span)
             found += part.copied(begin, end) if begin < end else []

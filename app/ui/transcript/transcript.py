@@ -28,7 +28,7 @@ from app.ui.transcript.queue_view import QueueView
 from app.ui.transcript.selecting import FocusLine, PageFocus, Selecting, SelectionMenu
 from app.ui.transcript.selection import PageSelection
 from app.ui.transcript.turn_actions import Place, TurnAction
-from app.ui.transcript.turn_view import NO_PROGRESS, Progress, TurnView
+from app.ui.transcript.turn_view import NO_PROGRESS, AnswerProgress, TurnView
 from app.ui.transcript.user_view import UserView
 from app.ui.transcript.view_pool import ViewPool
 
@@ -116,7 +116,7 @@ class Transcript(QAbstractScrollArea):
         self._frame.stop()
         self.mark_growing()
 
-    def set_progress(self, progress: Progress) -> None:
+    def set_progress(self, progress: AnswerProgress) -> None:
         before, self._progress = self._progress, progress
         if progress == before or not self.isVisible():
             return

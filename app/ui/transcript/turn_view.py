@@ -23,7 +23,7 @@ GAP_AFTER_EDITOR = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class AnswerProgress:
     """The engine's progress on a chat."""
 
     is_busy: bool = False  # an answer is being written
@@ -35,7 +35,7 @@ class Progress:
     starting: tuple[str, ...] = ()  # MCP servers that the answer waits for
 
 
-NO_PROGRESS = Progress()
+NO_PROGRESS = AnswerProgress()
 
 
 class TurnView(QWidget):
@@ -85,11 +85,11 @@ class TurnView(QWidget):
         """Its height must be measured again."""
         self._arranged_for = -1
 
-    def apply(self, place: Place, progress: Progress) -> None:
+    def apply(self, place: Place, progress: AnswerProgress) -> None:
         """Draws what has changed about the turn."""
         raise NotImplementedError
 
-    def show_progress(self, progress: Progress) -> None:
+    def show_progress(self, progress: AnswerProgress) -> None:
         """The engine has made progress; the text is drawn at its own pace."""
 
     def arrange(self, width: int) -> int:

@@ -18,7 +18,7 @@ from app.ui.message.long_text import LongText
 from app.ui.message.media_strip import MediaStrip
 from app.ui.message.text_part import TextPart
 from app.ui.transcript.turn_actions import Place, TurnButtons
-from app.ui.transcript.turn_view import Progress, TurnView
+from app.ui.transcript.turn_view import AnswerProgress, TurnView
 
 BUBBLE_RADIUS = 12
 BUBBLE_PADDING_X = 14
@@ -53,7 +53,7 @@ class UserView(TurnView):
         self.setAccessibleName(tr("You"))
         self.buttons.raise_()
 
-    def apply(self, place: Place, _progress: Progress) -> None:
+    def apply(self, place: Place, _progress: AnswerProgress) -> None:
         self.place = place
         shown = (self.turn, self.turn.attachments)
         if self._shown != shown:

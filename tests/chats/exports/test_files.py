@@ -7,8 +7,8 @@ import pytest
 
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn, TurnState
-from app.chats.exports.files import ExportError, FileExport, FolderExport, Form, file_name, free_name
-from app.chats.exports.words import Words
+from app.chats.exports.files import ExportError, ExportForm, FileExport, FolderExport, file_name, free_name
+from app.chats.exports.words import ExportWords
 from app.chats.imports.read import read
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.output import Usage
@@ -50,8 +50,8 @@ def full_chat() -> Chat:
     return chat
 
 
-def write(path: Path, form: Form, *chats: Chat) -> str:
-    export = FileExport(path, form, Words(), is_list=len(chats) != 1)
+def write(path: Path, form: ExportForm, *chats: Chat) -> str:
+    export = FileExport(path, form, ExportWords(), is_list=len(chats) != 1)
     for chat in chats:
         export.add(chat)
     export.finish()
@@ -76,7 +76,7 @@ def as_object(chat: Chat) -> dict[str, object]:
 
 def test_json_comes_back_as_it_was(tmp_path: Path) -> None:
     chat = full_chat()
-    write(tmp_path / "chat.json", Form.JSON, chat)
+    write(tmp_path / "chat.json", ExportForm.JSON, chat)
     findings = read([tmp_path / "chat.json"])
     assert findings.problems == []
     back = findings.chats[0].chat
@@ -95,9 +95,9 @@ def test_a_notebook_goes_out_as_its_text_and_comes_back_as_one(tmp_path: Path) -
         is_notebook=True,
         turns=[Turn(Role.USER, "Once <upon>"), Turn(Role.ASSISTANT, " a time"), Turn(Role.USER, " there")],
     )
-    assert "Once <upon> a time there" in write(tmp_path / "a.md", Form.MARKDOWN, notebook)
-    assert "Once &lt;upon&gt; a time there" in write(tmp_path / "a.html", Form.HTML, notebook)
-    write(tmp_path / "a.json", Form.JSON, notebook)
+    assert "Once <upon> a time there" in write(tmp_path / "a.md", ExportForm.MARKDOWN, notebook)
+    assert "Once &lt;upon&gt; a time there" in write(tmp_path / "a.html", ExportForm.HTML, notebook)
+    write(tmp_path / "a.json", ExportForm.JSON, notebook)
     again = read([tmp_path / "a.json"]).chats[0].chat
     assert again.is_notebook
     assert again.text == notebook.text
@@ -105,19 +105,19 @@ def test_a_notebook_goes_out_as_its_text_and_comes_back_as_one(tmp_path: Path) -
 
 def test_all_chats_in_one_file_come_back(tmp_path: Path) -> None:
     chats = [full_chat(), Chat(turns=[Turn(Role.USER, "b")])]
-    write(tmp_path / "all.json", Form.JSON, *chats)
+    write(tmp_path / "all.json", ExportForm.JSON, *chats)
     assert [found.chat.id for found in read([tmp_path / "all.json"]).chats] == [chat.id for chat in chats]
-    assert json.loads(write(tmp_path / "none.json", Form.JSON)) == []
+    assert json.loads(write(tmp_path / "none.json", ExportForm.JSON)) == []
 
 
 def test_an_answer_that_is_being_written_is_a_stopped_one(tmp_path: Path) -> None:
     chat = Chat(turns=[Turn(Role.USER, "a"), Turn(Role.ASSISTANT, "b", TurnState.STREAMING)])
-    write(tmp_path / "chat.json", Form.JSON, chat)
+    write(tmp_path / "chat.json", ExportForm.JSON, chat)
     assert read([tmp_path / "chat.json"]).chats[0].chat.turns[1].state is TurnState.STOPPED
 
 
 def test_markdown_reads_well_and_folds_what_was_thought(tmp_path: Path) -> None:
-    text = write(tmp_path / "chat.md", Form.MARKDOWN, full_chat())
+    text = write(tmp_path / "chat.md", ExportForm.MARKDOWN, full_chat())
     parts = text.split("\n\n")
     assert parts[0] == "# Sums \N{GRINNING FACE}"
     assert "> Be short.\n> Always." in parts
@@ -142,7 +142,7 @@ def test_a_page_needs_and_runs_nothing(tmp_path: Path) -> None:
             Role.ASSISTANT, "| a | b |\n|---|---|\n| 1 | <b>2</b> |\n\n```py\n<i>\n```\n[ok](https://x.org)"
         ),
     )
-    page = write(tmp_path / "chat.html", Form.HTML, chat)
+    page = write(tmp_path / "chat.html", ExportForm.HTML, chat)
     assert "<script" not in page
     assert "<img" not in page
     assert 'href="javascript' not in page
@@ -156,7 +156,7 @@ def test_a_page_needs_and_runs_nothing(tmp_path: Path) -> None:
 def test_a_page_has_all_cells_of_a_table_and_emphasis_beside_cjk_punctuation(tmp_path: Path) -> None:
     chat = Chat(title="x")
     chat.add(Turn(Role.ASSISTANT, "| a | b |\n|---|---|\n| `x|y` | 2 |\n| 3 | 4 | 5 |\n\n**注意：**这里"))
-    page = write(tmp_path / "chat.html", Form.HTML, chat)
+    page = write(tmp_path / "chat.html", ExportForm.HTML, chat)
     assert "<td><code>x|y</code></td>\n<td>2</td>" in page
     assert "<td>4 | 5</td>" in page
     assert "<strong>注意：</strong>这里" in page
@@ -165,18 +165,18 @@ def test_a_page_has_all_cells_of_a_table_and_emphasis_beside_cjk_punctuation(tmp
 def test_a_page_has_formulas_as_they_were_written(tmp_path: Path) -> None:
     formulas = [r"\(b_{j}*c*d\)", r"$x\_1 < y$", r"\[ \begin{pmatrix} a & b \\\\ c & d \end{pmatrix} \]"]
     chat = Chat(turns=[Turn(Role.USER, "?"), Turn(Role.ASSISTANT, "\n\n".join(formulas))])
-    page = write(tmp_path / "chat.html", Form.HTML, chat)
+    page = write(tmp_path / "chat.html", ExportForm.HTML, chat)
     for formula in formulas:
         assert html.escape(formula) in page
 
 
 def test_a_page_of_a_huge_message_shows_it_as_it_was_written(tmp_path: Path) -> None:
     chat = Chat(turns=[Turn(Role.USER, "**" * 300_000)])
-    assert "*" * 600_000 in write(tmp_path / "chat.html", Form.HTML, chat)
+    assert "*" * 600_000 in write(tmp_path / "chat.html", ExportForm.HTML, chat)
 
 
 def test_the_words_of_a_page_are_given(tmp_path: Path) -> None:
-    export = FileExport(tmp_path / "a.md", Form.MARKDOWN, Words(user="Du", untitled="Neu"))
+    export = FileExport(tmp_path / "a.md", ExportForm.MARKDOWN, ExportWords(user="Du", untitled="Neu"))
     export.add(Chat(turns=[Turn(Role.ASSISTANT, "")], system_prompt="x"))
     export.finish()
     assert (tmp_path / "a.md").read_text().startswith("# Neu")
@@ -185,18 +185,18 @@ def test_the_words_of_a_page_are_given(tmp_path: Path) -> None:
 def test_until_it_is_finished_the_former_file_stays(tmp_path: Path) -> None:
     path = tmp_path / "chat.json"
     path.write_text("former")
-    export = FileExport(path, Form.JSON, Words())
+    export = FileExport(path, ExportForm.JSON, ExportWords())
     export.add(full_chat())
     assert path.read_text() == "former"
     export.discard()
     assert [each.name for each in tmp_path.iterdir()] == ["chat.json"]
-    write(path, Form.JSON, full_chat())
+    write(path, ExportForm.JSON, full_chat())
     assert path.stat().st_mode & 0o077 == 0
     assert [each.name for each in tmp_path.iterdir()] == ["chat.json"]
 
 
 def test_a_folder_of_chats(tmp_path: Path) -> None:
-    export = FolderExport(tmp_path / "chats", Form.MARKDOWN, Words())
+    export = FolderExport(tmp_path / "chats", ExportForm.MARKDOWN, ExportWords())
     for title in ("Sums", "sums", "a/b: c?"):
         export.add(Chat(title=title, turns=[Turn(Role.USER, "x")]))
     assert not (tmp_path / "chats").exists()
@@ -207,13 +207,13 @@ def test_a_folder_of_chats(tmp_path: Path) -> None:
         "sums (2).md",
     ]
     with pytest.raises(ExportError, match="already exists"):
-        FolderExport(tmp_path / "chats", Form.MARKDOWN, Words())
+        FolderExport(tmp_path / "chats", ExportForm.MARKDOWN, ExportWords())
     assert [each.name for each in tmp_path.iterdir()] == ["chats"]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a disk that is always full")  # noqa: PTH110
 def test_a_full_disk_says_so_and_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    export = FileExport(tmp_path / "a.json", Form.JSON, Words())
+    export = FileExport(tmp_path / "a.json", ExportForm.JSON, ExportWords())
     export._file.close()
     export._file = Path("/dev/full").open("w")  # noqa: SIM115
     export.add(full_chat())
@@ -225,7 +225,7 @@ def test_a_full_disk_says_so_and_what_to_do(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_folder_that_is_not_there_says_so(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="No such file or directory"):
-        FileExport(tmp_path / "none" / "a.json", Form.JSON, Words())
+        FileExport(tmp_path / "none" / "a.json", ExportForm.JSON, ExportWords())
 
 
 @pytest.mark.parametrize(
@@ -241,8 +241,8 @@ def test_a_folder_that_is_not_there_says_so(tmp_path: Path) -> None:
     ],
 )
 def test_file_names_fit_every_disk(title: str, name: str) -> None:
-    assert file_name(title, Form.MARKDOWN) == name
+    assert file_name(title, ExportForm.MARKDOWN) == name
 
 
 def test_a_name_that_is_taken_gets_a_number() -> None:
-    assert free_name("x" * 200, Form.JSON, {"x" * 80 + ".json"}) == "x" * 72 + " (2).json"
+    assert free_name("x" * 200, ExportForm.JSON, {"x" * 80 + ".json"}) == "x" * 72 + " (2).json"

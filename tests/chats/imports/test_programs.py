@@ -12,7 +12,7 @@ import pytest
 
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn
-from app.chats.imports.read import Findings, Found, read
+from app.chats.imports.read import Findings, FoundChats, read
 from app.chats.tool_use import ToolState
 from app.protocol.request import Role
 from tests.attachments.documents import png
@@ -25,7 +25,7 @@ def read_json(folder: Path, *entries: Any, name: str = "chats.json") -> Findings
     return read([path])
 
 
-def only(findings: Findings, source: str) -> Found:
+def only(findings: Findings, source: str) -> FoundChats:
     assert findings.problems == []
     (found,) = findings.chats
     assert found.source == source
@@ -424,7 +424,7 @@ def test_what_chatgpt_fetched_and_hid_is_named(tmp_path: Path) -> None:
             },
         },
         {"author": tool, "content": {"content_type": "tether_quote", "url": "u", "text": "quoted"}},
-        {"author": tool, "content": "Found on the web"},
+        {"author": tool, "content": "FoundChats on the web"},
         {"author": tool, "content": {"content_type": "tether_browsing_display", "result": ""}},
         {"author": tool, "content": {"content_type": "system_error", "name": "E", "text": "failed"}},
         {"content": {"content_type": "app_pairing_content", "workspaces": ["x"]}},

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ui.base.fuzzy import Fit, fit, fit_whole, fold
+from app.ui.base.fuzzy import FuzzyMatch, fit, fit_whole, fold
 
 NAMES = ["New chat", "Close chat", "Next tab", "Fork chat", "Theme: Dark", "Token probabilities", "Zoom in"]
 
@@ -44,7 +44,7 @@ def test_letters_anywhere_do_not_fit() -> None:
 
 
 def test_it_is_told_which_letters_were_meant() -> None:
-    assert fit("nc", "New chat") == Fit(fit("nc", "New chat").score, frozenset({0, 4}))  # type: ignore[union-attr]
+    assert fit("nc", "New chat") == FuzzyMatch(fit("nc", "New chat").score, frozenset({0, 4}))  # type: ignore[union-attr]
     assert fit("chat", "New chat").places == {4, 5, 6, 7}  # type: ignore[union-attr]
 
 

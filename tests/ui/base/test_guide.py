@@ -3,11 +3,11 @@ import re
 from PySide6.QtCore import QUrl
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.help_commands import HELP_DIR, PAGES, Guide, title_of
+from app.ui.base.help_commands import HELP_DIR, PAGES, GuideDialog, title_of
 
 
 def test_every_page_is_in_the_list_and_can_be_read(qtbot: QtBot) -> None:
-    guide = Guide()
+    guide = GuideDialog()
     qtbot.addWidget(guide)
     assert {path.stem for path in HELP_DIR.glob("*.md")} == set(PAGES)
     for row, name in enumerate(PAGES):
@@ -18,7 +18,7 @@ def test_every_page_is_in_the_list_and_can_be_read(qtbot: QtBot) -> None:
 
 
 def test_a_link_to_another_page_is_followed_and_shown_in_the_list(qtbot: QtBot) -> None:
-    guide = Guide()
+    guide = GuideDialog()
     qtbot.addWidget(guide)
     guide.text.setSource(QUrl("models.md"))
     assert guide.pages.currentRow() == PAGES.index("models")

@@ -21,7 +21,7 @@ from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.tab_rows import Tabs
 from app.ui.chats.navigation import Navigation, said_words
-from app.ui.chats.sidebar_rows import Kind
+from app.ui.chats.sidebar_rows import RowKind
 from app.ui.main_window import MainWindow
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine
@@ -38,7 +38,7 @@ class Run:
 
     @property
     def listed(self) -> list[str]:
-        return [row.text for row in self.navigation.sidebar.model.rows if row.kind is not Kind.HEADING]
+        return [row.text for row in self.navigation.sidebar.model.rows if row.kind is not RowKind.HEADING]
 
     @property
     def tabs(self) -> list[str]:
@@ -102,7 +102,7 @@ def run(qloop: asyncio.AbstractEventLoop, qapp: QApplication, tmp_path: Path) ->
 async def test_a_chat_of_the_list_opens_in_a_tab_by_keyboard_alone(qloop, run) -> None:
     async with run() as it:
         side = it.navigation.sidebar
-        side.select(Kind.CHAT, "b")
+        side.select(RowKind.CHAT, "b")
         side.list.setFocus()
         it.press(Qt.Key.Key_Return)
         await it.until(lambda: it.workspace.current.chat.id == "b")
@@ -181,7 +181,7 @@ async def test_its_width_is_kept_while_it_is_hidden(qloop, run) -> None:
 async def test_a_deleted_chat_comes_back_by_undo(qloop, run) -> None:
     async with run() as it:
         side = it.navigation.sidebar
-        side.select(Kind.CHAT, "a")
+        side.select(RowKind.CHAT, "a")
         side.list.setFocus()
         it.press(Qt.Key.Key_Delete)
         await it.until(lambda: "Sums" not in it.listed)

@@ -5,14 +5,22 @@ import pytest
 from app.look import marks
 from app.storage.list_rows import ChatSummary
 from app.storage.search import FOUND_END, FOUND_START, SearchHit
-from app.ui.chats.search_rows import MAX_TITLES, Found, Heading, day_text, hit_rows, pieces_of, title_rows
+from app.ui.chats.search_rows import (
+    MAX_TITLES,
+    FoundMessages,
+    Heading,
+    day_text,
+    hit_rows,
+    pieces_of,
+    title_rows,
+)
 
 
 def chat(chat_id: str, title: str, at: float = 0) -> ChatSummary:
     return ChatSummary(chat_id, title, "", False, at, at, 1)
 
 
-def found(rows: list[Heading | Found]) -> list[str]:
+def found(rows: list[Heading | FoundMessages]) -> list[str]:
     return [row.text + ":" if isinstance(row, Heading) else row.plain_title for row in rows]
 
 
@@ -35,13 +43,13 @@ def test_titles_that_begin_with_the_words_come_first_then_the_newest() -> None:
 
 def test_all_words_are_wanted_in_any_order_and_marked() -> None:
     (_, row) = title_rows("kv cache", [chat("1", "The cache of KV"), chat("2", "KV only")], {})
-    assert isinstance(row, Found)
+    assert isinstance(row, FoundMessages)
     assert row.title == (("The ", False), ("cache", True), (" of ", False), ("KV", True))
 
 
 def test_a_title_that_folding_makes_longer_is_found_and_not_marked() -> None:
     (_, row) = title_rows("strasse", [chat("1", "Die Straße")], {})
-    assert isinstance(row, Found)
+    assert isinstance(row, FoundMessages)
     assert row.title == (("Die Straße", False),)
 
 
@@ -58,14 +66,19 @@ def test_without_words_the_open_chats_are_listed_as_their_tabs_stand_then_the_ne
     chats = [chat("1", "One", 1), chat("2", "Two", 2), chat("3", "Three", 3), chat("4", "Four", 4)]
     rows = title_rows(" ", chats, {"3": marks.IDLE, "1": marks.UNREAD})
     assert found(rows) == ["Open chats:", "Three", "One", "Other chats:", "Four", "Two"]
-    assert [row.mark for row in rows if isinstance(row, Found)] == [marks.IDLE, marks.UNREAD, None, None]
+    assert [row.mark for row in rows if isinstance(row, FoundMessages)] == [
+        marks.IDLE,
+        marks.UNREAD,
+        None,
+        None,
+    ]
 
 
 def test_a_message_shows_its_chat_and_the_words_in_what_was_said() -> None:
     snippet = f"…the {FOUND_START}KV cache{FOUND_END}\nof a\x1b chat"
     (heading, row) = hit_rows([SearchHit("1", "t", "Sums", snippet, 7.0)], {"1": marks.COMPUTING})
     assert heading == Heading("Messages")
-    assert row == Found(
+    assert row == FoundMessages(
         "1",
         (("Sums", False),),
         7.0,

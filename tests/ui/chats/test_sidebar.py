@@ -14,7 +14,7 @@ from app.storage.list_rows import ChatSummary
 from app.ui.chats import sidebar, sidebar_model
 from app.ui.chats.sidebar import Sidebar, SidebarMenu
 from app.ui.chats.sidebar_model import CHATS_TYPE, MARK
-from app.ui.chats.sidebar_rows import Kind, local_today
+from app.ui.chats.sidebar_rows import RowKind, local_today
 
 Key = Qt.Key
 MOVE = Qt.DropAction.MoveAction
@@ -43,10 +43,10 @@ def side(qtbot: QtBot) -> Iterator[Sidebar]:
 
 
 def titles(side: Sidebar) -> list[str]:
-    return [row.text for row in side.model.rows if row.kind is not Kind.HEADING]
+    return [row.text for row in side.model.rows if row.kind is not RowKind.HEADING]
 
 
-def place_of(side: Sidebar, kind: Kind, key: str) -> QPoint:
+def place_of(side: Sidebar, kind: RowKind, key: str) -> QPoint:
     return side.list.visualRect(side.model.index_of((kind, key))).center()
 
 
@@ -65,7 +65,7 @@ def action(side: Sidebar, text: str) -> QAction:
 
 class TestKeys:
     def test_arrows_pass_over_headings_and_enter_opens(self, side: Sidebar, qtbot: QtBot) -> None:
-        side.select(Kind.FOLDER, "Play")
+        side.select(RowKind.FOLDER, "Play")
         qtbot.keyClick(side.list, Key.Key_Down)
         with qtbot.waitSignal(side.open_requested) as opened:
             qtbot.keyClick(side.list, Key.Key_Return)
@@ -74,7 +74,7 @@ class TestKeys:
         assert side.list.currentIndex().data() == "Play"
 
     def test_left_and_right_close_and_open_a_folder(self, side: Sidebar, qtbot: QtBot) -> None:
-        side.select(Kind.CHAT, "w")
+        side.select(RowKind.CHAT, "w")
         qtbot.keyClick(side.list, Key.Key_Left)
         assert side.list.currentIndex().data() == "Work"
         qtbot.keyClick(side.list, Key.Key_Left)
@@ -85,7 +85,7 @@ class TestKeys:
         assert "Chat w" in titles(side)
 
     def test_delete_deletes_and_the_keyboard_stays_near(self, side: Sidebar, qtbot: QtBot) -> None:
-        side.select(Kind.CHAT, "b")
+        side.select(RowKind.CHAT, "b")
         with qtbot.waitSignal(side.delete_requested) as deleted:
             qtbot.keyClick(side.list, Key.Key_Delete)
         assert deleted.args == [("b",)]
@@ -93,14 +93,14 @@ class TestKeys:
         assert side.list.currentIndex().data() == "Chat c"
 
     def test_several_can_be_deleted_at_once(self, side: Sidebar, qtbot: QtBot) -> None:
-        side.select(Kind.CHAT, "a")
+        side.select(RowKind.CHAT, "a")
         qtbot.keyClick(side.list, Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
         with qtbot.waitSignal(side.delete_requested) as deleted:
             qtbot.keyClick(side.list, Key.Key_Delete)
         assert deleted.args == [("a", "b")]
 
     def test_a_deleted_folder_is_told_as_such(self, side: Sidebar, qtbot: QtBot) -> None:
-        side.select(Kind.FOLDER, "Play")
+        side.select(RowKind.FOLDER, "Play")
         with qtbot.waitSignal(side.folder_deleted) as deleted:
             qtbot.keyClick(side.list, Key.Key_Delete)
         assert deleted.args == ["Play"]
@@ -110,7 +110,7 @@ class TestKeys:
         renamed: list[tuple[str, str]] = []
         side.rename_requested.connect(lambda chat_id, title: renamed.append((chat_id, title)))
         side.left.connect(lambda: pytest.fail("escape was about the field"))
-        side.select(Kind.CHAT, "a")
+        side.select(RowKind.CHAT, "a")
         qtbot.keyClick(side.list, Key.Key_F2)
         edit = side.list.viewport().findChild(QLineEdit)
         assert edit
@@ -121,7 +121,7 @@ class TestKeys:
         assert renamed == ([("a", "Other name")] if key == Key.Key_Return else [])
 
     def test_the_list_may_change_while_a_chat_is_renamed(self, side: Sidebar, qtbot: QtBot) -> None:
-        side.rename(Kind.CHAT, "b")
+        side.rename(RowKind.CHAT, "b")
         edit = side.list.viewport().findChild(QLineEdit)
         assert edit
         side.apply((chat("new"), chat("newer"), *CHATS), ("Work", "Play"))
@@ -132,7 +132,7 @@ class TestKeys:
 
     def test_renaming_goes_on_while_another_window_is_in_front(self, side: Sidebar, qtbot: QtBot) -> None:
         """On X11 a menu that closes is one for a moment."""
-        side.rename(Kind.CHAT, "b")
+        side.rename(RowKind.CHAT, "b")
         field = side.list.viewport().findChild(QLineEdit)
         assert field
         other = QLineEdit()
@@ -149,7 +149,7 @@ class TestKeys:
         assert renamed.args == ["b", "Other"]
 
     def test_a_folder_is_renamed_too(self, side: Sidebar, qtbot: QtBot) -> None:
-        side.rename(Kind.FOLDER, "Work")
+        side.rename(RowKind.FOLDER, "Work")
         edit = side.list.viewport().findChild(QLineEdit)
         assert edit
         with qtbot.waitSignal(side.folder_renamed) as renamed:
@@ -162,7 +162,7 @@ class TestKeys:
             qtbot.keyClick(side.list, Key.Key_Escape)
 
     def test_the_menu_key_asks_about_the_current_row(self, side: Sidebar, qtbot: QtBot) -> None:
-        side.select(Kind.CHAT, "a")
+        side.select(RowKind.CHAT, "a")
         event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(), QPoint())
         QApplication.sendEvent(side.list, event)
         with qtbot.waitSignal(side.fork_requested) as forked:
@@ -171,7 +171,7 @@ class TestKeys:
         menu_of(side).close()
 
     def test_a_row_selected_for_its_menu_alone_is_left_as_it_was(self, side: Sidebar, qtbot: QtBot) -> None:
-        place = side.list.visualRect(side.model.index_of((Kind.CHAT, "b"))).center()
+        place = side.list.visualRect(side.model.index_of((RowKind.CHAT, "b"))).center()
         reason = QContextMenuEvent.Reason.Mouse
         event = QContextMenuEvent(reason, place, side.list.viewport().mapToGlobal(place))
         qtbot.mousePress(side.list.viewport(), Qt.MouseButton.RightButton, pos=place)
@@ -205,25 +205,25 @@ class TestMouse:
     def test_a_click_opens_a_chat_and_a_folder(self, side: Sidebar, qtbot: QtBot) -> None:
         left = Qt.MouseButton.LeftButton
         with qtbot.waitSignal(side.open_requested) as opened:
-            qtbot.mouseClick(side.list.viewport(), left, pos=place_of(side, Kind.CHAT, "b"))
+            qtbot.mouseClick(side.list.viewport(), left, pos=place_of(side, RowKind.CHAT, "b"))
         assert opened.args == ["b"]
-        qtbot.mouseClick(side.list.viewport(), left, pos=place_of(side, Kind.FOLDER, "Work"))
+        qtbot.mouseClick(side.list.viewport(), left, pos=place_of(side, RowKind.FOLDER, "Work"))
         assert "Chat w" not in titles(side)
 
     def test_a_click_with_ctrl_only_selects(self, side: Sidebar, qtbot: QtBot) -> None:
         side.open_requested.connect(lambda _id: pytest.fail("it was only selected"))
         for chat_id in ("b", "c"):
-            place = place_of(side, Kind.CHAT, chat_id)
+            place = place_of(side, RowKind.CHAT, chat_id)
             modifier = Qt.KeyboardModifier.ControlModifier
             qtbot.mouseClick(side.list.viewport(), Qt.MouseButton.LeftButton, modifier, place)
         assert [row.chat_id for row in side.selected_rows()] == ["b", "c"]
 
     def test_the_menu_moves_all_selected_chats_into_a_folder(self, side: Sidebar, qtbot: QtBot) -> None:
         for chat_id in ("a", "b"):
-            index = side.model.index_of((Kind.CHAT, chat_id))
+            index = side.model.index_of((RowKind.CHAT, chat_id))
             side.list.selectionModel().select(index, QItemSelectionModel.SelectionFlag.Select)
         event = QContextMenuEvent(
-            QContextMenuEvent.Reason.Mouse, place_of(side, Kind.CHAT, "b"), side.mapToGlobal(QPoint())
+            QContextMenuEvent.Reason.Mouse, place_of(side, RowKind.CHAT, "b"), side.mapToGlobal(QPoint())
         )
         QApplication.sendEvent(side.list.viewport(), event)
         with qtbot.waitSignal(side.move_requested) as moved:
@@ -238,7 +238,7 @@ class TestMouse:
         menu_of(side).close()
 
     def test_beside_the_chats_the_menu_makes_something_new(self, side: Sidebar, qtbot: QtBot) -> None:
-        side.select(Kind.CHAT, "a")
+        side.select(RowKind.CHAT, "a")
         below = QPoint(20, side.list.viewport().height() - 2)
         event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, below, side.mapToGlobal(below))
         QApplication.sendEvent(side.list.viewport(), event)
@@ -249,14 +249,14 @@ class TestMouse:
 
 class TestDragging:
     def dragged(self, side: Sidebar, *chat_ids: str) -> QMimeData:
-        return side.model.mimeData([side.model.index_of((Kind.CHAT, chat_id)) for chat_id in chat_ids])
+        return side.model.mimeData([side.model.index_of((RowKind.CHAT, chat_id)) for chat_id in chat_ids])
 
     @pytest.mark.parametrize(
         ("kind", "key", "folder"),
-        [(Kind.FOLDER, "Play", "Play"), (Kind.CHAT, "w", "Work"), (Kind.CHAT, "a", "")],
+        [(RowKind.FOLDER, "Play", "Play"), (RowKind.CHAT, "w", "Work"), (RowKind.CHAT, "a", "")],
     )
     def test_chats_go_where_they_are_dropped(
-        self, side: Sidebar, qtbot: QtBot, kind: Kind, key: str, folder: str
+        self, side: Sidebar, qtbot: QtBot, kind: RowKind, key: str, folder: str
     ) -> None:
         data = self.dragged(side, "b", "w")
         place = side.model.index_of((kind, key))
@@ -276,7 +276,7 @@ class TestDragging:
         kinds = {
             row.kind for n, row in enumerate(side.model.rows) if side.model.flags(side.model.index(n)) & drag
         }
-        assert kinds == {Kind.CHAT}
+        assert kinds == {RowKind.CHAT}
         assert side.model.mimeTypes() == [CHATS_TYPE]
 
 
@@ -285,7 +285,7 @@ class TestMarks:
         self, side: Sidebar, qtbot: QtBot
     ) -> None:
         side.set_marks({"a": marks.IDLE, "b": marks.COMPUTING}, "a")
-        index = side.model.index_of((Kind.CHAT, "b"))
+        index = side.model.index_of((RowKind.CHAT, "b"))
         assert index.data(MARK) is marks.COMPUTING
         changed: list[int] = []
         side.model.dataChanged.connect(lambda first, _last: changed.append(first.row()))
@@ -295,18 +295,18 @@ class TestMarks:
     def test_what_is_painted_is_said(self, side: Sidebar) -> None:
         side.set_marks({"b": marks.COMPUTING, "p": marks.IDLE}, "b")
         spoken = Qt.ItemDataRole.AccessibleTextRole
-        assert side.model.index_of((Kind.CHAT, "b")).data(spoken) == "Chat b, open · computing"
-        assert side.model.index_of((Kind.CHAT, "p")).data(spoken) == "Chat p, pinned · open"
-        assert side.model.index_of((Kind.FOLDER, "Work")).data(spoken) == "Folder Work, 1 chat"
+        assert side.model.index_of((RowKind.CHAT, "b")).data(spoken) == "Chat b, open · computing"
+        assert side.model.index_of((RowKind.CHAT, "p")).data(spoken) == "Chat p, pinned · open"
+        assert side.model.index_of((RowKind.FOLDER, "Work")).data(spoken) == "Folder Work, 1 chat"
 
     def test_a_tooltip_cannot_become_html(self, side: Sidebar) -> None:
         side.apply([chat("x", title="<img src=file:///dev/zero>")], ())
-        tip = side.model.index_of((Kind.CHAT, "x")).data(Qt.ItemDataRole.ToolTipRole)
+        tip = side.model.index_of((RowKind.CHAT, "x")).data(Qt.ItemDataRole.ToolTipRole)
         assert tip == "&lt;img src=file:///dev/zero&gt;"
 
 
 def test_the_keyboard_stays_on_its_chat_when_the_list_changes(side: Sidebar) -> None:
-    side.select(Kind.CHAT, "c")
+    side.select(RowKind.CHAT, "c")
     side.apply((chat("new"), chat("newer"), *CHATS), ("Work", "Play"))
     assert side.list.currentIndex().data() == "Chat c"
 

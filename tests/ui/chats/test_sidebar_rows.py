@@ -1,7 +1,7 @@
 from datetime import UTC, date, datetime, timedelta
 
 from app.storage.list_rows import ChatSummary
-from app.ui.chats.sidebar_rows import Kind, Row, month_name, rows_of
+from app.ui.chats.sidebar_rows import RowKind, SidebarRow, month_name, rows_of
 
 TODAY = date(2026, 11, 21)
 
@@ -17,9 +17,9 @@ def chat(chat_id: str, days_ago: float = 0, title: str = "", **values: object) -
     return ChatSummary(chat_id, title or chat_id, created_at=when, updated_at=when, num_turns=1, **given)  # type: ignore[arg-type]
 
 
-def drawn(rows: list[Row]) -> list[str]:
+def drawn(rows: list[SidebarRow]) -> list[str]:
     """As a list on paper."""
-    signs = {Kind.HEADING: "{}:", Kind.FOLDER: "[{}]", Kind.CHAT: "{}"}
+    signs = {RowKind.HEADING: "{}:", RowKind.FOLDER: "[{}]", RowKind.CHAT: "{}"}
     return [signs[row.kind].format(row.text) for row in rows]
 
 
@@ -71,7 +71,7 @@ def test_pinned_ones_come_first_then_folders_with_theirs() -> None:
         "a",
         "lost",
     ]
-    assert [row.num_chats for row in rows if row.kind is Kind.FOLDER] == [2, 0]
+    assert [row.num_chats for row in rows if row.kind is RowKind.FOLDER] == [2, 0]
 
 
 def test_a_closed_folder_lists_nothing() -> None:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow
 from pytestqt.qtbot import QtBot
 
 from app.ui.commands.palette import CommandPalette, runs, spoken
-from app.ui.commands.palette_entry import Entry
+from app.ui.commands.palette_entry import PaletteEntry
 
 
 @pytest.fixture
@@ -32,8 +32,10 @@ def window(qtbot: QtBot) -> Iterator[QMainWindow]:
 
 @pytest.fixture
 def palette(window, ran: list[str]) -> CommandPalette:
-    def entry(text: str, is_enabled: bool = True) -> Entry:
-        return Entry(text, text, lambda: ran.append(text), is_enabled=is_enabled, why_disabled="Not now.")
+    def entry(text: str, is_enabled: bool = True) -> PaletteEntry:
+        return PaletteEntry(
+            text, text, lambda: ran.append(text), is_enabled=is_enabled, why_disabled="Not now."
+        )
 
     palette = CommandPalette(window)
     palette.add_source(lambda: [entry("New chat"), entry("Close chat"), entry("Stop answer", False)])
@@ -62,7 +64,7 @@ def test_typing_and_enter_run_the_best_one_after_the_focus_is_back(
 ) -> None:
     focused: list[object] = []
     palette.add_source(
-        lambda: [Entry("who", "Who has it", lambda: focused.append(QApplication.focusWidget()))]
+        lambda: [PaletteEntry("who", "Who has it", lambda: focused.append(QApplication.focusWidget()))]
     )
     palette.open_up()
     qtbot.keyClicks(palette.line, "who")
@@ -151,5 +153,5 @@ def test_what_was_typed_is_told_apart() -> None:
 
 
 def test_a_screen_reader_hears_place_keys_and_state() -> None:
-    entry = Entry("new", "New chat", lambda: None, detail="File", keys="Ctrl+T")
+    entry = PaletteEntry("new", "New chat", lambda: None, detail="File", keys="Ctrl+T")
     assert spoken(entry) == "New chat, File, Ctrl+T"

@@ -1,8 +1,8 @@
-from app.ui.commands.palette_entry import Entry, hits
+from app.ui.commands.palette_entry import PaletteEntry, hits
 
 
-def entry(text: str, **more: object) -> Entry:
-    return Entry(name=f"command {text}", text=text, run=lambda: None, **more)  # type: ignore[arg-type]
+def entry(text: str, **more: object) -> PaletteEntry:
+    return PaletteEntry(name=f"command {text}", text=text, run=lambda: None, **more)  # type: ignore[arg-type]
 
 
 NEW = entry("New chat", detail="File", keywords="chat.new Open a new chat in a new tab")

@@ -7,7 +7,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.storage.backups import Backup, Reason
+from app.storage.backups import Backup, BackupReason
 from app.system.said import said
 from app.ui.base.notices import Notices
 from app.ui.data.backups import ARE_YOU_SURE, NONE_YET, BackupsDialog
@@ -16,12 +16,12 @@ from app.ui.main_window import MainWindow
 from tests.ui.fakes import FakeWorkspace
 
 
-def backup(hour: int, reason: Reason = Reason.REGULAR, size: int = 3_145_728) -> Backup:
+def backup(hour: int, reason: BackupReason = BackupReason.REGULAR, size: int = 3_145_728) -> Backup:
     made_at = datetime(2026, 11, 21, hour, tzinfo=UTC)
     return Backup(Path(f"/b/chats-20261121-{hour:02}0000-{reason}.db"), made_at, reason, size)
 
 
-BACKUPS = (backup(14, Reason.ASKED), backup(13), backup(9, Reason.UPDATE))
+BACKUPS = (backup(14, BackupReason.ASKED), backup(13), backup(9, BackupReason.UPDATE))
 
 
 class FakeBackups(QObject):

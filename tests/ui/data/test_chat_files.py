@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import finish_all
 from app.bridge.workspace import Workspace
-from app.chats.exports.files import Form
+from app.chats.exports.files import ExportForm
 from app.protocol.request import Role
 from app.services.chat_library import ChatLibrary
 from app.services.chat_transfer import ChatTransfer
@@ -183,6 +183,6 @@ async def test_closing_the_preview_while_it_reads_stops_that(
 
 
 def test_what_was_typed_wins_over_the_filter() -> None:
-    assert file_and_form(Path("a.json"), Form.MARKDOWN) == (Path("a.json"), Form.JSON)
-    assert file_and_form(Path("a.HTML"), Form.MARKDOWN) == (Path("a.HTML"), Form.HTML)
-    assert file_and_form(Path("a.txt"), Form.MARKDOWN) == (Path("a.txt"), Form.MARKDOWN)
+    assert file_and_form(Path("a.json"), ExportForm.MARKDOWN) == (Path("a.json"), ExportForm.JSON)
+    assert file_and_form(Path("a.HTML"), ExportForm.MARKDOWN) == (Path("a.HTML"), ExportForm.HTML)
+    assert file_and_form(Path("a.txt"), ExportForm.MARKDOWN) == (Path("a.txt"), ExportForm.MARKDOWN)

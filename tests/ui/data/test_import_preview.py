@@ -9,14 +9,14 @@ from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, Turn
 from app.chats.imports.problems import Problem
-from app.chats.imports.read import Found
+from app.chats.imports.read import FoundChats
 from app.protocol.request import Role
 from app.services.chat_transfer import ImportPlan
 from app.ui.data.import_preview import MAX_LINES, MAX_NAMES, ImportPreview
 
 
-def found(title: str, num_messages: int = 2, left_out: int = 0, source: str = "ChatGPT") -> Found:
-    return Found(
+def found(title: str, num_messages: int = 2, left_out: int = 0, source: str = "ChatGPT") -> FoundChats:
+    return FoundChats(
         Chat(title=title, turns=[Turn(Role.USER, "x") for _ in range(num_messages)]), source, left_out
     )
 
@@ -116,10 +116,12 @@ def test_while_it_is_imported_nothing_can_be_clicked(preview: ImportPreview) -> 
 
 
 def test_what_else_is_left_out_is_named(preview: ImportPreview) -> None:
-    one = Found(
+    one = FoundChats(
         Chat(title="A", turns=[Turn(Role.USER, "x")]), "ChatGPT", 0, Counter({"tether_quote": 2, "poll": 1})
     )
-    other = Found(Chat(title="B", turns=[Turn(Role.USER, "x")]), "ChatGPT", 1, Counter({"tether_quote": 1}))
+    other = FoundChats(
+        Chat(title="B", turns=[Turn(Role.USER, "x")]), "ChatGPT", 1, Counter({"tether_quote": 1})
+    )
     preview.show_plan(ImportPlan((one,), (other,)))
     assert preview.left_out.text() == (
         "1 picture or other file without text is left out. "

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge import tasks
 from app.protocol.model import ModelInfo
-from app.selftest.report import TITLES, Line, Outcome, Report
+from app.selftest.report import TITLES, Outcome, Report, ReportLine
 from app.services import self_test
 from app.ui.engine.self_test import SelfTestDialog, intro_text, memory_text
 from app.ui.engine.self_test_menu import SelfTestMenu
@@ -18,7 +18,9 @@ from app.ui.main_window import MainWindow
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine
 
-LINES = tuple(Line(name, title, "asked", "the same", Outcome.PASSED, 0.5) for name, title in TITLES.items())
+LINES = tuple(
+    ReportLine(name, title, "asked", "the same", Outcome.PASSED, 0.5) for name, title in TITLES.items()
+)
 REPORT = Report("starter", "qwen3", 4096, 4, "0.3", LINES)
 FAILED = replace(LINES[3], outcome=Outcome.FAILED, seen="it was in 7 more batches")
 SKIPPED = replace(LINES[4], outcome=Outcome.SKIPPED, seen="one chat can have 64 tokens only")

@@ -16,7 +16,7 @@ from app.look.tokens import DARK, LIGHT
 from app.ui.message import code_colours
 from app.ui.message.code_block import CodeBlock, write_text_file
 from app.ui.message.markdown import parse_blocks
-from app.ui.message.passages import Kind, Passage
+from app.ui.message.passages import CopiedPassage, PassageKind
 
 LONG_LINE = "value = " + " + ".join(f"number_{n}" for n in range(60))
 
@@ -100,7 +100,7 @@ def test_a_selection_stays_while_code_is_written(frame: QWidget) -> None:
         block.text.show_selected(0, 5, is_lit=True)
         assert [mark.cursor.selectedText() for mark in block.text.extraSelections()] == ["x = 1"]
     assert block.plain_text() == "x = 1\ny = 2"
-    assert block.copied(0, 5) == [Passage(Kind.CODE, text="x = 1", info="py")]
+    assert block.copied(0, 5) == [CopiedPassage(PassageKind.CODE, text="x = 1", info="py")]
 
 
 def test_a_character_that_is_hidden_at_the_end_is_marked_at_once(frame: QWidget) -> None:

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication
 
-from app.ui.message.passages import Passage, as_html, as_markdown, as_plain, passages
+from app.ui.message.passages import CopiedPassage, as_html, as_markdown, as_plain, passages
 from app.ui.message.turn_passages import passages_of
 
 SOURCE = """\
@@ -92,7 +92,7 @@ E = mc^2
 $$"""
 
 
-def whole(source: str) -> list[Passage]:
+def whole(source: str) -> list[CopiedPassage]:
     return passages_of(source, is_markdown=True)
 
 

@@ -7,7 +7,7 @@ from app.chats.tool_use import Decision, ToolRound, ToolState, ToolUse
 from app.ui.base.frame_budget import frame_budget
 from app.ui.message.passages import as_plain
 from app.ui.message.tool_card import HEADER, ToolCard
-from app.ui.message.tool_rounds import ToolRounds
+from app.ui.message.tool_rounds import ToolRoundsView
 from app.ui.message.tool_words import ToolLabel
 
 TIME = ToolLabel("Current time", "skein")
@@ -143,7 +143,7 @@ def test_a_spinner_turns_only_while_it_can_be_seen(page: QWidget) -> None:
 
 
 def test_rounds_stand_below_each_other_and_read_in_order(page: QWidget) -> None:
-    rounds = ToolRounds(page)
+    rounds = ToolRoundsView(page)
     rounds.naming = lambda name: TIME if name == "time" else None
     done = ToolUse("1", "time", '{"zone": "UTC"}', ToolState.DONE, "noon")
     gone = ToolUse("2", "gone", "{}", ToolState.STOPPED)
@@ -167,7 +167,7 @@ def test_rounds_stand_below_each_other_and_read_in_order(page: QWidget) -> None:
 
 @pytest.mark.usefixtures("short_frames")
 def test_a_hundred_calls_are_shown_in_pieces(page: QWidget, qtbot: QtBot) -> None:
-    rounds = ToolRounds(page)
+    rounds = ToolRoundsView(page)
     rounds.show()
     rounds.height_changed.connect(lambda: rounds.arrange(600))
     uses = [ToolUse(str(number), "time", "{}", ToolState.DONE, "noon") for number in range(100)]

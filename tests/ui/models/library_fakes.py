@@ -5,7 +5,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.models.folders import Folder
-from app.models.model_file import FileKind, ModelFile, Source
+from app.models.model_file import FileKind, ModelFile, ModelSource
 from app.services.model_fits import Fitting, Taken
 from app.services.model_library import Trashed
 
@@ -22,7 +22,7 @@ def model_file(name: str, size_gib: float = 1.0, **values: object) -> ModelFile:
         "n_ctx_train": 4096,
         "has_template": True,
         "size_bytes": int(size_gib * GIB),
-        "source": Source.DOWNLOADS,
+        "source": ModelSource.DOWNLOADS,
     }
     return ModelFile(**({"path": path, "parts": (path,), "name": name} | known | values))  # type: ignore[arg-type]
 
@@ -38,7 +38,10 @@ class FakeModelLibrary(QObject):
         self.progress: tuple[int, int] | None = None
         self.in_use: frozenset[Path] = frozenset()
         self.refusal = ""
-        self.folders = (Folder(Path("/downloads"), Source.DOWNLOADS), Folder(Path("/more"), Source.FOLDER))
+        self.folders = (
+            Folder(Path("/downloads"), ModelSource.DOWNLOADS),
+            Folder(Path("/more"), ModelSource.FOLDER),
+        )
         self.num_refreshes = 0
         self.asked_to_trash: list[ModelFile] = []
         self.restored: list[Trashed] = []
@@ -46,7 +49,7 @@ class FakeModelLibrary(QObject):
 
     @property
     def num_of_others(self) -> int:
-        return sum(model.source is Source.JAN for model in self.models)
+        return sum(model.source is ModelSource.JAN for model in self.models)
 
     def become(self, *models: ModelFile) -> None:
         self.models = models

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from app.models.model_file import Source
+from app.models.model_file import ModelSource
 from app.ui.main_window import MainWindow
 from app.ui.transcript.empty_chat import EmptyChat
 from tests.fakes import model_info
@@ -11,7 +11,7 @@ from tests.ui.fakes import FakeEngine, FakeWorkspace
 from tests.ui.models.hub_fakes import FakeDownloads, FakeModelHub
 from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
 
-THEIRS = model_file("Theirs", source=Source.JAN)
+THEIRS = model_file("Theirs", source=ModelSource.JAN)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from app.models.hub import Repo
 from app.models.memory_fit import Fit
 from app.models.recommended import RECOMMENDED
 from app.services.downloads import State
-from app.services.model_hub import Found, Trouble
+from app.services.model_hub import FoundRepos, Trouble
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
 from app.ui.main_window import MainWindow
@@ -79,7 +79,7 @@ def titles(page: HubPage) -> list[str]:
 def search(page: HubPage, hub: FakeModelHub, words: str, *repos: Repo) -> None:
     page.search.setText(words)
     page.search.returnPressed.emit()
-    hub.found.emit(Found(words, repos))
+    hub.found.emit(FoundRepos(words, repos))
 
 
 def test_the_recommended_ones_come_first_with_how_they_fit(page: HubPage, hub: FakeModelHub) -> None:
@@ -147,7 +147,7 @@ def test_a_search_and_the_way_back(page: HubPage, hub: FakeModelHub) -> None:
     assert page.details.note.text() == ""  # there is none to choose
     page.search.clear()
     page.search.returnPressed.emit()
-    hub.found.emit(Found("nothing like it", (Repo("late/answer"),)))
+    hub.found.emit(FoundRepos("nothing like it", (Repo("late/answer"),)))
     assert titles(page)[0] == RECOMMENDED[0].name
 
 

@@ -4,7 +4,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.models.model_file import FileKind, Source
+from app.models.model_file import FileKind, ModelSource
 from app.services.model_fits import Taken
 from app.services.model_library import Trashed
 from app.services.preferences import Preferences
@@ -25,7 +25,7 @@ from app.ui.models.library_rows import (
 from tests.ui.models.library_fakes import GIB, FakeModelFits, FakeModelLibrary, model_file
 
 SMALL = model_file("Small", 0.5, num_params=752_000_000, licence="apache-2.0")
-LARGE = model_file("Large", 40, num_params=70_600_000_000, family="llama", source=Source.JAN)
+LARGE = model_file("Large", 40, num_params=70_600_000_000, family="llama", source=ModelSource.JAN)
 MIDDLE = model_file("Middle", 3, num_params=8_190_000_000, quantisation="Q4_K_M")
 BROKEN = model_file("Broken", kind=FileKind.DAMAGED, problem="it is not a GGUF file")
 PROJECTOR = model_file("Projector", kind=FileKind.PROJECTOR)

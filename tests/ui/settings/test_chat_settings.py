@@ -6,7 +6,7 @@ from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.bridge.parameters import Source, inherited_sampling
+from app.bridge.parameters import ParameterSource, inherited_sampling
 from app.bridge.tasks import finish_all
 from app.bridge.token_counter import TokenCount
 from app.chats.options import ChatOptions
@@ -295,4 +295,4 @@ def test_escape_closes_it_and_so_does_a_click_elsewhere(panel: ChatSettings, qtb
 
 
 def test_sources_are_those_of_the_parameters() -> None:
-    assert {source for _value, source in INHERITED.sampling.values()} == set(Source)
+    assert {source for _value, source in INHERITED.sampling.values()} == set(ParameterSource)

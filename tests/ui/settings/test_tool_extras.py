@@ -8,14 +8,14 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.bridge.tasks import finish_all
-from app.services.tools import Prompt, PromptArgument, Resource
+from app.services.tools import PromptArgument, Resource, ServerPrompt
 from app.ui.main_window import MainWindow
 from app.ui.settings.question_dialog import PageDialog, PromptDialog, QuestionDialog
 from tests.ui.fakes import FakeWorkspace
 from tests.ui.tool_fakes import FakeToolService, server
 
-REVIEW = Prompt("review", "Review", "Reviews a change.", (PromptArgument("branch", "Which", True),))
-HELLO = Prompt("hello", "", "Greets.", ())
+REVIEW = ServerPrompt("review", "Review", "Reviews a change.", (PromptArgument("branch", "Which", True),))
+HELLO = ServerPrompt("hello", "", "Greets.", ())
 NOTES = Resource("notes://today", "Today", "What is on.", "text/plain")
 
 

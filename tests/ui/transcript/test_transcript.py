@@ -24,11 +24,11 @@ from app.ui.transcript.transcript import (
     Transcript,
 )
 from app.ui.transcript.turn_actions import TurnAction, TurnMenu
-from app.ui.transcript.turn_view import Progress, TurnView
+from app.ui.transcript.turn_view import AnswerProgress, TurnView
 from app.ui.transcript.view_pool import MAX_VIEWS
 
 LONG_ANSWER = "Some **prose** of an answer that takes a few lines of the page. " * 12
-BUSY = Progress(is_busy=True)
+BUSY = AnswerProgress(is_busy=True)
 
 
 @pytest.fixture
@@ -356,7 +356,7 @@ def test_an_answer_that_ended_below_is_news(transcript: Transcript, chat: Chat, 
     transcript.verticalScrollBar().setValue(0)
     assert transcript._jump.num_unread == 0
     chat.turns[-1].state = TurnState.DONE
-    transcript.set_progress(Progress())
+    transcript.set_progress(AnswerProgress())
     transcript.mark_dirty()
     qtbot.waitUntil(lambda: transcript._jump.num_unread == 1)
 
@@ -683,7 +683,7 @@ def test_a_full_chat_that_stops_is_offered_a_rolling_window_until_it_goes_on(
 ) -> None:
     turns[-1].state, turns[-1].overflowed = TurnState.DONE, True
     turns[-1].notice = "The answer was cut off: this chat's context of 512 tokens is full."
-    transcript.set_progress(Progress(can_keep_going=True))
+    transcript.set_progress(AnswerProgress(can_keep_going=True))
     transcript.show()
     view = answer_view(transcript)
     assert view.keep_going.isVisible()
@@ -704,7 +704,7 @@ def test_nothing_is_offered_where_the_chat_rolls_already_or_is_not_full(
     transcript: Transcript, turns: list[Turn], overflowed: bool, can_keep_going: bool
 ) -> None:
     turns[-1].state, turns[-1].overflowed = TurnState.DONE, overflowed
-    transcript.set_progress(Progress(can_keep_going=can_keep_going))
+    transcript.set_progress(AnswerProgress(can_keep_going=can_keep_going))
     transcript.show()
     assert not answer_view(transcript).keep_going.isVisible()
 
@@ -801,7 +801,7 @@ def test_a_stopped_answer_at_the_end_offers_to_continue(
 def test_the_progress_of_the_engine_is_told_under_the_last_answer(transcript: Transcript) -> None:
     transcript.show()
     slot = SlotSnapshot(0, SlotState.DECODE, usage=Usage(num_generated_tokens=21, decode_s=1.0))
-    transcript.set_progress(Progress(is_busy=True, slot=slot))
+    transcript.set_progress(AnswerProgress(is_busy=True, slot=slot))
     assert answer_view(transcript).footer.text() == "◌ 20 tok/s"
 
 
