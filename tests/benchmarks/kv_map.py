@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from app.inspector.kv_map import KvMapPanel
 
-WANTED_MS = 1.0
+WANTED_MS = 5.0
 N_CTX, NUM_SEQS = 65_536, 8
 PROMPT_TOKENS = 4_000
 STEPS_A_FRAME = 10  # 100 tokens a second in each tab
