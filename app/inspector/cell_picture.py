@@ -149,7 +149,7 @@ class CellPicture:
             has_changed = bool(changed.size) or chosen != self._chosen
             self._owner_codes[changed] = codes_of(cells.holders[changed])
             if has_changed:
-                self._codes = chosen_codes(self._owner_codes, cells.holders, chosen).copy()
+                self._codes = chosen_codes(self._owner_codes, cells.holders, chosen)
         self._cells, self._chosen = cells, chosen
         if has_changed:
             self._draw()

@@ -8,10 +8,12 @@ from __future__ import annotations
 import pickle
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from io import BytesIO
 from itertools import islice
-from typing import TYPE_CHECKING, Generic, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from app.inspector.stalls import Before, Cause, causes_of
 from app.look.words import tr
@@ -19,12 +21,16 @@ from app.protocol.events import Event
 from app.protocol.lens import LensAnswer
 from app.protocol.media import MediaKind
 from app.protocol.model import ModelInfo
+from app.protocol.output import Output, Usage
 from app.protocol.report import (
     Answer,
     CellCheck,
     CellMap,
+    CellUsage,
     ChatTokens,
     Lease,
+    SlotSnapshot,
+    Span,
     StepReport,
     TokenizedText,
     TokenTexts,
@@ -216,8 +222,7 @@ class PackedSteps:
     def append(self, report: StepReport) -> None:
         self._newest.append(report)
         if len(self._newest) == NUM_UNPACKED + PER_PACK:
-            pack = [self._newest.popleft() for _ in range(PER_PACK)]
-            self.packs.append(zlib.compress(pickle.dumps(pack, pickle.HIGHEST_PROTOCOL), 1))
+            self.packs.append(_packed([self._newest.popleft() for _ in range(PER_PACK)]))
         if len(self) > self._max_steps:
             self._forget_oldest()
 
@@ -253,6 +258,24 @@ class PackedSteps:
         if self._num_left_out == PER_PACK:
             self.packs.popleft()
             self._num_left_out = 0
+
+
+def _as_call(kind: type[Any]) -> Callable[[Any], tuple[type[Any], tuple[Any, ...]]]:
+    """Has pickle write a value as a call with its fields, which takes a third of the time."""
+    values = attrgetter(*(field.name for field in fields(kind)))
+    return lambda value: (kind, values(value))
+
+
+_CALLED: tuple[type[Any], ...] = (StepReport, Output, Usage, Span, SlotSnapshot, CellUsage)
+_AS_CALLS = {kind: _as_call(kind) for kind in _CALLED}
+
+
+def _packed(reports: list[StepReport]) -> bytes:
+    buffer = BytesIO()
+    pickler = pickle.Pickler(buffer, pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = _AS_CALLS
+    pickler.dump(reports)
+    return zlib.compress(buffer.getvalue(), 1)
 
 
 @dataclass(frozen=True, slots=True)
