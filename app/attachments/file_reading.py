@@ -39,7 +39,7 @@ class FileReading:
             answer, (text,) = self._worker.ask(question, max_s=self._max_wall_s)
         except WorkerRefusedError as refusal:
             raise RefusedError(Reason(str(refusal))) from None
-        except WorkerEndedError:
+        except (WorkerEndedError, ValueError):
             raise ReadingCancelledError if self._worker.is_closed else RefusedError(Reason.LIMITS) from None
         except OSError as error:
             raise RefusedError(Reason.SYSTEM) from error

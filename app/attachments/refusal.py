@@ -20,6 +20,11 @@ class Reason(StrEnum):
     LIMITS = "limits"  # more time or memory than any good file takes
     SYSTEM = "system"  # the disk or the system failed, not the file
 
+    @classmethod
+    def _missing_(cls, _value: object) -> "Reason":
+        """What a file has made of its reader may say anything."""
+        return cls.LIMITS
+
 
 class RefusedError(Exception):
     """This file will not be attached; nothing else has happened."""

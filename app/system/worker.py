@@ -121,7 +121,7 @@ class Worker:
         if message is None:
             raise WorkerEndedError(child, is_late=time.monotonic() >= ends_at)
         if "refusal" in message[0]:
-            raise WorkerRefusedError(unpacked(message[0]["refusal"]))
+            raise WorkerRefusedError(message[0]["refusal"])
         return message
 
     def tell(self, message: dict[str, Any], *parts: bytes) -> None:
@@ -163,6 +163,8 @@ class Worker:
         with contextlib.suppress(Exception):  # it died, or says what is no message
             while True:
                 message = child.receive()
+                if "refusal" in message[0]:
+                    message[0]["refusal"] = unpacked(message[0]["refusal"])
                 if asked := self._waiting.get(message[0]["id"]):
                     asked[1].put(message)
         self._drop(child)

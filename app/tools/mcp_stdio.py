@@ -23,6 +23,8 @@ import mcp_types as types
 import psutil
 from mcp.shared.message import SessionMessage
 
+from app.system import worker
+
 log = logging.getLogger(__name__)
 
 MAX_LINE_BYTES, MAX_SKIPPED_BYTES = 16 << 20, 256 << 20
@@ -53,14 +55,9 @@ class TooLongError(Exception):
 
 def contain() -> None:
     """From here on, this process inherits what its children leave behind, and cannot fill the memory."""
-    if _libc is None:
-        return
-    import resource
-
-    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if hard == resource.RLIM_INFINITY or hard > MAX_MEMORY_BYTES:
-        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, hard))
+    if _libc is not None:
+        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        worker.limit(AS=MAX_MEMORY_BYTES)
 
 
 def kill_all() -> None:

@@ -138,7 +138,10 @@ def test_a_question_that_nobody_reads_ends_at_its_deadline(play: Callable[..., W
         one.ask({}, b"x" * 5_000_000, max_s=0.1)
 
 
-@pytest.mark.parametrize("said", ["[]", "{", '{"id": 1, "parts": [9]}', '"id"', "\\xff"])
+UNSAFE = '{"id": 1, "refusal": {"text": "{a.b}", "values": {"a": 1}}}'
+
+
+@pytest.mark.parametrize("said", ["[]", "{", '{"id": 1, "parts": [9]}', '"id"', "\\xff", UNSAFE])
 def test_what_is_no_message_ends_it(play: Callable[..., Worker], said: str) -> None:
     one = play(f"import os, time\nos.write(1, b'{said}\\n')\nos.close(1)\ntime.sleep(99)")
     with pytest.raises(WorkerEndedError):
