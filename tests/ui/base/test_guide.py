@@ -3,7 +3,7 @@ import re
 from PySide6.QtCore import QUrl
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.guide import HELP_DIR, PAGES, Guide, title_of
+from app.ui.base.help_commands import HELP_DIR, PAGES, Guide, title_of
 
 
 def test_every_page_is_in_the_list_and_can_be_read(qtbot: QtBot) -> None:
