@@ -11809,7 +11809,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Guide</source>
-        <extracomment>app/ui/base/guide.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>指南</translation>
     </message>
     <message>
@@ -12169,7 +12169,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Pages</source>
-        <extracomment>app/ui/base/guide.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>页面</translation>
     </message>
     <message>

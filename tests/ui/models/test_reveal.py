@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from app.ui.models import reveal as module
-from app.ui.models.reveal import command_for, reveal
+from app.ui.models import library_page as module
+from app.ui.models.library_page import command_for, reveal
 
 
 def test_the_file_manager_is_asked_in_each_systems_way() -> None:
