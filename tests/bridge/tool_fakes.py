@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from app.engine.chat_worker import ChatWorker
 from app.protocol.answer_format import AnswerFormat
 from app.protocol.answer_message import MessageDelta, ToolCallDelta
 from app.tools.tool import Result, Surroundings, Tool, ToolError
@@ -85,6 +86,8 @@ class FakeKit:
 
 
 class FakeReaders:
+    chat_layer = ChatWorker()  # not started before it is asked
+
     def open(self, _max_calls: int | None = None) -> FakeReader:
         return FakeReader()
 

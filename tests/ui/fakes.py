@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.sound_player import SoundPlayer
 from app.bridge.tab_row import TabRow
 from app.bridge.token_counter import TokenCount
+from app.bridge.tool_access import ToolAccess
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.chats.options import ChatOptions
@@ -372,6 +373,8 @@ class FakePresets(QObject):
 
 class FakeWorkspace(QObject):
     """Keeps open and closed chats in memory."""
+
+    tools = ToolAccess()
 
     opened = Signal(object, int)
     coming = Signal(object)

@@ -101,7 +101,7 @@ class SearchPopup(QFrame):
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps it, and forwards the arrow keys
         self.list.setMouseTracking(True)
-        self.list.setAccessibleName(tr("FoundMessages chats"))
+        self.list.setAccessibleName(tr("Found chats"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self._state.setContentsMargins(10, 0, 10, 2)

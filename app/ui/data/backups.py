@@ -20,7 +20,7 @@ from app.storage.backups import Backup, BackupReason
 
 SIZE = QSize(640, 480)
 ROW_HEIGHT = 28
-_HEADS = (mark("Created"), mark("BackupReason"), mark("Size"))
+_HEADS = (mark("Created"), mark("Reason"), mark("Size"))
 _WHY = {
     BackupReason.REGULAR: mark("Automatic"),
     BackupReason.ASKED: mark("Manual"),

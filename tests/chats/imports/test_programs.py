@@ -424,7 +424,7 @@ def test_what_chatgpt_fetched_and_hid_is_named(tmp_path: Path) -> None:
             },
         },
         {"author": tool, "content": {"content_type": "tether_quote", "url": "u", "text": "quoted"}},
-        {"author": tool, "content": "FoundChats on the web"},
+        {"author": tool, "content": "Found on the web"},
         {"author": tool, "content": {"content_type": "tether_browsing_display", "result": ""}},
         {"author": tool, "content": {"content_type": "system_error", "name": "E", "text": "failed"}},
         {"content": {"content_type": "app_pairing_content", "workspaces": ["x"]}},
