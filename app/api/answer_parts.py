@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from app.api.engine_client import EngineClient
     from app.protocol.answer_format import AnswerFormat
 
+
 LEAST_LOGPROB = -3.4028234663852886e38  # JSON has no infinity; llama-server writes this for it
 
 

@@ -19,9 +19,8 @@ from app.api.json_body import beside, is_whole_object
 from app.api.media import with_read_media
 from app.api.shelves import with_shelf
 from app.api.state import CLIENT
-from app.protocol.answer_message import AnswerMessage, MessageDelta, ToolCall
 from app.protocol.errors import PromptTooLongError, RequestError
-from app.protocol.output import Output
+from app.protocol.output import AnswerMessage, MessageDelta, Output, ToolCall
 from app.protocol.sampling import shown
 
 

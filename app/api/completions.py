@@ -13,13 +13,13 @@ from pydantic import Field
 
 from app.api.answer_parts import all_warnings, logprobs_json, timings_json, usage_json
 from app.api.answering import FINISH_REASONS, Whole, stream_answers, whole_answers
+from app.api.engine_client import EngineClient
 from app.api.errors import invalid
-from app.api.infilling import gap_tokens
 from app.api.json_body import beside, json_response
 from app.api.openai import MAX_COPIES, ChoiceChunks, ChunkFrame, OpenAiFields, limit
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
-from app.engine.infill import Gap
+from app.engine.infill import Gap, infill_tokens
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.output import Output, SampledToken
 from app.protocol.request import Request
@@ -173,3 +173,20 @@ def _logprobs(tokens: Sequence[SampledToken], num_top: int, offset: int = 0) -> 
         "text_offset": list(itertools.accumulate(map(len, texts), initial=offset))[:-1],
         "content": content,
     }
+
+
+NO_FIM_TOKENS = (
+    "Infill is not supported by this model: its vocabulary has no tokens for a gap and the text around it. "
+    "Load a code model that was trained to fill gaps."
+)
+
+
+async def gap_tokens(client: EngineClient, gap: Gap, max_tokens: int | None) -> tuple[int, ...]:
+    """The prompt for `gap`, beside which `max_tokens` have room. Raises ApiError and InvalidRequestError."""
+    model = client.model
+    if not model.fim.can_fill:
+        raise invalid(NO_FIM_TOKENS)
+    longest = model.max_sequence_tokens
+    wanted = client.defaults.max_tokens if max_tokens is None else max_tokens
+    room = longest - min(longest if wanted is None else wanted, longest // 4) - 1
+    return await client.use_prompts(lambda prompts: infill_tokens(prompts, model.fim, gap, room))

@@ -5,6 +5,7 @@ import codecs
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 from aiohttp import web
@@ -12,8 +13,25 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import from_json
 
 from app.api.errors import ApiError, from_validation, invalid
-from app.api.limits import LIMITS, Limits
 from app.protocol.json_object import MAX_COMMAS, MAX_DEPTH, check_depth, check_size
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Times in seconds. An idle connection is closed as early as one whose first headers do not come."""
+
+    num_connections: int = 512
+    max_body_bytes: int = 16 << 20  # some pictures; to read as much text holds up other threads for 80 ms
+    send_buffer_bytes: int = 64 << 10  # of the system, which else lets megabytes of an answer pile up unread
+    header_s: float = 10.0
+    body_s: float = 30.0
+    send_s: float = 30.0  # for a reader to make room for the next piece of an answer
+    linger_s: float = 1.0  # for a caller to read that its body is refused, while the body is discarded
+    stop_s: float = 0.5  # for answers to end by themselves when the server is stopped
+
+
+LIMITS = web.AppKey("limits", Limits)
+
 
 Fields = TypeVar("Fields", bound="Body")
 T = TypeVar("T")

@@ -22,11 +22,9 @@ from app.api import (
     completions,
     embeddings,
     generate,
-    health,
     llama_server,
     models,
     ollama,
-    rerank,
     responses,
     shelves,
     streams,
@@ -37,8 +35,7 @@ from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
 from app.api.guard import Guard, cross_origin_headers
-from app.api.json_body import json_response
-from app.api.limits import LIMITS, Limits
+from app.api.json_body import LIMITS, Limits, json_response
 from app.api.llama_server.slot_actions import SLOT_FOLDER
 from app.api.media import MEDIA_READER, MediaReader
 from app.api.ollama.answer import error_body as ollama_error
@@ -52,8 +49,8 @@ from app.api.state import (
     ServedShelves,
     TextEngines,
 )
-from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
+from app.protocol.request import Caller
 from app.tools.tool_box import ToolBox
 
 log = logging.getLogger(__name__)
@@ -61,7 +58,6 @@ log = logging.getLogger(__name__)
 SERVER = "Skein"
 MAX_HEADER_CHARS = 100  # of what a program says of itself
 ENDPOINTS = (
-    health,
     models,
     generate,
     completions,
@@ -70,7 +66,6 @@ ENDPOINTS = (
     anthropic,
     ollama,
     embeddings,
-    rerank,
     tools,
     shelves,
     streams,

@@ -6,8 +6,7 @@ from io import BytesIO
 from typing import Protocol
 from xml.parsers import expat
 
-from app.attachments.limits import MAX_UNPACKED_BYTES
-from app.attachments.refusal import Reason, RefusedError
+from app.attachments.refusal import MAX_UNPACKED_BYTES, Reason, RefusedError
 
 _CHUNK_BYTES = 64 << 10
 _ENCRYPTED = 0x1

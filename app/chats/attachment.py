@@ -5,9 +5,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.chats.media_json import as_object, media_of
 from app.protocol.media import Media, MediaKind
 from app.protocol.request import Message
+
+
+def valid_unicode(text: str) -> str:
+    """A paste may hold half a surrogate pair, which neither the tokenizer nor the database can encode."""
+    if text.isascii():  # known without looking
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text
+
 
 PASSAGE = "passage"  # of a file on the chat's shelf, found for this message
 _FENCES = re.compile("`{3,}")
@@ -94,3 +105,32 @@ def fenced(text: str, language: str = "") -> str:
 def _quoted(attachment: Attachment) -> str:
     label = attachment.name if attachment.kind == PASSAGE else f"File: {attachment.name}"
     return f"{label}\n{fenced(attachment.text)}"
+
+
+_SHA256 = re.compile("[0-9a-f]{64}")
+_MAX_SIDE = 1 << 20
+_MAX_SECONDS = 1e7
+
+
+def as_object(media: Media) -> dict[str, Any]:
+    figures = {"width": media.width, "height": media.height, "duration_s": media.duration_s}
+    known = {name: value for name, value in figures.items() if value}
+    return {"kind": media.kind, "sha256": media.sha256} | known
+
+
+def media_of(stored: object) -> Media | None:
+    """Without its file. None for anything that is not one."""
+    if not isinstance(stored, dict):
+        return None
+    sha256, kind = stored.get("sha256"), stored.get("kind")
+    if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256) or kind not in tuple(MediaKind):
+        return None
+    width, height = (_number(stored.get(name), _MAX_SIDE) for name in ("width", "height"))
+    duration_s = _number(stored.get("duration_s"), _MAX_SECONDS)
+    return Media(MediaKind(kind), sha256, b"", int(width), int(height), float(duration_s))
+
+
+def _number(value: object, maximum: float) -> float:
+    """0 for what is none, or out of range."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number and 0 <= value <= maximum else 0  # type: ignore[operator, return-value]

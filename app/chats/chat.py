@@ -15,8 +15,7 @@ from typing import Any
 
 from app.chats.attachment import Attachment, placed_media, with_attachments
 from app.chats.titles import NEW_CHAT, NEW_NOTEBOOK, title_of_copy
-from app.chats.tool_messages import messages_of
-from app.chats.tool_use import ToolRound
+from app.chats.tool_use import ToolRound, messages_of
 from app.protocol.output import Usage
 from app.protocol.request import Message, Overflow, Role
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from app.chats.text import valid_unicode
+from app.chats.attachment import valid_unicode
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.output import Usage
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from app.media.limits import MAX_CPU_S, MAX_FILE_BYTES, MAX_MEMORY_BYTES, MAX_WALL_S
+from app.media.sniff import MAX_CPU_S, MAX_FILE_BYTES, MAX_MEMORY_BYTES, MAX_WALL_S
 from app.protocol.media import Media, MediaKind
 from app.system.said import said
 from app.system.worker import Message, Worker, WorkerEndedError, WorkerRefusedError

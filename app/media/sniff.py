@@ -2,6 +2,21 @@
 
 from app.protocol.media import MediaKind
 
+MAX_FILE_BYTES = 50 << 20
+MAX_PIXELS = 64_000_000  # of a file: they are unpacked to be made smaller
+MAX_SHOWN_PIXELS = 12_000_000  # of what a model is shown
+MAX_SIDES = 200  # how many times longer one side may be than the other
+MAX_SOUND_S = 1800.0
+MAX_SAMPLE_RATE = 384_000
+MAX_CHANNELS = 16
+MAX_MEMORY_BYTES = 1 << 30
+MAX_CPU_S = 20
+MAX_WALL_S = 60.0  # a busy machine may take long over 20 seconds of work
+THUMBNAIL_SIDE = 320
+SOUND_RATE = 16_000  # what nearly all projectors take
+MAX_RECORDED_S = 600.0  # from the microphone
+
+
 HEAD_BYTES = 64
 _PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*")
 _SOUNDS = (b"ID3", b"fLaC", b"OggS", b"FORM", b"caff", b".snd")

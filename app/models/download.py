@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.models import hub_address, hub_trouble
-from app.models.hub_errors import DownloadError, HubError
+from app.models.hub_address import DownloadError, HubError
 from app.models.order import FileOrder, Order, OrderFolder
 from app.models.part_file import PartFile, give_name, in_thread, part_at, taken
 from app.system.said import said

@@ -3,13 +3,30 @@
 A hub on this machine may redirect to this machine, also over plain http. Pure functions. Any thread.
 """
 
+import logging
 import os
 from collections.abc import Mapping
 from urllib.parse import SplitResult, quote, urlsplit
 
-from app.models.hub_errors import HubError
-from app.system.hosts import address_of, is_this_machine
+from app.system.proxies import address_of, is_this_machine
 from app.system.said import said
+
+
+class HubError(Exception):
+    """A request to the hub failed."""
+
+
+class GatedError(HubError):
+    """Access to the model must be requested on the web page `page`."""
+
+    def __init__(self, text: str, page: str) -> None:
+        super().__init__(text)
+        self.page = page
+
+
+class DownloadError(Exception):
+    """A file could not be downloaded. It does not exist under its name."""
+
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 TOKEN_BEGINS = "hf_…"  # as every token of Hugging Face does
@@ -86,3 +103,39 @@ def _split(url: str) -> SplitResult:
     except ValueError:
         return urlsplit("")
     return parts
+
+
+log = logging.getLogger(__name__)
+
+SERVICE = "skein"
+
+
+def read_token(endpoint: str) -> str:
+    """Empty if there is no token or no keyring."""
+    from keyring import get_password
+    from keyring.errors import KeyringError
+
+    try:
+        kept = get_password(SERVICE, endpoint)
+    except (KeyringError, OSError) as error:
+        log.info("The keyring cannot be read: %s", type(error).__name__)
+        kept = None
+    return kept or (os.environ.get("HF_TOKEN", "") if endpoint == DEFAULT_ENDPOINT else "")
+
+
+def keep_token(endpoint: str, token: str) -> bool:
+    """Stores the token; an empty one deletes it. False: there is no keyring, or it is locked."""
+    from keyring import delete_password, set_password
+    from keyring.errors import KeyringError, PasswordDeleteError
+
+    try:
+        if token:
+            set_password(SERVICE, endpoint, token)
+        else:
+            delete_password(SERVICE, endpoint)
+    except PasswordDeleteError:  # there was none
+        return True
+    except (KeyringError, OSError) as error:
+        log.info("The keyring cannot be written: %s", type(error).__name__)
+        return False
+    return True

@@ -9,7 +9,7 @@ from contextlib import suppress
 from email.utils import parsedate_to_datetime
 
 from app.models import hub_address
-from app.models.hub_errors import GatedError, HubError
+from app.models.hub_address import GatedError, HubError
 from app.system.said import said
 
 

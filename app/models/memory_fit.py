@@ -20,7 +20,7 @@ from app.models.model_file import read_whole_header
 from app.protocol.errors import ModelLoadError, NoRoomYetError
 from app.protocol.load import DEFAULT_N_CTX, KvType, LoadParams, RopeScaling
 from app.protocol.model import Device, DeviceKind, MemoryNeed
-from app.system.memory import free_memory_bytes
+from app.system.machine import free_memory_bytes
 from app.system.said import said, together
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from app.models import hub_address
 from app.models.hub import HubModel, RepoContents, is_repo_id
-from app.models.hub_errors import DownloadError, HubError
+from app.models.hub_address import DownloadError, HubError
 from app.models.model_file import MAX_PARTS
 from app.system.files import replacing, sync_dir
 from app.system.said import said

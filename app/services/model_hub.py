@@ -21,13 +21,19 @@ from app.bridge.tasks import spawn
 from app.models import hub_trouble
 from app.models.gguf_header import GgufHeader, HeaderCutError, HeaderError, read_header
 from app.models.hub import Hub, Repo, RepoContents
-from app.models.hub_address import DEFAULT_ENDPOINT, endpoint_of, file_url
-from app.models.hub_errors import GatedError, HubError
-from app.models.hub_token import keep_token, read_token
+from app.models.hub_address import (
+    DEFAULT_ENDPOINT,
+    GatedError,
+    HubError,
+    endpoint_of,
+    file_url,
+    keep_token,
+    read_token,
+)
 from app.models.hub_trouble import unreachable
 from app.models.memory_fit import estimate
 from app.models.off_loop import off_loop
-from app.services.expected_room import ExpectedRoom
+from app.services.model_fits import ExpectedRoom
 from app.services.preferences import Preferences
 from app.settings.load import load_params
 from app.system.said import said

@@ -29,7 +29,7 @@ from app.settings.settings import Settings
 from app.shelves.documents import PASSAGES, attached, documents_text
 from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
-from app.shelves.room import MAX_CHARS_PER_TOKEN, PIECE_CHARS, fits, num_passages
+from app.shelves.kept_shelves import MAX_CHARS_PER_TOKEN, PIECE_CHARS, fits, num_passages
 from app.shelves.scan import Changes, Scan, changes, scan
 from app.shelves.shelf import FileState, Passage, Shelf, ShelfFile, read_shelves, write_shelves
 from app.shelves.source import ListedShelf

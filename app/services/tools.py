@@ -18,7 +18,7 @@ from PySide6.QtCore import QMetaMethod, QObject, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from app.bridge.tasks import spawn
-from app.models.hub_token import keep_token, read_token
+from app.models.hub_address import keep_token, read_token
 from app.models.off_loop import off_loop
 from app.protocol.errors import InvalidRequestError
 from app.services.preferences import Preferences
@@ -28,8 +28,7 @@ from app.tools.mcp_process import Elicitation
 from app.tools.mcp_server import McpServer, ServerInfo, Status, with_unique_names
 from app.tools.server_config import BUILT_IN, ServerConfig, check, checked_name, read_mcp_json, unique_name
 from app.tools.server_list import ListedServer, read_list, write_list
-from app.tools.tool import CallProgress, Surroundings, Tool, ToolError, text_of
-from app.tools.tool_kit import Approval
+from app.tools.tool import Approval, CallProgress, Surroundings, Tool, ToolError, text_of
 
 if TYPE_CHECKING:
     from app.services.built_in_tools import BuiltInTools

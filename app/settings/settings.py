@@ -13,8 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 from app.protocol.load import MAX_DRAFTED_TOKENS
 from app.protocol.sampling import INTEGERS, NUMBERS
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM, USUAL_APPEARANCE, Column, Motion, Theme
-from app.system.files import replacing, sync_dir
-from app.system.private_files import private_dir
+from app.system.files import private_dir, replacing, sync_dir
 
 Speed = Literal["responsive", "balanced", "throughput"]
 Overflow = Literal["stop", "rolling_window", "truncate_middle"]

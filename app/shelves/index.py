@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 from app.shelves.passages import indexed, line_of, passages, query_words
 from app.shelves.scan import Changes, name_of
 from app.shelves.shelf import FileState, Passage, Shelf, ShelfFile
-from app.system.files import Stamp
-from app.system.private_files import private_dir, private_file
+from app.system.files import Stamp, private_dir, private_file
 
 if TYPE_CHECKING:
     import numpy as np

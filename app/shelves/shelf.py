@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from app.protocol.request import SHELF
-from app.system.files import Stamp, replacing, sync_dir
-from app.system.private_files import private_dir, private_file
+from app.system.files import Stamp, private_dir, private_file, replacing, sync_dir
 
 log = logging.getLogger(__name__)
 

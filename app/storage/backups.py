@@ -16,12 +16,9 @@ from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
-from app.storage.checksum import damaged_turn_ids
-from app.storage.database import check, update
+from app.storage.database import check, damaged_turn_ids, sync_file, update, uri
 from app.storage.errors import DatabaseDamagedError, StorageError
-from app.storage.files import sync_file, uri
-from app.system.files import sync_dir
-from app.system.private_files import private_dir, private_file
+from app.system.files import private_dir, private_file, sync_dir
 from app.system.said import said
 
 log = logging.getLogger(__name__)

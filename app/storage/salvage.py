@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.storage.chat_rows import RECOVERED, index_anew
-from app.storage.checksum import checksum
-from app.storage.database import migrate, migrations, transaction
+from app.storage.database import checksum, migrate, migrations, transaction
 from app.storage.media_rows import hash_of
 from app.storage.pages import Pages, Row
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
-from app.chats.markup import without_markup
+from app.chats.titles import without_markup
 from app.chats.tool_json import rounds_of
 from app.protocol.request import Role
-from app.storage.checksum import NO_ROUNDS
+from app.storage.database import NO_ROUNDS
 
 MIN_INDEXED_CHARS = 3
 MAX_FOUND = 20_000  # characters of a tool's result

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from app.system.private_files import opener
+from app.system.files import opener
 
 MAX_BYTES = 4096
 TERMINATE_S, KILL_S = 3, 5  # that a process may take to end, asked and killed

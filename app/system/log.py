@@ -13,7 +13,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from app.system.private_files import opener, private_dir, private_file
+from app.system.files import opener, private_dir, private_file
 
 FORMAT = "%(asctime)s %(levelname)-7s %(threadName)s %(name)s: %(message)s"
 MAX_FILE_BYTES = 2_000_000

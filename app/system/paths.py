@@ -10,7 +10,7 @@ from pathlib import Path
 
 import platformdirs
 
-from app.system.private_files import private_dir as private_dir
+from app.system.files import private_dir as private_dir
 
 APP_NAME = "skein"
 

@@ -9,7 +9,20 @@ import re
 import urllib.request
 from urllib.parse import urlsplit
 
-from app.system.hosts import address_of, is_this_machine
+
+def is_this_machine(host: str) -> bool:
+    address = address_of(host)
+    return address.is_loopback if address else host == "localhost"
+
+
+def address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """None for a name."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
 
 
 def proxy_for(url: str) -> str | None:

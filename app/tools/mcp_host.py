@@ -32,7 +32,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 import app
-from app.chats.text import valid_unicode
+from app.chats.attachment import valid_unicode
 from app.protocol.json_object import check_size
 from app.system import worker
 from app.system.said import packed, said

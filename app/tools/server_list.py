@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.protocol.json_object import check_size
-from app.system.files import replacing, sync_dir
-from app.system.private_files import private_dir, private_file
+from app.system.files import private_dir, private_file, replacing, sync_dir
 from app.tools.server_config import ServerConfig, read_entry
 
 log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.api.defaults import Defaults
+from app.api.engine_client import Defaults
 from app.protocol.errors import InvalidRequestError
 from app.protocol.request import Message, Overflow, Request, Role
 from app.protocol.sampling import SamplingParams

@@ -14,12 +14,11 @@ from app.api import engine_client
 from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError
 from app.protocol import request as protocol_request
-from app.protocol.callers import Caller
 from app.protocol.commands import Abort, Command, Forget, Submit
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import CellUsage, StepReport
-from app.protocol.request import Message, Request, Role
+from app.protocol.request import Caller, Message, Request, Role
 from tests.fakes import model_info
 
 

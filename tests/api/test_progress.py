@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.api.progress import PromptProgress
+from app.api.metrics import PromptProgress
 from app.protocol.output import PrefixEnd, Usage
 from app.protocol.report import CellUsage, Lease, SlotSnapshot, SlotState, Span, StepReport
 

@@ -1,6 +1,6 @@
 import pytest
 
-from app.chats.markup import without_markup
+from app.chats.titles import without_markup
 
 
 @pytest.mark.parametrize(

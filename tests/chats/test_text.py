@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chats.text import valid_unicode
+from app.chats.attachment import valid_unicode
 
 
 @given(st.text())

@@ -1,8 +1,7 @@
 import json
 
 from app.chats.chat import Chat, Turn, TurnState
-from app.chats.tool_messages import REFUSED, STOPPED, told_result
-from app.chats.tool_use import ToolRound, ToolState, ToolUse
+from app.chats.tool_use import REFUSED, STOPPED, ToolRound, ToolState, ToolUse, told_result
 from app.protocol.request import Message, Role
 
 

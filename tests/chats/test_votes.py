@@ -1,5 +1,5 @@
+from app.chats.branches import MAX_CHARS, votes
 from app.chats.chat import Turn, TurnState
-from app.chats.votes import MAX_CHARS, votes
 from app.protocol.request import Role
 
 

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from app.models import hub, hub_address, hub_client, hub_trouble
 from app.models.hub import Hub, HubFile, models_of, quantisation_of
-from app.models.hub_errors import DownloadError, GatedError, HubError
+from app.models.hub_address import DownloadError, GatedError, HubError
 from app.models.off_loop import off_loop
 from app.models.order import order_of
 from app.system import proxies

@@ -1,7 +1,7 @@
 import pytest
 
 from app.models import hub_address
-from app.models.hub_errors import HubError
+from app.models.hub_address import HubError
 
 
 @pytest.mark.parametrize(

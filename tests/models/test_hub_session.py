@@ -2,7 +2,7 @@ import socket
 
 import pytest
 
-from app.models.hub_errors import HubError
+from app.models.hub_address import HubError
 from app.models.hub_session import _Resolver
 
 

@@ -1,6 +1,6 @@
 """Whose turn it is."""
 
-from app.protocol.callers import Caller, by_turn, owes
+from app.protocol.request import Caller, by_turn, owes
 
 A, B, C = Caller("a", "1"), Caller("a", "2"), Caller("c", "1")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QObject, QTimer, qInstallMessageHandler, qWarning
 
-from app.services.bug_reporter import BugReporter
+from app.services.diagnostics import BugReporter
 
 
 @pytest.fixture

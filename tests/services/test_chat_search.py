@@ -3,7 +3,7 @@ import asyncio
 import pytest
 from PySide6.QtCore import QObject
 
-from app.services.chat_search import ChatSearch
+from app.services.chat_library import ChatSearch
 from app.storage.errors import StorageError
 
 

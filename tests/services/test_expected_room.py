@@ -4,8 +4,8 @@ import pytest
 
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed
-from app.services import expected_room
-from app.services.expected_room import ExpectedRoom
+from app.services import model_fits
+from app.services.model_fits import ExpectedRoom
 
 MIB = 1 << 20
 
@@ -21,7 +21,7 @@ MIB = 1 << 20
 def test_what_the_model_holds_counts_as_free_while_it_is_there(
     engine, load, monkeypatch, kind, here, there, asleep
 ) -> None:
-    monkeypatch.setattr(expected_room, "free_memory_bytes", lambda: 1000 * MIB)
+    monkeypatch.setattr(model_fits, "free_memory_bytes", lambda: 1000 * MIB)
     elsewhere = MemoryNeed(weights_bytes=70 * MIB)
     load(
         "a.gguf",
@@ -38,5 +38,5 @@ def test_what_the_model_holds_counts_as_free_while_it_is_there(
 
 
 def test_without_a_model_it_is_what_is_free(engine, monkeypatch) -> None:
-    monkeypatch.setattr(expected_room, "free_memory_bytes", lambda: 1000 * MIB)
+    monkeypatch.setattr(model_fits, "free_memory_bytes", lambda: 1000 * MIB)
     assert ExpectedRoom.of(engine).total_bytes() == 1000 * MIB

@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 
 from app.models.gguf_header import HeaderError
-from app.models.hub_address import file_url
-from app.models.hub_errors import HubError
+from app.models.hub_address import HubError, file_url
 from app.models.model_file import open_header
 from app.services import model_hub
 from app.services.model_hub import read_remote_header

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.system.private_files import opener, private_dir, private_file
+from app.system.files import opener, private_dir, private_file
 
 
 def mode_of(path: Path) -> int:

@@ -12,8 +12,7 @@ from app.api.chat_answer import ChatAnswer, ChatAnswers
 from app.api.errors import ApiError
 from app.api.event_stream import NamedEventStream
 from app.api.json_body import as_json, begun_object
-from app.protocol.answer_message import ToolCall, ToolCallDelta
-from app.protocol.output import Output, Usage
+from app.protocol.output import Output, ToolCall, ToolCallDelta, Usage
 
 ERROR_TYPES = {
     401: "authentication_error",

@@ -1,4 +1,4 @@
-"""POST /completion: raw prompts of any of llama-server's forms in, their continuations out.
+"""POST /completion: raw prompts of any of llama-server's forms in, their continuations out. And POST /infill.
 
 `id_slot` is validated but has no effect: the engine searches all slots and saved chats for a prompt's prefix
 anyway. With `cache_prompt` false the whole prompt is computed anew.
@@ -11,19 +11,21 @@ import uuid
 from typing import Annotated, Any
 
 from aiohttp import web
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from app.api.answer_parts import timings_json
 from app.api.answering import Chunks, Event, Whole, stream_answers, whole_answers
+from app.api.completions import gap_tokens
 from app.api.engine_client import EngineClient, OpenAnswers
 from app.api.errors import invalid
 from app.api.json_body import Body, beside, json_response
 from app.api.llama_answer import answer_json, token_probabilities
-from app.api.llama_server.lora import Scales, require_scales
+from app.api.llama_server.status import Scales, require_scales
+from app.api.metrics import ProgressOutput
 from app.api.openai import MAX_COPIES, MaxTokens, limit
 from app.api.parameters import SamplingFields, read_sampling_fields
-from app.api.progress import ProgressOutput
 from app.api.state import CLIENT
+from app.engine.infill import Gap
 from app.protocol.output import Output
 from app.protocol.request import MAX_LOGPROBS, Request
 from app.protocol.sampling import SamplingParams
@@ -97,6 +99,7 @@ class LlamaCompletionFields(SamplingFields):
 def add_routes(router: web.UrlDispatcher) -> None:
     for path in ("/completion", "/completions"):
         router.add_post(path, completion)
+    router.add_post("/infill", infill)
 
 
 async def completion(request: web.Request) -> web.StreamResponse:
@@ -212,3 +215,38 @@ class _Chunks(Chunks):
             tokens = list(output.logprobs)
             piece["completion_probabilities"] = token_probabilities(tokens, self._fields.n_probs or 0, after)
         return piece
+
+
+MAX_FILES = 1000
+
+
+class OtherFile(Body):
+    text: str
+    filename: str = "tmp"
+
+
+class InfillFields(LlamaCompletionFields):
+    input_prefix: str
+    input_suffix: str
+    input_extra: Annotated[list[OtherFile], Field(max_length=MAX_FILES, fail_fast=True)] | None = None
+    prompt: str = ""
+    _tokens: tuple[int, ...] = PrivateAttr(())
+
+    @property
+    def gap(self) -> Gap:
+        files = tuple((file.filename, file.text) for file in self.input_extra or ())
+        return Gap(self.input_prefix, self.prompt, self.input_suffix, files)
+
+    @property
+    def prompts(self) -> list[tuple[Piece, ...]]:
+        return [self._tokens]
+
+    async def build_prompt(self, request: web.Request) -> None:
+        """Raises ApiError and InvalidRequestError."""
+        self._tokens = await gap_tokens(request.app[CLIENT], self.gap, self.num_wanted)
+
+
+async def infill(request: web.Request) -> web.StreamResponse:
+    fields = await read_sampling_fields(request, InfillFields)
+    await fields.build_prompt(request)
+    return await complete(request, fields)

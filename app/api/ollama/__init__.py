@@ -13,10 +13,10 @@ from aiohttp import web
 from app.api.answering import stream_answers
 from app.api.as_chat import as_chat, given
 from app.api.chat_answer import ChatAnswers, answer_chat
+from app.api.completions import gap_tokens
 from app.api.errors import ApiError
-from app.api.infilling import gap_tokens
 from app.api.json_body import beside, json_response, read_fields, validated
-from app.api.ollama import embed, models
+from app.api.ollama import models
 from app.api.ollama.answer import Lines, line
 from app.api.ollama.fields import OllamaChatFields, OllamaFields, OllamaGenerateFields
 from app.api.parameters import SamplingFields
@@ -31,7 +31,6 @@ CHANGES = ("pull", "push", "create", "copy", "delete", "blobs/{digest}")  # of m
 
 def add_routes(router: web.UrlDispatcher) -> None:
     models.add_routes(router)
-    embed.add_routes(router)
     router.add_post("/api/chat", chat)
     router.add_post("/api/generate", generate)
     for path in CHANGES:

@@ -12,8 +12,7 @@ from app.api.errors import ApiError
 from app.api.event_stream import LineStream
 from app.api.json_body import begun_object
 from app.api.ollama.fields import OllamaFields
-from app.protocol.answer_message import ToolCall
-from app.protocol.output import Output, Usage
+from app.protocol.output import Output, ToolCall, Usage
 
 
 def error_body(error: ApiError) -> AnyObject:

@@ -14,13 +14,12 @@ from app.api.chat_answer import ChatAnswers
 from app.api.errors import ApiError
 from app.api.event_stream import NamedEventStream
 from app.api.json_body import as_json
-from app.api.progress import ProgressOutput
+from app.api.metrics import ProgressOutput
 from app.api.responses.fields import ResponseFields
 from app.api.responses.output import OutputItems
 from app.api.responses.store import RESPONSES, Stored
 from app.api.state import CLIENT
-from app.protocol.answer_message import AnswerMessage, MessageDelta, ToolCallDelta
-from app.protocol.output import Output, Usage
+from app.protocol.output import AnswerMessage, MessageDelta, Output, ToolCallDelta, Usage
 
 REPEATED = {"reasoning", "text", "tool_choice", "tools"}  # in the response, as they were sent
 

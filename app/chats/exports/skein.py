@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from app.chats.attachment import Attachment, as_json
+from app.chats.attachment import Attachment, as_json, valid_unicode
 from app.chats.chat import Chat, Turn, TurnState
-from app.chats.sampling_json import to_json
-from app.chats.text import valid_unicode
+from app.chats.options import to_json
 from app.chats.tool_json import as_objects
 from app.protocol.output import Usage
 

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from app.chats.attachment import Attachment
-from app.chats.imports.entries import MAX_ENTRY_BYTES, entries, parse
+from app.chats.imports.entries import MAX_ENTRY_BYTES, entries, no_messages, not_readable, parse, too_large
 from app.chats.imports.media import from_parts
-from app.chats.imports.problems import no_messages, not_readable, too_large
 from app.chats.imports.sketch import (
     Kinds,
     Shape,

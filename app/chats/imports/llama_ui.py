@@ -9,9 +9,8 @@ OpenAI-like history.
 from typing import Any
 
 from app.chats.attachment import Attachment
-from app.chats.imports.entries import check_size
+from app.chats.imports.entries import bad_value, check_size
 from app.chats.imports.media import from_base64, from_parts, from_url
-from app.chats.imports.problems import bad_value
 from app.chats.imports.sketch import (
     Kinds,
     Shape,

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from app.chats.attachment import Attachment
 from app.chats.imports.sketch import MAX_NAME_CHARS, name_of
-from app.media.limits import MAX_FILE_BYTES
-from app.media.sniff import HEAD_BYTES, kind_of
+from app.media.sniff import HEAD_BYTES, MAX_FILE_BYTES, kind_of
 from app.protocol.media import Media
 
 FindFile = Callable[[str], Path | None]  # by a program's id for it

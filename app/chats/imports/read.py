@@ -21,13 +21,17 @@ from typing import Any
 
 from app.chats.chat import Chat
 from app.chats.imports import chatgpt, jan, llama_ui, lm_studio, open_webui, skein
-from app.chats.imports.entries import MAX_ENTRY_BYTES, MAX_OTHERS, Progress, entries, parse
-from app.chats.imports.problems import (
+from app.chats.imports.entries import (
+    MAX_ENTRY_BYTES,
+    MAX_OTHERS,
     BadChatError,
     NoChatsError,
     Problem,
+    Progress,
+    entries,
     no_chats,
     not_readable,
+    parse,
     too_large,
 )
 from app.chats.imports.sketch import Sketch, name_of, unread

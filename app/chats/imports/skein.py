@@ -5,11 +5,11 @@ import time
 from dataclasses import fields, replace
 from typing import Any
 
-from app.chats.attachment import Attachment
+from app.chats.attachment import Attachment, media_of
 from app.chats.chat import FIRST, Chat, Turn, TurnState
 from app.chats.exports.skein import FORMAT, VERSION
+from app.chats.imports.entries import BadChatError, bad_value, no_messages
 from app.chats.imports.media import from_base64
-from app.chats.imports.problems import BadChatError, bad_value, no_messages
 from app.chats.imports.sketch import (
     MAX_NAME_CHARS,
     Shape,
@@ -24,8 +24,7 @@ from app.chats.imports.sketch import (
     text_of,
 )
 from app.chats.imports.tree import arrange, id_from, in_tree_order, role_of
-from app.chats.media_json import media_of
-from app.chats.sampling_json import BadSamplingError, from_json
+from app.chats.options import BadSamplingError, from_json
 from app.chats.titles import MAX_TITLE_CHARS
 from app.chats.tool_json import rounds_of, tools_of
 from app.protocol.output import Usage

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from app.chats.attachment import Attachment
-from app.chats.text import valid_unicode
+from app.chats.attachment import Attachment, valid_unicode
 from app.chats.tool_use import ToolRound
 
 MAX_NAME_CHARS = 200  # of titles, models, files

@@ -8,7 +8,7 @@ import pytest
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.exports.files import ExportError, ExportForm, FileExport, FolderExport, file_name, free_name
-from app.chats.exports.words import ExportWords
+from app.chats.exports.spoken import ExportWords
 from app.chats.imports.read import read
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.output import Usage

@@ -1,7 +1,7 @@
 import pytest
 
 from app.chats.attachment import Attachment
-from app.chats.exports.media import data_url, file_name
+from app.chats.exports.spoken import data_url, media_file_name
 from app.protocol.media import Media, MediaKind
 
 
@@ -23,7 +23,7 @@ def attached(name: str, kind: str) -> Attachment:
 def test_a_file_is_called_as_it_was_with_the_ending_of_what_it_is(
     name: str, kind: str, expected: str
 ) -> None:
-    assert file_name(attached(name, kind)) == expected
+    assert media_file_name(attached(name, kind)) == expected
 
 
 def test_a_type_that_nobody_knows_is_not_written_into_a_page() -> None:
