@@ -102,8 +102,8 @@ def all_warnings(
     own: dict[str, list[str]], format_: AnswerFormat | None, at_end: Sequence[str] = ()
 ) -> dict[str, list[str]]:
     """What goes beside the answer: warnings about the request, what was asked of the answer, and its end."""
-    told = [*own.get("warnings", ()), *(map(str, format_.warnings) if format_ else ()), *at_end]
-    return {"warnings": told} if told else {}
+    warnings = [*own.get("warnings", ()), *(map(str, format_.warnings) if format_ else ()), *at_end]
+    return {"warnings": warnings} if warnings else {}
 
 
 def error_of(output: Output, client: EngineClient) -> ApiError | None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from app.api.errors import ApiError, invalid
-from app.api.json_body import Body, as_json, begun_object
+from app.api.json_body import AnyObject, Body, as_json, begun_object
 from app.api.media import base64_of, unread
 from app.api.openai import MAX_TOKENS, MAX_TOP_LOGPROBS, MaxTokens, OpenAiFields, limit
 from app.protocol.answer_format import UNLIMITED, AnswerWishes, ReasoningFormat, ToolChoice
@@ -23,7 +23,6 @@ MAX_MESSAGES = 10_000
 MAX_PARTS = 1_000  # of one message
 ROLES = {"developer": Role.SYSTEM, "function": Role.TOOL}  # OpenAI's newest and oldest words
 
-AnyObject = dict[str, Any]
 Budget = Annotated[int, Field(ge=UNLIMITED, le=MAX_TOKENS)]  # -1: as much as the answer may have
 
 

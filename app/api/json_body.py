@@ -33,6 +33,7 @@ class Limits:
 LIMITS = web.AppKey("limits", Limits)
 
 
+AnyObject = dict[str, Any]
 Fields = TypeVar("Fields", bound="Body")
 T = TypeVar("T")
 

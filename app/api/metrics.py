@@ -39,7 +39,7 @@ class Metrics:
     num_busy_slots: int = 0  # summed over the decodes
     longest: int = 0
     last: StepReport | None = None
-    told: Speeds = Speeds()  # when they were asked for last
+    scraped: Speeds = Speeds()  # when they were asked for last
 
     def note(self, report: StepReport) -> None:
         self.last = report
@@ -73,7 +73,7 @@ class Metrics:
         for name, kind, value, meaning in [*self._counters(), *self._gauges(num_deferred)]:
             lines += [f"# HELP {PREFIX}{name} {meaning}", f"# TYPE {PREFIX}{name} {kind}"]
             lines.append(f"{PREFIX}{name} {value:.10g}")
-        self.told = self._speeds
+        self.scraped = self._speeds
         return "\n".join([*lines, ""])
 
     @property
@@ -101,10 +101,10 @@ class Metrics:
             num_running = sum(slot.is_running for slot in self.last.slots)
             num_deferred += self.last.num_waiting
             num_cells, num_used = self.last.cells.num_total, self.last.cells.num_used
-        now, told = self._speeds, self.told
-        prompt_speed = _quotient(now.num_prompt_tokens - told.num_prompt_tokens, now.prompt_s - told.prompt_s)
+        now, last = self._speeds, self.scraped
+        prompt_speed = _quotient(now.num_prompt_tokens - last.num_prompt_tokens, now.prompt_s - last.prompt_s)
         decode_speed = _quotient(
-            now.num_decoded_tokens - told.num_decoded_tokens, now.decode_s - told.decode_s
+            now.num_decoded_tokens - last.num_decoded_tokens, now.decode_s - last.decode_s
         )
         busy = _quotient(self.num_busy_slots, self.num_decodes)
         gauges: list[tuple[str, float, str]] = [

@@ -106,16 +106,16 @@ class SamplingFields(Body):
     @property
     def warnings(self) -> dict[str, list[str]]:
         """What goes beside the answer: a sentence for each field that had no effect on it."""
-        told = [f"The field {shown(name)} has no effect here." for name in self._unknown] + self._left_out
-        return {"warnings": told} if told else {}
+        warnings = [f"The field {shown(name)} has no effect here." for name in self._unknown] + self._left_out
+        return {"warnings": warnings} if warnings else {}
 
     def leave_out(self, where: str, kinds: Iterable[str]) -> None:
         """Says so with the answer. To refuse them would refuse each later request of the chat, too."""
-        told = (
+        sentences = (
             f"{where}: {shown(kind)} was left out, which this server does not have."
             for kind in sorted(set(kinds))
         )
-        self._left_out += islice(told, MAX_WARNINGS)
+        self._left_out += islice(sentences, MAX_WARNINGS)
 
     @property
     def stops(self) -> tuple[str, ...]:

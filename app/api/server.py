@@ -21,7 +21,6 @@ from app.api import (
     chat_completions,
     completions,
     embeddings,
-    generate,
     llama_server,
     models,
     ollama,
@@ -59,7 +58,6 @@ SERVER = "Skein"
 MAX_HEADER_CHARS = 100  # of what a program says of itself
 ENDPOINTS = (
     models,
-    generate,
     completions,
     chat_completions,
     responses,
@@ -219,8 +217,8 @@ class ApiServer:
 def _caller(request: web.BaseRequest) -> Caller:
     """Programs are told apart by machine, name and web page."""
     address, port, *_ = (request.transport and request.transport.get_extra_info("peername")) or ("", "")
-    told = (request.headers.get(name, "")[:MAX_HEADER_CHARS] for name in ("User-Agent", "Origin"))
-    return Caller(" ".join([address, *told]), str(port))
+    names = (request.headers.get(name, "")[:MAX_HEADER_CHARS] for name in ("User-Agent", "Origin"))
+    return Caller(" ".join([address, *names]), str(port))
 
 
 ORIGIN = web.RequestKey("origin", str)

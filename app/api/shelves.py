@@ -92,5 +92,5 @@ async def _with_passages(
     found = await source.passages(shelf_id, question.content, 1, room)
     if not found:
         return messages
-    told = replace(question, content=with_attachments(question.content, found))
-    return (*messages[:last], told, *messages[last + 1 :])
+    message = replace(question, content=with_attachments(question.content, found))
+    return (*messages[:last], message, *messages[last + 1 :])

@@ -44,8 +44,8 @@ class Attachment:
 
 def as_json(attachment: Attachment) -> dict[str, Any]:
     """As it is stored and exported: without `media` where there is none, as before there were any."""
-    told: dict[str, Any] = {"name": attachment.name, "text": attachment.text, "kind": attachment.kind}
-    return told | ({"media": as_object(attachment.media)} if attachment.media else {})
+    fields: dict[str, Any] = {"name": attachment.name, "text": attachment.text, "kind": attachment.kind}
+    return fields | ({"media": as_object(attachment.media)} if attachment.media else {})
 
 
 def from_json(stored: dict[str, Any]) -> Attachment:

@@ -64,12 +64,12 @@ def _text_of(same: _Same) -> str:
 
 def _as_object(round_: ToolRound) -> dict[str, Any]:
     """Without what is empty."""
-    told = asdict(round_) | {"usage": _told(asdict(round_.usage))}
-    told["uses"] = [_told(asdict(use)) for use in round_.uses]
-    return _told(told)
+    fields = asdict(round_) | {"usage": _filled(asdict(round_.usage))}
+    fields["uses"] = [_filled(asdict(use)) for use in round_.uses]
+    return _filled(fields)
 
 
-def _told(values: dict[str, Any]) -> dict[str, Any]:
+def _filled(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in ("", 0, False, [], {}, None)}
 
 

@@ -94,10 +94,10 @@ def messages_of(round_: ToolRound) -> Iterator[Message]:
     yield Message(Role.ASSISTANT, round_.content, _as_json(fields), written=round_.text)
     for use in round_.uses:
         named = _as_json({"tool_call_id": use.id, "name": use.tool})
-        yield Message(Role.TOOL, told_result(use), named)
+        yield Message(Role.TOOL, result_for_model(use), named)
 
 
-def told_result(use: ToolUse) -> str:
+def result_for_model(use: ToolUse) -> str:
     match use.state:
         case ToolState.DONE if use.num_told is not None and use.num_told < len(use.result):
             return use.result[: use.num_told] + _rest_of(use)

@@ -261,8 +261,8 @@ class _Memory:
 
     def keep(self, found: _Found, model: ModelFile) -> None:
         if _can_be_written(str(found.path)):
-            told = replace(model, problem=to_text(model.problem))
-            self._now[str(found.path)] = _Remembered(found.stamps, told)
+            kept = replace(model, problem=to_text(model.problem))
+            self._now[str(found.path)] = _Remembered(found.stamps, kept)
 
     def keep_others(self) -> None:
         """Keeps the entries that this scan did not reach."""

@@ -202,8 +202,8 @@ class Fetch:
         if response.status == 200:  # it does not know ranges
             return 0
         span = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
-        known, told = self._etags.get(file.sha256), response.headers.get("ETag")
-        is_other = known and told and known != told
+        known, tag = self._etags.get(file.sha256), response.headers.get("ETag")
+        is_other = known and tag and known != tag
         return int(span[1]) if span and not is_other and int(span[2]) == file.size_bytes else None
 
     def _refuse(self, response: ClientResponse) -> None:

@@ -164,9 +164,9 @@ def _repo(info: Any) -> Repo:
     )
 
 
-def _count(told: Any) -> int:
+def _count(number: Any) -> int:
     """Capped, whatever the hub says."""
-    return min(max(0, int(told or 0)), MAX_COUNT)
+    return min(max(0, int(number or 0)), MAX_COUNT)
 
 
 def _licence(tags: Iterable[str]) -> str:

@@ -244,9 +244,9 @@ class ToolService(QObject):
         return str(await self._ask(name, "read_resource", uri=uri))
 
     async def prompts(self, name: str) -> tuple[ServerPrompt, ...]:
-        def prompt(told: Mapping[str, Any]) -> ServerPrompt:
-            arguments = tuple(PromptArgument(**each) for each in told["arguments"])
-            return ServerPrompt(told["name"], told["title"], told["description"], arguments)
+        def prompt(fields: Mapping[str, Any]) -> ServerPrompt:
+            arguments = tuple(PromptArgument(**each) for each in fields["arguments"])
+            return ServerPrompt(fields["name"], fields["title"], fields["description"], arguments)
 
         return tuple(map(prompt, await self._ask(name, "prompts")))
 

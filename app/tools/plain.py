@@ -35,7 +35,7 @@ def is_plain_name(name: object, max_chars: int) -> bool:
     )
 
 
-def told_name(name: str) -> str:
+def name_for_model(name: str) -> str:
     """As it may be told to a model."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64]
 

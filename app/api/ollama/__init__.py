@@ -11,7 +11,7 @@ from typing import NoReturn
 from aiohttp import web
 
 from app.api.answering import stream_answers
-from app.api.as_chat import as_chat, given
+from app.api.as_chat import as_chat, without_none
 from app.api.chat_answer import ChatAnswers, answer_chat
 from app.api.completions import gap_tokens
 from app.api.errors import ApiError
@@ -78,7 +78,9 @@ async def _answer_raw(request: web.Request, fields: OllamaGenerateFields) -> Cha
     prompt: tuple[str | int, ...] = (fields.prompt,)
     if fields.suffix:
         prompt = await gap_tokens(client, Gap(fields.prompt, "", fields.suffix), fields.max_tokens)
-    sampling = validated(fields.sampling_options | given(json_schema=fields.json_schema), SamplingFields)
+    sampling = validated(
+        fields.sampling_options | without_none(json_schema=fields.json_schema), SamplingFields
+    )
     await sampling.tokenize_biases(request)
     asked = Request(
         request_id=uuid.uuid4().hex,

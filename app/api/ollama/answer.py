@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 
 from app.api.answer_parts import all_warnings, logprobs_json
 from app.api.answering import Chunks, Event
-from app.api.as_chat import AnyObject
 from app.api.chat_answer import ChatAnswer, ChatAnswers
 from app.api.errors import ApiError
 from app.api.event_stream import LineStream
-from app.api.json_body import begun_object
+from app.api.json_body import AnyObject, begun_object
 from app.api.ollama.fields import OllamaFields
 from app.protocol.output import Output, ToolCall, Usage
 

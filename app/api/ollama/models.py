@@ -11,9 +11,8 @@ from typing import Annotated, Any
 from aiohttp import web
 from pydantic import Field
 
-from app.api.as_chat import AnyObject
 from app.api.embeddings import MAX_TEXTS, EmbeddingFields, embedder_of, name_of, one_of_each
-from app.api.json_body import Body, as_json, json_response, read_fields
+from app.api.json_body import AnyObject, Body, as_json, json_response, read_fields
 from app.api.llama_answer import sampling_json
 from app.api.ollama.answer import written
 from app.api.ollama.fields import OllamaBody

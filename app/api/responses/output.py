@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.api.answer_parts import logprobs_json
-from app.api.as_chat import AnyObject
+from app.api.json_body import AnyObject
 from app.protocol.output import MessageDelta, SampledToken, ToolCallDelta
 
 

@@ -49,8 +49,8 @@ def as_object(chat: Chat) -> dict[str, Any]:
 def _turns(chat: Chat) -> Iterator[dict[str, Any]]:
     """The shown turns first; fields with empty values are left out."""
     for turn in chat.all_turns():
-        told = {name: value for name, value in _fields(turn).items() if value not in ("", 0, False, [], {})}
-        yield {"id": turn.id, "role": turn.role, "text": turn.text} | told
+        fields = {name: value for name, value in _fields(turn).items() if value not in ("", 0, False, [], {})}
+        yield {"id": turn.id, "role": turn.role, "text": turn.text} | fields
 
 
 def _fields(turn: Turn) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def _fields(turn: Turn) -> dict[str, Any]:
 
 def _attachment(attachment: Attachment) -> dict[str, Any]:
     """With the file of a picture or a sound, if the chat was given it."""
-    told, media = as_json(attachment), attachment.media
+    fields, media = as_json(attachment), attachment.media
     if media and media.file:
-        told["media"]["file"] = base64.b64encode(media.file).decode()
-    return told
+        fields["media"]["file"] = base64.b64encode(media.file).decode()
+    return fields

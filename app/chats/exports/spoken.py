@@ -9,7 +9,7 @@ from pathlib import PurePath
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn
 from app.chats.thinking import split_thinking
-from app.chats.tool_use import ToolRound, ToolState, ToolUse, told_result
+from app.chats.tool_use import ToolRound, ToolState, ToolUse, result_for_model
 from app.protocol.request import Role
 
 
@@ -82,7 +82,7 @@ def call_title(use: ToolUse, words: ExportWords) -> str:
 
 def outcome(use: ToolUse) -> str:
     """All of the result, or why there is none."""
-    return use.result or ("" if use.state is ToolState.DONE else told_result(use))
+    return use.result or ("" if use.state is ToolState.DONE else result_for_model(use))
 
 
 # By the format as its reader calls it: the ending of a file, and its type.

@@ -105,8 +105,8 @@ def sketch(entry: dict[str, Any]) -> Sketch:
         result.unread["tool_calls"] += says(calls) and calls != "[]" and not node.rounds
         if node.role == Role.TOOL:
             call_ids[node.id] = id_of(message.get("toolCallId") or message.get("tool_call_id"))
-        told = (*items_of(message.get("extra")), *filter(_is_media, items_of(message.get("content"))))
-        result.num_left_out += len(told) - len(node.attachments)
+        files = (*items_of(message.get("extra")), *filter(_is_media, items_of(message.get("content"))))
+        result.num_left_out += len(files) - len(node.attachments)
     join_results(result.nodes, call_ids)
     _take_system_prompt(result)
     return result
