@@ -1,4 +1,7 @@
-"""POST /v1/completions: raw prompts in, their continuations out."""
+"""POST /v1/completions: raw prompts in, their continuations out. POST /generate: so, with the fewest fields.
+
+With a suffix, the prompt is what is missing between two texts.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from app.api.engine_client import EngineClient
 from app.api.errors import invalid
 from app.api.json_body import beside, json_response
 from app.api.openai import MAX_COPIES, MAX_TOKENS, ChoiceChunks, ChunkFrame, OpenAiFields, limit
-from app.api.parameters import SamplingFields, read_sampling_fields
+from app.api.parameters import SamplingFields, listed, pieces_of, read_sampling_fields
 from app.api.state import CLIENT
 from app.engine.infill import Gap, infill_tokens
 from app.engine.prompt_builder import PromptBuilder
@@ -45,8 +48,7 @@ class CompletionFields(OpenAiFields):
 
     @property
     def prompts(self) -> Prompts:
-        prompts: list[Any] = [self.prompt] if _is_one(self.prompt) else list(self.prompt)
-        return [(prompt,) if isinstance(prompt, str) else tuple(prompt) for prompt in prompts]
+        return [pieces_of(one) for one in listed(self.prompt)]
 
     def requests(self, recommended: SamplingParams, prompts: Prompts) -> list[Request]:
         """All copies of the first prompt, then those of the second."""
@@ -122,10 +124,6 @@ async def _echoes(request: web.Request, fields: CompletionFields) -> list[str]:
     client = request.app[CLIENT]
     texts = [await client.use_prompts(partial(written, prompt=prompt)) for prompt in fields.prompts]
     return [text for text in texts for _ in range(fields.num_copies)]
-
-
-def _is_one(prompt: object) -> bool:
-    return isinstance(prompt, str) or (isinstance(prompt, list) and isinstance(prompt[0], int))
 
 
 def _choice(index: int, whole: Whole, fields: CompletionFields, echo: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from app.api.answer_parts import error_of
 from app.api.engine_client import EngineClient
 from app.api.errors import invalid
 from app.api.json_body import Body, as_json, json_response, read_fields
+from app.api.parameters import Piece, Pieces, PromptObject, listed, pieces_of
 from app.api.state import CLIENT, TEXT_ENGINES, model_name
 from app.engine.embedding import TextTokenizer
 from app.engine.prompt_builder import PromptBuilder
@@ -52,8 +53,6 @@ NO_RANKING = (
 )
 
 Documents = Annotated[list[str], Field(min_length=1, max_length=MAX_TEXTS, fail_fast=True)]
-Piece = str | int
-Pieces = Annotated[list[Piece], Field(min_length=1, max_length=MAX_PIECES, fail_fast=True)]
 ONLY_RANKS = (
     "This model ranks documents: ask /v1/rerank. For embeddings start `skein serve` with another model."
 )
@@ -68,11 +67,6 @@ class EmbeddedText(Body):
 
 class ContentObject(Body):
     content: Annotated[list[EmbeddedText], Field(max_length=MAX_PIECES, fail_fast=True)]
-
-
-class PromptObject(Body):
-    prompt_string: str | Pieces
-    multimodal_data: Any = None
 
 
 OneText = str | Pieces | PromptObject | ContentObject
@@ -90,15 +84,14 @@ class EmbeddingFields(Body):
 
     @property
     def texts(self) -> list[Sequence[Piece]]:
-        """A list with a number in it is one text. Raises ApiError."""
+        """Raises ApiError."""
         given = self.content if self.input is None else self.input
         if given is None:
             raise invalid("input: Field required")
-        if isinstance(given, list) and not any(isinstance(one, int) for one in given):
-            if len(given) > MAX_TEXTS:
-                raise invalid(f"input: a request can have {MAX_TEXTS:,} texts. Send them in parts.")
-            return list(map(_pieces, given))
-        return [_pieces(given)]
+        texts = listed(given)
+        if len(texts) > MAX_TEXTS:
+            raise invalid(f"input: a request can have {MAX_TEXTS:,} texts. Send them in parts.")
+        return list(map(_pieces, texts))
 
     def finished(self, vectors: Vectors, pooling: Pooling | None) -> Vectors:
         """Cut and normalised as asked for."""
@@ -183,17 +176,10 @@ def _tokenizers(fields: EmbeddingFields, client: EngineClient, *, cuts: bool = F
     return [partial(tokenize, pieces=pieces) for pieces in texts]
 
 
-def _pieces(text: object) -> Sequence[Piece]:
-    match text:
-        case PromptObject():
-            if text.multimodal_data:
-                raise invalid("This server takes text only: leave multimodal_data out.")
-            return _pieces(text.prompt_string)
-        case ContentObject():
-            return ("".join(part.text for part in text.content),)
-        case list():
-            return text
-    return (str(text),)
+def _pieces(text: str | list[Piece] | PromptObject | ContentObject) -> Sequence[Piece]:
+    if isinstance(text, ContentObject):
+        return ("".join(part.text for part in text.content),)
+    return pieces_of(text)
 
 
 def normalised(vectors: Vectors, norm: int) -> Vectors:

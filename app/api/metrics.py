@@ -1,4 +1,7 @@
-"""What the engine has done since the server was started, as Prometheus reads it. Names are llama-server's."""
+"""What a server learns from the engine's reports: totals since its start, and how far a prompt is.
+
+Totals are written as Prometheus reads them, under llama-server's names.
+"""
 
 from __future__ import annotations
 
@@ -141,7 +144,7 @@ class ProgressOutput(Output):
 
 
 class PromptProgress:
-    """Follows one request."""
+    """The prefill of one request that asked for its progress."""
 
     def __init__(self) -> None:
         self._last: ProgressOutput | None = None

@@ -1,4 +1,4 @@
-"""/v1/models: the one model there is, by its public name."""
+"""/v1/models: the one model there is, by its public name. /health: whether all models can answer."""
 
 from __future__ import annotations
 

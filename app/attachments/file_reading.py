@@ -1,4 +1,4 @@
-"""Has one file read in a child process. Blocks, so for a thread of its own.
+"""Has one file read in a child process, as text, a picture or a sound. Blocks, so for a thread of its own.
 
 The file is never opened in this process: merely opening some files blocks forever.
 """
@@ -15,6 +15,8 @@ MAX_NAME_CHARS = 200
 
 
 class FileReading:
+    """The text of a file."""
+
     def __init__(
         self,
         path: Path,

@@ -1,4 +1,7 @@
-"""Reasons why a file's text cannot be read. The UI turns them into sentences. Any thread."""
+"""Why a file's text cannot be read, and the limits: far above any document that fits a context. Any thread.
+
+The UI turns reasons into sentences.
+"""
 
 from enum import StrEnum
 

@@ -1,4 +1,7 @@
-"""A file that is sent with a message: its text, or a picture or sound. No Qt."""
+"""A file that is sent with a message: its text, or a picture or sound. No Qt.
+
+As JSON, a picture or a sound has all but its file.
+"""
 
 import re
 from collections.abc import Callable, Iterable

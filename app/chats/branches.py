@@ -115,7 +115,7 @@ _EDGES = " \t\n.,;:!\"'`*“”‘’。！"
 
 
 def votes(answers: Iterable[Turn]) -> list[tuple[str, int]]:
-    """Each answer as it was first given, and how many gave it, the most frequent first.
+    """Short answers to one message, the most frequent first: how one was first written, and their number.
 
     Case, and signs around it, do not count. Nothing unless several have ended and all of them are short.
     """

@@ -1,4 +1,8 @@
-"""A chat's own options as one value: to be shown, changed, or saved as a preset. Any thread."""
+"""A chat's own options as one value: to be shown, changed, or saved as a preset. Any thread.
+
+Sampling options become JSON and are validated on their way back. A banned token is `false` there, as in
+llama.cpp's own API: JSON has no infinity.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields

@@ -1,4 +1,8 @@
-"""Makes a chat's title from its first message, without a model. Pure text."""
+"""A chat's title from its first message, without a model; Markdown without its marks. Pure text.
+
+Marks are removed line by line, roughly: a piece of a message may begin or end in the middle of code or
+between two marks.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""Calls of tools within an answer, and what came of them. They belong to a turn, and to the GUI thread."""
+"""Calls of tools within an answer, what came of them, and what a model reads of both.
+
+They belong to a turn, and to the GUI thread.
+"""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""What a file is, by its first bytes. Parses nothing, so any process may ask. Any thread."""
+"""What a picture or a sound is, by its first bytes, and its limits: above what a model makes use of.
+
+Parses nothing, so any process may ask. Any thread.
+"""
 
 from app.protocol.media import MediaKind
 

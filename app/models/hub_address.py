@@ -1,6 +1,9 @@
-"""Which addresses a hub may redirect to: https only, and never this machine or the local network.
+"""A hub: its address, the user's token for it, and where it may redirect to. Any thread.
 
-A hub on this machine may redirect to this machine, also over plain http. Pure functions. Any thread.
+A redirect goes to https only, and never to this machine or the local network. A hub on this machine may
+redirect to this machine, also over plain http. Tokens are in the system's keyring, never in the settings or a
+log, one for each hub, so that a mirror never gets another hub's. The keyring blocks, perhaps until the user
+has unlocked it: call it by `off_loop`.
 """
 
 import logging

@@ -1,4 +1,7 @@
-"""The output of one request, and its usage. Frozen, so any thread may hold it."""
+"""The output of one request, its usage, and the answer as its model means it, whole and in pieces.
+
+Frozen, so any thread may hold it.
+"""
 
 import uuid
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,8 @@
-"""A request to the engine. Frozen, so any thread may hold it."""
+"""A request to the engine, who asks, and whose turn it is. Frozen, so any thread may hold it.
+
+A program that asks for a thousand answers at once must not keep others from one: programs take turns, and
+within a program its connections.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence

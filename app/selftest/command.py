@@ -1,4 +1,8 @@
-"""`skein selftest`: the self-test in the terminal, without a window and without Qt."""
+"""`skein selftest`: the self-test in the terminal, or for another program. Without a window and without Qt.
+
+The other program gets JSON lines on stdout, the report last. It cancels by SIGTERM, or by closing stdin, as
+happens when the parent dies. The main thread.
+"""
 
 import argparse
 import json

@@ -273,6 +273,8 @@ MAX_HITS = 100
 
 
 class ChatSearch(QObject):
+    """Searches all messages while the user types: one search at a time, always for the newest words."""
+
     found = Signal(str, object)  # the words, tuple[SearchHit, ...]
     failed = Signal(object)  # one sentence for the user
 

@@ -1,6 +1,6 @@
-"""The diagnostics text to attach to a bug report. Contains nothing private.
+"""Bugs: exceptions that nobody caught, and the diagnostics text to attach to a report.
 
-No prompts, no answers, no keys. GUI thread.
+The text contains nothing private: no prompts, no answers, no keys. GUI thread, but for the exception hooks.
 """
 
 import asyncio
@@ -176,6 +176,8 @@ _QT_LEVELS = {
 
 
 class BugReporter(QObject):
+    """Logs unhandled exceptions and signals each to the GUI once. Any thread may call its hooks."""
+
     seen = Signal(str)  # the traceback; only the first time for each place in the program
 
     def __init__(self, parent: QObject | None = None) -> None:

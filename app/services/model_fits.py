@@ -29,7 +29,11 @@ from app.system.machine import free_memory_bytes
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRoom:
-    """This machine's free memory is queried last, when it is needed."""
+    """The memory that a model would have: what is free, plus what the present model will free.
+
+    Made on the GUI thread, which knows the engine; evaluated on any other, since it waits for other machines.
+    This machine's free memory is queried last, when it is needed.
+    """
 
     given_back_bytes: int = 0  # of this machine's memory, by unloading the present model
     gpus: tuple[Device, ...] = ()  # none before the first load, when the library was not asked

@@ -288,6 +288,8 @@ def _move_back(places: tuple[tuple[Path, Path], ...]) -> None:
 
 
 class DraftCandidates(QObject):
+    """The models of the library that can draft for one of them, found in a thread."""
+
     changed = Signal()
 
     def __init__(self, path: Path, library: ModelLibrary, parent: QObject) -> None:

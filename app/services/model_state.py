@@ -1,4 +1,4 @@
-"""Whether a model answers, is being loaded or sleeps, as one value for all who show it. GUI thread."""
+"""Whether a model answers, is being loaded or sleeps, as one value, and when it has to sleep. GUI thread."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +54,8 @@ AT_LEAST_S = 1.0
 
 
 class IdleUnload(QObject):
+    """Puts the model to sleep when it was idle for as long as the settings say."""
+
     def __init__(self, engine: ActiveEngine, preferences: Preferences, parent: QObject) -> None:
         super().__init__(parent)
         self._engine = engine

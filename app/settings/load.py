@@ -1,4 +1,7 @@
-"""The load parameters of a model, from the settings. Any thread."""
+"""The load parameters of a model: from the settings, and the projector that its folder has. Any thread.
+
+A projector lets a model see or hear; it is found by names.
+"""
 
 import re
 from collections.abc import Iterable

@@ -1,6 +1,7 @@
 """Opens the chats database: private to the user, checked, and migrated to the newest schema.
 
-One connection is the only user: it writes and checkpoints. The storage thread only.
+One connection is the only user: it writes and checkpoints. The storage thread only. Messages have checksums:
+SQLite itself does not notice a flipped bit in a text.
 """
 
 import contextlib

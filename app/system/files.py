@@ -1,6 +1,6 @@
-"""Files that are written at once: a reader finds the old one or the new one. And what tells them apart.
+"""Files that are written at once: a reader finds the old one or the new one.
 
-Any thread.
+Also what tells files apart, and private files: for the owner's eyes only, whatever the umask, also if it was open to others before. Any thread.
 """
 
 import contextlib

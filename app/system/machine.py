@@ -1,7 +1,4 @@
-"""How much memory is free for this process: what the system can give, within its control groups' limits.
-
-Any thread.
-"""
+"""What this machine has: its cores, and the memory within our control groups' limits. Any thread."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which proxy a request takes: the one that the system or the environment names. Any thread.
+"""Which proxy a host is reached by: the one that the system or the environment names. Any thread.
 
 None for this machine, and for what NO_PROXY excepts: names with all below them, addresses, networks, or "*".
 """

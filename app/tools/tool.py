@@ -1,4 +1,4 @@
-"""What a tool is: how a model is told of it, and what comes of a call."""
+"""What a tool is: how a model is told of it, which a chat may offer, and what comes of a call."""
 
 from __future__ import annotations
 
@@ -120,7 +120,11 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def read_arguments(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Raises ToolError."""
+    """The arguments of a call. Raises ToolError, which tells the model what is wrong with them.
+
+    A grammar makes most models follow the whole schema, and servers check for themselves: this finds what
+    models get wrong without one. A schema is a stranger's, so none of its patterns are tried.
+    """
     try:
         arguments = read_object(text, "The arguments")
     except InvalidRequestError as error:

@@ -1,5 +1,6 @@
-"""POST /completion: raw prompts of any of llama-server's forms in, their continuations out. And POST /infill.
+"""POST /completion: raw prompts of any of llama-server's forms in, their continuations out.
 
+POST /infill takes two texts and answers with what a code model writes between them.
 `id_slot` is validated but has no effect: the engine searches all slots and saved chats for a prompt's prefix
 anyway. With `cache_prompt` false the whole prompt is computed anew.
 """
@@ -23,7 +24,15 @@ from app.api.llama_answer import answer_json, token_probabilities
 from app.api.llama_server.status import Scales, require_scales
 from app.api.metrics import ProgressOutput
 from app.api.openai import MAX_COPIES, MaxTokens, limit
-from app.api.parameters import SamplingFields, read_sampling_fields
+from app.api.parameters import (
+    Piece,
+    Pieces,
+    PromptObject,
+    SamplingFields,
+    listed,
+    pieces_of,
+    read_sampling_fields,
+)
 from app.api.state import CLIENT
 from app.engine.infill import Gap
 from app.protocol.output import Output
@@ -32,16 +41,7 @@ from app.protocol.sampling import SamplingParams
 
 MAX_FIELDS = 100
 
-Piece = str | int
-Pieces = Annotated[list[Piece], Field(min_length=1, fail_fast=True)]
-
-
-class MediaPrompt(Body):
-    prompt_string: str | Pieces
-    multimodal_data: Any = None
-
-
-OnePrompt = str | Pieces | MediaPrompt
+OnePrompt = str | Pieces | PromptObject
 
 
 class LlamaCompletionFields(SamplingFields):
@@ -62,10 +62,7 @@ class LlamaCompletionFields(SamplingFields):
 
     @property
     def prompts(self) -> list[tuple[Piece, ...]]:
-        """A list with a number in it is one prompt, any other a list of prompts."""
-        if isinstance(self.prompt, list) and not any(isinstance(one, int) for one in self.prompt):
-            return [_pieces(one) for one in self.prompt]
-        return [_pieces(self.prompt)]
+        return [pieces_of(one) for one in listed(self.prompt)]
 
     def requests(self, recommended: SamplingParams) -> list[Request]:
         uses_cache = self.cache_prompt is not False
@@ -124,14 +121,6 @@ async def complete(request: web.Request, fields: LlamaCompletionFields) -> web.S
 def _check_slot(fields: LlamaCompletionFields, client: EngineClient) -> None:
     if fields.id_slot is not None and fields.id_slot >= client.model.n_seq_max:
         raise invalid(f"id_slot: this server has the slots 0 to {client.model.n_seq_max - 1}.")
-
-
-def _pieces(prompt: object) -> tuple[Piece, ...]:
-    if isinstance(prompt, MediaPrompt):
-        if prompt.multimodal_data:
-            raise invalid("This server takes text only: leave multimodal_data out.")
-        prompt = prompt.prompt_string
-    return tuple(prompt) if isinstance(prompt, list) else (str(prompt),)
 
 
 async def _result(

@@ -1,4 +1,7 @@
-"""What Ollama's clients ask about models: there is one, perhaps with another for embeddings beside it."""
+"""What Ollama's clients ask about models: there is one, perhaps with another for embeddings beside it.
+
+The other makes the vectors of /api/embed and the older /api/embeddings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A chat as a reader sees it: the shown turns, with speaker, thinking and answer separated. Any thread."""
+"""A chat as a reader sees it: the shown turns, with speaker, thinking and answer separated. Any thread.
+
+The labels come in the user's language from the caller. Pictures and sounds have a name, a type and data.
+"""
 
 import base64
 from collections.abc import Iterator

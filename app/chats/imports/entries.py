@@ -2,7 +2,7 @@
 
 A file is one object or a list of objects, or has one on each line. Their ends are found by counting brackets
 outside of strings, so a file of a gigabyte costs no more memory than its largest chat, and no depth makes
-Python recurse. Any thread.
+Python recurse. What cannot be taken is a `Problem`. Any thread.
 """
 
 import json
