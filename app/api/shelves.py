@@ -18,7 +18,7 @@ from app.api.state import CLIENT, SHELVES
 from app.chats.attachment import with_attachments
 from app.protocol.request import SHELF, Message, Request, Role
 from app.shelves.documents import with_text_before
-from app.shelves.source import NamedShelves
+from app.shelves.shelf import NamedShelves
 
 NO_SHELVES = (
     "shelf: this server was started without shelves (--no-shelves). Start it with them, or use the API of "

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from app.models.hub_trouble import gated, no_hub, not_found, refused, unreachable
+from app.models.hub_address import gated, no_hub, not_found, refused, unreachable
 from app.models.model_file import MAX_PARTS, SPLIT_NAME, shown
 from app.settings.load import is_projector, projector_among
 from app.system.said import said

@@ -31,8 +31,7 @@ from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
 from app.shelves.kept_shelves import MAX_CHARS_PER_TOKEN, PIECE_CHARS, fits, num_passages
 from app.shelves.scan import Changes, Scan, changes, scan
-from app.shelves.shelf import FileState, Passage, Shelf, ShelfFile, read_shelves, write_shelves
-from app.shelves.source import ListedShelf
+from app.shelves.shelf import FileState, ListedShelf, Passage, Shelf, ShelfFile, read_shelves, write_shelves
 from app.system.files import Stamp, stamp_of
 from app.system.said import said
 

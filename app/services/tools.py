@@ -26,8 +26,17 @@ from app.storage.chat_store import ChatStore
 from app.system.said import said
 from app.tools.mcp_process import Elicitation
 from app.tools.mcp_server import McpServer, ServerInfo, Status, with_unique_names
-from app.tools.server_config import BUILT_IN, ServerConfig, check, checked_name, read_mcp_json, unique_name
-from app.tools.server_list import ListedServer, read_list, write_list
+from app.tools.server_config import (
+    BUILT_IN,
+    ListedServer,
+    ServerConfig,
+    check,
+    checked_name,
+    read_list,
+    read_mcp_json,
+    unique_name,
+    write_list,
+)
 from app.tools.tool import Approval, CallProgress, Surroundings, Tool, ToolError, text_of
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from app.chats.attachment import Attachment
 from app.shelves.documents import PASSAGES, attached, documents_text
 from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
-from app.shelves.shelf import Shelf, read_shelves
-from app.shelves.source import ListedShelf
+from app.shelves.shelf import ListedShelf, Shelf, read_shelves
 
 MAX_CHARS_PER_TOKEN = 12  # a shelf with more for each token of the context does not fit it: nobody counts
 PIECE_CHARS = 32_000  # tokenized at once: some 10 ms

@@ -39,13 +39,17 @@ from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageEr
 from app.storage.list_rows import (
     TRASH_DAYS,
     ChatSummary,
+    SavedWorkspace,
+    Tabs,
     import_chats,
     purge,
     read_folders,
     read_summaries,
+    read_workspace,
     set_deleted,
     update_chat,
     write_folders,
+    write_tabs,
 )
 from app.storage.media_rows import (
     NO_THUMBNAIL,
@@ -57,7 +61,6 @@ from app.storage.media_rows import (
 )
 from app.storage.repair import finish_repair, repair
 from app.storage.search import Search, SearchHit
-from app.storage.tab_rows import SavedWorkspace, Tabs, read_workspace, write_tabs
 from app.system.said import said, together
 
 T = TypeVar("T")

@@ -1,6 +1,7 @@
 """Files that are written at once: a reader finds the old one or the new one.
 
-Also what tells files apart, and private files: for the owner's eyes only, whatever the umask, also if it was open to others before. Any thread.
+Also what tells files apart, and private ones: for the owner's eyes only, whatever the umask, also if they
+were open to others before. Any thread.
 """
 
 import contextlib
