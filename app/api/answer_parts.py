@@ -17,7 +17,7 @@ LEAST_LOGPROB = -3.4028234663852886e38  # JSON has no infinity; llama-server wri
 
 
 def usage_json(usages: Sequence[Usage], num_copies: int = 1) -> dict[str, Any]:
-    """Of all answers to a request, `num_copies` to each prompt, which is counted once."""
+    """The usage of all answers to a request: `num_copies` to each prompt, which is counted once."""
     prompts = usages[::num_copies]
     num_prompt_tokens = sum(usage.num_prompt_tokens for usage in prompts)
     num_completion_tokens = sum(usage.num_generated_tokens for usage in usages)

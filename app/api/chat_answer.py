@@ -61,7 +61,7 @@ class ChatAnswers:
     """The answers to one request. Leaving the `with` block ends what is still running."""
 
     def __init__(self, request: web.Request, outputs: OpenAnswers, max_calls: int | None = None) -> None:
-        """Of each answer, at most `max_calls` calls of tools are told."""
+        """At most `max_calls` calls of tools are passed on from each answer."""
         self.outputs = outputs
         self.answers = [ChatAnswer() for _request in outputs.requests]
         self._request = request

@@ -117,7 +117,7 @@ class MessageFields(Body):
             fields["tool_calls"] = [_call_for_template(call) for call in self.tool_calls]
         given = {name: value for name, value in fields.items() if value is not None}
         role = ROLES.get(self.role) or Role(self.role)
-        # As llama-server joins them where it goes on with a message, and where it does not.
+        # llama-server joins parts so where it goes on with a message, and where it does not.
         text, media = self._content("\n\n" if is_last and role is Role.ASSISTANT else "\n")
         return Message(role, text, as_json(given) if given else "", media=media)
 
@@ -309,7 +309,7 @@ class ChatFields(OpenAiFields):
         return found
 
     def _goes_on(self) -> bool | str:
-        """As in llama-server, an assistant message at the end is the beginning of the answer."""
+        """An assistant message at the end is the beginning of the answer, as in llama-server."""
         if self.add_generation_prompt and self.continue_final_message:
             raise invalid("add_generation_prompt and continue_final_message exclude each other.")
         roles = [one.role for one in self.messages]

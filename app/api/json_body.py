@@ -66,7 +66,7 @@ async def read_fields(request: web.Request, kind: type[Fields]) -> Fields:
 
 
 async def beside(request: web.Request, work: Callable[[], T]) -> T:
-    """What `work` makes of a body that was read. Of a large one on a thread: the loop serves others, too."""
+    """What `work` makes of a body that was read. A large one takes a thread: the loop serves others, too."""
     is_large = len(await request.read()) > MAX_BYTES_AT_ONCE
     return await asyncio.to_thread(work) if is_large else work()
 

@@ -94,7 +94,7 @@ async def prompt_text(request: web.Request, asked: Request) -> str:
 
 
 async def answer_json(request: web.Request, answers: OpenAnswers, index: int, whole: Whole) -> dict[str, Any]:
-    """Of an answer that has ended. With `content` and `tokens` of all of it."""
+    """The body of an answer that has ended, with all of its `content` and `tokens`."""
     asked = answers.requests[index]
     usage = whole.usage
     return {

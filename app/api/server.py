@@ -95,7 +95,7 @@ class ApiServer:
     ) -> None:
         """Several hosts have commas between them, and need a port. `port` 0 takes a free one.
 
-        Those that are allowed are patterns of `settings.api_access`.
+        Allowed origins and hosts are patterns of `settings.api_access`.
         """
         self._client = client
         # "localhost" could be two sockets, and a free port of one is not one of the other.

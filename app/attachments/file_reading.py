@@ -69,7 +69,7 @@ class ReadFile:
 
 
 class AnyReading:
-    """Of a path; or of the bytes of a picture or a sound, which have no name of their own."""
+    """Reads a path, or the bytes of a picture or a sound, which have no name of their own."""
 
     def __init__(self, source: Path | bytes, name: str = "") -> None:
         self.name = name if isinstance(source, bytes) else valid_unicode(source.name)[-MAX_NAME_CHARS:]
@@ -96,5 +96,5 @@ class AnyReading:
 
 
 def without_file(attachment: Attachment) -> Attachment:
-    """As a chat holds it."""
+    """What a chat holds of it."""
     return replace(attachment, media=attachment.media and replace(attachment.media, file=b""))

@@ -58,7 +58,7 @@ class Package:
 
 
 class ElementFinder:
-    """Collects these attributes of each such element. Of two with the same name the last counts."""
+    """Collects these attributes of each such element. The last counts of two with the same name."""
 
     def __init__(self, element: str, *attributes: str) -> None:
         self._element, self._attributes = element, attributes

@@ -1,6 +1,6 @@
 """A file that is sent with a message: its text, or a picture or sound. No Qt.
 
-As JSON, a picture or a sound has all but its file.
+A picture or a sound becomes JSON without its file.
 """
 
 import re
@@ -46,7 +46,7 @@ class Attachment:
 
 
 def as_json(attachment: Attachment) -> dict[str, Any]:
-    """As it is stored and exported: without `media` where there is none, as before there were any."""
+    """The stored and exported form: without `media` where there is none, as before there were any."""
     fields: dict[str, Any] = {"name": attachment.name, "text": attachment.text, "kind": attachment.kind}
     return fields | ({"media": as_object(attachment.media)} if attachment.media else {})
 
@@ -99,7 +99,7 @@ def with_attachments(text: str, attachments: Iterable[Attachment]) -> str:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """As a Markdown code block, in a fence that no fence inside can end."""
+    """A Markdown code block, in a fence that no fence inside can end."""
     longest = max((len(fence) for fence in _FENCES.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"

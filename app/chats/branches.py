@@ -31,9 +31,6 @@ class Branch:
     def turn(self) -> Turn:
         return self.places[0][1]
 
-    def turn_in(self, chat_id: str) -> Turn | None:
-        return next((turn for place, turn in self.places if place == chat_id), None)
-
 
 @dataclass(slots=True, eq=False)
 class _Node:

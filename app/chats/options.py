@@ -81,7 +81,7 @@ def _check_together(sampling: dict[str, Any]) -> None:
 
 
 def frozen(name: str, value: Any) -> Any:
-    """As SamplingParams has it: JSON knows no tuples, and writes 40.0 where somebody meant 40."""
+    """The value that SamplingParams takes: JSON knows no tuples, and writes 40.0 where somebody meant 40."""
     if isinstance(value, float) and value.is_integer() and (name in INTEGERS or name == "seed"):
         return int(value)
     if name == "logit_bias" and isinstance(value, list | tuple):

@@ -152,7 +152,7 @@ def _from_skein(stored: Mapping[str, Any], stem: str) -> Preset:
     return Preset(name_of(stored.get("name")) or stem, options)
 
 
-# Settings of LM Studio by their keys. Those with a check box are {"checked": …, "value": …}.
+# Settings of LM Studio by their keys. A setting with a check box is {"checked": …, "value": …}.
 _LM_STUDIO = {
     "llm.prediction.temperature": "temperature",
     "llm.prediction.topKSampling": "top_k",

@@ -21,7 +21,7 @@ _HALF = re.compile(
 
 
 def without_markup(text: str) -> str:
-    """As many lines as have words. Items keep a mark, and cells a point between them."""
+    """The lines that have words. Items keep a mark, and cells a point between them."""
     lines = (_unmarked(line) for line in without_marks(text).split("\n") if not _is_only_marks(line))
     return "\n".join(filter(str.strip, lines))
 
@@ -111,7 +111,7 @@ def _first_sentence(line: str) -> str:
 
 
 def _first_code(text: str) -> str:
-    """Of a message that is nothing but code, or nothing but a greeting."""
+    """The title of a message that is nothing but code, or nothing but a greeting."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
     return next((line for line in lines if line and not line.startswith(("```", "~~~"))), "")
 

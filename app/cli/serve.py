@@ -324,7 +324,7 @@ class _Served:
 
 
 class _Shelves:
-    """Those of the window, as far as it has read them, with the models that it searches them with."""
+    """The window's shelves, as far as it has read them, with the models that it searches them with."""
 
     def __init__(self, client: EngineClient, options: argparse.Namespace) -> None:
         settings = Settings() if options.no_settings else Settings.load(paths.settings_file())

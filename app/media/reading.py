@@ -43,7 +43,7 @@ class ReadMedia:
 
 
 class MediaReading:
-    """Of one file, by its path or its content."""
+    """Reads one file, by its path or its content."""
 
     def __init__(self, source: Path | bytes, max_memory_bytes: int = MAX_MEMORY_BYTES) -> None:
         self._source = source

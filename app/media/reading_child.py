@@ -105,7 +105,7 @@ def opened_picture(content: bytes) -> Image.Image:
 
 
 def shown(image: Image.Image) -> Image.Image:
-    """As a model is shown it: upright, RGB, its first frame, on white where it is transparent."""
+    """What a model is shown: upright, RGB, the first frame, on white where it is transparent."""
     side = int((MAX_SHOWN_PIXELS * max(image.size) / min(image.size)) ** 0.5)
     image.draft("RGB", (side, side))  # a JPEG is unpacked no larger than needed
     image.load()

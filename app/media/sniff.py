@@ -30,7 +30,7 @@ _MPEG_LAYER_3 = (0xFA, 0xFB, 0xF2, 0xF3, 0xE2, 0xE3)
 
 
 def kind_of(head: bytes) -> MediaKind | None:
-    """Of a file that begins so; None for any other. That it can be read is not said."""
+    """The kind of a file that begins so; None for any other. Whether it can be read is not said."""
     if head.startswith(_PICTURES) or _is_bitmap(head) or _riff(head) == b"WEBP":
         return MediaKind.PICTURE
     if head.startswith(_SOUNDS) or _riff(head) == b"WAVE" or _is_mp3(head):

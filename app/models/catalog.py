@@ -137,7 +137,7 @@ def _model_files(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _listings(root: Path) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
-    """Of `root` and the folders in it, those further up first."""
+    """The entries of `root` and of the folders in it, those further up first."""
     pending, seen, room = deque([(root, 0)]), set[tuple[int, int]](), MAX_ENTRIES
     while pending:
         folder, depth = pending.popleft()

@@ -136,12 +136,12 @@ class Hub:
 
 
 def is_repo_id(text: str) -> bool:
-    """As "owner/name"."""
+    """The form is "owner/name"."""
     return re.fullmatch(r"[\w-][\w.-]{0,95}/[\w-][\w.-]{0,95}", text, re.ASCII) is not None
 
 
 def quantisation_of(name: str) -> str:
-    """As the name of a file says; empty where it does not."""
+    """What the name of a file says; empty where it does not."""
     found = _QUANTISATION.search(name.removesuffix(".gguf"))
     return found[1].upper().replace("FP16", "F16").replace("FP32", "F32") if found else ""
 

@@ -181,7 +181,7 @@ def _plan(context: ContextNeed, beside: MemoryNeed, room: Room, num_there: int) 
 
 
 def _need_beside(header: GgufHeader, params: LoadParams) -> MemoryNeed:
-    """Of the draft model and the projector, which go to the first GPU if there is one.
+    """The need of the draft model and the projector, which go to the first GPU if there is one.
 
     Nothing if unreadable: the library reports the error.
     """

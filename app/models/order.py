@@ -151,7 +151,7 @@ class OrderFolder:
         return etags
 
     def make(self) -> None:
-        """As `begin`, without the note."""
+        """Like `begin`, without the note."""
         self._folder.mkdir(parents=True, exist_ok=True)
         for path in (self._partial, self.home.parent, self.home):
             path.mkdir(exist_ok=True)

@@ -203,7 +203,7 @@ class Output:
 class Embedded(Output):
     """The vectors of a text: shape (1, n_embd), or a row for each token where nothing is pooled.
 
-    Of a query with a document, by a reranker: shape (1, 1).
+    A reranker's is that of a query with a document: shape (1, 1).
     """
 
     vectors: Floats | None = None

@@ -46,7 +46,7 @@ def owes(rich: Caller, poor: Caller, served: Iterable[Caller]) -> bool:
 
 
 def _taking_turns(waiting: Sequence[T], served: Iterable[Hashable], name: Callable[[T], Hashable]) -> list[T]:
-    """The first of each name, then the second of each, and so on. Those served count as the first ones."""
+    """The first of each name, then the second of each, and so on. The served count as the first ones."""
     counts = Counter(served)
     turns = []
     for one in waiting:

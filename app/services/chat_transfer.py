@@ -55,7 +55,7 @@ class ImportPlan:
 
     @cached_property
     def num_messages(self) -> int:
-        """Of the new ones."""
+        """The messages of the new chats."""
         return sum(found.num_messages for found in self.new)
 
     @cached_property
@@ -108,7 +108,7 @@ class ChatTransfer(QObject):
     async def export_chats(
         self, chat_ids: Sequence[str], path: Path, form: ExportForm, words: ExportWords
     ) -> int:
-        """As `export_all`, of these."""
+        """Like `export_all`, for these chats."""
         export: Export
         if form is ExportForm.JSON:
             export = await asyncio.to_thread(FileExport, path, form, words, is_list=True)

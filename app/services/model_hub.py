@@ -94,7 +94,7 @@ class ModelHub(QObject):
 
     @property
     def has_token(self) -> bool:
-        """As far as known: the keyring is not read before the first query."""
+        """Whether a token is known: the keyring is not read before the first query."""
         return bool(self._tokens.get(self.endpoint))
 
     def measure(self) -> None:

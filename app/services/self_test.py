@@ -150,7 +150,7 @@ def free_memory() -> int:
 
 
 def save(report: Report, path: Path) -> None:
-    """As text if its name ends so, else as JSON. The old file stays until the new one is complete.
+    """The report is text if the name ends so, else JSON. The old file stays until the new one is complete.
 
     Raises OSError. Any thread.
     """

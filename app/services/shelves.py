@@ -108,7 +108,7 @@ class ShelfService(QObject):
 
     @property
     def chat_ids(self) -> tuple[str, ...]:
-        """Of the shelves' own sequences."""
+        """The ids of the shelves' own sequences."""
         return tuple(state.shelf.chat_id for state in self.states)
 
     async def start(self) -> None:
@@ -321,7 +321,7 @@ class ShelfService(QObject):
         return found.seconds
 
     async def _read_waiting(self, shelf: Shelf, found: Scan) -> bool:
-        """Those that nobody writes to any more. False: there were none."""
+        """Reads the files that nobody writes to any more. False: there were none."""
         before = self._last_stamps.get(shelf.id, {})
         due = [
             one

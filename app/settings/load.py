@@ -23,7 +23,7 @@ _NO_NAMES = {"", "model"}
 
 
 def is_projector(name: str) -> bool:
-    """As all programs name them: mmproj-….gguf, ….mmproj-f16.gguf."""
+    """All programs name them so: mmproj-….gguf, ….mmproj-f16.gguf."""
     return name.lower().endswith(SUFFIX) and _MARK.search(name[: -len(SUFFIX)]) is not None
 
 
@@ -47,7 +47,7 @@ def _found(model: Path, _changed_at: int) -> Path | None:
 
 
 def projector_among(names: Iterable[str], model: str) -> str | None:
-    """Of the files of a folder: one with the model's name, else a nameless one beside one model alone."""
+    """The file of a folder with the model's name, else a nameless one beside one model alone."""
     all_names = list(names)
     projectors = [name for name in all_names if is_projector(name)]
     named = [name for name in projectors if _names(name, model)]

@@ -141,7 +141,7 @@ class Settings(BaseModel):
     shelf_embedder: Path | None = None  # a GGUF whose vectors shelves are searched by, besides words
     shelf_reranker: Path | None = None  # a GGUF that sorts what was found
     max_tool_share: Annotated[int, Field(ge=1, le=100)] = 25  # % of the context; more are listed by name only
-    # Of one result, in tokens; the model fetches the rest in parts.
+    # The most of one result, in tokens; the model fetches the rest in parts.
     max_tool_result_tokens: Annotated[int, Field(ge=100, le=2**20)] = 4000
     temperature: Annotated[float, _sampled("temperature")] | None = None
     top_k: Annotated[int, Field(ge=INTEGERS["top_k"][0], le=INTEGERS["top_k"][1])] | None = None

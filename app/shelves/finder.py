@@ -233,7 +233,7 @@ K = 60  # how little a place at the very top counts more than the next ones; the
 
 
 def fused(rankings: Sequence[tuple[float, Sequence[int]]]) -> tuple[int, ...]:
-    """Of weights and orders. The best first; of equals the one that comes first in an earlier order."""
+    """Joins orders by weight, the best first; among equals the one that comes first in an earlier order."""
     scores: dict[int, float] = {}
     for weight, ranking in rankings:
         for place, one in enumerate(ranking, 1):

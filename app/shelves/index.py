@@ -293,7 +293,7 @@ def _put(connection: sqlite3.Connection, shelf_id: str, number: int, text: str) 
 
 
 def _add_passages(connection: sqlite3.Connection, shelf_id: str, number: int) -> None:
-    """Of a file that is there."""
+    """Indexes the passages of a file that is there."""
     for name, text in _name_and_text(connection, shelf_id, number):
         for start, end in passages(text):
             passage = text[start:end]

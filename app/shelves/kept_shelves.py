@@ -29,7 +29,7 @@ def fits(num_tokens: int | None, room: int, max_share: int) -> bool:
 
 
 def num_passages(room: int) -> int:
-    """Of one message."""
+    """How many passages one message gets."""
     return max(1, min(MAX_PASSAGES, int(room * PASSAGES_SHARE) // PASSAGE_TOKENS))
 
 

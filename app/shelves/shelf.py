@@ -1,4 +1,4 @@
-"""A shelf, the list of all of them in a private file of the user's, and what a chat may ask of them. Any thread.
+"""A shelf, the private file that lists all of them, and what a chat may ask of them. Any thread.
 
 Whoever knows the shelves implements `ShelfSource`; a chat's loop calls it.
 """
@@ -32,7 +32,7 @@ class Shelf:
 
     @property
     def chat_id(self) -> str:
-        """Of its own sequence, as the engine knows it."""
+        """The id of its own sequence, as the engine knows it."""
         return f"{SHELF}{self.id}"
 
 
@@ -147,7 +147,7 @@ class NamedShelves(ShelfSource, Protocol):
         ...
 
     def id_of(self, name: str) -> str | None:
-        """Of the first shelf with this name or id."""
+        """The id of the first shelf with this name or id."""
         ...
 
     def listed(self) -> tuple[ListedShelf, ...]: ...

@@ -144,7 +144,7 @@ def _has_more(text: str, rounds: str, turn: Turn) -> bool:
 
 
 def _progress(text: str, rounds: Sequence[ToolRound]) -> tuple[int, ...]:
-    """Of an answer; what was written later is never less."""
+    """The order of states of an answer; what was written later is never less."""
     last = rounds[-1] if rounds else ToolRound()
     size = sum(len(use.arguments) + len(use.result) for use in last.uses)
     return len(rounds), len(last.text), size, len(text)

@@ -354,7 +354,7 @@ def checksum(
 
 
 def damaged_turn_ids(connection: sqlite3.Connection) -> list[str]:
-    """Of all chats. Without checksums, as in old databases, none count as damaged."""
+    """The damaged turns of all chats: none where there are no checksums, as in old databases."""
     columns = {row[1] for row in connection.execute("PRAGMA table_info(turns)")}
     if "checksum" not in columns:
         return []

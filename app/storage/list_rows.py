@@ -27,7 +27,7 @@ TRASH_DAYS = 30  # that deleted chats are kept
 
 
 def read_summaries(connection: sqlite3.Connection, is_deleted: bool = False) -> tuple[ChatSummary, ...]:
-    """Of the chats, or of the trash: the most recently written or deleted ones first."""
+    """The chats, or the trash: the most recently written or deleted ones first."""
     rows = connection.execute(
         "SELECT id, CASE title WHEN '' THEN auto_title ELSE title END, folder, is_pinned, created_at, "
         "updated_at, (SELECT count(*) FROM turns WHERE chat_id = chats.id) FROM chats "

@@ -104,7 +104,7 @@ def _column(name: str, kind: str, is_required: int, default: str | None, key: in
 
 
 def _insert(connection: sqlite3.Connection, shape: _Shape, row: Row) -> None:
-    """Of two rows of a message the one with more text wins: the other is from an old page."""
+    """The row of a message with more text wins: the other is from an old page."""
     names = [column.name for column in shape.columns[: len(row)]]
     words = [name for name in ("text", "rounds", "draft") if name in names]
     sizes = ((f"length(excluded.{name})", f"length({shape.table}.{name})") for name in words)

@@ -52,7 +52,7 @@ class SearchHit:
 class Search:
     """For messages with all words of a text. Words in quotes must be adjacent.
 
-    Of more than `limit`, those written to the database last are found: that is indexed, the date is not.
+    Beyond `limit`, messages written to the database last are found: that is indexed, the date is not.
     """
 
     def __init__(self, text: str, limit: int) -> None:
@@ -170,7 +170,7 @@ def excerpt(text: str, words: Sequence[str], *, is_markdown: bool = False) -> st
 
 
 def _lower(text: str) -> str:
-    """As long as `text`: this is the only letter that becomes two."""
+    """The same length as `text`: this is the only letter that becomes two."""
     return text.replace("İ", "i").lower()
 
 

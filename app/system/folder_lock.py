@@ -105,7 +105,7 @@ class FolderLock:
 
 
 def _host_name() -> str:
-    """As `socket.gethostname` tells it, whose module takes 4 ms: the first paint would wait for that."""
+    """What `socket.gethostname` returns; its module takes 4 ms, for which the first paint would wait."""
     if hasattr(os, "uname"):
         return os.uname().nodename
     import socket

@@ -55,7 +55,7 @@ class RecentLines(logging.Handler):
         self._lines.append((self._num_lines, record.levelno, self.format(record)))
 
     def since(self, number: int) -> list[Line]:
-        """Those after line `number`, oldest first; 0: all that are kept."""
+        """The lines after line `number`, oldest first; 0: all that are kept."""
         with self.lock or contextlib.nullcontext():
             return [Line(*line) for line in self._lines if line[0] > number]
 

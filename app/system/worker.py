@@ -138,12 +138,12 @@ class Worker:
             self._drop(child)
 
     def end(self) -> None:
-        """As `kill`, for good."""
+        """Like `kill`, for good."""
         self.is_closed = True
         self.kill()
 
     def close(self) -> None:
-        """As `end`; returns when it is gone."""
+        """Like `end`; returns when it is gone."""
         self.end()
         for listener in self._listeners:
             listener.join()

@@ -66,7 +66,7 @@ class Host:
         self._server: ServerProcess | None = None
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """Of the parent, once `run` is at work."""
+        """Takes a message of the parent, once `run` is at work."""
         if "do" in message:
             task = asyncio.ensure_future(self._answer(message))
             self._tasks[message["id"]] = task

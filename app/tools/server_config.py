@@ -93,7 +93,7 @@ class ServerConfig:
         )
 
     def entry(self) -> dict[str, Any]:
-        """As `mcp.json` has it."""
+        """The entry in `mcp.json`."""
         if self.command:
             entry: dict[str, Any] = {
                 "command": self.command,

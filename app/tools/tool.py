@@ -18,7 +18,7 @@ Call = Callable[[Mapping[str, Any], "Surroundings"], Awaitable[Result]]
 
 @dataclass(frozen=True, slots=True)
 class CallProgress:
-    """Of a call that goes on. `total` is None where the end is not known."""
+    """The progress of a call that goes on. `total` is None where the end is not known."""
 
     done: float
     total: float | None
@@ -62,7 +62,7 @@ class Tool:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """As OpenAI's `tools` have it."""
+        """The form of OpenAI's `tools`."""
         function = {
             "name": self.name,
             "description": self.description,
@@ -78,7 +78,7 @@ def text_of(result: Result) -> str:
 
 
 class Approval(StrEnum):
-    """Of a tool, by the user, for all chats."""
+    """The user's decision about a tool, for all chats."""
 
     ASK = "ask"
     ALWAYS = "always"
@@ -89,7 +89,7 @@ class ToolKit(Protocol):
     """GUI thread."""
 
     def offered(self, chosen: Sequence[str]) -> tuple[Tool, ...]:
-        """Of the keys that a chat has chosen, the tools that are there and not forbidden."""
+        """The tools that a chat has chosen, as far as they are there and not forbidden."""
 
     def is_ready(self, chosen: Sequence[str]) -> bool:
         """Nothing that was chosen is still to start."""

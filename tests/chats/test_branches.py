@@ -52,8 +52,6 @@ def test_a_fork_is_a_branch_where_it_parts_and_shares_what_it_copied() -> None:
     ]
     rows = branches_of(chat, [fork])
     assert [len(row.places) for row in rows] == [2, 2, 1, 1]
-    assert rows[1].turn_in(fork.id) is fork.turns[1]
-    assert rows[2].turn_in(chat.id) is None
 
 
 def test_equal_versions_of_one_chat_stay_apart() -> None:

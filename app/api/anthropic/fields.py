@@ -39,7 +39,7 @@ TYPES = APART | {"text", "image", "document", "search_result", "tool_reference"}
 
 
 class MediaSource(Body):
-    """Of a picture or a document: its data, or where it is."""
+    """A picture or a document: its data, or where it is."""
 
     type: str
     media_type: str | None = None
@@ -107,7 +107,7 @@ class AnthropicMessage(Body):
     content: str | Blocks | None = None
 
     def messages(self) -> list[AnyObject]:
-        """As messages of a chat completion: the results of tools are some of their own. Raises ApiError."""
+        """Messages of a chat completion: each result of a tool is one of its own. Raises ApiError."""
         if not isinstance(self.content, list):
             return [{"role": self.role, "content": self.content or ""}]
         if self.role == "assistant":

@@ -53,7 +53,7 @@ class AnthropicAnswer(Chunks):
         self._open = ""  # the type of the last block, until it is closed
 
     def whole(self) -> AnyObject:
-        """Of an answer that has ended."""
+        """The message of an answer that has ended."""
         (answer,) = self._chat.answers
         message = answer.message
         content: list[AnyObject] = []

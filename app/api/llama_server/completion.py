@@ -149,7 +149,7 @@ async def _answer(
 
 
 def _chosen(body: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
-    """Those of the named fields that exist. `generation_settings/seed` is one inside another."""
+    """The named fields that exist. `generation_settings/seed` is one inside another."""
     if not paths:
         return body
     chosen = {}

@@ -56,7 +56,7 @@ class Lines(Chunks):
         return [error_body(error)]
 
     def whole(self) -> AnyObject:
-        """Of an answer that has ended."""
+        """The line of an answer that has ended."""
         (answer,) = self._chat.answers
         message = answer.message
         line = self._line(message.content, message.reasoning, message.tool_calls) | self._end(answer)

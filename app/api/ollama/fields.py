@@ -18,7 +18,7 @@ Images = Annotated[list[str], Field(max_length=MAX_PARTS, fail_fast=True)]  # in
 
 
 class OllamaBody(Body):
-    """Of a program in Go, to which null is a field that is missing."""
+    """Clients are written for Go, to which null is a field that is missing."""
 
     @model_validator(mode="before")
     @classmethod
@@ -46,7 +46,7 @@ class OllamaMessage(OllamaBody):
     tool_call_id: str | None = None
 
     def as_chat(self) -> AnyObject:
-        """As a message of a chat completion."""
+        """The message of a chat completion."""
         return without_none(
             role=self.role,
             content=_content(self.content, self.images),
@@ -94,7 +94,7 @@ class OllamaFields(OllamaBody):
 
     @property
     def sampling_options(self) -> AnyObject:
-        """Those that SamplingFields knows by the same names."""
+        """The options that SamplingFields knows by the same names."""
         return {name: value for name, value in self._options.items() if name in SamplingFields.model_fields}
 
     @property

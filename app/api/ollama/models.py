@@ -23,7 +23,7 @@ from app.api.state import CLIENT, TEXT_ENGINES
 from app.protocol.load import Pooling
 from app.protocol.model import ModelInfo
 
-# Of Ollama, whose API this is: clients ask for the oldest that they know.
+# The Ollama whose API this is: clients ask for the oldest that they know.
 OLLAMA_VERSION = "0.12.11"
 NEVER = "9999-12-31T23:59:59Z"  # it is unloaded
 PARAMETERS = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty", "seed")
@@ -61,7 +61,7 @@ async def running_models(request: web.Request) -> web.Response:
 
 
 async def show(request: web.Request) -> web.Response:
-    """Of the chat model, unless another is named. `context_length` is what a chat here can have."""
+    """The chat model, unless another is named. `context_length` is what a chat here can have."""
     fields = await read_fields(request, ShowFields)
     client = request.app[CLIENT]
     model = dict(_loaded(request.app)).get(fields.model or fields.name or "", client.model)

@@ -92,7 +92,7 @@ class Item(Body):
 
 
 class ResponsesTool(Body):
-    """Of functions, or a namespace of such. `strict` is what every call is here that follows a schema."""
+    """A function, or a namespace of functions. Every call that follows a schema is `strict` here."""
 
     type: str
     strict: bool | None = None

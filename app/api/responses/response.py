@@ -80,7 +80,7 @@ class Response(Chunks):
         return self._numbered([*self._begin(), plain, self._event("response.failed")])
 
     async def whole(self) -> AnyObject:
-        """Of an answer that has ended."""
+        """The response of an answer that has ended."""
         (answer,) = self._chat.answers
         await self._count_reasoning()
         logprobs = answer.whole.logprobs if self._fields.wants_logprobs else ()
@@ -135,7 +135,7 @@ class Response(Chunks):
 
 
 def new_body(fields: ResponseFields, model: str) -> AnyObject:
-    """Of a response before its first token. Any thread."""
+    """A response before its first token. Any thread."""
     sent = fields.model_dump(include=REPEATED, exclude_none=True, by_alias=True)
     return {
         "id": f"resp_{uuid.uuid4().hex}",
@@ -184,6 +184,6 @@ def _at_once(message: AnswerMessage) -> MessageDelta:
 
 
 def _as_message(message: AnswerMessage) -> AnyObject:
-    """As it is sent again with the next turn."""
+    """The message that is sent again with the next turn."""
     calls = [function_call(call.id, call.name, call.arguments) for call in message.tool_calls]
     return assistant_message(message.content, message.reasoning, calls)

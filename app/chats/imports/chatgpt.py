@@ -95,7 +95,7 @@ def sketch(entry: dict[str, Any], find: FindFile) -> Sketch:
 
 
 def _in_order(mapping: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """As `children` has them, or by date: oldest version first."""
+    """The order of `children`, or by date: oldest version first."""
     place = {
         id_of(child): index
         for stored in mapping.values()
@@ -166,7 +166,7 @@ def _without_marks(text: str, references: list[Any]) -> str:
 
 
 def _name_in(values: str) -> str:
-    """Of an entity: `["city", "Paris", …]`."""
+    """The name in an entity such as `["city", "Paris", …]`."""
     try:
         return text_of(json.loads(values[:MAX_NAME_CHARS])[1])
     except (ValueError, LookupError, TypeError, RecursionError):

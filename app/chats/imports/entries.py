@@ -146,7 +146,7 @@ def parse(
 
 
 def check_size(num_bytes: int, num_values: int) -> None:
-    """Of one chat. Raises BadChatError."""
+    """The JSON of one chat. Raises BadChatError."""
     if num_bytes > MAX_ENTRY_BYTES:
         raise too_large(MAX_ENTRY_BYTES >> 20)
     if num_values > MAX_VALUES:

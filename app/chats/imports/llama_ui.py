@@ -146,7 +146,7 @@ def _joined(parts: list[Any]) -> str:
 
 
 def _attachments(extras: list[Any]) -> list[Attachment]:
-    """Those with a text, and pictures and sounds."""
+    """Attachments with a text, and pictures and sounds."""
     found = []
     for extra in map(fields_of, extras):
         name = extra.get("name")

@@ -196,7 +196,7 @@ def _unquoted(details: str) -> str:
 
 
 def _files(message: dict[str, Any]) -> list[Any]:
-    """Of the message, of its parts, and of its calls."""
+    """The files of the message, of its parts, and of its calls."""
     content = message.get("content")
     media = [part for part in items_of(content) if fields_of(part).get("type") in _MEDIA]
     of_calls = (

@@ -182,7 +182,7 @@ def _read_archive(path: Path, on_progress: Progress) -> Findings:
 
 
 def _num_members(path: Path) -> int:
-    """As its last record says, or as its list of them, which is read whole, has room for."""
+    """What its last record says, or what its list of entries, which is read whole, has room for."""
     with path.open("rb") as file:
         file.seek(0, os.SEEK_END)
         file.seek(-min(file.tell(), _MAX_END_BYTES), os.SEEK_CUR)

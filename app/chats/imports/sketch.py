@@ -119,7 +119,7 @@ def name_of(value: object) -> str:
 
 
 def id_of(value: object) -> str:
-    """As a string: some programs number their messages."""
+    """A string: some programs number their messages."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return text_of(value)[:MAX_NAME_CHARS]
