@@ -259,13 +259,13 @@ class SlowStore:
 
 
 @pytest.fixture
-def store() -> SlowStore:
+def slow_store() -> SlowStore:
     return SlowStore()
 
 
 @pytest.fixture
-def search(qapp: QObject, store: SlowStore) -> ChatSearch:
-    search = ChatSearch(store, qapp)  # type: ignore[arg-type]
+def search(qapp: QObject, slow_store: SlowStore) -> ChatSearch:
+    search = ChatSearch(slow_store, qapp)  # type: ignore[arg-type]
     search._pause.setInterval(0)
     return search
 
@@ -281,37 +281,39 @@ async def some_turns() -> None:
         await asyncio.sleep(0)
 
 
-async def test_only_the_newest_words_are_told_and_one_search_runs_at_a_time(qloop, store, search) -> None:
+async def test_only_the_newest_words_are_told_and_one_search_runs_at_a_time(
+    qloop, slow_store, search
+) -> None:
     heard = []
     search.found.connect(lambda words, hits: heard.append((words, hits)))
     search.look_for("c")
-    await until(lambda: store.asked == ["c"])
+    await until(lambda: slow_store.asked == ["c"])
     search.look_for("ca")
     search.look_for(" cache ")
     await some_turns()
-    assert store.asked == ["c"]
-    store.answers[0].set_result(("stale",))
-    await until(lambda: len(store.asked) == 2)
-    store.answers[1].set_result(("fresh",))
+    assert slow_store.asked == ["c"]
+    slow_store.answers[0].set_result(("stale",))
+    await until(lambda: len(slow_store.asked) == 2)
+    slow_store.answers[1].set_result(("fresh",))
     await until(lambda: heard)
-    assert store.asked == ["c", "cache"]
+    assert slow_store.asked == ["c", "cache"]
     assert heard == [("cache", ("fresh",))]
 
 
-async def test_nothing_is_looked_for_without_words(qloop, store, search) -> None:
+async def test_nothing_is_looked_for_without_words(qloop, slow_store, search) -> None:
     search.look_for("c")
     search.look_for("  ")
     await some_turns()
-    assert store.asked == []
+    assert slow_store.asked == []
 
 
-async def test_after_trouble_the_next_words_are_looked_for(qloop, store, search) -> None:
+async def test_after_trouble_the_next_words_are_looked_for(qloop, slow_store, search) -> None:
     heard = []
     search.failed.connect(heard.append)
     search.look_for("a")
-    await until(lambda: store.answers)
-    store.answers[0].set_exception(StorageError("The disk is gone."))
+    await until(lambda: slow_store.answers)
+    slow_store.answers[0].set_exception(StorageError("The disk is gone."))
     await until(lambda: heard)
     search.look_for("b")
-    await until(lambda: len(store.asked) == 2)
-    store.answers[1].set_result(())
+    await until(lambda: len(slow_store.asked) == 2)
+    slow_store.answers[1].set_result(())
