@@ -112,7 +112,7 @@ def _quoted(attachment: Attachment) -> str:
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 _MAX_SIDE = 1 << 20
-_MAX_SECONDS = 1e7
+MAX_SECONDS = 1e7
 
 
 def as_object(media: Media) -> dict[str, Any]:
@@ -128,12 +128,12 @@ def media_of(stored: object) -> Media | None:
     sha256, kind = stored.get("sha256"), stored.get("kind")
     if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256) or kind not in tuple(MediaKind):
         return None
-    width, height = (_number(stored.get(name), _MAX_SIDE) for name in ("width", "height"))
-    duration_s = _number(stored.get("duration_s"), _MAX_SECONDS)
+    width, height = (number_of(stored.get(name), _MAX_SIDE) for name in ("width", "height"))
+    duration_s = number_of(stored.get("duration_s"), MAX_SECONDS)
     return Media(MediaKind(kind), sha256, b"", int(width), int(height), float(duration_s))
 
 
-def _number(value: object, maximum: float) -> float:
+def number_of(value: object, maximum: float) -> float:
     """0 for what is none, or out of range."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and 0 <= value <= maximum else 0  # type: ignore[operator, return-value]

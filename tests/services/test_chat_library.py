@@ -281,9 +281,7 @@ async def some_turns() -> None:
         await asyncio.sleep(0)
 
 
-async def test_only_the_newest_words_are_told_and_one_search_runs_at_a_time(
-    qloop, slow_store, search
-) -> None:
+async def test_only_the_newest_words_are_searched_and_one_at_a_time(qloop, slow_store, search) -> None:
     heard = []
     search.found.connect(lambda words, hits: heard.append((words, hits)))
     search.look_for("c")

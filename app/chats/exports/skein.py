@@ -13,7 +13,7 @@ from typing import Any
 from app.chats.attachment import Attachment, as_json, valid_unicode
 from app.chats.chat import Chat, Turn, TurnState
 from app.chats.options import to_json
-from app.chats.tool_json import as_objects
+from app.chats.tool_json import as_objects, filled
 from app.protocol.output import Usage
 
 FORMAT = "skein-chat"
@@ -49,8 +49,7 @@ def as_object(chat: Chat) -> dict[str, Any]:
 def _turns(chat: Chat) -> Iterator[dict[str, Any]]:
     """The shown turns first; fields with empty values are left out."""
     for turn in chat.all_turns():
-        fields = {name: value for name, value in _fields(turn).items() if value not in ("", 0, False, [], {})}
-        yield {"id": turn.id, "role": turn.role, "text": turn.text} | fields
+        yield {"id": turn.id, "role": turn.role, "text": turn.text} | filled(_fields(turn))
 
 
 def _fields(turn: Turn) -> dict[str, Any]:

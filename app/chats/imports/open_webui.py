@@ -13,7 +13,6 @@ from app.chats.imports.sketch import (
     Shape,
     Sketch,
     SketchNode,
-    duration_of,
     fields_of,
     id_of,
     in_a_row,
@@ -25,6 +24,7 @@ from app.chats.imports.sketch import (
     unread,
 )
 from app.chats.imports.tool_calls import Pieces, read_json
+from app.chats.tool_json import duration_of
 from app.protocol.request import Role
 
 NAME = "Open WebUI"

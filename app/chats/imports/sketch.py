@@ -142,11 +142,6 @@ def seconds_of(value: object) -> float:
     return value / 1000 if value > _MILLISECONDS_FROM else float(value)
 
 
-def duration_of(value: object) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= value < 1e7 else 0.0  # type: ignore[operator, arg-type]
-
-
 def in_a_row(nodes: Sequence[SketchNode]) -> list[SketchNode]:
     """Links messages without a tree: each follows the one before it."""
     for before, node in pairwise(nodes):
