@@ -38,8 +38,8 @@ from app.protocol.commands import SetSpeed
 from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
 from app.services import other_starts
-from app.services.bug_reporter import BugReporter
-from app.services.idle_unload import IdleUnload
+from app.services.diagnostics import BugReporter
+from app.services.model_state import IdleUnload
 from app.services.other_starts import OtherStarts, StartMessage
 from app.services.preferences import Preferences
 from app.services.services import Services
@@ -48,8 +48,8 @@ from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.system import log, paths
 from app.system.crashes import RunMarker, keep_report, was_bus_error
+from app.system.files import opener
 from app.system.folder_lock import FolderLock
-from app.system.private_files import opener
 from app.ui.application import Application
 from app.ui.base.help_commands import open_folder
 from app.ui.data.unsaved import ask_to_end

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from app.api.engine_client import EngineClient
     from app.protocol.answer_format import AnswerFormat
 
+
 LEAST_LOGPROB = -3.4028234663852886e38  # JSON has no infinity; llama-server writes this for it
 
 
 def usage_json(usages: Sequence[Usage], num_copies: int = 1) -> dict[str, Any]:
-    """Of all answers to a request, `num_copies` to each prompt, which is counted once."""
+    """The usage of all answers to a request: `num_copies` to each prompt, which is counted once."""
     prompts = usages[::num_copies]
     num_prompt_tokens = sum(usage.num_prompt_tokens for usage in prompts)
     num_completion_tokens = sum(usage.num_generated_tokens for usage in usages)
@@ -101,8 +102,8 @@ def all_warnings(
     own: dict[str, list[str]], format_: AnswerFormat | None, at_end: Sequence[str] = ()
 ) -> dict[str, list[str]]:
     """What goes beside the answer: warnings about the request, what was asked of the answer, and its end."""
-    told = [*own.get("warnings", ()), *(map(str, format_.warnings) if format_ else ()), *at_end]
-    return {"warnings": told} if told else {}
+    warnings = [*own.get("warnings", ()), *(map(str, format_.warnings) if format_ else ()), *at_end]
+    return {"warnings": warnings} if warnings else {}
 
 
 def error_of(output: Output, client: EngineClient) -> ApiError | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import web
 
 from app.api.chat_fields import ChatFields
-from app.api.json_body import beside, validated
+from app.api.json_body import AnyObject, Body, beside, validated
 
-AnyObject = dict[str, Any]
+Part = TypeVar("Part", bound=Body)
 
 
 async def as_chat(request: web.Request, body: Callable[[], AnyObject]) -> ChatFields:
@@ -23,6 +23,22 @@ async def as_chat(request: web.Request, body: Callable[[], AnyObject]) -> ChatFi
 def function_tool(name: str | None, description: str | None, parameters: AnyObject | None) -> AnyObject:
     function = {"name": name, "description": description, "parameters": parameters}
     return {"type": "function", "function": function}
+
+
+def function_call(call_id: str | None, name: str | None, arguments: object) -> AnyObject:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def assistant_message(content: object, reasoning: str, calls: list[AnyObject]) -> AnyObject:
+    return without_none(
+        role="assistant", content=content, reasoning_content=reasoning or None, tool_calls=calls or None
+    )
+
+
+def text_parts(content: str | list[Part] | None, part_of: Callable[[Part], AnyObject]) -> list[AnyObject]:
+    if isinstance(content, str):
+        return [text_part(content)] if content else []
+    return [part_of(part) for part in content or ()]
 
 
 def named_choice(name: str | None) -> AnyObject:
@@ -38,7 +54,7 @@ def schema_format(schema: AnyObject) -> AnyObject:
 
 
 def without_unknown(value: Any, types: Collection[str]) -> Any:
-    """Of a part that is left out its type alone: its other fields may be anything."""
+    """The type alone of a part that is left out, whose other fields may be anything."""
     kind = value.get("type") if isinstance(value, dict) else None
     return {"type": kind} if kind and isinstance(kind, str) and kind not in types else value
 
@@ -56,6 +72,5 @@ def thinking(thinks: bool | None) -> AnyObject:
     return {} if thinks is None else {"enable_thinking": thinks}
 
 
-def given(**fields: object) -> AnyObject:
-    """Those that have a value."""
+def without_none(**fields: object) -> AnyObject:
     return {name: value for name, value in fields.items() if value is not None}

@@ -19,9 +19,8 @@ from app.api.json_body import beside, is_whole_object
 from app.api.media import with_read_media
 from app.api.shelves import with_shelf
 from app.api.state import CLIENT
-from app.protocol.answer_message import AnswerMessage, MessageDelta, ToolCall
 from app.protocol.errors import PromptTooLongError, RequestError
-from app.protocol.output import Output
+from app.protocol.output import AnswerMessage, MessageDelta, Output, ToolCall
 from app.protocol.sampling import shown
 
 
@@ -62,7 +61,7 @@ class ChatAnswers:
     """The answers to one request. Leaving the `with` block ends what is still running."""
 
     def __init__(self, request: web.Request, outputs: OpenAnswers, max_calls: int | None = None) -> None:
-        """Of each answer, at most `max_calls` calls of tools are told."""
+        """At most `max_calls` calls of tools are passed on from each answer."""
         self.outputs = outputs
         self.answers = [ChatAnswer() for _request in outputs.requests]
         self._request = request

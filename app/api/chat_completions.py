@@ -15,8 +15,7 @@ from app.api.llama_answer import answer_json
 from app.api.openai import ChoiceChunks, ChunkFrame
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
-from app.protocol.answer_message import ToolCall, ToolCallDelta
-from app.protocol.output import Output
+from app.protocol.output import Output, ToolCall, ToolCallDelta
 
 
 def add_routes(router: web.UrlDispatcher) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from app.api.errors import ApiError, invalid
-from app.api.json_body import Body, as_json, begun_object
+from app.api.json_body import AnyObject, Body, as_json, begun_object
 from app.api.media import base64_of, unread
 from app.api.openai import MAX_TOKENS, MAX_TOP_LOGPROBS, MaxTokens, OpenAiFields, limit
 from app.protocol.answer_format import UNLIMITED, AnswerWishes, ReasoningFormat, ToolChoice
@@ -23,7 +23,6 @@ MAX_MESSAGES = 10_000
 MAX_PARTS = 1_000  # of one message
 ROLES = {"developer": Role.SYSTEM, "function": Role.TOOL}  # OpenAI's newest and oldest words
 
-AnyObject = dict[str, Any]
 Budget = Annotated[int, Field(ge=UNLIMITED, le=MAX_TOKENS)]  # -1: as much as the answer may have
 
 
@@ -118,7 +117,7 @@ class MessageFields(Body):
             fields["tool_calls"] = [_call_for_template(call) for call in self.tool_calls]
         given = {name: value for name, value in fields.items() if value is not None}
         role = ROLES.get(self.role) or Role(self.role)
-        # As llama-server joins them where it goes on with a message, and where it does not.
+        # llama-server joins parts so where it goes on with a message, and where it does not.
         text, media = self._content("\n\n" if is_last and role is Role.ASSISTANT else "\n")
         return Message(role, text, as_json(given) if given else "", media=media)
 
@@ -310,7 +309,7 @@ class ChatFields(OpenAiFields):
         return found
 
     def _goes_on(self) -> bool | str:
-        """As in llama-server, an assistant message at the end is the beginning of the answer."""
+        """An assistant message at the end is the beginning of the answer, as in llama-server."""
         if self.add_generation_prompt and self.continue_final_message:
             raise invalid("add_generation_prompt and continue_final_message exclude each other.")
         roles = [one.role for one in self.messages]

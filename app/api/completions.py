@@ -1,4 +1,7 @@
-"""POST /v1/completions: raw prompts in, their continuations out."""
+"""POST /v1/completions: raw prompts in, their continuations out. POST /generate: so, with the fewest fields.
+
+With a suffix, the prompt is what is missing between two texts.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ from aiohttp import web
 from pydantic import Field
 
 from app.api.answer_parts import all_warnings, logprobs_json, timings_json, usage_json
-from app.api.answering import FINISH_REASONS, Whole, stream_answers, whole_answers
+from app.api.answering import FINISH_REASONS, Chunks, Event, Whole, stream_answers, whole_answers
+from app.api.engine_client import EngineClient
 from app.api.errors import invalid
-from app.api.infilling import gap_tokens
 from app.api.json_body import beside, json_response
-from app.api.openai import MAX_COPIES, ChoiceChunks, ChunkFrame, OpenAiFields, limit
-from app.api.parameters import read_sampling_fields
+from app.api.openai import MAX_COPIES, MAX_TOKENS, ChoiceChunks, ChunkFrame, OpenAiFields, limit
+from app.api.parameters import SamplingFields, listed, pieces_of, read_sampling_fields
 from app.api.state import CLIENT
-from app.engine.infill import Gap
+from app.engine.infill import Gap, infill_tokens
 from app.engine.prompt_builder import PromptBuilder
 from app.protocol.output import Output, SampledToken
 from app.protocol.request import Request
@@ -45,8 +48,7 @@ class CompletionFields(OpenAiFields):
 
     @property
     def prompts(self) -> Prompts:
-        prompts: list[Any] = [self.prompt] if _is_one(self.prompt) else list(self.prompt)
-        return [(prompt,) if isinstance(prompt, str) else tuple(prompt) for prompt in prompts]
+        return [pieces_of(one) for one in listed(self.prompt)]
 
     def requests(self, recommended: SamplingParams, prompts: Prompts) -> list[Request]:
         """All copies of the first prompt, then those of the second."""
@@ -68,6 +70,7 @@ class CompletionFields(OpenAiFields):
 
 def add_routes(router: web.UrlDispatcher) -> None:
     router.add_post("/v1/completions", completions)
+    router.add_post("/generate", generate)
 
 
 async def completions(request: web.Request) -> web.StreamResponse:
@@ -123,10 +126,6 @@ async def _echoes(request: web.Request, fields: CompletionFields) -> list[str]:
     return [text for text in texts for _ in range(fields.num_copies)]
 
 
-def _is_one(prompt: object) -> bool:
-    return isinstance(prompt, str) or (isinstance(prompt, list) and isinstance(prompt[0], int))
-
-
 def _choice(index: int, whole: Whole, fields: CompletionFields, echo: str) -> dict[str, Any]:
     logprobs = None if fields.logprobs is None else _logprobs(whole.logprobs, fields.logprobs)
     return {
@@ -173,3 +172,63 @@ def _logprobs(tokens: Sequence[SampledToken], num_top: int, offset: int = 0) -> 
         "text_offset": list(itertools.accumulate(map(len, texts), initial=offset))[:-1],
         "content": content,
     }
+
+
+NO_FIM_TOKENS = (
+    "Infill is not supported by this model: its vocabulary has no tokens for a gap and the text around it. "
+    "Load a code model that was trained to fill gaps."
+)
+
+
+async def gap_tokens(client: EngineClient, gap: Gap, max_tokens: int | None) -> tuple[int, ...]:
+    """The prompt for `gap`, beside which `max_tokens` have room. Raises ApiError and InvalidRequestError."""
+    model = client.model
+    if not model.fim.can_fill:
+        raise invalid(NO_FIM_TOKENS)
+    longest = model.max_sequence_tokens
+    wanted = client.defaults.max_tokens if max_tokens is None else max_tokens
+    room = longest - min(longest if wanted is None else wanted, longest // 4) - 1
+    return await client.use_prompts(lambda prompts: infill_tokens(prompts, model.fim, gap, room))
+
+
+class GenerateFields(SamplingFields):
+    prompt: Annotated[str, Field(min_length=1)]
+    max_tokens: Annotated[int, Field(ge=1, le=MAX_TOKENS)] | None = None  # None: what the context holds
+    stream: bool = False
+
+
+async def generate(request: web.Request) -> web.StreamResponse:
+    fields = await read_sampling_fields(request, GenerateFields)
+    client = request.app[CLIENT]
+    recommended = client.sampling
+    asked = Request(
+        request_id=uuid.uuid4().hex,
+        chat_id="",
+        prompt=(fields.prompt,),
+        sampling=await beside(request, lambda: fields.sampling(recommended)),
+        max_tokens=fields.max_tokens,
+        stop=fields.stops,
+    )
+    with client.answer(asked) as answers:
+        if fields.stream:
+            return await stream_answers(request, answers, _TextChunks(fields.warnings))
+        (whole,) = await whole_answers(request, answers)
+    end = {"text": whole.text, "finish_reason": whole.finish_reason, "usage": usage_json([whole.usage])}
+    return json_response(end | fields.warnings)
+
+
+class _TextChunks(Chunks):
+    """The last one has a `finish_reason`."""
+
+    def __init__(self, warnings: dict[str, list[str]]) -> None:
+        self._warnings = warnings
+
+    async def of(self, _index: int, output: Output) -> list[Event]:
+        if output.finish_reason is None:
+            return [{"text": output.text}] if output.text else []
+        end: dict[str, Any] = {
+            "text": output.text,
+            "finish_reason": FINISH_REASONS[output.finish_reason],
+            "usage": usage_json([output.usage]),
+        }
+        return [end | self._warnings]

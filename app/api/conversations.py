@@ -65,7 +65,7 @@ class Conversations:
         return replace(request, chat_id=conversation.chat_id, keep_cells=is_kept)
 
     def end(self, chat_id: str, *, was_answered: bool) -> None:
-        """The request is over. Of a first one that was not answered nothing is kept."""
+        """The request is over. Nothing is kept of a first one that was not answered."""
         self._passing.pop(chat_id, None)  # its cells were freed with its answer
         conversation = self._kept.get(chat_id)
         if conversation is None:

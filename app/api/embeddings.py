@@ -1,28 +1,42 @@
-"""POST /v1/embeddings, and llama-server's /embeddings: vectors of texts, by a model loaded for it."""
+"""/v1/embeddings and llama-server's /embeddings give vectors of texts, /v1/rerank the ranks of documents.
+
+Each by a model that was loaded for it. Ranks come in Jina's form, or with `texts` in that of Hugging Face's
+Text Embeddings Inference, as in llama-server.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator, Sequence
+import uuid
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import numpy as np
 from aiohttp import web
 from pydantic import Field
 
+from app.api.answer_parts import error_of
 from app.api.engine_client import EngineClient
 from app.api.errors import invalid
-from app.api.json_body import Body, as_json, read_fields
-from app.api.state import TEXT_ENGINES
-from app.api.vectors import MAX_TEXTS, Tokenize, embedded, name_of, usage_json
+from app.api.json_body import Body, as_json, json_response, read_fields
+from app.api.parameters import Piece, Pieces, PromptObject, listed, pieces_of
+from app.api.state import CLIENT, TEXT_ENGINES, model_name
 from app.engine.embedding import TextTokenizer
+from app.engine.prompt_builder import PromptBuilder
 from app.protocol.load import Pooling
+from app.protocol.output import Embedded
+from app.protocol.request import Request
 
 if TYPE_CHECKING:
-    from app.api.vectors import Vectors
+    import numpy.typing as npt
 
+    Vectors = npt.NDArray[np.float32]
+
+
+MAX_TEXTS = 2048  # of one request, as at OpenAI
+TEXTS_AT_ONCE = 32  # so that the texts of another caller come between
 MAX_PIECES = 100_000
 MAX_NUMBERS = 1 << 22  # in one answer: 80 MB of JSON
 EUCLIDEAN, LARGEST, AS_IT_IS = 2, 0, -1  # llama-server's numbers for norms; others are p-norms
@@ -33,11 +47,17 @@ NO_EMBEDDINGS = (
     "beside a chat model."
 )
 
-Piece = str | int
-Pieces = Annotated[list[Piece], Field(min_length=1, max_length=MAX_PIECES, fail_fast=True)]
+NO_RANKING = (
+    "This server does not rank texts. Start `skein serve` with a reranker, or with --rerank-model beside "
+    "another model."
+)
+
+Documents = Annotated[list[str], Field(min_length=1, max_length=MAX_TEXTS, fail_fast=True)]
 ONLY_RANKS = (
     "This model ranks documents: ask /v1/rerank. For embeddings start `skein serve` with another model."
 )
+
+Tokenize = Callable[[TextTokenizer], list[int]]
 
 
 class EmbeddedText(Body):
@@ -47,11 +67,6 @@ class EmbeddedText(Body):
 
 class ContentObject(Body):
     content: Annotated[list[EmbeddedText], Field(max_length=MAX_PIECES, fail_fast=True)]
-
-
-class PromptObject(Body):
-    prompt_string: str | Pieces
-    multimodal_data: Any = None
 
 
 OneText = str | Pieces | PromptObject | ContentObject
@@ -69,15 +84,14 @@ class EmbeddingFields(Body):
 
     @property
     def texts(self) -> list[Sequence[Piece]]:
-        """A list with a number in it is one text. Raises ApiError."""
+        """Raises ApiError."""
         given = self.content if self.input is None else self.input
         if given is None:
             raise invalid("input: Field required")
-        if isinstance(given, list) and not any(isinstance(one, int) for one in given):
-            if len(given) > MAX_TEXTS:
-                raise invalid(f"input: a request can have {MAX_TEXTS:,} texts. Send them in parts.")
-            return list(map(_pieces, given))
-        return [_pieces(given)]
+        texts = listed(given)
+        if len(texts) > MAX_TEXTS:
+            raise invalid(f"input: a request can have {MAX_TEXTS:,} texts. Send them in parts.")
+        return list(map(_pieces, texts))
 
     def finished(self, vectors: Vectors, pooling: Pooling | None) -> Vectors:
         """Cut and normalised as asked for."""
@@ -91,6 +105,8 @@ def add_routes(router: web.UrlDispatcher) -> None:
     router.add_post("/v1/embeddings", openai_embeddings)
     for path in ("/embedding", "/embeddings"):
         router.add_post(path, embeddings)
+    for path in ("/rerank", "/reranking", "/v1/rerank", "/v1/reranking"):
+        router.add_post(path, rerank)
 
 
 async def openai_embeddings(request: web.Request) -> web.Response:
@@ -160,17 +176,10 @@ def _tokenizers(fields: EmbeddingFields, client: EngineClient, *, cuts: bool = F
     return [partial(tokenize, pieces=pieces) for pieces in texts]
 
 
-def _pieces(text: object) -> Sequence[Piece]:
-    match text:
-        case PromptObject():
-            if text.multimodal_data:
-                raise invalid("This server takes text only: leave multimodal_data out.")
-            return _pieces(text.prompt_string)
-        case ContentObject():
-            return ("".join(part.text for part in text.content),)
-        case list():
-            return text
-    return (str(text),)
+def _pieces(text: str | list[Piece] | PromptObject | ContentObject) -> Sequence[Piece]:
+    if isinstance(text, ContentObject):
+        return ("".join(part.text for part in text.content),)
+    return pieces_of(text)
 
 
 def normalised(vectors: Vectors, norm: int) -> Vectors:
@@ -194,3 +203,82 @@ def _base64(vector: Vectors) -> str:
 
 def _joined(head: str, items: list[str], end: str) -> web.Response:
     return web.Response(text=f"{head}{','.join(items)}{end}", content_type="application/json")
+
+
+async def embedded(client: EngineClient, texts: Sequence[Tokenize]) -> AsyncIterator[tuple[Vectors, int]]:
+    """The vectors of each text and the number of its tokens, in order. Raises ApiError and RequestError."""
+    for start in range(0, len(texts), TEXTS_AT_ONCE):
+        tokens = await _tokenized(client, texts[start : start + TEXTS_AT_ONCE])
+        if not all(tokens):
+            raise invalid("The input must not be empty.")
+        for vectors, num_tokens in await _computed(client, tokens):
+            yield vectors, num_tokens
+            await asyncio.sleep(0)  # to write a vector as JSON takes a millisecond
+
+
+async def _tokenized(client: EngineClient, texts: Sequence[Tokenize]) -> list[list[int]]:
+    def work(prompts: PromptBuilder) -> list[list[int]]:
+        return [tokenize(cast(TextTokenizer, prompts)) for tokenize in texts]
+
+    return await client.use_prompts(work)
+
+
+async def _computed(client: EngineClient, every: Sequence[Sequence[int]]) -> list[tuple[Vectors, int]]:
+    requests = [
+        Request(uuid.uuid4().hex, "", prompt=tuple(tokens), keep_cells=False, embeds=True) for tokens in every
+    ]
+    found: dict[int, tuple[Vectors, int]] = {}
+    with client.answer(*requests) as answers:
+        async for batch in answers:
+            for index, output in batch:
+                if error := error_of(output, client):
+                    raise error
+                assert isinstance(output, Embedded)
+                assert output.vectors is not None
+                found[index] = output.vectors, output.usage.num_prompt_tokens
+    return [found[index] for index in range(len(every))]
+
+
+def usage_json(num_tokens: int) -> dict[str, int]:
+    return {"prompt_tokens": num_tokens, "total_tokens": num_tokens}
+
+
+def name_of(client: EngineClient, application: web.Application) -> str:
+    """The public name of the model behind `client`."""
+    return model_name(application) if client is application[CLIENT] else client.model.name
+
+
+class RerankFields(Body):
+    """`model` may be anything: there is only one."""
+
+    query: str
+    documents: Documents | None = None
+    texts: Documents | None = None
+    top_n: Annotated[int, Field(ge=1)] | None = None
+    return_text: bool = False
+
+
+async def rerank(request: web.Request) -> web.Response:
+    fields = await read_fields(request, RerankFields)
+    ranker = request.app[TEXT_ENGINES].ranker
+    if ranker is None or ranker.model.pooling is not Pooling.RANK:
+        raise invalid(NO_RANKING)
+    documents = fields.texts or fields.documents
+    if not documents:
+        raise invalid("documents: Field required")
+    pairs = [partial(TextTokenizer.pair, query=fields.query, document=text) for text in documents]
+    label = "relevance_score" if fields.texts is None else "score"
+    results: list[dict[str, Any]] = []
+    total = 0
+    async for vectors, num_tokens in embedded(ranker, pairs):
+        result: dict[str, Any] = {"index": len(results), label: float(vectors[0, 0])}
+        if fields.return_text:
+            result["text"] = documents[len(results)]
+        results.append(result)
+        total += num_tokens
+    results.sort(key=lambda result: float(result[label]), reverse=True)
+    best = results[: fields.top_n]
+    if fields.texts is not None:
+        return json_response(best)
+    name = name_of(ranker, request.app)
+    return json_response({"object": "list", "model": name, "usage": usage_json(total), "results": best})

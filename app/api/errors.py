@@ -71,7 +71,7 @@ class ApiError(Exception):
         return {}
 
     def body(self, path: str) -> dict[str, Any]:
-        """As clients of that path expect it.
+        """The body that clients of that path expect.
 
         They agree on message and type, not on the code: OpenAI's is a word or null, as its clients declare
         it, llama-server's repeats the HTTP status. None of llama-server's own clients reads it on OpenAI's

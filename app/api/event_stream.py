@@ -9,8 +9,7 @@ from typing import Any
 from aiohttp import web
 
 from app.api.errors import invalid
-from app.api.json_body import as_json
-from app.api.limits import LIMITS
+from app.api.json_body import LIMITS, as_json
 
 MAX_RECORDED_BYTES = 4 << 20
 MAX_PIECE_BYTES = 64 << 10

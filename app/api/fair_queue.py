@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from app.protocol.callers import Caller, by_turn, owes
-from app.protocol.request import Request
+from app.protocol.request import Caller, Request, by_turn, owes
 
 
 class FairQueue:

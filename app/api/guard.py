@@ -154,5 +154,5 @@ def _is_address(text: str) -> bool:
 
 
 def _written(host: str) -> str:
-    """As in a URL."""
+    """The host as a URL has it."""
     return f"[{host}]" if ":" in host else host.lower()

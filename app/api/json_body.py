@@ -5,6 +5,7 @@ import codecs
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 from aiohttp import web
@@ -12,9 +13,27 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import from_json
 
 from app.api.errors import ApiError, from_validation, invalid
-from app.api.limits import LIMITS, Limits
 from app.protocol.json_object import MAX_COMMAS, MAX_DEPTH, check_depth, check_size
 
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Times in seconds. An idle connection is closed as early as one whose first headers do not come."""
+
+    num_connections: int = 512
+    max_body_bytes: int = 16 << 20  # some pictures; to read as much text holds up other threads for 80 ms
+    send_buffer_bytes: int = 64 << 10  # of the system, which else lets megabytes of an answer pile up unread
+    header_s: float = 10.0
+    body_s: float = 30.0
+    send_s: float = 30.0  # for a reader to make room for the next piece of an answer
+    linger_s: float = 1.0  # for a caller to read that its body is refused, while the body is discarded
+    stop_s: float = 0.5  # for answers to end by themselves when the server is stopped
+
+
+LIMITS = web.AppKey("limits", Limits)
+
+
+AnyObject = dict[str, Any]
 Fields = TypeVar("Fields", bound="Body")
 T = TypeVar("T")
 
@@ -47,7 +66,7 @@ async def read_fields(request: web.Request, kind: type[Fields]) -> Fields:
 
 
 async def beside(request: web.Request, work: Callable[[], T]) -> T:
-    """What `work` makes of a body that was read. Of a large one on a thread: the loop serves others, too."""
+    """What `work` makes of a body that was read. A large one takes a thread: the loop serves others, too."""
     is_large = len(await request.read()) > MAX_BYTES_AT_ONCE
     return await asyncio.to_thread(work) if is_large else work()
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
+from app.api import parameters
 from app.api.answer_parts import logprobs_json, probabilities_json, timings_json
 from app.api.answering import Whole
 from app.api.engine_client import OpenAnswers
@@ -21,31 +22,8 @@ NO_LIMIT = -1
 # In the order in which they choose, by llama-server's names.
 SAMPLERS = ("penalties", "dry", "top_n_sigma", "top_k", "typ_p", "top_p", "min_p", "xtc", "temperature")
 
-# Called the same there and in SamplingParams.
-SAME_NAMES = (
-    "temperature",
-    "dynatemp_range",
-    "dynatemp_exponent",
-    "top_k",
-    "top_p",
-    "min_p",
-    "top_n_sigma",
-    "xtc_probability",
-    "xtc_threshold",
-    "typical_p",
-    "repeat_penalty",
-    "presence_penalty",
-    "frequency_penalty",
-    "dry_multiplier",
-    "dry_base",
-    "dry_allowed_length",
-    "dry_penalty_last_n",
-    "mirostat",
-    "mirostat_tau",
-    "mirostat_eta",
-    "ignore_eos",
-    "min_keep",
-)
+# Fields that are called the same there and in SamplingParams.
+SAME_NAMES = (*(name for name in parameters.SAME_NAMES if name != "grammar"), "top_k", "dry_penalty_last_n")
 
 
 def sampling_json(sampling: SamplingParams, max_tokens: int | None) -> dict[str, Any]:
@@ -94,7 +72,7 @@ async def prompt_text(request: web.Request, asked: Request) -> str:
 
 
 async def answer_json(request: web.Request, answers: OpenAnswers, index: int, whole: Whole) -> dict[str, Any]:
-    """Of an answer that has ended. With `content` and `tokens` of all of it."""
+    """The body of an answer that has ended, with all of its `content` and `tokens`."""
     asked = answers.requests[index]
     usage = whole.usage
     return {

@@ -42,7 +42,7 @@ def base64_of(url: str) -> str:
 
 
 class MediaReader:
-    """Of one server."""
+    """Reads the media of all requests of one server."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, Media] = OrderedDict()  # without their files

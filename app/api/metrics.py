@@ -1,11 +1,16 @@
-"""What the engine has done since the server was started, as Prometheus reads it. Names are llama-server's."""
+"""What a server learns from the engine's reports: totals since its start, and how far a prompt is.
+
+Totals are written as Prometheus reads them, under llama-server's names.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
-from app.protocol.output import Usage
-from app.protocol.report import StepReport
+from app.protocol.output import Output, Usage
+from app.protocol.report import Lease, SlotSnapshot, Span, StepReport
 
 PREFIX = "llamacpp:"
 
@@ -37,7 +42,7 @@ class Metrics:
     num_busy_slots: int = 0  # summed over the decodes
     longest: int = 0
     last: StepReport | None = None
-    told: Speeds = Speeds()  # when they were asked for last
+    scraped: Speeds = Speeds()  # when they were asked for last
 
     def note(self, report: StepReport) -> None:
         self.last = report
@@ -71,7 +76,7 @@ class Metrics:
         for name, kind, value, meaning in [*self._counters(), *self._gauges(num_deferred)]:
             lines += [f"# HELP {PREFIX}{name} {meaning}", f"# TYPE {PREFIX}{name} {kind}"]
             lines.append(f"{PREFIX}{name} {value:.10g}")
-        self.told = self._speeds
+        self.scraped = self._speeds
         return "\n".join([*lines, ""])
 
     @property
@@ -99,10 +104,10 @@ class Metrics:
             num_running = sum(slot.is_running for slot in self.last.slots)
             num_deferred += self.last.num_waiting
             num_cells, num_used = self.last.cells.num_total, self.last.cells.num_used
-        now, told = self._speeds, self.told
-        prompt_speed = _quotient(now.num_prompt_tokens - told.num_prompt_tokens, now.prompt_s - told.prompt_s)
+        now, last = self._speeds, self.scraped
+        prompt_speed = _quotient(now.num_prompt_tokens - last.num_prompt_tokens, now.prompt_s - last.prompt_s)
         decode_speed = _quotient(
-            now.num_decoded_tokens - told.num_decoded_tokens, now.decode_s - told.decode_s
+            now.num_decoded_tokens - last.num_decoded_tokens, now.decode_s - last.decode_s
         )
         busy = _quotient(self.num_busy_slots, self.num_decodes)
         gauges: list[tuple[str, float, str]] = [
@@ -119,3 +124,58 @@ class Metrics:
 
 def _quotient(count: float, of: float) -> float:
     return count / of if of > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressOutput(Output):
+    """An output without text: its `usage` counts the prompt tokens done so far, of `num_total`."""
+
+    num_total: int = 0
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """llama-server's figures."""
+        return {
+            "total": self.num_total,
+            "cache": self.usage.num_cached_tokens,
+            "processed": self.usage.num_prompt_tokens,
+            "time_ms": round(self.usage.prompt_s * 1000),
+        }
+
+
+class PromptProgress:
+    """The prefill of one request that asked for its progress."""
+
+    def __init__(self) -> None:
+        self._last: ProgressOutput | None = None
+
+    def updates(self, report: StepReport, request_id: str) -> Iterator[ProgressOutput]:
+        """Once when it got its slot, then after each step that computed some of it."""
+        for lease in report.leases:
+            if lease.request_id == request_id and self._last is None:
+                yield self._note(_begun(lease))
+        for span in report.spans:
+            if span.request_id == request_id and span.is_prefill and self._last:
+                yield self._note(_advanced(self._last, span, report.slots[span.seq_id]))
+
+    def _note(self, progress: ProgressOutput) -> ProgressOutput:
+        self._last = progress
+        return progress
+
+
+def _begun(lease: Lease) -> ProgressOutput:
+    usage = Usage(
+        num_prompt_tokens=lease.num_reused_tokens + lease.num_shared_tokens + lease.num_restored_tokens,
+        num_reused_tokens=lease.num_reused_tokens,
+        num_shared_tokens=lease.num_shared_tokens,
+        num_restored_tokens=lease.num_restored_tokens,
+    )
+    num_total = usage.num_prompt_tokens + lease.num_tokens_to_compute
+    return ProgressOutput(lease.request_id, lease.chat_id, usage=usage, num_total=num_total)
+
+
+def _advanced(last: ProgressOutput, span: Span, slot: SlotSnapshot) -> ProgressOutput:
+    """A paused prompt is computed again, so the count is capped at its length."""
+    num_done = min(last.usage.num_prompt_tokens + span.num_rows, last.num_total)
+    prompt_s = max(last.usage.prompt_s, slot.usage.prompt_s)
+    return replace(last, usage=replace(last.usage, num_prompt_tokens=num_done, prompt_s=prompt_s))

@@ -1,4 +1,4 @@
-"""/v1/models: the one model there is, by its public name."""
+"""/v1/models: the one model there is, by its public name. /health: whether all models can answer."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ def add_routes(router: web.UrlDispatcher) -> None:
     for prefix in ("", "/v1"):
         router.add_get(f"{prefix}/models", models)
     router.add_get("/v1/models/{name}", one_model)
+    for path in ("/health", "/v1/health"):
+        router.add_get(path, health)
 
 
 async def models(request: web.Request) -> web.Response:
@@ -75,3 +77,9 @@ def _model_json(
             **vector,
         },
     }
+
+
+async def health(request: web.Request) -> web.Response:
+    for client in (request.app[CLIENT], *request.app[TEXT_ENGINES].every):
+        client.require_model()
+    return json_response({"status": "ok"})

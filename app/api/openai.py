@@ -16,8 +16,8 @@ from app.api.answer_parts import all_warnings, timings_json, usage_json
 from app.api.answering import Chunks, Event
 from app.api.event_stream import DONE
 from app.api.json_body import Body
+from app.api.metrics import ProgressOutput
 from app.api.parameters import SamplingFields
-from app.api.progress import ProgressOutput
 from app.api.state import model_name
 from app.protocol.output import Output, Usage
 

@@ -55,6 +55,15 @@ SAME_NAMES = (
 Bias = float | bool
 BiasPair = Annotated[list[int | str | float | bool], Field(min_length=2, max_length=2)]
 Stop = Annotated[str, Field(max_length=MAX_STOP_CHARS)]
+Piece = str | int  # text, or a token
+Pieces = Annotated[list[Piece], Field(min_length=1, fail_fast=True)]
+
+
+class PromptObject(Body):
+    """llama-server's form of a prompt that may have pictures."""
+
+    prompt_string: str | Pieces
+    multimodal_data: Any = None
 
 
 class SamplingFields(Body):
@@ -106,16 +115,16 @@ class SamplingFields(Body):
     @property
     def warnings(self) -> dict[str, list[str]]:
         """What goes beside the answer: a sentence for each field that had no effect on it."""
-        told = [f"The field {shown(name)} has no effect here." for name in self._unknown] + self._left_out
-        return {"warnings": told} if told else {}
+        warnings = [f"The field {shown(name)} has no effect here." for name in self._unknown] + self._left_out
+        return {"warnings": warnings} if warnings else {}
 
     def leave_out(self, where: str, kinds: Iterable[str]) -> None:
         """Says so with the answer. To refuse them would refuse each later request of the chat, too."""
-        told = (
+        sentences = (
             f"{where}: {shown(kind)} was left out, which this server does not have."
             for kind in sorted(set(kinds))
         )
-        self._left_out += islice(told, MAX_WARNINGS)
+        self._left_out += islice(sentences, MAX_WARNINGS)
 
     @property
     def stops(self) -> tuple[str, ...]:
@@ -171,6 +180,21 @@ class SamplingFields(Body):
                 yield token, _bias(bias)
             else:
                 raise invalid("logit_bias: a token is named by its id or its text.")
+
+
+def listed(prompts: Any) -> list[Any]:
+    """A list with a number in it is one prompt, any other a list of prompts."""
+    is_list = isinstance(prompts, list) and not any(isinstance(one, int) for one in prompts)
+    return prompts if is_list else [prompts]
+
+
+def pieces_of(prompt: str | list[Piece] | PromptObject) -> tuple[Piece, ...]:
+    """Raises ApiError."""
+    if isinstance(prompt, PromptObject):
+        if prompt.multimodal_data:
+            raise invalid("This server takes text only: leave multimodal_data out.")
+        prompt = prompt.prompt_string
+    return (prompt,) if isinstance(prompt, str) else tuple(prompt)
 
 
 Sampling = TypeVar("Sampling", bound=SamplingFields)

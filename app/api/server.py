@@ -21,12 +21,9 @@ from app.api import (
     chat_completions,
     completions,
     embeddings,
-    generate,
-    health,
     llama_server,
     models,
     ollama,
-    rerank,
     responses,
     shelves,
     streams,
@@ -37,8 +34,7 @@ from app.api.engine_client import CALLER, EngineClient
 from app.api.errors import ApiError, from_engine
 from app.api.event_stream import send_whole
 from app.api.guard import Guard, cross_origin_headers
-from app.api.json_body import json_response
-from app.api.limits import LIMITS, Limits
+from app.api.json_body import LIMITS, Limits, json_response
 from app.api.llama_server.slot_actions import SLOT_FOLDER
 from app.api.media import MEDIA_READER, MediaReader
 from app.api.ollama.answer import error_body as ollama_error
@@ -52,8 +48,8 @@ from app.api.state import (
     ServedShelves,
     TextEngines,
 )
-from app.protocol.callers import Caller
 from app.protocol.errors import EngineError, RequestError
+from app.protocol.request import Caller
 from app.tools.tool_box import ToolBox
 
 log = logging.getLogger(__name__)
@@ -61,16 +57,13 @@ log = logging.getLogger(__name__)
 SERVER = "Skein"
 MAX_HEADER_CHARS = 100  # of what a program says of itself
 ENDPOINTS = (
-    health,
     models,
-    generate,
     completions,
     chat_completions,
     responses,
     anthropic,
     ollama,
     embeddings,
-    rerank,
     tools,
     shelves,
     streams,
@@ -102,7 +95,7 @@ class ApiServer:
     ) -> None:
         """Several hosts have commas between them, and need a port. `port` 0 takes a free one.
 
-        Those that are allowed are patterns of `settings.api_access`.
+        Allowed origins and hosts are patterns of `settings.api_access`.
         """
         self._client = client
         # "localhost" could be two sockets, and a free port of one is not one of the other.
@@ -224,8 +217,8 @@ class ApiServer:
 def _caller(request: web.BaseRequest) -> Caller:
     """Programs are told apart by machine, name and web page."""
     address, port, *_ = (request.transport and request.transport.get_extra_info("peername")) or ("", "")
-    told = (request.headers.get(name, "")[:MAX_HEADER_CHARS] for name in ("User-Agent", "Origin"))
-    return Caller(" ".join([address, *told]), str(port))
+    names = (request.headers.get(name, "")[:MAX_HEADER_CHARS] for name in ("User-Agent", "Origin"))
+    return Caller(" ".join([address, *names]), str(port))
 
 
 ORIGIN = web.RequestKey("origin", str)

@@ -18,7 +18,7 @@ from app.api.state import CLIENT, SHELVES
 from app.chats.attachment import with_attachments
 from app.protocol.request import SHELF, Message, Request, Role
 from app.shelves.documents import with_text_before
-from app.shelves.source import NamedShelves
+from app.shelves.shelf import NamedShelves
 
 NO_SHELVES = (
     "shelf: this server was started without shelves (--no-shelves). Start it with them, or use the API of "
@@ -92,5 +92,5 @@ async def _with_passages(
     found = await source.passages(shelf_id, question.content, 1, room)
     if not found:
         return messages
-    told = replace(question, content=with_attachments(question.content, found))
-    return (*messages[:last], told, *messages[last + 1 :])
+    message = replace(question, content=with_attachments(question.content, found))
+    return (*messages[:last], message, *messages[last + 1 :])

@@ -1,6 +1,6 @@
 """An engine whose model is unloaded while nobody needs it, and loaded again for the next request.
 
-As llama-server with --sleep-idle-seconds. What it held of chats is lost: they are computed again.
+llama-server does so with --sleep-idle-seconds. Cells of chats are lost: they are computed again.
 """
 
 from __future__ import annotations

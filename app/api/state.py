@@ -12,7 +12,7 @@ from aiohttp import web
 
 from app.api.engine_client import EngineClient
 from app.api.errors import ApiError
-from app.shelves.source import NamedShelves
+from app.shelves.shelf import NamedShelves
 
 T = TypeVar("T")
 

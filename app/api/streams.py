@@ -1,7 +1,7 @@
 """Streamed answers that outlive their connection, so that a caller whose connection broke reads on.
 
 A request with the header X-Conversation-Id goes on without its reader, and what it writes is kept: GET
-/v1/stream reads it, from any byte on, and waits for what is still to come; DELETE ends it. As llama-server.
+/v1/stream reads it, from any byte on, and waits for what is still to come; DELETE ends it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Streams:
         return self._streams[name].recording
 
     def named(self, names: list[str]) -> Iterator[tuple[str, StreamRecording]]:
-        """Those of these conversations: a model's name may come behind "::"."""
+        """The streams of these conversations: a model's name may come behind "::"."""
         self._drop_old()
         for name, stream in self._streams.items():
             if name in names or name.rpartition("::")[0] in names:

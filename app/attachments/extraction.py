@@ -3,13 +3,16 @@
 In the child process only: each reader may run into its limits.
 """
 
+import json
 import re
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import PurePath
+from typing import Any
 
-from app.attachments import html_text, notebook, office, pdf, plain, spreadsheet
+from app.attachments import html_text, office, plain, spreadsheet
 from app.attachments.packed import Package
-from app.attachments.refusal import Reason, RefusedError
+from app.attachments.refusal import CollectedText, Reason, RefusedError
 
 _IMAGES = (
     b"\x89PNG\r\n",
@@ -47,7 +50,7 @@ def text_of(file: BytesIO, name: str) -> tuple[str, str]:
 
 def _read(file: BytesIO, head: bytes, suffix: str) -> tuple[str, str]:
     if head.lstrip().startswith(b"%PDF-") or (suffix == ".pdf" and b"%PDF-" in head):
-        return pdf.text_of(file), "pdf"
+        return pdf_text(file), "pdf"
     if head.startswith(b"PK\3\4"):
         return _read_package(file)
     if head.startswith(_OLE):
@@ -59,7 +62,7 @@ def _read(file: BytesIO, head: bytes, suffix: str) -> tuple[str, str]:
     if suffix in (".html", ".htm", ".xhtml") or _HTML.match(head):
         return html_text.text_of(text), "html"
     if suffix == ".ipynb":
-        return notebook.text_of(text), "notebook"
+        return notebook_text(text), "notebook"
     if suffix in (".csv", ".tsv"):
         return text, "csv"
     if suffix in (".json", ".jsonl"):
@@ -90,3 +93,77 @@ def _is_image(head: bytes) -> bool:
 def _tidy(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
     return _MANY_BLANK_LINES.sub("\n\n\n", _CONTROL.sub("", text)).strip("\n")
+
+
+def pdf_text(file: BytesIO) -> str:
+    """Raises RefusedError, and pypdf's errors for a broken file."""
+    from pypdf import PdfReader, filters
+    from pypdf.errors import DependencyError
+
+    filters.JBIG2DEC_BINARY = None  # it would start another program
+    reader = PdfReader(file)
+    collected = CollectedText()
+    try:
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise RefusedError(Reason.PASSWORD)
+        failures: list[Exception] = []
+        for number, page in enumerate(reader.pages, 1):
+            try:
+                text = page.extract_text().strip()
+            except (DependencyError, MemoryError):
+                raise
+            except Exception as error:  # pypdf raises anything on a broken page
+                failures.append(error)
+                text = f"[unreadable page {number}]"
+            collected.add(text, "\n\n")
+    except DependencyError as error:  # a cipher that pypdf alone cannot do
+        raise RefusedError(Reason.PASSWORD) from error
+    if failures and len(failures) == len(reader.pages):
+        raise failures[0]
+    return collected.text
+
+
+MAX_OUTPUT_CHARS = 10_000  # of one cell
+
+
+def notebook_text(text: str) -> str:
+    """Raises RefusedError for what is no notebook."""
+    notebook = json.loads(text)
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+        raise RefusedError(Reason.DAMAGED)
+    try:
+        language = notebook["metadata"]["kernelspec"]["language"]
+    except (LookupError, TypeError):
+        language = "python"
+    return "\n\n".join(part for cell in notebook["cells"] for part in _cell(cell, language))
+
+
+def _cell(cell: Any, language: str) -> list[str]:
+    try:
+        return list(_parts(cell, language))
+    except (AttributeError, TypeError):  # its values are of other kinds than in any notebook
+        return ["[unreadable cell]"]
+
+
+def _parts(cell: dict[str, Any], language: str) -> Iterator[str]:
+    source = _joined(cell.get("source", "")).strip("\n")
+    if not source:
+        return
+    if cell.get("cell_type") != "code":
+        yield source
+        return
+    yield f"```{language}\n{source}\n```"
+    printed = "".join(map(_printed, cell.get("outputs", []))).strip("\n")
+    if printed:
+        yield f"Output:\n```\n{printed[:MAX_OUTPUT_CHARS]}\n```"
+
+
+def _printed(output: dict[str, Any]) -> str:
+    if "traceback" in output:
+        return "\n".join(output["traceback"]) + "\n"
+    data = output.get("data", {})
+    return _joined(output.get("text", data.get("text/plain", ""))) + ("\n" if data else "")
+
+
+def _joined(lines: str | list[str]) -> str:
+    return lines if isinstance(lines, str) else "".join(lines)

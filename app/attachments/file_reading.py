@@ -1,21 +1,22 @@
-"""Has one file read in a child process. Blocks, so for a thread of its own.
+"""Has one file read in a child process, as text, a picture or a sound. Blocks, so for a thread of its own.
 
 The file is never opened in this process: merely opening some files blocks forever.
 """
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.attachments.limits import MAX_CPU_S, MAX_MEMORY_BYTES, MAX_WALL_S
-from app.attachments.refusal import Reason, RefusedError
-from app.chats.attachment import Attachment
-from app.chats.text import valid_unicode
-from app.media.reading import ReadingCancelledError
+from app.attachments.refusal import MAX_CPU_S, MAX_MEMORY_BYTES, MAX_WALL_S, Reason, RefusedError
+from app.chats.attachment import Attachment, valid_unicode
+from app.media.reading import MediaReading, Pixels, ReadingCancelledError
 from app.system.worker import Worker, WorkerEndedError, WorkerRefusedError
 
 MAX_NAME_CHARS = 200
 
 
 class FileReading:
+    """The text of a file."""
+
     def __init__(
         self,
         path: Path,
@@ -50,3 +51,50 @@ class FileReading:
     def cancel(self) -> None:
         """Any thread, any time."""
         self._worker.end()
+
+
+# Others are found by their content, which takes a second child process.
+MEDIA_SUFFIXES = (
+    *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".heic", ".heif"),
+    *(".wav", ".mp3", ".flac", ".ogg", ".oga", ".opus", ".aif", ".aiff", ".m4a"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """The media of `attachment` has its file; `thumbnail` is of a picture."""
+
+    attachment: Attachment
+    thumbnail: Pixels | None = None
+
+
+class AnyReading:
+    """Reads a path, or the bytes of a picture or a sound, which have no name of their own."""
+
+    def __init__(self, source: Path | bytes, name: str = "") -> None:
+        self.name = name if isinstance(source, bytes) else valid_unicode(source.name)[-MAX_NAME_CHARS:]
+        is_media = isinstance(source, bytes) or source.suffix.lower() in MEDIA_SUFFIXES
+        self._as_text = None if is_media else FileReading(source)  # type: ignore[arg-type]
+        self._as_media = MediaReading(source)
+
+    def run(self) -> ReadFile:
+        """Raises RefusedError, MediaRefusedError or ReadingCancelledError."""
+        if self._as_text:
+            try:
+                return ReadFile(self._as_text.run())
+            except RefusedError as refusal:
+                if refusal.reason is not Reason.IMAGE:
+                    raise
+        read = self._as_media.run()
+        return ReadFile(Attachment(self.name, "", read.format.lower(), read.media), read.thumbnail)
+
+    def cancel(self) -> None:
+        """Any thread, any time."""
+        if self._as_text:
+            self._as_text.cancel()
+        self._as_media.cancel()
+
+
+def without_file(attachment: Attachment) -> Attachment:
+    """What a chat holds of it."""
+    return replace(attachment, media=attachment.media and replace(attachment.media, file=b""))

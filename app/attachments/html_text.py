@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from app.attachments.collected import CollectedText
+from app.attachments.refusal import CollectedText
 
 _SKIPPED = frozenset({"script", "style", "noscript", "template", "svg", "head"})
 _BLOCKS = re.compile(

@@ -6,9 +6,8 @@ Streams through the few elements that carry text: no tree is built, however larg
 import posixpath
 import re
 
-from app.attachments.collected import CollectedText
 from app.attachments.packed import ElementFinder, Package
-from app.attachments.refusal import Reason, RefusedError
+from app.attachments.refusal import CollectedText, Reason, RefusedError
 
 _ODF_KINDS = {
     "application/vnd.oasis.opendocument.text": "odt",

@@ -6,8 +6,7 @@ from io import BytesIO
 from typing import Protocol
 from xml.parsers import expat
 
-from app.attachments.limits import MAX_UNPACKED_BYTES
-from app.attachments.refusal import Reason, RefusedError
+from app.attachments.refusal import MAX_UNPACKED_BYTES, Reason, RefusedError
 
 _CHUNK_BYTES = 64 << 10
 _ENCRYPTED = 0x1
@@ -59,7 +58,7 @@ class Package:
 
 
 class ElementFinder:
-    """Collects these attributes of each such element. Of two with the same name the last counts."""
+    """Collects these attributes of each such element. The last counts of two with the same name."""
 
     def __init__(self, element: str, *attributes: str) -> None:
         self._element, self._attributes = element, attributes

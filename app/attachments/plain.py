@@ -105,7 +105,7 @@ def _guessed_encoding(data: bytes) -> str:
 
 
 def _share_of_words(sample: bytes, encoding: str, mixes_languages: bool) -> float:
-    """Of those with letters beyond ASCII, the ones that one language has, or any. 0 if it is no Latin text.
+    """The share of words beyond ASCII whose letters one language has, or any. 0 if it is no Latin text.
 
     Statistics of letters tell scripts apart, but not code pages of one script that differ in a few letters.
     """

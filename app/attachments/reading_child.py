@@ -6,8 +6,7 @@ from io import BytesIO
 from pathlib import Path
 
 from app.attachments.extraction import text_of
-from app.attachments.limits import MAX_CHARS, MAX_FILE_BYTES
-from app.attachments.refusal import Reason, RefusedError
+from app.attachments.refusal import MAX_CHARS, MAX_FILE_BYTES, Reason, RefusedError
 from app.system import worker
 from app.system.worker import Answer, Parent, Question
 

@@ -1,6 +1,16 @@
-"""Reasons why a file's text cannot be read. The UI turns them into sentences. Any thread."""
+"""Why a file's text cannot be read, and the limits: far above any document that fits a context. Any thread.
+
+The UI turns reasons into sentences.
+"""
 
 from enum import StrEnum
+
+MAX_FILE_BYTES = 100 << 20
+MAX_CHARS = 10_000_000
+MAX_UNPACKED_BYTES = 512 << 20  # of all that is packed in one file
+MAX_MEMORY_BYTES = 1 << 30
+MAX_CPU_S = 20
+MAX_WALL_S = 60.0  # a busy machine may take long over 20 seconds of work
 
 
 class Reason(StrEnum):
@@ -32,3 +42,25 @@ class RefusedError(Exception):
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason.value)
         self.reason = reason
+
+
+class CollectedText:
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._num_chars = 0
+
+    def add(self, *parts: str) -> None:
+        """Raises RefusedError."""
+        self._parts += parts
+        self._num_chars += sum(map(len, parts))
+        if self._num_chars > MAX_CHARS:
+            raise RefusedError(Reason.TOO_MUCH_TEXT)
+
+    @property
+    def ends_line(self) -> bool:
+        last = next((part for part in reversed(self._parts) if part), "\n")
+        return last.endswith("\n")
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)

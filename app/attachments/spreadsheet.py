@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from io import StringIO
 
-from app.attachments.collected import CollectedText
 from app.attachments.packed import ElementFinder, Package
+from app.attachments.refusal import CollectedText
 
 MAX_COLUMNS = 16_384  # as Excel has them
 _WORKBOOK = "xl/workbook.xml"

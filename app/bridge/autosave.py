@@ -19,7 +19,7 @@ from app.chats.chat import Turn
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
-from app.storage.tab_rows import Tabs
+from app.storage.list_rows import Tabs
 
 SAVE_INTERVAL_MS = 250
 RETRY_INTERVAL_MS = 5_000

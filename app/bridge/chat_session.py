@@ -24,10 +24,9 @@ from app.bridge.tasks import spawn
 from app.bridge.token_counter import TokenCounter
 from app.bridge.tool_access import ToolAccess
 from app.bridge.tool_rounds import Listener, OfferedTool, ToolRounds
-from app.chats.attachment import Attachment
+from app.chats.attachment import Attachment, valid_unicode
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.options import ChatOptions
-from app.chats.text import valid_unicode
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
 from app.protocol.commands import Abort, Forget, NoteTool, Submit

@@ -10,7 +10,7 @@ from app.chats.attachment import PASSAGE, Attachment
 from app.chats.chat import Chat, Turn
 from app.protocol.request import SHELF, Request, Role
 from app.shelves.documents import number_of, renumbered, with_text_before
-from app.shelves.source import NoShelves, ShelfSource
+from app.shelves.shelf import NoShelves, ShelfSource
 
 
 class ShelfAccess:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.attachments.any_reading import AnyReading
+from app.attachments.file_reading import AnyReading
 from app.attachments.refusal import RefusedError
 from app.bridge.media_files import MediaFiles
 from app.bridge.tasks import spawn

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from app.attachments.any_reading import ReadFile, without_file
+from app.attachments.file_reading import ReadFile, without_file
 from app.bridge.sound_player import SoundPlayer
 from app.bridge.tasks import spawn
 from app.chats.attachment import Attachment, in_words

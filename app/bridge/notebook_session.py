@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from app.bridge.chat_session import ChatSession
+from app.chats.attachment import valid_unicode
 from app.chats.chat import Turn
-from app.chats.text import valid_unicode
 from app.chats.titles import title_from
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Request, Role

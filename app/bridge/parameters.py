@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from app.chats.chat import Chat
-from app.chats.sampling_json import frozen
+from app.chats.options import frozen
 from app.protocol.model import ModelInfo
 from app.protocol.request import MIN_CONTEXT_TOKENS
 from app.protocol.sampling import SamplingParams

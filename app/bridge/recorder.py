@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from shiboken6 import isValid
 
 from app.bridge.tasks import spawn
-from app.media.limits import MAX_RECORDED_S
+from app.media.sniff import MAX_RECORDED_S
 from app.media.sound_devices import Microphone, SoundDeviceError, SoundDevices
 from app.system.said import said
 

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any
 
 from app.bridge.tool_rounds import OfferedTool
-from app.tools.tool import Result, Surroundings, Tool, ToolError
-from app.tools.tool_arguments import read_arguments
+from app.tools.tool import Result, Surroundings, Tool, ToolError, read_arguments
 
 DESCRIBE, CALL = "describe_tool", "call_tool"
 MAX_LINE_CHARS = 100

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from app.bridge.tool_access import ToolAccess
 from app.chats.tool_use import Decision, ToolUse
-from app.tools.tool import Tool
-from app.tools.tool_kit import Approval
+from app.tools.tool import Approval, Tool
 
 
 @dataclass(slots=True, eq=False)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tool_rounds import OfferedTool
 from app.chats.chat import Chat
-from app.chats.tool_messages import READ_MORE
-from app.chats.tool_use import ToolUse
+from app.chats.tool_use import READ_MORE, ToolUse
 from app.protocol.errors import EngineError, RequestError
 from app.tools.tool import Result, Surroundings, Tool, ToolError
 

@@ -13,16 +13,13 @@ from typing import Any
 from app.bridge.tasks import spawn
 from app.bridge.tool_access import ToolAccess
 from app.bridge.tool_permits import ToolPermits
+from app.chats.attachment import valid_unicode
 from app.chats.chat import Turn
-from app.chats.text import valid_unicode
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
-from app.protocol.answer_message import AnswerMessage, MessageDelta
 from app.protocol.errors import RequestError
-from app.protocol.output import FinishReason, Output
+from app.protocol.output import AnswerMessage, FinishReason, MessageDelta, Output
 from app.system.said import said
-from app.tools.tool import Tool, ToolError
-from app.tools.tool_arguments import read_arguments
-from app.tools.tool_kit import Approval
+from app.tools.tool import Approval, Tool, ToolError, read_arguments
 
 log = logging.getLogger(__name__)
 

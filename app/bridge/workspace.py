@@ -28,7 +28,7 @@ from app.settings.settings import Settings
 from app.storage.chat_rows import SavedChat, SavedTurns
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
-from app.storage.tab_rows import ClosedTab, SavedWorkspace, Tabs
+from app.storage.list_rows import ClosedTab, SavedWorkspace, Tabs
 
 log = logging.getLogger(__name__)
 

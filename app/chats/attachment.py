@@ -1,13 +1,27 @@
-"""A file that is sent with a message: its text, or a picture or sound. No Qt."""
+"""A file that is sent with a message: its text, or a picture or sound. No Qt.
+
+A picture or a sound becomes JSON without its file.
+"""
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.chats.media_json import as_object, media_of
 from app.protocol.media import Media, MediaKind
 from app.protocol.request import Message
+
+
+def valid_unicode(text: str) -> str:
+    """A paste may hold half a surrogate pair, which neither the tokenizer nor the database can encode."""
+    if text.isascii():  # known without looking
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text
+
 
 PASSAGE = "passage"  # of a file on the chat's shelf, found for this message
 _FENCES = re.compile("`{3,}")
@@ -32,9 +46,9 @@ class Attachment:
 
 
 def as_json(attachment: Attachment) -> dict[str, Any]:
-    """As it is stored and exported: without `media` where there is none, as before there were any."""
-    told: dict[str, Any] = {"name": attachment.name, "text": attachment.text, "kind": attachment.kind}
-    return told | ({"media": as_object(attachment.media)} if attachment.media else {})
+    """The stored and exported form: without `media` where there is none, as before there were any."""
+    fields: dict[str, Any] = {"name": attachment.name, "text": attachment.text, "kind": attachment.kind}
+    return fields | ({"media": as_object(attachment.media)} if attachment.media else {})
 
 
 def from_json(stored: dict[str, Any]) -> Attachment:
@@ -85,7 +99,7 @@ def with_attachments(text: str, attachments: Iterable[Attachment]) -> str:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """As a Markdown code block, in a fence that no fence inside can end."""
+    """A Markdown code block, in a fence that no fence inside can end."""
     longest = max((len(fence) for fence in _FENCES.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
@@ -94,3 +108,32 @@ def fenced(text: str, language: str = "") -> str:
 def _quoted(attachment: Attachment) -> str:
     label = attachment.name if attachment.kind == PASSAGE else f"File: {attachment.name}"
     return f"{label}\n{fenced(attachment.text)}"
+
+
+_SHA256 = re.compile("[0-9a-f]{64}")
+_MAX_SIDE = 1 << 20
+MAX_SECONDS = 1e7
+
+
+def as_object(media: Media) -> dict[str, Any]:
+    figures = {"width": media.width, "height": media.height, "duration_s": media.duration_s}
+    known = {name: value for name, value in figures.items() if value}
+    return {"kind": media.kind, "sha256": media.sha256} | known
+
+
+def media_of(stored: object) -> Media | None:
+    """Without its file. None for anything that is not one."""
+    if not isinstance(stored, dict):
+        return None
+    sha256, kind = stored.get("sha256"), stored.get("kind")
+    if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256) or kind not in tuple(MediaKind):
+        return None
+    width, height = (number_of(stored.get(name), _MAX_SIDE) for name in ("width", "height"))
+    duration_s = number_of(stored.get("duration_s"), MAX_SECONDS)
+    return Media(MediaKind(kind), sha256, b"", int(width), int(height), float(duration_s))
+
+
+def number_of(value: object, maximum: float) -> float:
+    """0 for what is none, or out of range."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number and 0 <= value <= maximum else 0  # type: ignore[operator, return-value]

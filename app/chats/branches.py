@@ -5,10 +5,12 @@ Copies of a turn in several chats are one row: a fork keeps role, time and text 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from app.chats.chat import FIRST, Chat, Turn
+from app.chats.chat import FIRST, Chat, Turn, TurnState
+from app.chats.thinking import split_thinking
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,9 +30,6 @@ class Branch:
     @property
     def turn(self) -> Turn:
         return self.places[0][1]
-
-    def turn_in(self, chat_id: str) -> Turn | None:
-        return next((turn for place, turn in self.places if place == chat_id), None)
 
 
 @dataclass(slots=True, eq=False)
@@ -106,3 +105,25 @@ def _next(node: _Node, path: set[str], parent: int | None, lane: int) -> list[tu
         return []
     *asides, last = ordered
     return [(last, parent, lane), *((aside, parent, lane + 1) for aside in reversed(asides))]
+
+
+MAX_CHARS = 80  # of a short answer: longer ones are rarely equal
+_EDGES = " \t\n.,;:!\"'`*“”‘’。！"
+
+
+def votes(answers: Iterable[Turn]) -> list[tuple[str, int]]:
+    """Short answers to one message, the most frequent first: how one was first written, and their number.
+
+    Case, and signs around it, do not count. Nothing unless several have ended and all of them are short.
+    """
+    ended = [turn for turn in answers if turn.state is TurnState.DONE]
+    texts = [split_thinking(turn.text).answer.strip() for turn in ended]
+    if len(texts) < 2 or not all(0 < len(text) <= MAX_CHARS for text in texts):
+        return []
+    counts = Counter(map(_core, texts))
+    first = {_core(text): text for text in reversed(texts)}
+    return [(first[core], number) for core, number in counts.most_common()]
+
+
+def _core(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(_EDGES)

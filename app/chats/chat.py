@@ -15,8 +15,7 @@ from typing import Any
 
 from app.chats.attachment import Attachment, placed_media, with_attachments
 from app.chats.titles import NEW_CHAT, NEW_NOTEBOOK, title_of_copy
-from app.chats.tool_messages import messages_of
-from app.chats.tool_use import ToolRound
+from app.chats.tool_use import ToolRound, messages_of
 from app.protocol.output import Usage
 from app.protocol.request import Message, Overflow, Role
 
@@ -70,7 +69,7 @@ class Turn:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """As the model reads it: calls and their results stand before its text."""
+        """What the model reads: calls and their results stand before the text."""
         if not self.attachments and not self.rounds:  # most turns: a long chat has thousands of them
             if not self.text:
                 return ()
@@ -165,7 +164,7 @@ class Chat:
 
     @property
     def text(self) -> str:
-        """Of a notebook."""
+        """The text of a notebook."""
         return "".join(turn.text for turn in self.turns)
 
     def messages(self, num_turns: int | None = None) -> tuple[Message, ...]:
@@ -197,7 +196,7 @@ class Chat:
 
     @property
     def num_turns(self) -> int:
-        """Those that are not shown, too."""
+        """All turns, also those that are not shown."""
         return len(self.turns) + sum(len(versions) for versions in self.asides.values())
 
     def all_turns(self) -> Iterator[Turn]:
@@ -214,7 +213,7 @@ class Chat:
             self.turns.append(turn)
 
     def add_aside(self, turn: Turn) -> None:
-        """As another version, by its `parent_id`, of what is shown."""
+        """Adds another version, by its `parent_id`, of what is shown."""
         self.asides.setdefault(turn.parent_id, []).append(turn)
 
     def put_aside(self, index: int) -> None:

@@ -76,7 +76,7 @@ def _table_below_bars(state: StateBlock, start_line: int, end_line: int, silent:
 
 
 def _take_all_cells(state: StateBlock, row: Sequence[Token]) -> None:
-    """Of a row with too many: the rule of tables drops them."""
+    """Takes the cells too many in a row, too, which the rule of tables drops."""
     assert row[0].map
     line = state.src[state.bMarks[row[0].map[0]] : state.eMarks[row[0].map[0]]].strip()
     if line.count("|") - line.startswith("|") - line.endswith("|") < len(row):
@@ -101,7 +101,7 @@ def _split_outside(line: str) -> list[str]:
 
 
 def _bars_outside(line: str) -> Iterator[int]:
-    """Those that are neither escaped nor in code or a formula."""
+    """Bars that are neither escaped nor in code or a formula."""
     at = 0
     while at < len(line):
         formula = formula_at(line, at)

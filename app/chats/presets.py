@@ -10,18 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from app.chats.attachment import valid_unicode
 from app.chats.exports.files import ExportForm, free_name
-from app.chats.imports.entries import entries, parse
-from app.chats.imports.problems import BadChatError
+from app.chats.imports.entries import BadChatError, entries, parse
 from app.chats.imports.sketch import fields_of, items_of, name_of, text_of
-from app.chats.options import ChatOptions
-from app.chats.sampling_json import BadSamplingError, from_json, to_json
-from app.chats.text import valid_unicode
+from app.chats.options import BadSamplingError, ChatOptions, from_json, to_json
 from app.chats.tool_json import tools_of
 from app.protocol.json_object import check_size
 from app.protocol.request import Overflow
-from app.system.files import Stamp, replacing, stamp_of
-from app.system.private_files import private_dir
+from app.system.files import Stamp, private_dir, replacing, stamp_of
 from app.system.said import said
 
 FORMAT = "skein-preset"
@@ -155,7 +152,7 @@ def _from_skein(stored: Mapping[str, Any], stem: str) -> Preset:
     return Preset(name_of(stored.get("name")) or stem, options)
 
 
-# Settings of LM Studio by their keys. Those with a check box are {"checked": …, "value": …}.
+# Settings of LM Studio by their keys. A setting with a check box is {"checked": …, "value": …}.
 _LM_STUDIO = {
     "llm.prediction.temperature": "temperature",
     "llm.prediction.topKSampling": "top_k",

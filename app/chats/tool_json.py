@@ -7,15 +7,14 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, fields
 from functools import lru_cache
-from math import isfinite
 from typing import Any
 
-from app.chats.text import valid_unicode
+from app.chats.attachment import MAX_SECONDS, number_of, valid_unicode
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.output import Usage
 
 MAX_ROUNDS, MAX_USES = 10_000, 1_000
-MAX_TOOLS, MAX_KEY_CHARS = 1_000, 300
+MAX_TOOLS, MAX_KEY_CHARS, MAX_WORDS_CHARS = 1_000, 300, 200
 _STATES = {str(state): state for state in ToolState}
 _USAGE = {each.name: each.type for each in fields(Usage)}
 
@@ -63,13 +62,13 @@ def _text_of(same: _Same) -> str:
 
 
 def _as_object(round_: ToolRound) -> dict[str, Any]:
+    fields = asdict(round_) | {"usage": filled(asdict(round_.usage))}
+    fields["uses"] = [filled(asdict(use)) for use in round_.uses]
+    return filled(fields)
+
+
+def filled(values: dict[str, Any]) -> dict[str, Any]:
     """Without what is empty."""
-    told = asdict(round_) | {"usage": _told(asdict(round_.usage))}
-    told["uses"] = [_told(asdict(use)) for use in round_.uses]
-    return _told(told)
-
-
-def _told(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in ("", 0, False, [], {}, None)}
 
 
@@ -82,8 +81,8 @@ def _round(stored: dict[str, Any]) -> ToolRound:
         _text(stored.get("reasoning")),
         [_use(each) for each in found if isinstance(each, dict)],
         is_whole=stored.get("is_whole") is True,
-        thinking_s=_seconds(stored.get("thinking_s")),
-        usage=_usage(stored.get("usage")),
+        thinking_s=duration_of(stored.get("thinking_s")),
+        usage=usage_of(stored.get("usage")),
     )
 
 
@@ -94,7 +93,7 @@ def _use(stored: dict[str, Any]) -> ToolUse:
         _text(stored.get("arguments")),
         _STATES.get(_text(stored.get("state")), ToolState.STOPPED),
         _text(stored.get("result")),
-        _seconds(stored.get("seconds")),
+        duration_of(stored.get("seconds")),
     )
     if use.is_unfinished:
         use.state = ToolState.STOPPED
@@ -104,15 +103,16 @@ def _use(stored: dict[str, Any]) -> ToolUse:
     return use
 
 
-def _usage(stored: Any) -> Usage:
+def usage_of(stored: Any) -> Usage:
+    """Statistics for display: an implausible one is dropped."""
     known = stored if isinstance(stored, dict) else {}
     figures: dict[str, Any] = {}
     for name, value in known.items():
         kind = _USAGE.get(name)
         if kind is str:
-            figures[name] = _text(value)
+            figures[name] = _text(value)[:MAX_WORDS_CHARS]
         elif kind is float:
-            figures[name] = _seconds(value)
+            figures[name] = duration_of(value)
         elif kind is int and isinstance(value, int) and 0 <= value < 2**53:
             figures[name] = int(value)
     return Usage(**figures)
@@ -122,6 +122,5 @@ def _text(value: Any) -> str:
     return valid_unicode(value) if isinstance(value, str) else ""
 
 
-def _seconds(value: Any) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= value < 1e7 and isfinite(value) else 0.0
+def duration_of(value: Any) -> float:
+    return float(number_of(value, MAX_SECONDS))

@@ -29,7 +29,9 @@ def main(argv: Sequence[str]) -> int:
     """Exit code 0 when every prompt was answered, 1 when one was not, 130 after Ctrl+C."""
     options = _parse(argv)
     try:
-        _check(SamplingParams(**_chosen_sampling(options)))
+        sampling = SamplingParams(**_chosen_sampling(options))
+        if sampling.grammar:  # nonsense is refused before a large model is loaded
+            check_grammar(sampling.grammar)
         return _ask(options)
     except EngineError as error:
         print(f"skein ask: {headless.reason_of(error)}", file=sys.stderr)
@@ -84,12 +86,6 @@ def _text_of(name: str) -> str:
 def _chosen_sampling(options: argparse.Namespace) -> dict[str, Any]:
     names = ("temperature", "seed", "grammar", "json_schema")
     return {name: vars(options)[name] for name in names if vars(options)[name] is not None}
-
-
-def _check(sampling: SamplingParams) -> None:
-    """Nonsense is told before a large model is loaded."""
-    if sampling.grammar:
-        check_grammar(sampling.grammar)
 
 
 def _request(options: argparse.Namespace, model: ModelInfo, index: int, prompt: str) -> Request:

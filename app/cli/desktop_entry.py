@@ -78,7 +78,7 @@ def data_home() -> Path:
 
 
 def _quoted(argument: str) -> str:
-    """As the Desktop Entry Specification wants it in Exec; a percent sign would begin a field code."""
+    """The Desktop Entry Specification's form for Exec; a percent sign would begin a field code."""
     escaped = argument.replace("%", "%%")
     for char in '\\"`$':
         escaped = escaped.replace(char, "\\" + char)

@@ -167,7 +167,7 @@ class Loads:
 
 
 def loads_of(options: argparse.Namespace, default_slots: int) -> Loads:
-    """Of a parser with `add_model_options` and `add_text_options`."""
+    """What to load, by the options of a parser with `add_model_options` and `add_text_options`."""
 
     def for_texts(path: Path, pooling: Pooling) -> LoadParams:
         threads = options.threads or 0

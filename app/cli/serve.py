@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.api.certificate import Certificate, own_certificate
-from app.api.defaults import Defaults
-from app.api.engine_client import EngineClient
+from app.api.engine_client import Defaults, EngineClient
 from app.api.guard import is_loopback, new_key
 from app.api.server import ApiServer
 from app.api.sleeping_engine import SleepingEngine
@@ -31,8 +30,7 @@ from app.settings.api_access import EVERY_PAGE, fault_of_hosts, fault_of_origins
 from app.settings.settings import Settings
 from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
-from app.shelves.kept_shelves import KeptShelves
-from app.shelves.room import PIECE_CHARS
+from app.shelves.kept_shelves import PIECE_CHARS, KeptShelves
 from app.system import paths
 from app.tools.file_tools import FileTools
 from app.tools.server_config import read_mcp_json
@@ -326,7 +324,7 @@ class _Served:
 
 
 class _Shelves:
-    """Those of the window, as far as it has read them, with the models that it searches them with."""
+    """The window's shelves, as far as it has read them, with the models that it searches them with."""
 
     def __init__(self, client: EngineClient, options: argparse.Namespace) -> None:
         settings = Settings() if options.no_settings else Settings.load(paths.settings_file())

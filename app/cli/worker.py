@@ -18,7 +18,7 @@ from pathlib import Path
 from app.engine.workers import DEFAULT_PORT, PROTOCOL, TRUSTED_ONLY, WorkerState, ask, is_everywhere
 from app.protocol.errors import EngineError
 from app.system import paths, worker
-from app.system.cores import num_physical_cores
+from app.system.machine import num_physical_cores
 
 EVERYWHERE = "--every-network"
 POLL_S, MAX_START_S, LOOK_UP_S = 0.05, 5.0, 0.5

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from app.engine.chat_worker import MAX_CPU_S, MAX_WALL_S, ChatWorker, library_path
-from app.protocol.answer_message import MessageDelta, ToolCallDelta, new_call_id
 from app.protocol.errors import RequestError
+from app.protocol.output import MessageDelta, ToolCallDelta, new_call_id
 from app.system.said import said
 from app.system.worker import WorkerEndedError
 

@@ -23,7 +23,7 @@ from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancel
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, ModelInfo
 from app.protocol.report import HibernatedChat, StepReport
-from app.system.memory import free_memory_bytes
+from app.system.machine import free_memory_bytes
 from app.system.said import Said, said
 from app.system.worker import Worker, WorkerEndedError, WorkerRefusedError
 

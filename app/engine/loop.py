@@ -22,7 +22,6 @@ from app.engine.engine import Engine
 from app.engine.lens import LensThread
 from app.engine.prompt import Prompt
 from app.engine.prompt_builder import PromptBuilder
-from app.protocol.callers import Caller
 from app.protocol.commands import (
     Abort,
     AbortAll,
@@ -38,7 +37,7 @@ from app.protocol.commands import (
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.lens import LensAnswer, LensQuestion, StopLens
 from app.protocol.output import FinishReason
-from app.protocol.request import Request
+from app.protocol.request import Caller, Request
 from app.system.said import said
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from app.engine.answer_reader import AnswerReader
 from app.engine.chat_worker import ChatWorker
 from app.protocol.answer_format import AnswerFormat
-from app.protocol.answer_message import MessageDelta
+from app.protocol.output import MessageDelta
 
 REST = 4  # so many times as long as reading an answer took, it is not read again
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from app.engine.awaited_media import AwaitedMedia
 from app.engine.prefix import common_prefix
 from app.engine.slots import MIN_SHARED_TOKENS
-from app.protocol.callers import Caller, by_turn, owes
 from app.protocol.events import Paused, PauseReason
 from app.protocol.report import WaitingRequest, WaitReason
+from app.protocol.request import Caller, by_turn, owes
 
 if TYPE_CHECKING:
     from app.engine.batch import Batch

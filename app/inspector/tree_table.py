@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QWidget
 
 from app.chats.branches import Branch
 from app.chats.chat import Turn, TurnState
-from app.chats.markup import without_markup
 from app.chats.thinking import split_thinking
+from app.chats.titles import without_markup
 from app.look.figures import count
 from app.look.list import Index
 from app.look.plain_text import one_line

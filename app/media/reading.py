@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from app.media.limits import MAX_CPU_S, MAX_FILE_BYTES, MAX_MEMORY_BYTES, MAX_WALL_S
+from app.media.sniff import MAX_CPU_S, MAX_FILE_BYTES, MAX_MEMORY_BYTES, MAX_WALL_S
 from app.protocol.media import Media, MediaKind
 from app.system.said import said
 from app.system.worker import Message, Worker, WorkerEndedError, WorkerRefusedError
@@ -43,7 +43,7 @@ class ReadMedia:
 
 
 class MediaReading:
-    """Of one file, by its path or its content."""
+    """Reads one file, by its path or its content."""
 
     def __init__(self, source: Path | bytes, max_memory_bytes: int = MAX_MEMORY_BYTES) -> None:
         self._source = source

@@ -18,7 +18,8 @@ import soundfile
 import soxr
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from app.media.limits import (
+from app.media.reading import MediaRefusedError, too_large
+from app.media.sniff import (
     MAX_CHANNELS,
     MAX_FILE_BYTES,
     MAX_PIXELS,
@@ -27,9 +28,9 @@ from app.media.limits import (
     MAX_SIDES,
     MAX_SOUND_S,
     THUMBNAIL_SIDE,
+    is_heic,
+    kind_of,
 )
-from app.media.reading import MediaRefusedError, too_large
-from app.media.sniff import is_heic, kind_of
 from app.protocol.media import MediaKind
 from app.system import worker
 from app.system.said import said
@@ -104,7 +105,7 @@ def opened_picture(content: bytes) -> Image.Image:
 
 
 def shown(image: Image.Image) -> Image.Image:
-    """As a model is shown it: upright, RGB, its first frame, on white where it is transparent."""
+    """What a model is shown: upright, RGB, the first frame, on white where it is transparent."""
     side = int((MAX_SHOWN_PIXELS * max(image.size) / min(image.size)) ** 0.5)
     image.draft("RGB", (side, side))  # a JPEG is unpacked no larger than needed
     image.load()

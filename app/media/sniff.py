@@ -1,6 +1,24 @@
-"""What a file is, by its first bytes. Parses nothing, so any process may ask. Any thread."""
+"""What a picture or a sound is, by its first bytes, and its limits: above what a model makes use of.
+
+Parses nothing, so any process may ask. Any thread.
+"""
 
 from app.protocol.media import MediaKind
+
+MAX_FILE_BYTES = 50 << 20
+MAX_PIXELS = 64_000_000  # of a file: they are unpacked to be made smaller
+MAX_SHOWN_PIXELS = 12_000_000  # of what a model is shown
+MAX_SIDES = 200  # how many times longer one side may be than the other
+MAX_SOUND_S = 1800.0
+MAX_SAMPLE_RATE = 384_000
+MAX_CHANNELS = 16
+MAX_MEMORY_BYTES = 1 << 30
+MAX_CPU_S = 20
+MAX_WALL_S = 60.0  # a busy machine may take long over 20 seconds of work
+THUMBNAIL_SIDE = 320
+SOUND_RATE = 16_000  # what nearly all projectors take
+MAX_RECORDED_S = 600.0  # from the microphone
+
 
 HEAD_BYTES = 64
 _PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*")
@@ -12,7 +30,7 @@ _MPEG_LAYER_3 = (0xFA, 0xFB, 0xF2, 0xF3, 0xE2, 0xE3)
 
 
 def kind_of(head: bytes) -> MediaKind | None:
-    """Of a file that begins so; None for any other. That it can be read is not said."""
+    """The kind of a file that begins so; None for any other. Whether it can be read is not said."""
     if head.startswith(_PICTURES) or _is_bitmap(head) or _riff(head) == b"WEBP":
         return MediaKind.PICTURE
     if head.startswith(_SOUNDS) or _riff(head) == b"WAVE" or _is_mp3(head):

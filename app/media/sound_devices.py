@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from app.media.limits import SOUND_RATE
+from app.media.sniff import SOUND_RATE
 from app.system.said import said
 
 T = TypeVar("T")

@@ -137,7 +137,7 @@ def _model_files(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _listings(root: Path) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
-    """Of `root` and the folders in it, those further up first."""
+    """The entries of `root` and of the folders in it, those further up first."""
     pending, seen, room = deque([(root, 0)]), set[tuple[int, int]](), MAX_ENTRIES
     while pending:
         folder, depth = pending.popleft()
@@ -261,8 +261,8 @@ class _Memory:
 
     def keep(self, found: _Found, model: ModelFile) -> None:
         if _can_be_written(str(found.path)):
-            told = replace(model, problem=to_text(model.problem))
-            self._now[str(found.path)] = _Remembered(found.stamps, told)
+            kept = replace(model, problem=to_text(model.problem))
+            self._now[str(found.path)] = _Remembered(found.stamps, kept)
 
     def keep_others(self) -> None:
         """Keeps the entries that this scan did not reach."""

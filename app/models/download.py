@@ -16,8 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.models import hub_address, hub_trouble
-from app.models.hub_errors import DownloadError, HubError
+from app.models import hub_address
+from app.models.hub_address import DownloadError, HubError
 from app.models.order import FileOrder, Order, OrderFolder
 from app.models.part_file import PartFile, give_name, in_thread, part_at, taken
 from app.system.said import said
@@ -167,7 +167,7 @@ class Fetch:
                 if await self._goes_on(response, checksum, file, part):
                     await self._write(response, file, part)
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise _InterruptionError(hub_trouble.unreachable(self._order.endpoint, error).args[0]) from error
+            raise _InterruptionError(hub_address.unreachable(self._order.endpoint, error).args[0]) from error
 
     async def _goes_on(
         self, response: ClientResponse, checksum: str, file: FileOrder, part: PartFile
@@ -202,21 +202,21 @@ class Fetch:
         if response.status == 200:  # it does not know ranges
             return 0
         span = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
-        known, told = self._etags.get(file.sha256), response.headers.get("ETag")
-        is_other = known and told and known != told
+        known, tag = self._etags.get(file.sha256), response.headers.get("ETag")
+        is_other = known and tag and known != tag
         return int(span[1]) if span and not is_other and int(span[2]) == file.size_bytes else None
 
     def _refuse(self, response: ClientResponse) -> None:
         order, code = self._order, response.headers.get("X-Error-Code", "")
         if not hub_address.same_origin(str(response.url), order.endpoint):
             # Not the hub, but the target of its redirect: such a signed address is valid for an hour or so.
-            raise _InterruptionError(hub_trouble.in_trouble(response.status, order.endpoint).args[0])
+            raise _InterruptionError(hub_address.in_trouble(response.status, order.endpoint).args[0])
         if code == "GatedRepo":
-            raise hub_trouble.gated(order.repo_id, order.endpoint)
+            raise hub_address.gated(order.repo_id, order.endpoint)
         # Without a token, the hub answers 401 for missing files, too.
         status = 404 if code.endswith("NotFound") else response.status
-        wait_s = hub_trouble.wait_s(response.headers)
-        error = hub_trouble.refused(status, order.repo_id, order.endpoint, bool(self._token), wait_s)
+        wait_s = hub_address.wait_s(response.headers)
+        error = hub_address.refused(status, order.repo_id, order.endpoint, bool(self._token), wait_s)
         if (status == 429 or status >= 500) and wait_s <= MAX_WAIT_S:
             raise _InterruptionError(error.args[0], wait_s)
         raise error

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from app.models.hub_trouble import gated, no_hub, not_found, refused, unreachable
+from app.models.hub_address import gated, no_hub, not_found, refused, unreachable
 from app.models.model_file import MAX_PARTS, SPLIT_NAME, shown
-from app.settings.projector_file import is_projector, projector_among
+from app.settings.load import is_projector, projector_among
 from app.system.said import said
 
 if TYPE_CHECKING:
@@ -136,12 +136,12 @@ class Hub:
 
 
 def is_repo_id(text: str) -> bool:
-    """As "owner/name"."""
+    """The form is "owner/name"."""
     return re.fullmatch(r"[\w-][\w.-]{0,95}/[\w-][\w.-]{0,95}", text, re.ASCII) is not None
 
 
 def quantisation_of(name: str) -> str:
-    """As the name of a file says; empty where it does not."""
+    """What the name of a file says; empty where it does not."""
     found = _QUANTISATION.search(name.removesuffix(".gguf"))
     return found[1].upper().replace("FP16", "F16").replace("FP32", "F32") if found else ""
 
@@ -164,9 +164,9 @@ def _repo(info: Any) -> Repo:
     )
 
 
-def _count(told: Any) -> int:
+def _count(number: Any) -> int:
     """Capped, whatever the hub says."""
-    return min(max(0, int(told or 0)), MAX_COUNT)
+    return min(max(0, int(number or 0)), MAX_COUNT)
 
 
 def _licence(tags: Iterable[str]) -> str:

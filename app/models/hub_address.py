@@ -1,15 +1,40 @@
-"""Which addresses a hub may redirect to: https only, and never this machine or the local network.
+"""A hub: its address, the user's token for it, and where it may redirect to. Any thread.
 
-A hub on this machine may redirect to this machine, also over plain http. Pure functions. Any thread.
+A redirect goes to https only, and never to this machine or the local network. A hub on this machine may
+redirect to this machine, also over plain http. Tokens are in the system's keyring, never in the settings or a
+log, one for each hub, so that a mirror never gets another hub's. The keyring blocks, perhaps until the user
+has unlocked it: call it by `off_loop`.
+
+Refusals, silence and invalid answers of a hub become a HubError, which says what to do.
 """
 
+import logging
 import os
+import re
 from collections.abc import Mapping
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, quote, urlsplit
 
-from app.models.hub_errors import HubError
-from app.system.hosts import address_of, is_this_machine
+from app.system.proxies import address_of, is_this_machine
 from app.system.said import said
+
+
+class HubError(Exception):
+    """A request to the hub failed."""
+
+
+class GatedError(HubError):
+    """Access to the model must be requested on the web page `page`."""
+
+    def __init__(self, text: str, page: str) -> None:
+        super().__init__(text)
+        self.page = page
+
+
+class DownloadError(Exception):
+    """A file could not be downloaded. It does not exist under its name."""
+
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 TOKEN_BEGINS = "hf_…"  # as every token of Hugging Face does
@@ -86,3 +111,148 @@ def _split(url: str) -> SplitResult:
     except ValueError:
         return urlsplit("")
     return parts
+
+
+log = logging.getLogger(__name__)
+
+SERVICE = "skein"
+
+
+def read_token(endpoint: str) -> str:
+    """Empty if there is no token or no keyring."""
+    from keyring import get_password
+    from keyring.errors import KeyringError
+
+    try:
+        kept = get_password(SERVICE, endpoint)
+    except (KeyringError, OSError) as error:
+        log.info("The keyring cannot be read: %s", type(error).__name__)
+        kept = None
+    return kept or (os.environ.get("HF_TOKEN", "") if endpoint == DEFAULT_ENDPOINT else "")
+
+
+def keep_token(endpoint: str, token: str) -> bool:
+    """Stores the token; an empty one deletes it. False: there is no keyring, or it is locked."""
+    from keyring import delete_password, set_password
+    from keyring.errors import KeyringError, PasswordDeleteError
+
+    try:
+        if token:
+            set_password(SERVICE, endpoint, token)
+        else:
+            delete_password(SERVICE, endpoint)
+    except PasswordDeleteError:  # there was none
+        return True
+    except (KeyringError, OSError) as error:
+        log.info("The keyring cannot be written: %s", type(error).__name__)
+        return False
+    return True
+
+
+def offline(endpoint: str, reason: str) -> HubError:
+    return HubError(
+        said(
+            "{hub} cannot be reached ({reason}). Check your internet connection and try again. Models on "
+            "this machine still work.",
+            hub=endpoint,
+            reason=reason,
+        )
+    )
+
+
+def unreachable(endpoint: str, error: Exception) -> HubError:
+    """`error` is the exception raised instead of an answer."""
+    system = getattr(error, "os_error", error)  # as aiohttp keeps it
+    reason = (system.strerror if isinstance(system, OSError) else "") or str(error)
+    reason = reason.partition("] ")[2] if reason.startswith("[Errno") else reason
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return HubError(
+            said(
+                "The certificate of {hub} is not valid ({reason}). Check this computer's date and time, "
+                "and whether your network requires you to sign in first.",
+                hub=endpoint,
+                reason=reason.rpartition("CERTIFICATE_VERIFY_FAILED] ")[2],
+            )
+        )
+    return offline(endpoint, reason or said("it does not respond"))
+
+
+def wait_s(headers: Mapping[str, str]) -> float:
+    """The hub's wait time, computed by its own clock since ours may be wrong. 0: not given."""
+    if limit := re.search(r"\br=0;t=(\d{1,9})", headers.get("RateLimit", "")):
+        return float(limit[1])
+    after = headers.get("Retry-After", "")
+    if after.isascii() and after.isdecimal():
+        return float(after[:9])
+    with suppress(ValueError, TypeError):
+        then, now = parsedate_to_datetime(after), parsedate_to_datetime(headers.get("Date", ""))
+        return max(0.0, (then - now).total_seconds())
+    return 0.0
+
+
+def refused(status: int, repo_id: str, endpoint: str, has_token: bool, wait_s: float = 0.0) -> HubError:
+    """`status` is an HTTP error."""
+    if status == 401 and has_token:
+        return GatedError(
+            said("{hub} rejected your token. Create a new one there and enter it here.", hub=endpoint),
+            f"{endpoint}/settings/tokens",
+        )
+    if status in (401, 403):
+        return gated(repo_id, endpoint)
+    if status in (404, 410):
+        return not_found(repo_id, endpoint) if repo_id else no_hub(endpoint)
+    if status == 429 and wait_s:
+        return HubError(
+            said(
+                "{hub} limits requests. Try again in {minutes:.0f} min; with a token the limit is higher.",
+                hub=endpoint,
+                minutes=max(1.0, wait_s / 60),
+            )
+        )
+    if status == 429:
+        return HubError(
+            said(
+                "{hub} limits requests. Wait a few minutes and try again; with a token the limit is higher.",
+                hub=endpoint,
+            )
+        )
+    return in_trouble(status, endpoint)
+
+
+def in_trouble(status: int, endpoint: str) -> HubError:
+    """A failure on the hub's side, which may be temporary."""
+    return HubError(
+        said("{hub} has a problem (HTTP {status}). Try again in a few minutes.", hub=endpoint, status=status)
+    )
+
+
+def gated(repo_id: str, endpoint: str) -> GatedError:
+    page = web_page(endpoint, repo_id)
+    return GatedError(
+        said(
+            "{repo} requires a token and acceptance of its terms. Accept them at {page}, then enter your "
+            "token here.",
+            repo=repo_id or endpoint,
+            page=page,
+        ),
+        page,
+    )
+
+
+def no_hub(endpoint: str) -> HubError:
+    return HubError(
+        said(
+            "{hub} does not answer as a model hub should. Check its address in Settings.",
+            hub=endpoint,
+        )
+    )
+
+
+def not_found(repo_id: str, endpoint: str) -> HubError:
+    return HubError(
+        said(
+            "{repo} is not at {hub}: it was renamed, removed, or is private. Search for it again.",
+            repo=repo_id,
+            hub=endpoint,
+        )
+    )

@@ -12,7 +12,7 @@ import httpx2
 from huggingface_hub import set_client_factory
 
 from app.models import hub_address
-from app.models.hub_trouble import no_hub, offline, refused, unreachable, wait_s
+from app.models.hub_address import no_hub, offline, refused, unreachable, wait_s
 from app.protocol.json_object import check_size
 from app.system.proxies import proxy_for
 from app.system.said import said

@@ -13,8 +13,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from app.models import hub_address
-from app.models.hub_address import is_inside, leads_astray
-from app.models.hub_errors import HubError
+from app.models.hub_address import HubError, is_inside, leads_astray
 from app.models.off_loop import off_loop
 from app.system.proxies import proxies, proxy_for
 from app.system.said import said

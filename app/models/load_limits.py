@@ -20,7 +20,7 @@ from app.models.model_file import open_header
 from app.protocol.load import FlashAttention, KvType, LoadParams, RopeScaling
 from app.system.said import said
 
-# As in llama.cpp's common/speculative.cpp.
+# llama.cpp has the same in common/speculative.cpp.
 MAX_SIZE_DIFFERENCE = 128  # tokens: some files pad the vocabulary
 FIRST_COMPARED = 5
 MARKS = ("model", "add_bos_token", "add_eos_token", "bos_token_id", "eos_token_id")

@@ -20,7 +20,7 @@ from app.models.model_file import read_whole_header
 from app.protocol.errors import ModelLoadError, NoRoomYetError
 from app.protocol.load import DEFAULT_N_CTX, KvType, LoadParams, RopeScaling
 from app.protocol.model import Device, DeviceKind, MemoryNeed
-from app.system.memory import free_memory_bytes
+from app.system.machine import free_memory_bytes
 from app.system.said import said, together
 
 log = logging.getLogger(__name__)
@@ -181,7 +181,7 @@ def _plan(context: ContextNeed, beside: MemoryNeed, room: Room, num_there: int) 
 
 
 def _need_beside(header: GgufHeader, params: LoadParams) -> MemoryNeed:
-    """Of the draft model and the projector, which go to the first GPU if there is one.
+    """The need of the draft model and the projector, which go to the first GPU if there is one.
 
     Nothing if unreadable: the library reports the error.
     """

@@ -111,7 +111,7 @@ class ContextNeed:
         )
 
     def needs(self, num_there: int, room: Room) -> tuple[MemoryNeed, ...]:
-        """Of this machine, and of each device of `room`."""
+        """The need of this machine, and of each device of `room`."""
         where = places(self.num_layers, num_there, room)
         weights, caches = Counter[int](), Counter[int]()
         for layer, place in enumerate(where[:-1]):

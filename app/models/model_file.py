@@ -123,7 +123,7 @@ class ModelFile:
 
 
 def open_header(path: Path) -> GgufHeader:
-    """Of one file. Raises HeaderError, OSError."""
+    """The header of one file. Raises HeaderError, OSError."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):  # to open a pipe would wait for its writer
         raise HeaderError(said("it is not a file"))
@@ -214,7 +214,7 @@ def describe(
 
 
 def quantisation(header: GgufHeader) -> str:
-    """As the file says, else the type of most of its bytes."""
+    """What the file says, else the type of most of its bytes."""
     if name := FILE_TYPES.get(header.number("general.file_type", -1) & ~_GUESSED):
         return name
     sizes: Counter[str] = Counter()

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from app.models import hub_address
 from app.models.hub import HubModel, RepoContents, is_repo_id
-from app.models.hub_errors import DownloadError, HubError
+from app.models.hub_address import DownloadError, HubError
 from app.models.model_file import MAX_PARTS
 from app.system.files import replacing, sync_dir
 from app.system.said import said
@@ -151,7 +151,7 @@ class OrderFolder:
         return etags
 
     def make(self) -> None:
-        """As `begin`, without the note."""
+        """Like `begin`, without the note."""
         self._folder.mkdir(parents=True, exist_ok=True)
         for path in (self._partial, self.home.parent, self.home):
             path.mkdir(exist_ok=True)

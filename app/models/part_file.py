@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import IO, Any, ParamSpec, TypeVar
 
-from app.models.hub_errors import DownloadError
+from app.models.hub_address import DownloadError
 from app.system.said import said
 
 P = ParamSpec("P")

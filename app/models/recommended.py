@@ -163,7 +163,7 @@ def need_bytes(size_bytes: int, beside_bytes: int = 0) -> int:
 
 
 def largest_that_fits(free_bytes: int) -> Recommended | None:
-    """Of the recommended ones; None: none of them does, or the memory is not known."""
+    """The largest recommended model that fits; None: none does, or the memory is not known."""
     fitting = (one for one in RECOMMENDED if need_bytes(one.approximate_bytes) <= free_bytes)
     return max(fitting, key=lambda one: one.approximate_bytes, default=None)
 

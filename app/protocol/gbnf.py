@@ -87,7 +87,7 @@ class _Reader:
         self._open: list[str] = []  # the rule being read and the groups in it, outermost first
         self._name = ""  # read, but not yet defined
         self._may_go_on = False  # on the next line
-        # Of the repeated symbol. llama.cpp limits the number of generated rules.
+        # The repeated symbol: llama.cpp limits the number of generated rules.
         self._num_last_elements = 0
         self._num_last_rules = 0
         self._num_elements = 0

@@ -203,7 +203,7 @@ class _Readings:
                     was_repeated = is_repeated
 
     def readable(self, stacks: set[int], code_points: list[int]) -> set[int]:
-        """Those of the sorted `code_points` that can be read from `stacks` on."""
+        """The sorted `code_points` that can be read from `stacks` on."""
         found: set[int] = set()
         for alternative, at, _times, offset, _below in map(self._stacks.__getitem__, stacks):
             characters = self._alternatives[alternative][at].text[offset]
@@ -398,5 +398,5 @@ def _shown(name: str) -> str:
 
 
 def _written(name: str) -> str:
-    """Of a group, the name of the rule it is in."""
+    """The name of the rule that a group is in."""
     return name.split("_")[0]

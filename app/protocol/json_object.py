@@ -8,7 +8,7 @@ from app.protocol.errors import InvalidRequestError
 
 MAX_JSON_CHARS = 1 << 20
 MAX_DEPTH = 100  # far below the recursion limit of Python, or of a template
-# Of any JSON that a stranger wrote. To make so many takes some 15 ms, in which no other thread runs.
+# The most that JSON of a stranger may have. To make so many takes some 15 ms, in which no other thread runs.
 MAX_CONTAINERS, MAX_KEYS, MAX_TEXTS = 20_000, 50_000, 150_000
 MAX_COMMAS = 300_000  # between numbers, for example: the longest prompts of token numbers have fewer
 

@@ -1,8 +1,14 @@
-"""The output of one request, and its usage. Frozen, so any thread may hold it."""
+"""The output of one request, its usage, and the answer as its model means it, whole and in pieces.
 
+Frozen, so any thread may hold it.
+"""
+
+import uuid
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
+
+from app.protocol.answer_format import AnswerFormat
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,7 +18,55 @@ if TYPE_CHECKING:
 else:  # see `report`
     Floats = memoryview
 
-from app.protocol.answer_format import AnswerFormat
+
+def new_call_id() -> str:
+    """Nine letters and digits: there are templates that take no other."""
+    return uuid.uuid4().hex[:9]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """`arguments` is a JSON object as text, as OpenAI has it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """`id` and `name` come once, with the first delta of the call number `index`."""
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDelta:
+    """What is new of an answer that grows."""
+
+    content: str = ""
+    reasoning: str = ""
+    tool_calls: tuple[ToolCallDelta, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMessage:
+    content: str = ""
+    reasoning: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+
+    def grown(self, delta: MessageDelta) -> "AnswerMessage":
+        calls = list(self.tool_calls)
+        for one in delta.tool_calls:
+            if one.index == len(calls):
+                calls.append(ToolCall(one.id, one.name, one.arguments))
+            else:
+                call = calls[one.index]
+                calls[one.index] = ToolCall(call.id, call.name, call.arguments + one.arguments)
+        return AnswerMessage(self.content + delta.content, self.reasoning + delta.reasoning, tuple(calls))
 
 
 class FinishReason(StrEnum):
@@ -149,7 +203,7 @@ class Output:
 class Embedded(Output):
     """The vectors of a text: shape (1, n_embd), or a row for each token where nothing is pooled.
 
-    Of a query with a document, by a reranker: shape (1, 1).
+    A reranker's is that of a query with a document: shape (1, 1).
     """
 
     vectors: Floats | None = None

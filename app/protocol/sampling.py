@@ -51,7 +51,7 @@ class SamplingParams:
     """How the next token is chosen. Defaults are llama-server's; `temperature` 0 is greedy.
 
     Neutral values switch a sampler off: `top_k` 0, `top_p`, `typical_p` and `repeat_penalty` 1, `top_n_sigma`
-    0 or less, `xtc_threshold` over a half, and 0 for the rest. Those that cut by probability leave at least
+    0 or less, `xtc_threshold` over a half, and 0 for the rest. Cuts by probability leave at least
     `min_keep` tokens. `mirostat` 1 or 2 takes the place of all that choose among the candidates. `seed` None
     draws a new one for each answer. The same one draws the same answer only if the logits are the same to the
     last bit.

@@ -19,7 +19,7 @@ from app.protocol.request import Request
 from app.protocol.sampling import SamplingParams
 from app.system.said import said
 
-# Of a logarithm of a probability. Measured differences are below 0.02; experts may change places at more.
+# Difference of two log probabilities. Measured ones are below 0.02; experts may change places at more.
 TIE = 0.5
 TURN = 11  # tokens further on in the text
 NUM_LIKELIEST = 10  # requested for each token

@@ -1,16 +1,24 @@
-"""`skein selftest`: the self-test in the terminal, without a window and without Qt."""
+"""`skein selftest`: the self-test in the terminal, or for another program. Without a window and without Qt.
+
+The other program gets JSON lines on stdout, the report last. It cancels by SIGTERM, or by closing stdin, as
+happens when the parent dies. The main thread.
+"""
 
 import argparse
 import json
+import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from app.protocol.errors import EngineError
+from app.protocol.errors import EngineError, ModelLoadCancelledError
 from app.protocol.load import LoadParams
-from app.selftest.progress import CANCELLED, report_as_json_lines
+from app.selftest.report import ReportLine
 from app.selftest.run import DEFAULT_N_CTX, DEFAULT_N_SEQ_MAX, self_test
-from app.system import paths
+from app.system import paths, worker
 
 BAR_WIDTH = 24
 
@@ -82,3 +90,64 @@ def _show_progress(fraction: float, title: str) -> None:
 
 def _no_progress(_fraction: float, _title: str) -> None:
     """Progress is not shown."""
+
+
+CANCELLED = 130  # exit code, as of a program that Ctrl+C has ended
+
+
+def report_as_json_lines(params: LoadParams) -> int:
+    """Writes `{"progress": 0 … 1, "doing": …}` and `{"line": …}`, then `{"report": …}` or `{"error": …}`.
+
+    Returns the exit code. A line also has its translatable sentences, `packed`.
+    """
+    with _cancellation() as is_cancelled:
+        try:
+            report = self_test(params, _Progress().report, is_cancelled, _send_line)
+        except ModelLoadCancelledError:
+            return CANCELLED
+        except EngineError as error:
+            _send(error=str(error))
+            return 1
+    _send(report=report.as_json())
+    if report.was_cancelled:
+        return CANCELLED
+    return 0 if report.passed else 1
+
+
+@contextmanager
+def _cancellation() -> Iterator[Callable[[], bool]]:
+    """Whether it was cancelled. Not an Event: a second signal would wait for the lock of the first."""
+    calls: list[str] = []
+    former = signal.signal(signal.SIGTERM, lambda _number, _frame: calls.append("signal"))
+    threading.Thread(target=_hear_parent, args=(calls,), daemon=True, name="parent").start()
+    try:
+        yield lambda: bool(calls)
+    finally:
+        signal.signal(signal.SIGTERM, former)
+
+
+def _hear_parent(calls: list[str]) -> None:
+    while os.read(0, 4096):
+        pass
+    calls.append("parent")
+
+
+class _Progress:
+    """Reports whole percents only: a load calls for every tensor."""
+
+    def __init__(self) -> None:
+        self._last: tuple[int, str] | None = None
+
+    def report(self, fraction: float, title: str) -> None:
+        now = (int(100 * fraction), title)
+        if now != self._last:
+            self._last = now
+            _send(progress=now[0] / 100, doing=title)
+
+
+def _send_line(line: ReportLine) -> None:
+    _send(line=line.as_json(), packed=line.packed())
+
+
+def _send(**message: object) -> None:
+    worker.send(sys.stdout.buffer, message)

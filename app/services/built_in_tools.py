@@ -40,7 +40,7 @@ class BuiltInTools:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """Those on files come with the first folder that the user names."""
+        """Tools on files come with the first folder that the user names."""
         return (
             clock_tool(f"{BUILT_IN}/time"),
             calculator_tool(f"{BUILT_IN}/calculate"),

@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.attachments.any_reading import AnyReading, ReadFile, without_file
+from app.attachments.file_reading import AnyReading, ReadFile, without_file
 from app.bridge.workspace import Workspace
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat
 from app.chats.exports.files import Export, ExportForm, FileExport, FolderExport
-from app.chats.exports.words import ExportWords
+from app.chats.exports.spoken import ExportWords
 from app.media.reading import MediaRefusedError, ReadingCancelledError
 from app.services.chat_library import ChatLibrary
 from app.storage.chat_rows import ChatChange, SavedChat
 from app.storage.chat_store import ChatStore
 
 if TYPE_CHECKING:
-    from app.chats.imports.problems import Problem
+    from app.chats.imports.entries import Problem
     from app.chats.imports.read import Findings, FoundChats
 
 _STEP = 0.01  # between two reports of progress
@@ -55,7 +55,7 @@ class ImportPlan:
 
     @cached_property
     def num_messages(self) -> int:
-        """Of the new ones."""
+        """The messages of the new chats."""
         return sum(found.num_messages for found in self.new)
 
     @cached_property
@@ -108,7 +108,7 @@ class ChatTransfer(QObject):
     async def export_chats(
         self, chat_ids: Sequence[str], path: Path, form: ExportForm, words: ExportWords
     ) -> int:
-        """As `export_all`, of these."""
+        """Like `export_all`, for these chats."""
         export: Export
         if form is ExportForm.JSON:
             export = await asyncio.to_thread(FileExport, path, form, words, is_list=True)

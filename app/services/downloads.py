@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.bridge.io_thread import IoThread
 from app.bridge.tasks import spawn
 from app.models.download import Fetch
-from app.models.hub_errors import DownloadError, GatedError, HubError
+from app.models.hub_address import DownloadError, GatedError, HubError
 from app.models.order import Order, OrderFolder, remove_remains, unfinished
 from app.services.preferences import Preferences
 from app.system import paths

@@ -21,8 +21,7 @@ from app.models.memory_fit import Fit, advice, largest_n_ctx, plan
 from app.models.model_file import open_header, read_whole_header
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, MemoryNeed
-from app.services.expected_room import ExpectedRoom
-from app.services.model_fits import Taken
+from app.services.model_fits import ExpectedRoom, Taken
 from app.system.said import said
 
 

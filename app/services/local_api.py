@@ -24,7 +24,7 @@ from app.protocol.output import Output
 from app.protocol.report import StepReport
 from app.settings.api_access import words_of
 from app.settings.settings import Settings
-from app.shelves.source import NamedShelves
+from app.shelves.shelf import NamedShelves
 from app.system.said import said
 
 if TYPE_CHECKING:

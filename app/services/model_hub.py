@@ -18,16 +18,22 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
-from app.models import hub_trouble
+from app.models import hub_address
 from app.models.gguf_header import GgufHeader, HeaderCutError, HeaderError, read_header
 from app.models.hub import Hub, Repo, RepoContents
-from app.models.hub_address import DEFAULT_ENDPOINT, endpoint_of, file_url
-from app.models.hub_errors import GatedError, HubError
-from app.models.hub_token import keep_token, read_token
-from app.models.hub_trouble import unreachable
+from app.models.hub_address import (
+    DEFAULT_ENDPOINT,
+    GatedError,
+    HubError,
+    endpoint_of,
+    file_url,
+    keep_token,
+    read_token,
+    unreachable,
+)
 from app.models.memory_fit import estimate
 from app.models.off_loop import off_loop
-from app.services.expected_room import ExpectedRoom
+from app.services.model_fits import ExpectedRoom
 from app.services.preferences import Preferences
 from app.settings.load import load_params
 from app.system.said import said
@@ -88,7 +94,7 @@ class ModelHub(QObject):
 
     @property
     def has_token(self) -> bool:
-        """As far as known: the keyring is not read before the first query."""
+        """Whether a token is known: the keyring is not read before the first query."""
         return bool(self._tokens.get(self.endpoint))
 
     def measure(self) -> None:
@@ -219,7 +225,7 @@ async def read_remote_header(url: str, endpoint: str, token: str = "") -> GgufHe
                 except HeaderCutError:
                     continue
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise hub_trouble.unreachable(endpoint, error) from error
+        raise hub_address.unreachable(endpoint, error) from error
     raise HeaderError(said("its header is too large to inspect remotely"))
 
 

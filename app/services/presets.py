@@ -61,7 +61,7 @@ class Presets(QObject):
         spawn(self.reload())
 
     def save(self, preset: Preset, file: str = "") -> None:
-        """As a new preset, or replacing that in `file`."""
+        """Adds a preset, or replaces that in `file`."""
         spawn(self._change(lambda: self._folder.save(preset, file)))
 
     def rename(self, file: str, name: str) -> None:

@@ -70,10 +70,10 @@ class SelfTest(QObject):
         try:
             last = await self._last_message(model, n_threads)
         except OSError as error:
-            told = said(
+            reason = said(
                 "The self-test could not be started: {reason}. Close other programs.", reason=error.strerror
             )
-            last = {"error": told}
+            last = {"error": reason}
         finally:
             self._task = None
         if "report" in last:
@@ -116,8 +116,8 @@ class SelfTest(QObject):
 
     def _in_full(self, report: Report) -> Report:
         """With the lines as received one by one, which can be translated."""
-        told = {line.name: line for line in self._lines}
-        return replace(report, lines=tuple(told.get(line.name, line) for line in report.lines))
+        lines = {line.name: line for line in self._lines}
+        return replace(report, lines=tuple(lines.get(line.name, line) for line in report.lines))
 
     def _note_crash(self, how: str) -> None:
         """The current check has failed. If all are done, the last one has, which is about leftovers."""
@@ -150,7 +150,7 @@ def free_memory() -> int:
 
 
 def save(report: Report, path: Path) -> None:
-    """As text if its name ends so, else as JSON. The old file stays until the new one is complete.
+    """The report is text if the name ends so, else JSON. The old file stays until the new one is complete.
 
     Raises OSError. Any thread.
     """

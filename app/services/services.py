@@ -9,8 +9,7 @@ from app.bridge.workspace import Workspace
 from app.engine.text_models import TextModels
 from app.services.cell_keeping import CellKeeping
 from app.services.chat_backups import ChatBackups
-from app.services.chat_library import ChatLibrary
-from app.services.chat_search import ChatSearch
+from app.services.chat_library import ChatLibrary, ChatSearch
 from app.services.chat_transfer import ChatTransfer
 from app.services.downloads import Downloads
 from app.services.form_check import FormCheck

@@ -84,7 +84,7 @@ class ShelfReader(QObject):
             spawn(self._ask_for(state))
 
     def _next(self) -> ShelfState | None:
-        """Those of open chats first. None: all are read, or do not fit."""
+        """The next shelf to read: those of open chats come first. None: all are read, or do not fit."""
         used = {session.chat.shelf_id for session in self._workspace.sessions}
         due = [state for state in self._shelves.states if self._is_due(state)]
         return min(due, key=lambda state: state.shelf.id not in used, default=None)
@@ -157,7 +157,7 @@ class ShelfReader(QObject):
 
 
 def beginning(chat_id: str, text: str) -> Request:
-    """Of all chats whose prompts begin with `text`."""
+    """A request for the cells of `text`, with which the prompts of all chats with the shelf begin."""
     messages = (Message(Role.SYSTEM, text), Message(Role.USER, ""))
     request_id = uuid.uuid4().hex
     return Request(request_id, chat_id, messages, max_tokens=0, is_saved=True, begins_as=chat_id)

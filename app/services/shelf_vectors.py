@@ -71,7 +71,7 @@ class ShelfVectors(QObject):
         return self._preferences.value(SETTINGS[kind])  # type: ignore[no-any-return]
 
     def models(self, kind: FileKind) -> tuple[ModelFile, ...]:
-        """Of the library."""
+        """The models of the library that are of this kind."""
         return tuple(one for one in self._library.models if one.kind is kind)
 
     def progress(self, shelf_id: str) -> tuple[int, int] | None:

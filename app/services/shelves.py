@@ -29,10 +29,9 @@ from app.settings.settings import Settings
 from app.shelves.documents import PASSAGES, attached, documents_text
 from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
-from app.shelves.room import MAX_CHARS_PER_TOKEN, PIECE_CHARS, fits, num_passages
+from app.shelves.kept_shelves import MAX_CHARS_PER_TOKEN, PIECE_CHARS, fits, num_passages
 from app.shelves.scan import Changes, Scan, changes, scan
-from app.shelves.shelf import FileState, Passage, Shelf, ShelfFile, read_shelves, write_shelves
-from app.shelves.source import ListedShelf
+from app.shelves.shelf import FileState, ListedShelf, Passage, Shelf, ShelfFile, read_shelves, write_shelves
 from app.system.files import Stamp, stamp_of
 from app.system.said import said
 
@@ -109,7 +108,7 @@ class ShelfService(QObject):
 
     @property
     def chat_ids(self) -> tuple[str, ...]:
-        """Of the shelves' own sequences."""
+        """The ids of the shelves' own sequences."""
         return tuple(state.shelf.chat_id for state in self.states)
 
     async def start(self) -> None:
@@ -322,7 +321,7 @@ class ShelfService(QObject):
         return found.seconds
 
     async def _read_waiting(self, shelf: Shelf, found: Scan) -> bool:
-        """Those that nobody writes to any more. False: there were none."""
+        """Reads the files that nobody writes to any more. False: there were none."""
         before = self._last_stamps.get(shelf.id, {})
         due = [
             one

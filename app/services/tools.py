@@ -18,7 +18,7 @@ from PySide6.QtCore import QMetaMethod, QObject, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from app.bridge.tasks import spawn
-from app.models.hub_token import keep_token, read_token
+from app.models.hub_address import keep_token, read_token
 from app.models.off_loop import off_loop
 from app.protocol.errors import InvalidRequestError
 from app.services.preferences import Preferences
@@ -26,10 +26,18 @@ from app.storage.chat_store import ChatStore
 from app.system.said import said
 from app.tools.mcp_process import Elicitation
 from app.tools.mcp_server import McpServer, ServerInfo, Status, with_unique_names
-from app.tools.server_config import BUILT_IN, ServerConfig, check, checked_name, read_mcp_json, unique_name
-from app.tools.server_list import ListedServer, read_list, write_list
-from app.tools.tool import CallProgress, Surroundings, Tool, ToolError, text_of
-from app.tools.tool_kit import Approval
+from app.tools.server_config import (
+    BUILT_IN,
+    ListedServer,
+    ServerConfig,
+    check,
+    checked_name,
+    read_list,
+    read_mcp_json,
+    unique_name,
+    write_list,
+)
+from app.tools.tool import Approval, CallProgress, Surroundings, Tool, ToolError, text_of
 
 if TYPE_CHECKING:
     from app.services.built_in_tools import BuiltInTools
@@ -245,9 +253,9 @@ class ToolService(QObject):
         return str(await self._ask(name, "read_resource", uri=uri))
 
     async def prompts(self, name: str) -> tuple[ServerPrompt, ...]:
-        def prompt(told: Mapping[str, Any]) -> ServerPrompt:
-            arguments = tuple(PromptArgument(**each) for each in told["arguments"])
-            return ServerPrompt(told["name"], told["title"], told["description"], arguments)
+        def prompt(fields: Mapping[str, Any]) -> ServerPrompt:
+            arguments = tuple(PromptArgument(**each) for each in fields["arguments"])
+            return ServerPrompt(fields["name"], fields["title"], fields["description"], arguments)
 
         return tuple(map(prompt, await self._ask(name, "prompts")))
 

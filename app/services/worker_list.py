@@ -25,7 +25,7 @@ class WorkerList(QObject):
     def show(self, others: Iterable[str], in_use: Iterable[str]) -> None:
         """`others` are listed, too, as if the user had added them.
 
-        Those `in_use` are not queried: they serve our engine, and only one client at a time.
+        Workers `in_use` are not queried: they serve our engine, and only one client at a time.
         """
         self._others, self._in_use = tuple(others), frozenset(in_use)
         unknown = [address for address in self.addresses if address not in self._found]

@@ -13,8 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 from app.protocol.load import MAX_DRAFTED_TOKENS
 from app.protocol.sampling import INTEGERS, NUMBERS
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM, USUAL_APPEARANCE, Column, Motion, Theme
-from app.system.files import replacing, sync_dir
-from app.system.private_files import private_dir
+from app.system.files import private_dir, replacing, sync_dir
 
 Speed = Literal["responsive", "balanced", "throughput"]
 Overflow = Literal["stop", "rolling_window", "truncate_middle"]
@@ -142,7 +141,7 @@ class Settings(BaseModel):
     shelf_embedder: Path | None = None  # a GGUF whose vectors shelves are searched by, besides words
     shelf_reranker: Path | None = None  # a GGUF that sorts what was found
     max_tool_share: Annotated[int, Field(ge=1, le=100)] = 25  # % of the context; more are listed by name only
-    # Of one result, in tokens; the model fetches the rest in parts.
+    # The most of one result, in tokens; the model fetches the rest in parts.
     max_tool_result_tokens: Annotated[int, Field(ge=100, le=2**20)] = 4000
     temperature: Annotated[float, _sampled("temperature")] | None = None
     top_k: Annotated[int, Field(ge=INTEGERS["top_k"][0], le=INTEGERS["top_k"][1])] | None = None

@@ -28,7 +28,7 @@ BETWEEN = "\n\n"
 
 
 def documents_text(files: Iterable[tuple[int, str, str]]) -> str:
-    """Of number, name and text, in this order."""
+    """Each file is a number, a name and a text."""
     return "\n".join([DOCUMENTS, *(f"[{number}] {name}\n{fenced(text)}\n" for number, name, text in files)])
 
 
@@ -41,7 +41,7 @@ def with_text_before(text: str, messages: Sequence[Message]) -> tuple[Message, .
 
 
 def attached(passages: Sequence[Passage], first_number: int) -> tuple[Attachment, ...]:
-    """As they go with a message, numbered on from `first_number`, in the order of the files.
+    """The attachments of a message, numbered on from `first_number`, in the order of the files.
 
     So what two messages have found in common stands in the same order.
     """
@@ -63,7 +63,7 @@ def renumbered(attachments: Iterable[Attachment], first_number: int) -> tuple[At
 
 
 def number_of(attachment: Attachment) -> int:
-    """Of a passage; 0 for anything else."""
+    """The number of a passage; 0 for anything else."""
     found = CITATION.match(attachment.name) if attachment.kind == PASSAGE else None
     return int(found[1]) if found else 0
 

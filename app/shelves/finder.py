@@ -179,8 +179,10 @@ class ShelfFinder:
 
     def _note_vectors(self, model: Path, reason: str) -> None:
         if model == self._embedder:
-            told = said("Shelves are searched by words alone: {name} computes no vectors.", name=model.name)
-            self._of_vectors.note(together(told, reason))
+            problem = said(
+                "Shelves are searched by words alone: {name} computes no vectors.", name=model.name
+            )
+            self._of_vectors.note(together(problem, reason))
 
     async def _nearest(self, shelf: Shelf, text: str) -> tuple[int, ...]:
         """Empty without vectors."""
@@ -225,15 +227,15 @@ class ShelfFinder:
 
     def _note_ranks(self, ranker: Path, reason: str) -> None:
         if ranker == self._ranker:
-            told = said("Passages are not sorted by {name}.", name=ranker.name)
-            self._of_ranks.note(together(told, reason))
+            problem = said("Passages are not sorted by {name}.", name=ranker.name)
+            self._of_ranks.note(together(problem, reason))
 
 
 K = 60  # how little a place at the very top counts more than the next ones; the paper's
 
 
 def fused(rankings: Sequence[tuple[float, Sequence[int]]]) -> tuple[int, ...]:
-    """Of weights and orders. The best first; of equals the one that comes first in an earlier order."""
+    """Joins orders by weight, the best first; among equals the one that comes first in an earlier order."""
     scores: dict[int, float] = {}
     for weight, ranking in rankings:
         for place, one in enumerate(ranking, 1):

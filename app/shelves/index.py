@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 from app.shelves.passages import indexed, line_of, passages, query_words
 from app.shelves.scan import Changes, name_of
 from app.shelves.shelf import FileState, Passage, Shelf, ShelfFile
-from app.system.files import Stamp
-from app.system.private_files import private_dir, private_file
+from app.system.files import Stamp, private_dir, private_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -294,7 +293,7 @@ def _put(connection: sqlite3.Connection, shelf_id: str, number: int, text: str) 
 
 
 def _add_passages(connection: sqlite3.Connection, shelf_id: str, number: int) -> None:
-    """Of a file that is there."""
+    """Indexes the passages of a file that is there."""
     for name, text in _name_and_text(connection, shelf_id, number):
         for start, end in passages(text):
             passage = text[start:end]

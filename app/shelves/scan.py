@@ -79,7 +79,7 @@ def changes(known: Mapping[str, ShelfFile], found: Scan) -> Changes:
 
 
 def name_of(shelf: Shelf, path: str) -> str:
-    """As it is shown and told to the model: where it lies in the shelf's folder."""
+    """The name for users and models: where the file lies in the shelf's folder."""
     is_below = shelf.folder and _is_in(path, shelf.folder)
     name = os.path.relpath(path, shelf.folder).replace(os.sep, "/") if is_below else Path(path).name
     return name.encode("utf-8", "replace").decode()  # a name may be no text

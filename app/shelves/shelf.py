@@ -1,4 +1,7 @@
-"""A shelf, and the list of all of them in a private file of the user's. Any thread."""
+"""A shelf, the private file that lists all of them, and what a chat may ask of them. Any thread.
+
+Whoever knows the shelves implements `ShelfSource`; a chat's loop calls it.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from app.chats.attachment import Attachment
 from app.protocol.request import SHELF
-from app.system.files import Stamp, replacing, sync_dir
-from app.system.private_files import private_dir, private_file
+from app.system.files import Stamp, private_dir, private_file, replacing, sync_dir
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +32,7 @@ class Shelf:
 
     @property
     def chat_id(self) -> str:
-        """Of its own sequence, as the engine knows it."""
+        """The id of its own sequence, as the engine knows it."""
         return f"{SHELF}{self.id}"
 
 
@@ -98,3 +101,73 @@ def write_shelves(path: Path, shelves: Iterable[Shelf]) -> None:
 def _shelf(entry: dict[str, Any]) -> Shelf:
     files = tuple(str(path) for path in entry["files"])
     return Shelf(str(entry["name"]), str(entry["folder"]), files, str(entry["id"]))
+
+
+class ShelfSource(Protocol):
+    """A shelf that is gone counts as none."""
+
+    def is_ready(self, shelf_id: str) -> bool:
+        """What it holds is known, and how much of the model's context that takes."""
+        ...
+
+    async def prepare(self, shelf_id: str) -> None:
+        """Returns once it is, or cannot be."""
+        ...
+
+    def is_whole(self, shelf_id: str, room: int) -> bool:
+        """All of it stands before a chat of at most `room` tokens. Else it is searched."""
+        ...
+
+    def text_before(self, shelf_id: str, room: int) -> str:
+        """What stands before such a chat. Empty without a shelf."""
+        ...
+
+    async def passages(
+        self, shelf_id: str, text: str, first_number: int, room: int
+    ) -> tuple[Attachment, ...]:
+        """What is found for a message, if it is searched."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ListedShelf:
+    """`num_tokens` is that of the open model; None: not counted."""
+
+    id: str
+    name: str
+    num_files: int
+    num_tokens: int | None
+
+
+class NamedShelves(ShelfSource, Protocol):
+    """For those who know a shelf by its name."""
+
+    async def refresh(self) -> None:
+        """Looks at the list of shelves again, if another program changes it."""
+        ...
+
+    def id_of(self, name: str) -> str | None:
+        """The id of the first shelf with this name or id."""
+        ...
+
+    def listed(self) -> tuple[ListedShelf, ...]: ...
+
+
+class NoShelves:
+    """Until there is another."""
+
+    def is_ready(self, _shelf_id: str) -> bool:
+        return True
+
+    async def prepare(self, _shelf_id: str) -> None: ...
+
+    def is_whole(self, _shelf_id: str, _room: int) -> bool:
+        return True
+
+    def text_before(self, _shelf_id: str, _room: int) -> str:
+        return ""
+
+    async def passages(
+        self, _shelf_id: str, _text: str, _first_number: int, _room: int
+    ) -> tuple[Attachment, ...]:
+        return ()

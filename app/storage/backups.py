@@ -16,12 +16,9 @@ from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
-from app.storage.checksum import damaged_turn_ids
-from app.storage.database import check, update
+from app.storage.database import check, damaged_turn_ids, sync_file, update, uri
 from app.storage.errors import DatabaseDamagedError, StorageError
-from app.storage.files import sync_file, uri
-from app.system.files import sync_dir
-from app.system.private_files import private_dir, private_file
+from app.system.files import private_dir, private_file, sync_dir
 from app.system.said import said
 
 log = logging.getLogger(__name__)
@@ -216,9 +213,9 @@ MAX_BYTES, MIN_NUM = 4 << 30, 6
 
 
 def beyond_budget(newest_first: Sequence[Backup], now: datetime) -> list[Backup]:
-    """Those to delete so that all take no more than MAX_BYTES: neither the newest nor the oldest.
+    """The backups to delete so that all take no more than MAX_BYTES: neither the newest nor the oldest.
 
-    Of the others the one that leaves the smallest hole for its age, again and again: they become the rarer
+    Again and again, the one that leaves the smallest hole for its age goes: backups become the rarer
     the older they are.
     """
     left, gone = list(newest_first), []
@@ -241,7 +238,7 @@ _STAGES: tuple[tuple[int, Callable[[date], object]], ...] = (
 
 
 def obsolete(made_at: Iterable[datetime], today: date) -> list[datetime]:
-    """Those to delete. Never the newest, nor one that seems to be from the future: clocks go wrong."""
+    """The backups to delete: never the newest, nor one that seems to be from the future: clocks go wrong."""
     yesterday = today - timedelta(days=1)
     old = sorted({moment for moment in made_at if moment.date() < yesterday}, reverse=True)
     kept: set[datetime] = set()

@@ -7,15 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self, TypeVar
 
-from app.chats.attachment import Attachment, as_json, from_json
+from app.chats.attachment import Attachment, as_json, from_json, valid_unicode
 from app.chats.chat import FIRST, Chat, QueuedMessage, Turn, TurnState
-from app.chats.sampling_json import NAMES
-from app.chats.text import valid_unicode
+from app.chats.options import NAMES
 from app.chats.tool_json import as_text, rounds_of, tools_of
 from app.chats.tool_use import ToolRound
 from app.protocol.output import Usage
 from app.protocol.request import Overflow, Role
-from app.storage.checksum import NO_ROUNDS, checksum
+from app.storage.database import NO_ROUNDS, checksum
 from app.storage.search import SEARCHED, add_function, searched
 from app.system.said import from_text, said, to_text
 
@@ -145,7 +144,7 @@ def _has_more(text: str, rounds: str, turn: Turn) -> bool:
 
 
 def _progress(text: str, rounds: Sequence[ToolRound]) -> tuple[int, ...]:
-    """Of an answer; what was written later is never less."""
+    """The order of states of an answer; what was written later is never less."""
     last = rounds[-1] if rounds else ToolRound()
     size = sum(len(use.arguments) + len(use.result) for use in last.uses)
     return len(rounds), len(last.text), size, len(text)

@@ -39,13 +39,17 @@ from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageEr
 from app.storage.list_rows import (
     TRASH_DAYS,
     ChatSummary,
+    SavedWorkspace,
+    Tabs,
     import_chats,
     purge,
     read_folders,
     read_summaries,
+    read_workspace,
     set_deleted,
     update_chat,
     write_folders,
+    write_tabs,
 )
 from app.storage.media_rows import (
     NO_THUMBNAIL,
@@ -57,7 +61,6 @@ from app.storage.media_rows import (
 )
 from app.storage.repair import finish_repair, repair
 from app.storage.search import Search, SearchHit
-from app.storage.tab_rows import SavedWorkspace, Tabs, read_workspace, write_tabs
 from app.system.said import said, together
 
 T = TypeVar("T")
@@ -132,14 +135,14 @@ class ChatStore:
         await self._call(self._save, tuple(changes), tabs)
 
     def save_and_wait(self, changes: Sequence[ChatChange], tabs: Tabs | None = None) -> None:
-        """As `save`, but blocking, for when the event loop may not run again. Earlier calls come first.
+        """Like `save`, but blocking, for when the event loop may not run again. Earlier calls come first.
 
         Raises StorageError, or TimeoutError when it takes longer than a system waits for an ending program.
         """
         self._thread.submit(self._save, tuple(changes), tabs).result(MAX_WAIT_S)
 
     def write_answers(self, answers: Sequence[Turn]) -> None:
-        """Those that are on disk as being written, and have grown or ended. Any thread, which waits for it.
+        """Saves answers that are on disk as being written, and have grown or ended. Any thread, which waits.
 
         Raises StorageError.
         """
@@ -156,7 +159,7 @@ class ChatStore:
         await self._call(self._write, lambda connection: write_media(connection, data, thumbnail))
 
     async def keep_thumbnail(self, sha256: str, thumbnail: Pixels) -> None:
-        """Of a file that is kept already. Raises StorageError."""
+        """Keeps the thumbnail of a file that is kept already. Raises StorageError."""
         await self._call(self._write, lambda connection: write_thumbnail(connection, sha256, thumbnail))
 
     async def media(self, sha256: str) -> bytes | None:

@@ -1,6 +1,7 @@
 """Opens the chats database: private to the user, checked, and migrated to the newest schema.
 
-One connection is the only user: it writes and checkpoints. The storage thread only.
+One connection is the only user: it writes and checkpoints. The storage thread only. Messages have checksums:
+SQLite itself does not notice a flipped bit in a text.
 """
 
 import contextlib
@@ -12,16 +13,16 @@ import shutil
 import sqlite3
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from importlib import resources
 from pathlib import Path
+from urllib.parse import quote
 
 from app.storage.errors import DatabaseDamagedError, NewerSchemaError, StorageError
-from app.storage.files import uri
 from app.system import paths
-from app.system.files import sync_dir
-from app.system.private_files import private_dir, private_file
+from app.system.files import private_dir, private_file, sync_dir
 from app.system.said import said
 
 log = logging.getLogger(__name__)
@@ -328,3 +329,49 @@ def _is_damage(error: OSError | sqlite3.Error | UnicodeDecodeError, path: Path) 
 def _code(error: Exception) -> int:
     """The primary one. Zero if it is not SQLite's: Python cannot read all that a damaged file says."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def sync_file(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def uri(path: Path, options: str) -> str:
+    """For sqlite3.connect(…, uri=True)."""
+    return f"file:{quote(str(path))}?{options}"
+
+
+NO_ROUNDS = "[]"
+
+
+def checksum(
+    turn_id: str, parent_id: str, role: str, text: str, attachments: str, rounds: str = NO_ROUNDS
+) -> int:
+    """CRC-32 of a message: text, chat, role, attachments and rounds of calls (JSON as stored)."""
+    parts = [turn_id, parent_id, role, text, attachments]
+    parts += [] if rounds == NO_ROUNDS else [rounds]  # those without were written before there were any
+    return zlib.crc32("\0".join(parts).encode("utf-8", "replace"))
+
+
+def damaged_turn_ids(connection: sqlite3.Connection) -> list[str]:
+    """The damaged turns of all chats: none where there are no checksums, as in old databases."""
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(turns)")}
+    if "checksum" not in columns:
+        return []
+    connection.text_factory = bytes  # damaged text may be invalid UTF-8
+    try:
+        rounds = "rounds" if "rounds" in columns else f"'{NO_ROUNDS}'"
+        rows = connection.execute(
+            f"SELECT checksum, id, parent_id, role, text, attachments, {rounds} FROM turns"
+        )
+        return [
+            parts[0].decode("utf-8", "replace")
+            for expected, *parts in rows
+            if expected is not None and expected != zlib.crc32(_joined(parts))
+        ]
+    finally:
+        connection.text_factory = str
+
+
+def _joined(parts: list[bytes]) -> bytes:
+    return b"\0".join(parts[:-1] if parts[-1] == NO_ROUNDS.encode() else parts)

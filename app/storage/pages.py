@@ -34,7 +34,7 @@ class Pages:
 
     @property
     def user_version(self) -> int:
-        """As stored, which may be nonsense."""
+        """The number that is stored, which may be nonsense."""
         return int.from_bytes(self._page(1)[60:64], "big")
 
     def rows(self) -> Iterator[tuple[int, Row]]:

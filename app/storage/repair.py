@@ -10,9 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 from app.storage.backups import Backup, Backups, bring_back
-from app.storage.database import move_aside, open_database
+from app.storage.database import move_aside, open_database, sync_file
 from app.storage.errors import StorageError
-from app.storage.files import sync_file
 from app.storage.salvage import Salvaged, salvage
 from app.system.files import sync_dir
 from app.system.said import said, together

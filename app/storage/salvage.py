@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.storage.chat_rows import RECOVERED, index_anew
-from app.storage.checksum import checksum
-from app.storage.database import migrate, migrations, transaction
+from app.storage.database import checksum, migrate, migrations, transaction
 from app.storage.media_rows import hash_of
 from app.storage.pages import Pages, Row
 
@@ -105,7 +104,7 @@ def _column(name: str, kind: str, is_required: int, default: str | None, key: in
 
 
 def _insert(connection: sqlite3.Connection, shape: _Shape, row: Row) -> None:
-    """Of two rows of a message the one with more text wins: the other is from an old page."""
+    """The row of a message with more text wins: the other is from an old page."""
     names = [column.name for column in shape.columns[: len(row)]]
     words = [name for name in ("text", "rounds", "draft") if name in names]
     sizes = ((f"length(excluded.{name})", f"length({shape.table}.{name})") for name in words)

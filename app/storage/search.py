@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
-from app.chats.markup import without_markup
+from app.chats.titles import without_markup
 from app.chats.tool_json import rounds_of
 from app.protocol.request import Role
-from app.storage.checksum import NO_ROUNDS
+from app.storage.database import NO_ROUNDS
 
 MIN_INDEXED_CHARS = 3
 MAX_FOUND = 20_000  # characters of a tool's result
@@ -52,7 +52,7 @@ class SearchHit:
 class Search:
     """For messages with all words of a text. Words in quotes must be adjacent.
 
-    Of more than `limit`, those written to the database last are found: that is indexed, the date is not.
+    Beyond `limit`, messages written to the database last are found: that is indexed, the date is not.
     """
 
     def __init__(self, text: str, limit: int) -> None:
@@ -170,7 +170,7 @@ def excerpt(text: str, words: Sequence[str], *, is_markdown: bool = False) -> st
 
 
 def _lower(text: str) -> str:
-    """As long as `text`: this is the only letter that becomes two."""
+    """The same length as `text`: this is the only letter that becomes two."""
     return text.replace("İ", "i").lower()
 
 

@@ -9,7 +9,7 @@ import logging
 import time
 from pathlib import Path
 
-from app.system.private_files import opener, private_file
+from app.system.files import opener, private_file
 
 NUM_CRASHES_TO_BE_SAFE = 2
 MAX_REPORTS = 5

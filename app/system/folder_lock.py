@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from app.system.private_files import opener
+from app.system.files import opener
 
 MAX_BYTES = 4096
 TERMINATE_S, KILL_S = 3, 5  # that a process may take to end, asked and killed
@@ -105,7 +105,7 @@ class FolderLock:
 
 
 def _host_name() -> str:
-    """As `socket.gethostname` tells it, whose module takes 4 ms: the first paint would wait for that."""
+    """What `socket.gethostname` returns; its module takes 4 ms, for which the first paint would wait."""
     if hasattr(os, "uname"):
         return os.uname().nodename
     import socket

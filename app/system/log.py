@@ -13,7 +13,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from app.system.private_files import opener, private_dir, private_file
+from app.system.files import opener, private_dir, private_file
 
 FORMAT = "%(asctime)s %(levelname)-7s %(threadName)s %(name)s: %(message)s"
 MAX_FILE_BYTES = 2_000_000
@@ -55,7 +55,7 @@ class RecentLines(logging.Handler):
         self._lines.append((self._num_lines, record.levelno, self.format(record)))
 
     def since(self, number: int) -> list[Line]:
-        """Those after line `number`, oldest first; 0: all that are kept."""
+        """The lines after line `number`, oldest first; 0: all that are kept."""
         with self.lock or contextlib.nullcontext():
             return [Line(*line) for line in self._lines if line[0] > number]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import platformdirs
 
-from app.system.private_files import private_dir as private_dir
+from app.system.files import private_dir as private_dir
 
 APP_NAME = "skein"
 
@@ -30,7 +30,7 @@ def usual_cache_dir() -> Path:
 
 
 def cache_dir() -> Path:
-    """Of what can be made anew. Beside the chats, where the usual one cannot be written to."""
+    """The folder for what can be made anew: beside the chats where the usual one cannot be written to."""
     usual = usual_cache_dir()
     there = next(place for place in (usual, *usual.parents) if may(place, os.F_OK))
     return usual if may(there, os.W_OK | os.X_OK) else data_dir() / "cache"
@@ -118,7 +118,7 @@ def bundled_licences() -> Path | None:
 
 
 def private_dir_if_possible(path: Path) -> Path | None:
-    """As `private_dir`, for what can be done without."""
+    """Like `private_dir`, for what can be done without."""
     try:
         return private_dir(path)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Which proxy a request takes: the one that the system or the environment names. Any thread.
+"""Which proxy a host is reached by: the one that the system or the environment names. Any thread.
 
 None for this machine, and for what NO_PROXY excepts: names with all below them, addresses, networks, or "*".
 """
@@ -9,7 +9,20 @@ import re
 import urllib.request
 from urllib.parse import urlsplit
 
-from app.system.hosts import address_of, is_this_machine
+
+def is_this_machine(host: str) -> bool:
+    address = address_of(host)
+    return address.is_loopback if address else host == "localhost"
+
+
+def address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """None for a name."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
 
 
 def proxy_for(url: str) -> str | None:

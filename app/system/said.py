@@ -32,11 +32,11 @@ def packed(text: str) -> Any:
     return {"text": text.template, "values": values}
 
 
-def unpacked(told: Any) -> str:
+def unpacked(packed_text: Any) -> str:
     """Raises ValueError for invalid or unsafe input, since other processes are not trusted."""
     try:
-        _check(told)
-        text: str = _made(told)
+        _check(packed_text)
+        text: str = _made(packed_text)
     except (TypeError, LookupError, AttributeError, ValueError) as error:
         raise ValueError("this is no text") from error
     return text
@@ -62,10 +62,9 @@ def from_text(kept: str) -> str:
 
 def together(*texts: str) -> str:
     """Joins the non-empty sentences."""
-    told = [text for text in texts if text]
-    result = told[0] if told else ""
-    for text in told[1:]:
-        result = said("{sentence} {next}", sentence=result, next=text)
+    result = ""
+    for text in filter(None, texts):
+        result = said("{sentence} {next}", sentence=result, next=text) if result else text
     return result
 
 
@@ -76,13 +75,13 @@ def said(template: str, /, **values: object) -> Said:
     return text
 
 
-def _made(told: Any) -> Any:
-    if not isinstance(told, dict):
-        return told
-    return said(told["text"], **{name: _made(value) for name, value in told["values"].items()})
+def _made(packed_text: Any) -> Any:
+    if not isinstance(packed_text, dict):
+        return packed_text
+    return said(packed_text["text"], **{name: _made(value) for name, value in packed_text["values"].items()})
 
 
-def _check(told: Any) -> None:
+def _check(packed_text: Any) -> None:
     """Counts before anything is made: nested texts of ten characters each could fill the memory."""
     num_chars = 0
 
@@ -94,7 +93,7 @@ def _check(told: Any) -> None:
             raise ValueError(f"it has more than {MAX_CHARS:,} characters")
         return here
 
-    length(told, 0)
+    length(packed_text, 0)
 
 
 def _length(text: Any, depth: int, length: Callable[[Any, int], int]) -> int:

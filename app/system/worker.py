@@ -62,7 +62,7 @@ class Worker:
     """
 
     def __init__(self, module: str, *, keeps_log: bool = False, is_once: bool = False) -> None:
-        """With `keeps_log`, the end of what it writes to stderr is told when it ends.
+        """With `keeps_log`, the end of what it writes to stderr is logged when it ends.
 
         One that `is_once` is not started again.
         """
@@ -97,12 +97,12 @@ class Worker:
         `on_news` gets what it tells before, with the bytes behind, and {} every `every_s`. What that raises
         ends the worker.
         """
-        told: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         with self._turn:
             child, number = self._started(), next(self._numbers)
-            self._waiting[number] = child, told
+            self._waiting[number] = child, messages
         if child.is_reaped:
-            told.put(None)
+            messages.put(None)
         ends_at = time.monotonic() + (math.inf if max_s is None else max_s)
         timer = threading.Timer(max_s or 0.0, child.kill)
         if max_s is not None:
@@ -110,7 +110,7 @@ class Worker:
         try:
             with contextlib.suppress(OSError, ValueError):  # it is dead already, so it sends no answer
                 child.send(question | {"id": number}, *parts)
-            while (message := _next(told, every_s)) and "news" in message[0]:
+            while (message := _next(messages, every_s)) and "news" in message[0]:
                 on_news(message[0]["news"], *message[1])
         except BaseException:
             self._drop(child)
@@ -138,12 +138,12 @@ class Worker:
             self._drop(child)
 
     def end(self) -> None:
-        """As `kill`, for good."""
+        """Like `kill`, for good."""
         self.is_closed = True
         self.kill()
 
     def close(self) -> None:
-        """As `end`; returns when it is gone."""
+        """Like `end`; returns when it is gone."""
         self.end()
         for listener in self._listeners:
             listener.join()
@@ -169,9 +169,9 @@ class Worker:
                     asked[1].put(message)
         self._drop(child)
         child.reap()
-        for asked_child, told in list(self._waiting.values()):
+        for asked_child, messages in list(self._waiting.values()):
             if asked_child is child:
-                told.put(None)
+                messages.put(None)
 
     def _drop(self, child: Child) -> None:
         child.kill()
@@ -180,9 +180,9 @@ class Worker:
                 self._child = None
 
 
-def _next(told: queue.SimpleQueue[Message | None], within_s: float | None) -> Message | None:
+def _next(messages: queue.SimpleQueue[Message | None], within_s: float | None) -> Message | None:
     try:
-        return told.get(timeout=within_s)
+        return messages.get(timeout=within_s)
     except queue.Empty:
         return {"news": {}}, []
 

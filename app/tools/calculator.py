@@ -125,7 +125,7 @@ class _Calculation:
             return root
         self.is_exact = False
         scale = 10 ** (2 * NUM_DIGITS)
-        # As an integer, so that it has more digits than a float.
+        # An integer has more digits than a float.
         return Fraction(math.isqrt(value.numerator * scale * scale // value.denominator), scale)
 
     def _float(self, work: Callable[..., float], *values: Fraction) -> Fraction:

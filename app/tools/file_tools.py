@@ -41,13 +41,13 @@ class _Entry:
 
 
 class FileTools:
-    """Of these folders. Each call runs on a thread of its own."""
+    """The tools for these folders. Each call runs on a thread of its own."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = [os.path.realpath(folder) for folder in folders]
 
     def tools(self, names: Sequence[str] = ("all",)) -> list[Tool]:
-        """Those that were named. Raises ValueError for a name that there is not."""
+        """The tools that were named. Raises ValueError for a name that there is not."""
         every = {tool.name: tool for tool in self._every()}
         if "all" in names:
             return list(every.values())

@@ -32,7 +32,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 import app
-from app.chats.text import valid_unicode
+from app.chats.attachment import valid_unicode
 from app.protocol.json_object import check_size
 from app.system import worker
 from app.system.said import packed, said
@@ -66,7 +66,7 @@ class Host:
         self._server: ServerProcess | None = None
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """Of the parent, once `run` is at work."""
+        """Takes a message of the parent, once `run` is at work."""
         if "do" in message:
             task = asyncio.ensure_future(self._answer(message))
             self._tasks[message["id"]] = task

@@ -26,7 +26,6 @@ from app.tools.mcp_stdio import MAX_LINE_BYTES
 
 CONNECT_S, SILENCE_S = 30.0, 300.0
 SIGN_IN_S = 300.0
-MAX_REQUEST_BYTES = 1 << 14
 PAGE = b"<!doctype html><meta charset=utf-8><title>Skein</title><p>You can close this page now."
 
 Send = Callable[[Mapping[str, Any]], None]
@@ -153,13 +152,13 @@ class _Store:
         self._tokens: OAuthToken | None = None
         self._client: OAuthClientInformationFull | None = None
         with contextlib.suppress(ValueError, ValidationError, KeyError, TypeError):
-            told = json.loads(kept)
-            self._tokens = told["tokens"] and OAuthToken.model_validate(told["tokens"])
-            self._client = told["client"] and OAuthClientInformationFull.model_validate(told["client"])
+            grant = json.loads(kept)
+            self._tokens = grant["tokens"] and OAuthToken.model_validate(grant["tokens"])
+            self._client = grant["client"] and OAuthClientInformationFull.model_validate(grant["client"])
 
     @property
     def port(self) -> int:
-        """Of the address that was registered."""
+        """The port of the address that was registered."""
         uris = (self._client and self._client.redirect_uris) or []
         return urlsplit(str(uris[0])).port or 0 if uris else 0
 
@@ -183,11 +182,11 @@ class _Store:
         self._keep()
 
     def _keep(self) -> None:
-        told = {
+        grant = {
             "tokens": self._tokens and self._tokens.model_dump(mode="json", exclude_none=True),
             "client": self._client and self._client.model_dump(mode="json", exclude_none=True),
         }
-        self._send({"keep": json.dumps(told)})
+        self._send({"keep": json.dumps(grant)})
 
 
 class _Callback:

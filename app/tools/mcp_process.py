@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 MAX_MESSAGE_BYTES = 16 << 20
 END_S = 4.0  # for a host to end its server; it kills after two
-# Of the program's own environment: none of a stranger's business.
+# Variables of the program's own environment: none of a stranger's business.
 _SECRET = re.compile(r"^SKEIN_|TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|ACCESS_?KEY", re.IGNORECASE)
 _FROM_ENVIRONMENT = re.compile(r"\$\{env:([^}]*)\}")
 

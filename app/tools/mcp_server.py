@@ -17,7 +17,7 @@ from typing import Any
 
 from app.system.said import said
 from app.tools.mcp_process import Hearer, McpProcess
-from app.tools.plain import told_name
+from app.tools.plain import name_for_model
 from app.tools.server_config import ServerConfig
 from app.tools.tool import CallProgress, Result, Surroundings, Tool, ToolError
 
@@ -229,7 +229,7 @@ class McpServer(Hearer):
     def _tool(self, told: Mapping[str, Any]) -> Tool:
         name = told["name"]
         return Tool(
-            told_name(name),
+            name_for_model(name),
             told["title"],
             told["description"],
             told["schema"],
@@ -254,7 +254,7 @@ def with_unique_names(tools: list[Tool]) -> tuple[Tool, ...]:
         name, number = tool.name, 1
         while name in taken:
             tail = "" if number == 1 else f"_{number}"
-            name = told_name(f"{tool.server}_{tool.name}")[: 64 - len(tail)] + tail
+            name = name_for_model(f"{tool.server}_{tool.name}")[: 64 - len(tail)] + tail
             number += 1
         taken.add(name)
         unique.append(replace(tool, name=name))

@@ -258,7 +258,7 @@ class ServerProcess:
 
 
 class StderrLines:
-    """Of a stream that may have too long ones, or no end of one. Reads no more ahead than a piece."""
+    """Lines of a stream that may have too long ones, or no end of one. Reads no more ahead than a piece."""
 
     def __init__(self, stream: asyncio.StreamReader) -> None:
         self._stream = stream

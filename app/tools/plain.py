@@ -35,8 +35,8 @@ def is_plain_name(name: object, max_chars: int) -> bool:
     )
 
 
-def told_name(name: str) -> str:
-    """As it may be told to a model."""
+def name_for_model(name: str) -> str:
+    """The form in which a model may be told of it."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64]
 
 

@@ -1,22 +1,26 @@
 """How an MCP server is reached: a command to start, or an address. Read from `mcp.json`, and written to it.
 
 The same file is written by Claude Desktop and LM Studio (`mcpServers`) and by VS Code (`servers`, `inputs`).
-Values of the environment and headers may be secrets: they are in no repr. Pure functions. Any thread.
+The user's own list is a private file with a few fields more. Values of the environment and headers may be
+secrets: they are in no repr and no log. Any thread.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from app.protocol.errors import InvalidRequestError
 from app.protocol.json_object import check_size
+from app.system.files import private_dir, private_file, replacing, sync_dir
 
 DEFAULT_TIMEOUT_MS = 60_000
 MAX_NAME_CHARS = 40
@@ -89,21 +93,24 @@ class ServerConfig:
         )
 
     def entry(self) -> dict[str, Any]:
-        """As `mcp.json` has it."""
-        told: dict[str, Any] = {}
+        """The entry in `mcp.json`."""
         if self.command:
-            told = {"command": self.command, "args": list(self.arguments), "env": dict(self.environment)}
+            entry: dict[str, Any] = {
+                "command": self.command,
+                "args": list(self.arguments),
+                "env": dict(self.environment),
+            }
             if self.folder:
-                told["cwd"] = self.folder
+                entry["cwd"] = self.folder
         else:
-            told = {
+            entry = {
                 "type": "sse" if self.uses_sse else "http",
                 "url": self.url,
                 "headers": dict(self.headers),
             }
         if self.timeout_s != DEFAULT_TIMEOUT_MS / 1000:
-            told["timeout_ms"] = round(self.timeout_s * 1000)
-        return told
+            entry["timeout_ms"] = round(self.timeout_s * 1000)
+        return entry
 
 
 def read_mcp_json(text: str) -> list[ServerConfig]:
@@ -188,5 +195,66 @@ def _no_zero(text: str) -> str:
     return text
 
 
-def _input(told: Mapping[str, Any]) -> Input:
-    return Input(str(told["id"]), str(told.get("description", ""))[:1000], told.get("password") is True)
+def _input(stored: Mapping[str, Any]) -> Input:
+    return Input(str(stored["id"]), str(stored.get("description", ""))[:1000], stored.get("password") is True)
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedServer:
+    config: ServerConfig
+    is_enabled: bool = True
+    trusted: str = ""  # the fingerprint of what the user has confirmed; another program may change the rest
+
+    @property
+    def is_trusted(self) -> bool:
+        """An address is only asked; a command could do anything."""
+        return not self.config.command or self.trusted == self.config.fingerprint
+
+
+def read_list(path: Path) -> list[ListedServer]:
+    """What cannot be read is left out, and kept under another name."""
+    try:
+        private_file(path)
+        text = path.read_text(encoding="utf-8")
+        check_size(text.encode())
+        entries = json.loads(text or "{}").get("mcpServers") or {}
+        return [_listed(name, entry) for name, entry in entries.items()]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
+        log.warning("The list of MCP servers cannot be read: %s.", type(error).__name__)
+        _set_aside(path)
+        return []
+
+
+def write_list(path: Path, servers: Iterable[ListedServer]) -> None:
+    """Raises OSError."""
+    private_dir(path.parent)
+    entries = {one.config.name: _entry(one) for one in servers}
+    with replacing(path) as file:
+        file.write(json.dumps({"mcpServers": entries}, indent=2, ensure_ascii=False))
+    sync_dir(path.parent)
+
+
+def _listed(name: str, entry: Mapping[str, Any]) -> ListedServer:
+    config = read_entry(name, entry)
+    return ListedServer(config, entry.get("enabled") is not False, str(entry.get("trusted", "")))
+
+
+def _entry(one: ListedServer) -> dict[str, Any]:
+    entry = one.config.entry()
+    if not one.is_enabled:
+        entry["enabled"] = False
+    if one.trusted:
+        entry["trusted"] = one.trusted
+    return entry
+
+
+def _set_aside(path: Path) -> None:
+    try:
+        path.replace(path.with_suffix(".unreadable.json"))
+    except OSError as error:
+        log.warning("The unreadable list of MCP servers could not be kept: %s", error.strerror)

@@ -1,11 +1,15 @@
-"""What a tool is: how a model is told of it, and what comes of a call."""
+"""What a tool is: how a model is told of it, which a chat may offer, and what comes of a call."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from enum import StrEnum
+from typing import Any, Protocol
+
+from app.protocol.errors import InvalidRequestError
+from app.protocol.json_object import read_object
 
 Result = dict[str, Any]
 # Takes the model's arguments, and what the caller adds that the model cannot choose.
@@ -14,7 +18,7 @@ Call = Callable[[Mapping[str, Any], "Surroundings"], Awaitable[Result]]
 
 @dataclass(frozen=True, slots=True)
 class CallProgress:
-    """Of a call that goes on. `total` is None where the end is not known."""
+    """The progress of a call that goes on. `total` is None where the end is not known."""
 
     done: float
     total: float | None
@@ -58,7 +62,7 @@ class Tool:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """As OpenAI's `tools` have it."""
+        """The form of OpenAI's `tools`."""
         function = {
             "name": self.name,
             "description": self.description,
@@ -71,3 +75,90 @@ def text_of(result: Result) -> str:
     """What a model reads of it."""
     text = result.get("plain_text_response")
     return text if isinstance(text, str) else json.dumps(result, ensure_ascii=False)
+
+
+class Approval(StrEnum):
+    """The user's decision about a tool, for all chats."""
+
+    ASK = "ask"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class ToolKit(Protocol):
+    """GUI thread."""
+
+    def offered(self, chosen: Sequence[str]) -> tuple[Tool, ...]:
+        """The tools that a chat has chosen, as far as they are there and not forbidden."""
+
+    def is_ready(self, chosen: Sequence[str]) -> bool:
+        """Nothing that was chosen is still to start."""
+
+    async def prepare(self, chosen: Sequence[str]) -> None:
+        """Returns when that is so, or after some seconds."""
+
+    def missing(self, chosen: Sequence[str]) -> tuple[str, ...]:
+        """The MCP servers of these whose tools are not offered: they have not started, or cannot."""
+
+    def approval(self, tool: Tool) -> Approval: ...
+
+    def set_approval(self, tool: Tool, approval: Approval) -> None: ...
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], chat_id: str) -> str:
+        """What the model is told. Raises ToolError. Cancelling it cancels the call."""
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+
+
+def read_arguments(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call. Raises ToolError, which tells the model what is wrong with them.
+
+    A grammar makes most models follow the whole schema, and servers check for themselves: this finds what
+    models get wrong without one. A schema is a stranger's, so none of its patterns are tried.
+    """
+    try:
+        arguments = read_object(text, "The arguments")
+    except InvalidRequestError as error:
+        raise ToolError(str(error)) from error
+    if problem := _problem(arguments, schema):
+        raise ToolError(problem)
+    return arguments
+
+
+def _problem(arguments: dict[str, Any], schema: Mapping[str, Any]) -> str:
+    properties, required = schema.get("properties"), schema.get("required")
+    known: dict[str, Any] = properties if isinstance(properties, dict) else {}
+    needed = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+    if missing := [name for name in needed if name not in arguments]:
+        return f"The arguments lack {', '.join(missing)}."
+    if schema.get("additionalProperties") is False and (unknown := arguments.keys() - known.keys()):
+        return f"There is no argument {min(unknown)}. There are: {', '.join(known) or 'none'}."
+    for name, value in arguments.items():
+        kinds = _kinds(known.get(name))
+        if kinds and not any(_is_of(value, kind) for kind in kinds):
+            return f"The argument {name} must be of type {' or '.join(kinds)}."
+    return ""
+
+
+def _kinds(schema: Any) -> list[str]:
+    """Empty: any, or one that is not known here."""
+    kinds = schema.get("type") if isinstance(schema, dict) else None
+    named = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
+    return named if all(isinstance(kind, str) and kind in _KINDS for kind in named) else []
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return isinstance(value, _KINDS[kind]) or (
+        kind == "integer" and isinstance(value, float) and value.is_integer()
+    )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.tools.mcp_server import McpServer
-from app.tools.plain import told_name
+from app.tools.plain import name_for_model
 from app.tools.server_config import ServerConfig
 from app.tools.tool import Result, Surroundings, Tool, ToolError
 
@@ -53,6 +53,6 @@ class ToolBox:
         named = {tool.name: tool for tool in self._built_in}
         for server in self._servers:
             for tool in server.tools:
-                name = told_name(f"{server.config.name}_{tool.name}")
+                name = name_for_model(f"{server.config.name}_{tool.name}")
                 named.setdefault(name, replace(tool, name=name))
         return named

@@ -24,7 +24,7 @@ from app.look.icons import app_icon
 from app.services import diagnostics
 from app.services.model_state import ModelWatch
 from app.services.services import Services
-from app.system.cores import num_physical_cores
+from app.system.machine import num_physical_cores
 from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped_model import drop_text, dropped_model
 from app.ui.base.help_commands import HelpCommands

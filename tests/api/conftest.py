@@ -12,9 +12,8 @@ from typing import Any
 
 import aiohttp
 
-from app.api.defaults import Defaults
-from app.api.engine_client import EngineClient
-from app.api.limits import Limits
+from app.api.engine_client import Defaults, EngineClient
+from app.api.json_body import Limits
 from app.api.server import ApiServer
 from app.api.threaded_engine import OnProgress, OpenEngine, ThreadedEngine
 from app.engine.backend import Backend

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from app.api import engine_client
-from app.api.limits import Limits
+from app.api.json_body import Limits
 from tests.api.conftest import KEY, TINY_CONTEXT, Served, Steps, endless, serving, until
 from tests.fakes import CountingBackend, endless_token
 

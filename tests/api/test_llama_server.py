@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.api.defaults import Defaults
+from app.api.engine_client import Defaults
 from app.api.state import Presentation
 from app.protocol.load import LoadParams, LoraAdapter
 from tests.api.conftest import SOON, OpenBackend, Served, Steps, endless, serving, until

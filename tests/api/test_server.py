@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from app.api import event_stream
-from app.api.limits import Limits
+from app.api.json_body import Limits
 from app.api.state import Presentation
 from app.protocol.errors import EngineError
 from tests.api.conftest import KEY, SOON, endless, serving, until

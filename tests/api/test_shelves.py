@@ -2,7 +2,7 @@
 
 from app.api.state import ServedShelves
 from app.chats.attachment import PASSAGE, Attachment
-from app.shelves.source import ListedShelf
+from app.shelves.shelf import ListedShelf
 from tests.api.conftest import serving
 from tests.api.parrot import Parrot
 

@@ -10,8 +10,7 @@ import pytest
 
 from app.attachments import reading_child
 from app.attachments.file_reading import FileReading
-from app.attachments.limits import MAX_CHARS, MAX_FILE_BYTES
-from app.attachments.refusal import Reason, RefusedError
+from app.attachments.refusal import MAX_CHARS, MAX_FILE_BYTES, Reason, RefusedError
 from app.chats.attachment import Attachment
 from app.media.reading import ReadingCancelledError
 from tests.attachments.documents import docx, odf, pdf, xlsx, zipped

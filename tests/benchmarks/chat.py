@@ -295,7 +295,7 @@ def _long_chat(num_turns: int) -> Chat:
 
 async def _save(store: ChatStore, chats: list[Chat], open_tabs: bool = False) -> None:
     from app.storage.chat_rows import ChatChange
-    from app.storage.tab_rows import Tabs
+    from app.storage.list_rows import Tabs
 
     ids = tuple(chat.id for chat in chats)
     tabs = Tabs(open=ids, current=ids[-1], shown=ids[-1:]) if open_tabs else None

@@ -33,8 +33,8 @@ from app.protocol.report import CellUsage, StepReport
 from app.protocol.request import Request
 from app.settings.settings import Settings
 from app.storage.chat_rows import ChatChange, SavedChat, SavedTurns
+from app.storage.list_rows import SavedWorkspace, Tabs
 from app.storage.media_rows import NO_THUMBNAIL, hash_of
-from app.storage.tab_rows import SavedWorkspace, Tabs
 from tests.fakes import model_info
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from app.chats.chat import Turn, TurnState
 from app.storage.chat_store import ChatStore
-from app.storage.checksum import damaged_turn_ids
+from app.storage.database import damaged_turn_ids
 from tests.bridge.streaming import TITLE, answer, question
 from tests.storage.power_cuts import ROOT
 

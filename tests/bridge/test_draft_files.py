@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 from PySide6.QtCore import QObject
 
-from app.attachments.any_reading import AnyReading, ReadFile
+from app.attachments.file_reading import AnyReading, ReadFile
 from app.attachments.refusal import Reason
 from app.bridge import draft_files
 from app.bridge.active_engine import ActiveEngine

@@ -9,13 +9,12 @@ import pytest
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Turn, TurnState
 from app.chats.tool_json import as_text, rounds_of
-from app.chats.tool_messages import STOPPED as STOPPED_CALL
+from app.chats.tool_use import STOPPED as STOPPED_CALL
 from app.chats.tool_use import Decision, ToolState
 from app.protocol.commands import NoteTool
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Request, Role
-from app.tools.tool import ToolError
-from app.tools.tool_kit import Approval
+from app.tools.tool import Approval, ToolError
 from tests.bridge.tool_fakes import FORMAT, FakeKit, FakeReaders, tool
 
 STOP, ABORT, LENGTH = FinishReason.STOP, FinishReason.ABORT, FinishReason.LENGTH

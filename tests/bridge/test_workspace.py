@@ -11,7 +11,7 @@ from app.protocol.output import FinishReason
 from app.protocol.request import Overflow, Role
 from app.storage.chat_rows import SavedChat, SavedTurns
 from app.storage.errors import StorageError
-from app.storage.tab_rows import ClosedTab, SavedWorkspace, Tabs
+from app.storage.list_rows import ClosedTab, SavedWorkspace, Tabs
 
 
 class Heard:

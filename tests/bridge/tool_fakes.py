@@ -9,9 +9,8 @@ from typing import Any
 
 from app.engine.chat_worker import ChatWorker
 from app.protocol.answer_format import AnswerFormat
-from app.protocol.answer_message import MessageDelta, ToolCallDelta
-from app.tools.tool import Result, Surroundings, Tool, ToolError
-from app.tools.tool_kit import Approval
+from app.protocol.output import MessageDelta, ToolCallDelta
+from app.tools.tool import Approval, Result, Surroundings, Tool, ToolError
 
 CALL = re.compile("«([a-z_]+) ([^»]*)(»?)")
 FORMAT = AnswerFormat(parser="{}")

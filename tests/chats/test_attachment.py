@@ -1,6 +1,9 @@
 """Where pictures stand among what a message says."""
 
-from app.chats.attachment import Attachment, in_words
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.chats.attachment import Attachment, in_words, valid_unicode
 from app.chats.chat import Turn
 from app.protocol.media import Media, MediaKind
 from app.protocol.request import Message, Role
@@ -39,3 +42,13 @@ def test_only_what_is_not_taken_is_said_in_words() -> None:
     assert message.content == "[A picture, which you cannot see.]\n\nWhat?"
     (kept,) = message.media
     assert (kept.kind, message.content[kept.at :]) == (MediaKind.SOUND, "What?")
+
+
+@given(st.text())
+def test_what_can_be_encoded_stays_as_it_is(text: str) -> None:
+    assert valid_unicode(text) == text
+
+
+@given(st.text(st.characters(codec=None, categories=["Cs", "L", "N"])))
+def test_the_result_can_always_be_encoded(text: str) -> None:
+    assert len(valid_unicode(text).encode()) >= len(text)

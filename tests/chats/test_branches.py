@@ -1,5 +1,5 @@
-from app.chats.branches import branches_of, path_to
-from app.chats.chat import Chat, Turn
+from app.chats.branches import MAX_CHARS, branches_of, path_to, votes
+from app.chats.chat import Chat, Turn, TurnState
 from app.protocol.request import Role
 
 
@@ -52,8 +52,6 @@ def test_a_fork_is_a_branch_where_it_parts_and_shares_what_it_copied() -> None:
     ]
     rows = branches_of(chat, [fork])
     assert [len(row.places) for row in rows] == [2, 2, 1, 1]
-    assert rows[1].turn_in(fork.id) is fork.turns[1]
-    assert rows[2].turn_in(chat.id) is None
 
 
 def test_equal_versions_of_one_chat_stay_apart() -> None:
@@ -85,3 +83,22 @@ def test_each_row_follows_an_earlier_one_and_lanes_never_cross() -> None:
 def test_a_deep_chat_is_no_trouble() -> None:
     chat = Chat(turns=[question(str(number)) for number in range(5_000)])
     assert {row.lane for row in branches_of(chat)} == {0}
+
+
+def answers(*texts: str) -> list[Turn]:
+    return [Turn(Role.ASSISTANT, text) for text in texts]
+
+
+def test_equal_answers_are_counted_whatever_their_case_and_full_stop() -> None:
+    assert votes(answers("55", "Paris.", "paris", " **Paris** ")) == [("Paris.", 3), ("55", 1)]
+
+
+def test_what_was_thought_does_not_count() -> None:
+    assert votes(answers("<think>one way</think>7", "<think>another</think>7")) == [("7", 2)]
+
+
+def test_there_is_no_vote_on_long_answers_or_before_there_are_several() -> None:
+    assert votes(answers("yes")) == []
+    assert votes(answers("yes", "y" * (MAX_CHARS + 1))) == []
+    growing = Turn(Role.ASSISTANT, "ye", TurnState.STREAMING)
+    assert votes([*answers("yes"), growing]) == []

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.tools.server_config import ServerConfig
-from app.tools.server_list import ListedServer, write_list
+from app.tools.server_config import ListedServer, ServerConfig, write_list
 from tests.e2e.desktop import Desktop, until
 from tests.e2e.skein import ROOT, Skein
 

@@ -10,7 +10,7 @@ from app.chats.chat import Chat, Turn
 from app.protocol.request import Role
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
-from app.storage.tab_rows import Tabs
+from app.storage.list_rows import Tabs
 from app.system import paths
 from tests.e2e.desktop import Desktop, until
 from tests.e2e.skein import Skein

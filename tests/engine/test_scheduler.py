@@ -14,10 +14,9 @@ from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
 from app.engine.step_budget import StepBudget
 from app.inspector.event_words import words
-from app.protocol.callers import Caller
 from app.protocol.events import EventKind, Paused, PauseReason
 from app.protocol.report import WaitReason
-from app.protocol.request import Request
+from app.protocol.request import Caller, Request
 from tests.driver import request, run
 from tests.fakes import CountingBackend, endless_token
 

@@ -17,8 +17,8 @@ import numpy as np
 import soundfile
 from PIL import Image
 
-from app.media.limits import MAX_FILE_BYTES
 from app.media.reading import MediaReading, MediaRefusedError, ReadMedia
+from app.media.sniff import MAX_FILE_BYTES
 
 READ = "read"
 

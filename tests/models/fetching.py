@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from app.models import download, hub_session  # noqa: F401  (so that no child needs the time for it)
-from app.models.hub_errors import DownloadError, HubError
+from app.models.hub_address import DownloadError, HubError
 from app.models.order import Order
 from app.models.part_file import PartFile
 

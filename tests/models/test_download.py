@@ -13,7 +13,7 @@ import pytest
 
 from app.models import download
 from app.models.download import Fetch
-from app.models.hub_errors import DownloadError, GatedError, HubError
+from app.models.hub_address import DownloadError, GatedError, HubError
 from app.models.order import FileOrder, Order, OrderFolder, unfinished
 from app.models.part_file import PartFile
 from app.system import proxies

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from app.models import hub, hub_address, hub_client, hub_trouble
+from app.models import hub, hub_address, hub_client
 from app.models.hub import Hub, HubFile, models_of, quantisation_of
-from app.models.hub_errors import DownloadError, GatedError, HubError
+from app.models.hub_address import DownloadError, GatedError, HubError
 from app.models.off_loop import off_loop
 from app.models.order import order_of
 from app.system import proxies
@@ -222,14 +222,14 @@ async def test_the_token_stays_with_the_hub_where_it_redirects() -> None:
     ],
 )
 def test_how_long_a_hub_wants_to_be_left_alone(headers: dict[str, str], seconds: float) -> None:
-    assert hub_trouble.wait_s(headers) == seconds
+    assert hub_address.wait_s(headers) == seconds
 
 
 def test_a_certificate_that_is_not_accepted_says_what_to_look_at() -> None:
     reason = (
         "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1016)"
     )
-    told = str(hub_trouble.unreachable("https://hub.example", ssl.SSLCertVerificationError(1, reason)))
+    told = str(hub_address.unreachable("https://hub.example", ssl.SSLCertVerificationError(1, reason)))
     assert "this computer's date and time" in told
     assert "has expired" in told
     assert "[SSL" not in told

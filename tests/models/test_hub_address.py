@@ -1,7 +1,10 @@
+import socket
+
 import pytest
 
 from app.models import hub_address
-from app.models.hub_errors import HubError
+from app.models.hub_address import HubError
+from app.models.hub_session import _Resolver
 
 
 @pytest.mark.parametrize(
@@ -52,3 +55,9 @@ def test_where_a_hub_may_send_us(url: str, endpoint: str, is_allowed: bool) -> N
     else:
         with pytest.raises(HubError, match="not safe"):
             hub_address.check(url, endpoint)
+
+
+async def test_no_name_may_lead_into_the_local_network() -> None:
+    assert await _Resolver("http://localhost:1").resolve("localhost", 80, socket.AF_INET)
+    with pytest.raises(HubError, match="not safe"):
+        await _Resolver("https://huggingface.co").resolve("localhost", 80, socket.AF_INET)

@@ -13,10 +13,9 @@ from app.engine.chat_worker import ChatWorker
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.answer_format import AnswerFormat, AnswerWishes
-from app.protocol.answer_message import AnswerMessage
 from app.protocol.events import Triggered
 from app.protocol.load import LoadParams
-from app.protocol.output import FinishReason, PrefixEnd
+from app.protocol.output import AnswerMessage, FinishReason, PrefixEnd
 from app.protocol.request import Request, Role
 from app.protocol.sampling import SamplingParams
 from tests.driver import run

@@ -13,8 +13,7 @@ from app.protocol.load import LoadParams
 from app.protocol.output import PrefixEnd
 from app.protocol.request import Role
 from app.settings.settings import Settings
-from app.tools.tool import Tool
-from app.tools.tool_kit import Approval
+from app.tools.tool import Approval, Tool
 from tests.bridge.conftest import MemoryStore
 from tests.bridge.tool_fakes import FakeKit
 from tests.native.test_tool_rounds import CHOICE, START, TEMPLATES

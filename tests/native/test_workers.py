@@ -25,7 +25,7 @@ from app.protocol.output import FinishReason, Output
 from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
-from app.services.expected_room import ExpectedRoom
+from app.services.model_fits import ExpectedRoom
 from tests.worker_machines import Machine, NotPermittedError, machines
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(120)]

@@ -14,12 +14,12 @@ from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, Turn
 from app.protocol.output import FinishReason
 from app.protocol.request import Role
-from app.services.chat_library import ChatLibrary
+from app.services.chat_library import ChatLibrary, ChatSearch
 from app.settings.settings import Settings
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
-from app.storage.tab_rows import Tabs
+from app.storage.list_rows import Tabs
 
 Opened = tuple[Workspace, ChatLibrary]
 
@@ -243,3 +243,75 @@ async def test_trouble_is_told_and_the_list_stays(qloop, workspace, store) -> No
     await done()
     assert heard == ["The disk is full."] * 2
     assert library.folders == ("Work",)
+
+
+class SlowStore:
+    """Answers when the test says so."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.answers: list[asyncio.Future[tuple[str, ...]]] = []
+
+    async def search(self, words: str, _limit: int) -> tuple[str, ...]:
+        self.asked.append(words)
+        self.answers.append(asyncio.get_running_loop().create_future())
+        return await self.answers[-1]
+
+
+@pytest.fixture
+def slow_store() -> SlowStore:
+    return SlowStore()
+
+
+@pytest.fixture
+def search(qapp: QObject, slow_store: SlowStore) -> ChatSearch:
+    search = ChatSearch(slow_store, qapp)  # type: ignore[arg-type]
+    search._pause.setInterval(0)
+    return search
+
+
+async def until(condition) -> None:
+    while not condition():
+        await asyncio.sleep(0)
+
+
+async def some_turns() -> None:
+    """Of the loop: what is due has happened."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def test_only_the_newest_words_are_searched_and_one_at_a_time(qloop, slow_store, search) -> None:
+    heard = []
+    search.found.connect(lambda words, hits: heard.append((words, hits)))
+    search.look_for("c")
+    await until(lambda: slow_store.asked == ["c"])
+    search.look_for("ca")
+    search.look_for(" cache ")
+    await some_turns()
+    assert slow_store.asked == ["c"]
+    slow_store.answers[0].set_result(("stale",))
+    await until(lambda: len(slow_store.asked) == 2)
+    slow_store.answers[1].set_result(("fresh",))
+    await until(lambda: heard)
+    assert slow_store.asked == ["c", "cache"]
+    assert heard == [("cache", ("fresh",))]
+
+
+async def test_nothing_is_looked_for_without_words(qloop, slow_store, search) -> None:
+    search.look_for("c")
+    search.look_for("  ")
+    await some_turns()
+    assert slow_store.asked == []
+
+
+async def test_after_trouble_the_next_words_are_looked_for(qloop, slow_store, search) -> None:
+    heard = []
+    search.failed.connect(heard.append)
+    search.look_for("a")
+    await until(lambda: slow_store.answers)
+    slow_store.answers[0].set_exception(StorageError("The disk is gone."))
+    await until(lambda: heard)
+    search.look_for("b")
+    await until(lambda: len(slow_store.asked) == 2)
+    slow_store.answers[1].set_result(())

@@ -17,7 +17,7 @@ from app.bridge.tasks import finish_all
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn, TurnState
 from app.chats.exports.files import ExportError, ExportForm
-from app.chats.exports.words import ExportWords
+from app.chats.exports.spoken import ExportWords
 from app.protocol.request import Role
 from app.services.chat_library import ChatLibrary
 from app.services.chat_transfer import ChatTransfer, StoppedError

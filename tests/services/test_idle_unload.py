@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject
 from app.protocol.commands import Submit
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Request, Role
-from app.services.idle_unload import IdleUnload
+from app.services.model_state import IdleUnload
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
 

@@ -23,7 +23,7 @@ from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
 from app.services.local_api import LocalApi
 from app.settings.settings import Settings
-from app.shelves.source import NamedShelves
+from app.shelves.shelf import NamedShelves
 from tests.api.test_shelves import Shelves
 from tests.conftest import TINY_CONTEXT
 from tests.fakes import CountingBackend, endless_token

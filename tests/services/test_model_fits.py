@@ -13,9 +13,9 @@ from app.models.folders import Folder
 from app.models.memory_fit import Fit
 from app.models.model_file import FileKind, ModelFile, ModelSource, read_whole_header
 from app.protocol.load import LoadParams
-from app.protocol.model import MemoryNeed
-from app.services import expected_room, model_fits
-from app.services.model_fits import ModelFits, Taken
+from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed
+from app.services import model_fits
+from app.services.model_fits import ExpectedRoom, ModelFits, Taken
 from app.services.preferences import Preferences
 from app.settings.settings import ModelSettings, Settings
 from tests.native.tiny_ggufs import write_tiny_gguf
@@ -37,7 +37,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         machine.reads.append(path.name)
         return read_whole_header(path)
 
-    monkeypatch.setattr(expected_room, "free_memory_bytes", lambda: machine.free_bytes)
+    monkeypatch.setattr(model_fits, "free_memory_bytes", lambda: machine.free_bytes)
     monkeypatch.setattr(model_fits, "read_whole_header", read)
     return machine
 
@@ -139,7 +139,7 @@ async def test_a_model_over_several_machines_counts_the_memory_of_all(
         free_bytes = 1024 * MIB if address == "good:1" else 0
         return RemoteWorker(address, WorkerState.READY, free_bytes=free_bytes, total_bytes=4096 * MIB)
 
-    monkeypatch.setattr(expected_room, "ask", ask)
+    monkeypatch.setattr(model_fits, "ask", ask)
     preferences.set_of_model(models[0].path, ModelSettings(workers=("good:1",)))
     await told(fits, models)
     fitting = fits.fitting(models[0])
@@ -154,3 +154,35 @@ async def test_a_file_that_has_gone_is_not_told_of(qloop, fits, models) -> None:
     await told(fits, models)
     assert fits.fitting(models[0]) is None
     assert fits.fitting(models[1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "here", "there", "asleep"),
+    [
+        # 1000 MiB are free here. The model has 10 here, of which 4 are pages of its file, and 70 there.
+        (DeviceKind.GPU, 1006, 370, 1000),
+        (DeviceKind.INTEGRATED, 1076, 370, 1000),
+    ],
+)
+def test_what_the_model_holds_counts_as_free_while_it_is_there(
+    engine, load, monkeypatch, kind, here, there, asleep
+) -> None:
+    monkeypatch.setattr(model_fits, "free_memory_bytes", lambda: 1000 * MIB)
+    elsewhere = MemoryNeed(weights_bytes=70 * MIB)
+    load(
+        "a.gguf",
+        library=LibraryInfo(devices=(Device("V0", "", kind, 500 * MIB, 300 * MIB),)),
+        memory=elsewhere + MemoryNeed(weights_bytes=10 * MIB, mapped_bytes=4 * MIB),
+        memory_elsewhere=(("V0", elsewhere),),
+    )
+    params = LoadParams(engine.model.path)
+    room = ExpectedRoom.of(engine).room(params)
+    assert (room.here_bytes, room.gpus[0].free_bytes) == (here * MIB, there * MIB)
+    engine.sleep()
+    room = ExpectedRoom.of(engine).room(params)
+    assert (room.here_bytes, room.gpus[0].free_bytes) == (asleep * MIB, there * MIB)
+
+
+def test_without_a_model_it_is_what_is_free(engine, monkeypatch) -> None:
+    monkeypatch.setattr(model_fits, "free_memory_bytes", lambda: 1000 * MIB)
+    assert ExpectedRoom.of(engine).total_bytes() == 1000 * MIB

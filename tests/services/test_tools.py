@@ -19,8 +19,7 @@ from app.services.tools import ToolService
 from app.settings.settings import Settings
 from app.tools.mcp_server import START_S, Status
 from app.tools.server_config import ServerConfig
-from app.tools.tool import ToolError
-from app.tools.tool_kit import Approval
+from app.tools.tool import Approval, ToolError
 from tests.tools.test_mcp_server import PROGRAM, children, config
 
 

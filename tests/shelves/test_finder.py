@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.protocol.errors import EngineError
-from app.shelves.finder import ShelfFinder, text_model
+from app.shelves.finder import ShelfFinder, fused, text_model
 from app.shelves.index import ShelfIndex
 from app.shelves.scan import Changes
 from app.shelves.shelf import Shelf
@@ -146,3 +146,12 @@ async def test_a_search_that_is_under_way_when_the_index_closes_ends_as_one_that
     driver.engine.may_embed.set()
     with pytest.raises(sqlite3.Error):  # which all who search take for a shelf that cannot be searched
         await search
+
+
+def test_what_both_name_comes_first_and_nothing_is_lost():
+    assert fused([(1, [1, 2, 3]), (1, [4, 2, 5])]) == (2, 1, 4, 3, 5)
+
+
+def test_an_order_without_weight_comes_behind_the_others():
+    assert fused([(0, [1, 2, 3]), (1, [4, 2, 5])]) == (4, 2, 5, 1, 3)
+    assert fused([(1, [3, 1, 2]), (0, [])]) == (3, 1, 2)

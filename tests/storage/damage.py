@@ -12,7 +12,7 @@ from app.storage.backups import BackupReason, Backups
 from app.storage.chat_rows import DAMAGED, ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.database import HEADER_BYTES
-from app.storage.tab_rows import Tabs
+from app.storage.list_rows import Tabs
 
 NUM_CHATS = 6
 NUM_TURNS = 12

@@ -10,7 +10,7 @@ from app.chats.chat import TurnState
 from app.protocol.request import Overflow
 from app.storage.chat_store import INTERRUPTED, ChatStore
 from app.storage.database import migrations
-from app.storage.tab_rows import ClosedTab
+from app.storage.list_rows import ClosedTab
 
 OLD_SCHEMAS = Path(__file__).parent / "old_schemas"
 VERSIONS = range(1, len(migrations()))

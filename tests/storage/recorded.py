@@ -19,7 +19,7 @@ from app.storage import database
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
-from app.storage.tab_rows import Tabs
+from app.storage.list_rows import Tabs
 
 NUM_CHATS = 4
 NUM_PARTS = 4  # writes of each answer

@@ -12,7 +12,7 @@ from pathlib import Path
 from app.settings.settings import Settings
 from app.storage.backups import Backups, verify
 from app.storage.chat_store import ChatStore
-from app.storage.checksum import damaged_turn_ids
+from app.storage.database import damaged_turn_ids
 from app.storage.errors import StorageError
 from tests.storage.recorded import answer, chats_file, question, settings_file
 

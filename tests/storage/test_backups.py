@@ -24,8 +24,7 @@ from app.storage.backups import (
     beyond_budget,
     obsolete,
 )
-from app.storage.checksum import checksum
-from app.storage.database import open_database, transaction
+from app.storage.database import checksum, open_database, transaction
 from app.storage.errors import DatabaseDamagedError, StorageError
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -20,9 +20,8 @@ from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import INTERRUPTED, ChatStore
 from app.storage.database import migrations
 from app.storage.errors import StorageError
-from app.storage.list_rows import TRASH_DAYS
+from app.storage.list_rows import TRASH_DAYS, ClosedTab, SavedWorkspace, Tabs
 from app.storage.search import FOUND_END, FOUND_START
-from app.storage.tab_rows import ClosedTab, SavedWorkspace, Tabs
 
 
 @asynccontextmanager

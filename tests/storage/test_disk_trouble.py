@@ -19,7 +19,7 @@ from app.storage.backups import BackupReason
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
-from app.storage.tab_rows import Tabs
+from app.storage.list_rows import Tabs
 from tests.read_only import foreign_folder, read_only
 from tests.storage.power_cuts import ROOT
 

@@ -14,8 +14,8 @@ from app.protocol.media import Media, MediaKind
 from app.protocol.request import Role
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
+from app.storage.list_rows import Tabs
 from app.storage.media_rows import hash_of
-from app.storage.tab_rows import Tabs
 
 CAT, DOG, LOST = b"a cat" * 2000, b"a dog", b"never sent"
 SMALL = Pixels(2, 1, b"\1\2\3\4\5\6")

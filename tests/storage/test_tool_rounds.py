@@ -12,8 +12,8 @@ from app.protocol.output import Usage
 from app.protocol.request import Role
 from app.storage.chat_rows import DAMAGED, ChatChange
 from app.storage.chat_store import ChatStore
+from app.storage.list_rows import Tabs
 from app.storage.search import FOUND_END, FOUND_START
-from app.storage.tab_rows import Tabs
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge.tasks import finish_all
 from app.chats.chat import Chat, Turn
-from app.chats.imports.problems import Problem, no_chats, no_messages
+from app.chats.imports.entries import Problem, no_chats, no_messages
 from app.chats.imports.read import FoundChats
 from app.look.theme import apply_theme
 from app.protocol.request import Role

@@ -9,8 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.services.tools import Resource, ServerPrompt, ServerState
 from app.tools.mcp_server import ServerInfo, Status
 from app.tools.server_config import ServerConfig, read_mcp_json
-from app.tools.tool import Result, Surroundings, Tool, ToolError
-from app.tools.tool_kit import Approval
+from app.tools.tool import Approval, Result, Surroundings, Tool, ToolError
 
 
 async def _never(_arguments: Mapping[str, Any], _where: Surroundings) -> Result:

@@ -9,19 +9,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from app.api.as_chat import (
-    AnyObject,
+    assistant_message,
+    function_call,
     function_tool,
-    given,
     image_part,
     named_choice,
     schema_format,
     text_part,
+    text_parts,
     thinking,
+    without_none,
     without_unknown,
 )
 from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS, note_of
 from app.api.errors import invalid
-from app.api.json_body import Body, as_json
+from app.api.json_body import AnyObject, Body, as_json
 from app.api.openai import MaxTokens
 from app.api.parameters import MAX_STOPS, SamplingFields, Stop
 
@@ -37,7 +39,7 @@ TYPES = APART | {"text", "image", "document", "search_result", "tool_reference"}
 
 
 class MediaSource(Body):
-    """Of a picture or a document: its data, or where it is."""
+    """A picture or a document: its data, or where it is."""
 
     type: str
     media_type: str | None = None
@@ -105,17 +107,17 @@ class AnthropicMessage(Body):
     content: str | Blocks | None = None
 
     def messages(self) -> list[AnyObject]:
-        """As messages of a chat completion: the results of tools are some of their own. Raises ApiError."""
+        """Messages of a chat completion: each result of a tool is one of its own. Raises ApiError."""
         if not isinstance(self.content, list):
             return [{"role": self.role, "content": self.content or ""}]
         if self.role == "assistant":
             return [_assistant(self.content)]
         results = [block for block in self.content if block.type == "tool_result"]
         messages: list[AnyObject] = [
-            {"role": "tool", "tool_call_id": block.tool_use_id, "content": _text_parts(block.content)}
+            {"role": "tool", "tool_call_id": block.tool_use_id, "content": text_parts(block.content, _part)}
             for block in results
         ]
-        if rest := _text_parts([block for block in self.content if block.type != "tool_result"]):
+        if rest := text_parts([block for block in self.content if block.type != "tool_result"], _part):
             messages.append({"role": self.role, "content": rest})
         return messages
 
@@ -184,7 +186,7 @@ class MessagesFields(SamplingFields):
         if self.mcp_servers or self.container:
             raise invalid("mcp_servers and container are not supported: offer their tools as your own.")
         choice = self.tool_choice
-        return given(
+        return without_none(
             **self.model_dump(include=set(SamplingFields.model_fields) - {"stop"}, exclude_none=True),
             messages=[*self._system(), *(one for message in self.messages for one in message.messages())],
             max_tokens=self.max_tokens,
@@ -200,7 +202,7 @@ class MessagesFields(SamplingFields):
         )
 
     def _system(self) -> list[AnyObject]:
-        parts = _text_parts(self.system)
+        parts = text_parts(self.system, _part)
         if not parts:
             return []
         return [{"role": "system", "content": [text_part(_unstamped(part["text"])) for part in parts]}]
@@ -230,22 +232,15 @@ def _tool_choice(choice: AnthropicToolChoice) -> str | AnyObject:
 def _assistant(blocks: list[ContentBlock]) -> AnyObject:
     calls = [_call(block) for block in blocks if block.type == "tool_use"]
     thought = "".join(block.thinking or "" for block in blocks if block.type == "thinking")
-    content = _text_parts([block for block in blocks if block.type not in APART and not block.is_left_out])
-    return given(
-        role="assistant", content=content, reasoning_content=thought or None, tool_calls=calls or None
+    content = text_parts(
+        [block for block in blocks if block.type not in APART and not block.is_left_out], _part
     )
+    return assistant_message(content, thought, calls)
 
 
 def _call(block: ContentBlock) -> AnyObject:
     arguments = block.input if isinstance(block.input, str) else as_json(block.input or {})
-    function = {"name": block.name, "arguments": arguments}
-    return {"id": block.id, "type": "function", "function": function}
-
-
-def _text_parts(content: str | list[ContentBlock] | None) -> list[AnyObject]:
-    if isinstance(content, str):
-        return [text_part(content)] if content else []
-    return [_part(block) for block in content or ()]
+    return function_call(block.id, block.name, arguments)
 
 
 def _part(block: ContentBlock) -> AnyObject:

@@ -7,13 +7,11 @@ import uuid
 from app.api.answer_parts import all_warnings
 from app.api.answering import Chunks, Event
 from app.api.anthropic.fields import MessagesFields
-from app.api.as_chat import AnyObject
 from app.api.chat_answer import ChatAnswer, ChatAnswers
 from app.api.errors import ApiError
 from app.api.event_stream import NamedEventStream
-from app.api.json_body import as_json, begun_object
-from app.protocol.answer_message import ToolCall, ToolCallDelta
-from app.protocol.output import Output, Usage
+from app.api.json_body import AnyObject, as_json, begun_object
+from app.protocol.output import Output, ToolCall, ToolCallDelta, Usage
 
 ERROR_TYPES = {
     401: "authentication_error",
@@ -27,10 +25,11 @@ STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_
 
 
 def error_body(error: ApiError) -> AnyObject:
-    told = error.body("")["error"]
-    message = told["message"]
-    if "n_prompt_tokens" in told:  # in the words that make Claude Code shorten the chat
-        message = f"prompt is too long: {told['n_prompt_tokens']} tokens > {told['n_ctx']} maximum. {message}"
+    cause = error.body("")["error"]
+    message = cause["message"]
+    if "n_prompt_tokens" in cause:  # in the words that make Claude Code shorten the chat
+        num_tokens, n_ctx = cause["n_prompt_tokens"], cause["n_ctx"]
+        message = f"prompt is too long: {num_tokens} tokens > {n_ctx} maximum. {message}"
     kind = ERROR_TYPES.get(error.status) or ("invalid_request_error" if error.status < 500 else "api_error")
     return {"type": "error", "error": {"type": kind, "message": message}}
 
@@ -54,7 +53,7 @@ class AnthropicAnswer(Chunks):
         self._open = ""  # the type of the last block, until it is closed
 
     def whole(self) -> AnyObject:
-        """Of an answer that has ended."""
+        """The message of an answer that has ended."""
         (answer,) = self._chat.answers
         message = answer.message
         content: list[AnyObject] = []

@@ -1,22 +1,10 @@
-"""llama-server's own endpoints, so that clients written for it work here, too.
-
-Endpoints that Skein does not offer (LoRA, saving of slots) say so.
-"""
+"""llama-server's own endpoints, so that clients written for it work here, too."""
 
 from aiohttp import web
 
-from app.api.llama_server import (
-    completion,
-    infill,
-    lora,
-    metrics,
-    props,
-    slot_actions,
-    slots,
-    tokens,
-)
+from app.api.llama_server import completion, slot_actions, status, tokens
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
-    for endpoints in (completion, infill, lora, tokens, props, slots, slot_actions, metrics):
+    for endpoints in (completion, tokens, status, slot_actions):
         endpoints.add_routes(router)

@@ -1,5 +1,6 @@
 """POST /completion: raw prompts of any of llama-server's forms in, their continuations out.
 
+POST /infill takes two texts and answers with what a code model writes between them.
 `id_slot` is validated but has no effect: the engine searches all slots and saved chats for a prompt's prefix
 anyway. With `cache_prompt` false the whole prompt is computed anew.
 """
@@ -11,35 +12,36 @@ import uuid
 from typing import Annotated, Any
 
 from aiohttp import web
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from app.api.answer_parts import timings_json
 from app.api.answering import Chunks, Event, Whole, stream_answers, whole_answers
+from app.api.completions import gap_tokens
 from app.api.engine_client import EngineClient, OpenAnswers
 from app.api.errors import invalid
 from app.api.json_body import Body, beside, json_response
 from app.api.llama_answer import answer_json, token_probabilities
-from app.api.llama_server.lora import Scales, require_scales
+from app.api.llama_server.status import Scales, require_scales
+from app.api.metrics import ProgressOutput
 from app.api.openai import MAX_COPIES, MaxTokens, limit
-from app.api.parameters import SamplingFields, read_sampling_fields
-from app.api.progress import ProgressOutput
+from app.api.parameters import (
+    Piece,
+    Pieces,
+    PromptObject,
+    SamplingFields,
+    listed,
+    pieces_of,
+    read_sampling_fields,
+)
 from app.api.state import CLIENT
+from app.engine.infill import Gap
 from app.protocol.output import Output
 from app.protocol.request import MAX_LOGPROBS, Request
 from app.protocol.sampling import SamplingParams
 
 MAX_FIELDS = 100
 
-Piece = str | int
-Pieces = Annotated[list[Piece], Field(min_length=1, fail_fast=True)]
-
-
-class MediaPrompt(Body):
-    prompt_string: str | Pieces
-    multimodal_data: Any = None
-
-
-OnePrompt = str | Pieces | MediaPrompt
+OnePrompt = str | Pieces | PromptObject
 
 
 class LlamaCompletionFields(SamplingFields):
@@ -60,10 +62,7 @@ class LlamaCompletionFields(SamplingFields):
 
     @property
     def prompts(self) -> list[tuple[Piece, ...]]:
-        """A list with a number in it is one prompt, any other a list of prompts."""
-        if isinstance(self.prompt, list) and not any(isinstance(one, int) for one in self.prompt):
-            return [_pieces(one) for one in self.prompt]
-        return [_pieces(self.prompt)]
+        return [pieces_of(one) for one in listed(self.prompt)]
 
     def requests(self, recommended: SamplingParams) -> list[Request]:
         uses_cache = self.cache_prompt is not False
@@ -97,6 +96,7 @@ class LlamaCompletionFields(SamplingFields):
 def add_routes(router: web.UrlDispatcher) -> None:
     for path in ("/completion", "/completions"):
         router.add_post(path, completion)
+    router.add_post("/infill", infill)
 
 
 async def completion(request: web.Request) -> web.StreamResponse:
@@ -121,14 +121,6 @@ async def complete(request: web.Request, fields: LlamaCompletionFields) -> web.S
 def _check_slot(fields: LlamaCompletionFields, client: EngineClient) -> None:
     if fields.id_slot is not None and fields.id_slot >= client.model.n_seq_max:
         raise invalid(f"id_slot: this server has the slots 0 to {client.model.n_seq_max - 1}.")
-
-
-def _pieces(prompt: object) -> tuple[Piece, ...]:
-    if isinstance(prompt, MediaPrompt):
-        if prompt.multimodal_data:
-            raise invalid("This server takes text only: leave multimodal_data out.")
-        prompt = prompt.prompt_string
-    return tuple(prompt) if isinstance(prompt, list) else (str(prompt),)
 
 
 async def _result(
@@ -157,7 +149,7 @@ async def _answer(
 
 
 def _chosen(body: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
-    """Those of the named fields that exist. `generation_settings/seed` is one inside another."""
+    """The named fields that exist. `generation_settings/seed` is one inside another."""
     if not paths:
         return body
     chosen = {}
@@ -212,3 +204,38 @@ class _Chunks(Chunks):
             tokens = list(output.logprobs)
             piece["completion_probabilities"] = token_probabilities(tokens, self._fields.n_probs or 0, after)
         return piece
+
+
+MAX_FILES = 1000
+
+
+class OtherFile(Body):
+    text: str
+    filename: str = "tmp"
+
+
+class InfillFields(LlamaCompletionFields):
+    input_prefix: str
+    input_suffix: str
+    input_extra: Annotated[list[OtherFile], Field(max_length=MAX_FILES, fail_fast=True)] | None = None
+    prompt: str = ""
+    _tokens: tuple[int, ...] = PrivateAttr(())
+
+    @property
+    def gap(self) -> Gap:
+        files = tuple((file.filename, file.text) for file in self.input_extra or ())
+        return Gap(self.input_prefix, self.prompt, self.input_suffix, files)
+
+    @property
+    def prompts(self) -> list[tuple[Piece, ...]]:
+        return [self._tokens]
+
+    async def build_prompt(self, request: web.Request) -> None:
+        """Raises ApiError and InvalidRequestError."""
+        self._tokens = await gap_tokens(request.app[CLIENT], self.gap, self.num_wanted)
+
+
+async def infill(request: web.Request) -> web.StreamResponse:
+    fields = await read_sampling_fields(request, InfillFields)
+    await fields.build_prompt(request)
+    return await complete(request, fields)

@@ -11,12 +11,12 @@ from typing import NoReturn
 from aiohttp import web
 
 from app.api.answering import stream_answers
-from app.api.as_chat import as_chat, given
+from app.api.as_chat import as_chat, without_none
 from app.api.chat_answer import ChatAnswers, answer_chat
+from app.api.completions import gap_tokens
 from app.api.errors import ApiError
-from app.api.infilling import gap_tokens
 from app.api.json_body import beside, json_response, read_fields, validated
-from app.api.ollama import embed, models
+from app.api.ollama import models
 from app.api.ollama.answer import Lines, line
 from app.api.ollama.fields import OllamaChatFields, OllamaFields, OllamaGenerateFields
 from app.api.parameters import SamplingFields
@@ -31,7 +31,6 @@ CHANGES = ("pull", "push", "create", "copy", "delete", "blobs/{digest}")  # of m
 
 def add_routes(router: web.UrlDispatcher) -> None:
     models.add_routes(router)
-    embed.add_routes(router)
     router.add_post("/api/chat", chat)
     router.add_post("/api/generate", generate)
     for path in CHANGES:
@@ -79,7 +78,9 @@ async def _answer_raw(request: web.Request, fields: OllamaGenerateFields) -> Cha
     prompt: tuple[str | int, ...] = (fields.prompt,)
     if fields.suffix:
         prompt = await gap_tokens(client, Gap(fields.prompt, "", fields.suffix), fields.max_tokens)
-    sampling = validated(fields.sampling_options | given(json_schema=fields.json_schema), SamplingFields)
+    sampling = validated(
+        fields.sampling_options | without_none(json_schema=fields.json_schema), SamplingFields
+    )
     await sampling.tokenize_biases(request)
     asked = Request(
         request_id=uuid.uuid4().hex,

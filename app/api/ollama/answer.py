@@ -6,14 +6,12 @@ from datetime import UTC, datetime
 
 from app.api.answer_parts import all_warnings, logprobs_json
 from app.api.answering import Chunks, Event
-from app.api.as_chat import AnyObject
 from app.api.chat_answer import ChatAnswer, ChatAnswers
 from app.api.errors import ApiError
 from app.api.event_stream import LineStream
-from app.api.json_body import begun_object
+from app.api.json_body import AnyObject, begun_object
 from app.api.ollama.fields import OllamaFields
-from app.protocol.answer_message import ToolCall
-from app.protocol.output import Output, Usage
+from app.protocol.output import Output, ToolCall, Usage
 
 
 def error_body(error: ApiError) -> AnyObject:
@@ -58,7 +56,7 @@ class Lines(Chunks):
         return [error_body(error)]
 
     def whole(self) -> AnyObject:
-        """Of an answer that has ended."""
+        """The line of an answer that has ended."""
         (answer,) = self._chat.answers
         message = answer.message
         line = self._line(message.content, message.reasoning, message.tool_calls) | self._end(answer)

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from app.api.as_chat import AnyObject, given, image_part, schema_format, text_part, thinking
+from app.api.as_chat import function_call, image_part, schema_format, text_part, thinking, without_none
 from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS
 from app.api.errors import invalid
-from app.api.json_body import Body, whole
+from app.api.json_body import AnyObject, Body, whole
 from app.api.openai import MAX_TOP_LOGPROBS
 from app.api.parameters import MAX_WARNINGS, SamplingFields
 from app.protocol.sampling import shown
@@ -18,12 +18,12 @@ Images = Annotated[list[str], Field(max_length=MAX_PARTS, fail_fast=True)]  # in
 
 
 class OllamaBody(Body):
-    """Of a program in Go, to which null is a field that is missing."""
+    """Clients are written for Go, to which null is a field that is missing."""
 
     @model_validator(mode="before")
     @classmethod
     def _without_nulls(cls, value: Any) -> Any:
-        return given(**value) if isinstance(value, dict) else value
+        return without_none(**value) if isinstance(value, dict) else value
 
 
 class OllamaFunction(OllamaBody):
@@ -46,13 +46,17 @@ class OllamaMessage(OllamaBody):
     tool_call_id: str | None = None
 
     def as_chat(self) -> AnyObject:
-        """As a message of a chat completion."""
-        return given(
+        """The message of a chat completion."""
+        return without_none(
             role=self.role,
             content=_content(self.content, self.images),
             reasoning_content=self.thinking,
             name=self.tool_name,
-            tool_calls=[_call(call) for call in self.tool_calls or ()] or None,
+            tool_calls=[
+                function_call(call.id, call.function.name, call.function.arguments)
+                for call in self.tool_calls or ()
+            ]
+            or None,
             tool_call_id=self.tool_call_id,
         )
 
@@ -75,8 +79,8 @@ class OllamaFields(OllamaBody):
     def warnings(self) -> dict[str, list[str]]:
         """What goes beside the answer: a sentence for each option that had no effect on it."""
         others = self._options.keys() - {*SamplingFields.model_fields, "num_predict"}
-        told = [f"The option {shown(name)} has no effect here." for name in sorted(others)[:MAX_WARNINGS]]
-        return {"warnings": told} if told else {}
+        warnings = [f"The option {shown(name)} has no effect here." for name in sorted(others)[:MAX_WARNINGS]]
+        return {"warnings": warnings} if warnings else {}
 
     @property
     def max_tokens(self) -> int | None:
@@ -90,7 +94,7 @@ class OllamaFields(OllamaBody):
 
     @property
     def sampling_options(self) -> AnyObject:
-        """Those that SamplingFields knows by the same names."""
+        """The options that SamplingFields knows by the same names."""
         return {name: value for name, value in self._options.items() if name in SamplingFields.model_fields}
 
     @property
@@ -107,7 +111,7 @@ class OllamaFields(OllamaBody):
         effort = self.think if isinstance(self.think, str) else None
         thinks = None if self.think is None else bool(self.think)
         schema = self.json_schema
-        return given(
+        return without_none(
             **self.sampling_options,
             messages=messages,
             max_tokens=self.max_tokens,
@@ -165,8 +169,3 @@ def _content(text: str, images: list[str] | None) -> str | list[AnyObject]:
     if not images:
         return text
     return [*(image_part(f"data:image/*;base64,{image}") for image in images), text_part(text)]
-
-
-def _call(call: OllamaCall) -> AnyObject:
-    function = {"name": call.function.name, "arguments": call.function.arguments}
-    return {"id": call.id, "type": "function", "function": function}

@@ -1,23 +1,29 @@
-"""What Ollama's clients ask about models: there is one, perhaps with another for embeddings beside it."""
+"""What Ollama's clients ask about models: there is one, perhaps with another for embeddings beside it.
+
+The other makes the vectors of /api/embed and the older /api/embeddings.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated, Any
 
 from aiohttp import web
+from pydantic import Field
 
-from app.api.as_chat import AnyObject
-from app.api.json_body import Body, json_response, read_fields
+from app.api.embeddings import MAX_TEXTS, EmbeddingFields, embedder_of, name_of, one_of_each
+from app.api.json_body import AnyObject, Body, as_json, json_response, read_fields
 from app.api.llama_answer import sampling_json
 from app.api.ollama.answer import written
+from app.api.ollama.fields import OllamaBody
 from app.api.state import CLIENT, TEXT_ENGINES
-from app.api.vectors import name_of
 from app.protocol.load import Pooling
 from app.protocol.model import ModelInfo
 
-# Of Ollama, whose API this is: clients ask for the oldest that they know.
+# The Ollama whose API this is: clients ask for the oldest that they know.
 OLLAMA_VERSION = "0.12.11"
 NEVER = "9999-12-31T23:59:59Z"  # it is unloaded
 PARAMETERS = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty", "seed")
@@ -34,6 +40,8 @@ def add_routes(router: web.UrlDispatcher) -> None:
     router.add_get("/api/tags", tags)
     router.add_get("/api/ps", running_models)
     router.add_post("/api/show", show)
+    router.add_post("/api/embed", embed)
+    router.add_post("/api/embeddings", embeddings)
 
 
 async def running(_request: web.Request) -> web.Response:
@@ -53,7 +61,7 @@ async def running_models(request: web.Request) -> web.Response:
 
 
 async def show(request: web.Request) -> web.Response:
-    """Of the chat model, unless another is named. `context_length` is what a chat here can have."""
+    """The chat model, unless another is named. `context_length` is what a chat here can have."""
     fields = await read_fields(request, ShowFields)
     client = request.app[CLIENT]
     model = dict(_loaded(request.app)).get(fields.model or fields.name or "", client.model)
@@ -152,3 +160,55 @@ def _modified_at(path: Path) -> str:
     except OSError:  # it was moved since it was loaded
         seconds = 0
     return written(datetime.fromtimestamp(seconds, UTC))
+
+
+class EmbedFields(OllamaBody):
+    """Without a text the caller only wants the model to be there. One too long is cut, by default."""
+
+    input: str | Annotated[list[str], Field(max_length=MAX_TEXTS, fail_fast=True)] = ""
+    truncate: bool = True
+    dimensions: Annotated[int, Field(ge=0)] = 0  # 0: all
+
+    @property
+    def texts(self) -> list[str]:
+        return self.input if isinstance(self.input, list) else [self.input] if self.input else []
+
+
+class OldEmbedFields(OllamaBody):
+    prompt: str = ""
+
+
+async def embed(request: web.Request) -> web.Response:
+    fields = await read_fields(request, EmbedFields)
+    begun = time.perf_counter_ns()
+    written, num_tokens = await _written(request, fields.texts, fields.dimensions, cuts=fields.truncate)
+    head: dict[str, Any] = {
+        "model": name_of(embedder_of(request), request.app),
+        "total_duration": time.perf_counter_ns() - begun,
+        "load_duration": 0,
+        "prompt_eval_count": num_tokens,
+    }
+    return _json(f'{as_json(head)[:-1]},"embeddings":[{",".join(written)}]}}')
+
+
+async def embeddings(request: web.Request) -> web.Response:
+    fields = await read_fields(request, OldEmbedFields)
+    texts = [fields.prompt] if fields.prompt else []
+    written, _num_tokens = await _written(request, texts)
+    return _json(f'{{"embedding":{"".join(written) or "[]"}}}')
+
+
+async def _written(
+    request: web.Request, texts: list[str], dimensions: int = 0, *, cuts: bool = True
+) -> tuple[list[str], int]:
+    """Each vector as JSON, and the number of all tokens. Raises ApiError and RequestError."""
+    embedder_of(request)
+    if not texts:
+        return [], 0
+    fields = EmbeddingFields.model_validate({"input": texts, "dimensions": dimensions or None})
+    found = [(as_json(vector.tolist()), num) async for vector, num in one_of_each(request, fields, cuts=cuts)]
+    return [written for written, _num in found], sum(num for _written, num in found)
+
+
+def _json(text: str) -> web.Response:
+    return web.Response(text=text, content_type="application/json")

@@ -10,10 +10,10 @@ import asyncio
 from aiohttp import web
 
 from app.api.answering import stream_answers
-from app.api.as_chat import AnyObject, as_chat
+from app.api.as_chat import as_chat
 from app.api.chat_answer import answer_chat, count_prompt_tokens
 from app.api.chat_fields import ChatFields
-from app.api.json_body import as_json, beside, json_response, read_fields
+from app.api.json_body import AnyObject, as_json, beside, json_response, read_fields
 from app.api.responses.fields import ResponseFields
 from app.api.responses.response import Response, new_body
 from app.api.responses.store import RESPONSES

@@ -8,19 +8,20 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from app.api.as_chat import (
-    AnyObject,
     allowed_choice,
+    function_call,
     function_tool,
-    given,
     image_part,
     named_choice,
     schema_format,
     text_part,
+    text_parts,
+    without_none,
     without_unknown,
 )
 from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS, note_of
 from app.api.errors import invalid
-from app.api.json_body import Body
+from app.api.json_body import AnyObject, Body
 from app.api.openai import MAX_TOP_LOGPROBS, MaxTokens
 from app.api.parameters import SamplingFields
 from app.protocol.sampling import shown
@@ -91,7 +92,7 @@ class Item(Body):
 
 
 class ResponsesTool(Body):
-    """Of functions, or a namespace of such. `strict` is what every call is here that follows a schema."""
+    """A function, or a namespace of functions. Every call that follows a schema is `strict` here."""
 
     type: str
     strict: bool | None = None
@@ -177,10 +178,10 @@ class ResponseFields(SamplingFields):
 
     @property
     def warnings(self) -> dict[str, list[str]]:
-        told = super().warnings.get("warnings", [])
+        warnings = super().warnings.get("warnings", [])
         if self.truncation not in (None, "disabled"):
-            told.append("truncation: nothing is left out of the input.")
-        return {"warnings": told} if told else {}
+            warnings.append("truncation: nothing is left out of the input.")
+        return {"warnings": warnings} if warnings else {}
 
     @property
     def namespaces(self) -> dict[str, tuple[str, str]]:
@@ -197,7 +198,7 @@ class ResponseFields(SamplingFields):
             raise invalid("background, conversation and prompt are not supported.")
         format_ = self.text.format if self.text else None
         instructions = [{"role": "system", "content": self.instructions}] if self.instructions else []
-        return given(
+        return without_none(
             **self.model_dump(include=set(SamplingFields.model_fields), exclude_none=True),
             messages=[*instructions, *messages],
             max_tokens=self.max_output_tokens,
@@ -283,8 +284,7 @@ def _add(messages: list[AnyObject], item: Item) -> None:
             if text := "".join(part.get("text", "") for part in parts):
                 _assistant(messages)["reasoning_content"] = text
         case "function_call":
-            function = {"name": full_name(item.namespace, item.name), "arguments": item.arguments or "{}"}
-            call = {"id": item.call_id, "type": "function", "function": function}
+            call = function_call(item.call_id, full_name(item.namespace, item.name), item.arguments or "{}")
             _assistant(messages).setdefault("tool_calls", []).append(call)
         case "function_call_output":
             content = _text_parts(item.output, notes=True)
@@ -299,9 +299,9 @@ def _assistant(messages: list[AnyObject]) -> AnyObject:
 
 def _text_parts(content: str | list[ResponsePart] | None, *, notes: bool = False) -> list[AnyObject]:
     """With `notes`, the model is told what was left out."""
-    if isinstance(content, str):
-        return [text_part(content)] if content else []
-    return [_part(part) for part in content or () if notes or not part.is_left_out]
+    if isinstance(content, list) and not notes:
+        content = [part for part in content if not part.is_left_out]
+    return text_parts(content, _part)
 
 
 def _part(part: ResponsePart) -> AnyObject:

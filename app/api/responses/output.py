@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.api.answer_parts import logprobs_json
-from app.api.as_chat import AnyObject
-from app.protocol.answer_message import MessageDelta, ToolCallDelta
-from app.protocol.output import SampledToken
+from app.api.json_body import AnyObject
+from app.protocol.output import MessageDelta, SampledToken, ToolCallDelta
 
 
 class OutputItems:

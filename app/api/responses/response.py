@@ -9,18 +9,17 @@ from aiohttp import web
 
 from app.api.answer_parts import all_warnings, timings_json
 from app.api.answering import Chunks, Event
-from app.api.as_chat import AnyObject, given
+from app.api.as_chat import assistant_message, function_call
 from app.api.chat_answer import ChatAnswers
 from app.api.errors import ApiError
 from app.api.event_stream import NamedEventStream
-from app.api.json_body import as_json
-from app.api.progress import ProgressOutput
+from app.api.json_body import AnyObject, as_json
+from app.api.metrics import ProgressOutput
 from app.api.responses.fields import ResponseFields
 from app.api.responses.output import OutputItems
 from app.api.responses.store import RESPONSES, Stored
 from app.api.state import CLIENT
-from app.protocol.answer_message import AnswerMessage, MessageDelta, ToolCallDelta
-from app.protocol.output import Output, Usage
+from app.protocol.output import AnswerMessage, MessageDelta, Output, ToolCallDelta, Usage
 
 REPEATED = {"reasoning", "text", "tool_choice", "tools"}  # in the response, as they were sent
 
@@ -71,17 +70,17 @@ class Response(Chunks):
         return self._numbered([*events, end])
 
     def failed(self, error: ApiError, path: str) -> list[Event]:
-        told = error.body(path)["error"]
+        cause = error.body(path)["error"]
         self._body |= {
             "status": "failed",
-            "error": {"code": "server_error", "message": told["message"]},
+            "error": {"code": "server_error", "message": cause["message"]},
             "output": self._items.all,
         }
-        plain = {"type": "error", "code": str(told["type"]), "message": told["message"], "param": None}
+        plain = {"type": "error", "code": str(cause["type"]), "message": cause["message"], "param": None}
         return self._numbered([*self._begin(), plain, self._event("response.failed")])
 
     async def whole(self) -> AnyObject:
-        """Of an answer that has ended."""
+        """The response of an answer that has ended."""
         (answer,) = self._chat.answers
         await self._count_reasoning()
         logprobs = answer.whole.logprobs if self._fields.wants_logprobs else ()
@@ -136,7 +135,7 @@ class Response(Chunks):
 
 
 def new_body(fields: ResponseFields, model: str) -> AnyObject:
-    """Of a response before its first token. Any thread."""
+    """A response before its first token. Any thread."""
     sent = fields.model_dump(include=REPEATED, exclude_none=True, by_alias=True)
     return {
         "id": f"resp_{uuid.uuid4().hex}",
@@ -185,14 +184,6 @@ def _at_once(message: AnswerMessage) -> MessageDelta:
 
 
 def _as_message(message: AnswerMessage) -> AnyObject:
-    """As it is sent again with the next turn."""
-    calls = [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-        for call in message.tool_calls
-    ]
-    return given(
-        role="assistant",
-        content=message.content,
-        reasoning_content=message.reasoning or None,
-        tool_calls=calls or None,
-    )
+    """The message that is sent again with the next turn."""
+    calls = [function_call(call.id, call.name, call.arguments) for call in message.tool_calls]
+    return assistant_message(message.content, message.reasoning, calls)

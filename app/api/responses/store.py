@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from app.api.as_chat import AnyObject
 from app.api.errors import ApiError, invalid
-from app.api.json_body import parse, validated
+from app.api.json_body import AnyObject, parse, validated
 from app.api.responses.fields import Item
 
 MAX_RESPONSES = 1000

@@ -15,12 +15,10 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import TextIO
 
-from app.chats.attachment import Attachment
+from app.chats.attachment import Attachment, valid_unicode
 from app.chats.chat import Chat
-from app.chats.exports import markdown, media, skein
-from app.chats.exports.spoken import title_of
-from app.chats.exports.words import ExportWords
-from app.chats.text import valid_unicode
+from app.chats.exports import markdown, skein
+from app.chats.exports.spoken import ExportWords, data_url, media_file_name, title_of
 from app.system.said import said
 
 MAX_NAME_CHARS = 80
@@ -105,7 +103,7 @@ class FolderExport:
     def _place_of(self, attachment: Attachment) -> str:
         """Writes its file, once, and returns where it lies from a chat's file."""
         assert attachment.media
-        name = f"{attachment.media.sha256[:16]}{PurePath(media.file_name(attachment)).suffix}"
+        name = f"{attachment.media.sha256[:16]}{PurePath(media_file_name(attachment)).suffix}"
         place = self._temporary / MEDIA_FOLDER / name
         if not place.exists():
             place.parent.mkdir(exist_ok=True)
@@ -131,9 +129,7 @@ def _write(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def as_text(
-    chat: Chat, form: ExportForm, words: ExportWords, place_of: markdown.PlaceOf = media.data_url
-) -> str:
+def as_text(chat: Chat, form: ExportForm, words: ExportWords, place_of: markdown.PlaceOf = data_url) -> str:
     """`place_of` is for Markdown; the others have pictures and sounds in themselves."""
     if form is ExportForm.JSON:
         return skein.as_text(chat)

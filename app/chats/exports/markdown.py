@@ -5,9 +5,16 @@ from collections.abc import Callable, Iterator
 
 from app.chats.attachment import Attachment, fenced
 from app.chats.chat import Chat
-from app.chats.exports.media import data_url
-from app.chats.exports.spoken import Spoken, call_title, date_of, outcome, spoken, title_of
-from app.chats.exports.words import ExportWords
+from app.chats.exports.spoken import (
+    ExportWords,
+    Spoken,
+    call_title,
+    data_url,
+    date_of,
+    outcome,
+    spoken,
+    title_of,
+)
 from app.protocol.media import MediaKind
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from app.chats.attachment import Attachment, as_json
+from app.chats.attachment import Attachment, as_json, valid_unicode
 from app.chats.chat import Chat, Turn, TurnState
-from app.chats.sampling_json import to_json
-from app.chats.text import valid_unicode
-from app.chats.tool_json import as_objects
+from app.chats.options import to_json
+from app.chats.tool_json import as_objects, filled
 from app.protocol.output import Usage
 
 FORMAT = "skein-chat"
@@ -50,8 +49,7 @@ def as_object(chat: Chat) -> dict[str, Any]:
 def _turns(chat: Chat) -> Iterator[dict[str, Any]]:
     """The shown turns first; fields with empty values are left out."""
     for turn in chat.all_turns():
-        told = {name: value for name, value in _fields(turn).items() if value not in ("", 0, False, [], {})}
-        yield {"id": turn.id, "role": turn.role, "text": turn.text} | told
+        yield {"id": turn.id, "role": turn.role, "text": turn.text} | filled(_fields(turn))
 
 
 def _fields(turn: Turn) -> dict[str, Any]:
@@ -72,7 +70,7 @@ def _fields(turn: Turn) -> dict[str, Any]:
 
 def _attachment(attachment: Attachment) -> dict[str, Any]:
     """With the file of a picture or a sound, if the chat was given it."""
-    told, media = as_json(attachment), attachment.media
+    fields, media = as_json(attachment), attachment.media
     if media and media.file:
-        told["media"]["file"] = base64.b64encode(media.file).decode()
-    return told
+        fields["media"]["file"] = base64.b64encode(media.file).decode()
+    return fields

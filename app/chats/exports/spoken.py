@@ -1,16 +1,32 @@
-"""A chat as a reader sees it: the shown turns, with speaker, thinking and answer separated. Any thread."""
+"""A chat as a reader sees it: the shown turns, with speaker, thinking and answer separated. Any thread.
 
+The labels come in the user's language from the caller. Pictures and sounds have a name, a type and data.
+"""
+
+import base64
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePath
 
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn
-from app.chats.exports.words import ExportWords
 from app.chats.thinking import split_thinking
-from app.chats.tool_messages import told_result
-from app.chats.tool_use import ToolRound, ToolState, ToolUse
+from app.chats.tool_use import ToolRound, ToolState, ToolUse, result_for_model
 from app.protocol.request import Role
+
+
+@dataclass(frozen=True, slots=True)
+class ExportWords:
+    user: str = "You"
+    assistant: str = "Assistant"
+    system: str = "System"
+    tool: str = "Tool"
+    system_prompt: str = "System prompt"
+    thinking: str = "Thinking"
+    attachment: str = "Attached file"
+    exported_from: str = "Exported from Skein"
+    untitled: str = "New chat"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +85,36 @@ def call_title(use: ToolUse, words: ExportWords) -> str:
 
 def outcome(use: ToolUse) -> str:
     """All of the result, or why there is none."""
-    return use.result or ("" if use.state is ToolState.DONE else told_result(use))
+    return use.result or ("" if use.state is ToolState.DONE else result_for_model(use))
+
+
+# By the format as its reader calls it: the ending of a file, and its type.
+_FORMATS = {
+    "png": ("png", "image/png"),
+    "jpeg": ("jpg", "image/jpeg"),
+    "gif": ("gif", "image/gif"),
+    "webp": ("webp", "image/webp"),
+    "bmp": ("bmp", "image/bmp"),
+    "tiff": ("tif", "image/tiff"),
+    "avif": ("avif", "image/avif"),
+    "wav": ("wav", "audio/wav"),
+    "flac": ("flac", "audio/flac"),
+    "ogg": ("ogg", "audio/ogg"),
+    "mp3": ("mp3", "audio/mpeg"),
+    "aiff": ("aif", "audio/aiff"),
+}
+_UNKNOWN = ("bin", "application/octet-stream")
+
+
+def media_file_name(attachment: Attachment) -> str:
+    """Its own, with the ending of its format."""
+    ending, _ = _FORMATS.get(attachment.kind, _UNKNOWN)
+    path = PurePath(PurePath(attachment.name).name)
+    known = {f".{ending}", f".{attachment.kind}"}
+    return path.name if path.suffix.lower() in known else f"{path.stem or 'file'}.{ending}"
+
+
+def data_url(attachment: Attachment) -> str:
+    assert attachment.media
+    _, kind = _FORMATS.get(attachment.kind, _UNKNOWN)
+    return f"data:{kind};base64,{base64.b64encode(attachment.media.file).decode()}"

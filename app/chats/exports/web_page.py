@@ -15,9 +15,16 @@ from markdown_it.token import Token
 
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat
-from app.chats.exports.media import data_url
-from app.chats.exports.spoken import Spoken, call_title, date_of, outcome, spoken, title_of
-from app.chats.exports.words import ExportWords
+from app.chats.exports.spoken import (
+    ExportWords,
+    Spoken,
+    call_title,
+    data_url,
+    date_of,
+    outcome,
+    spoken,
+    title_of,
+)
 from app.chats.markdown_rules import rules_plugin
 from app.chats.math_syntax import closing_of, math_plugin
 from app.chats.tool_use import ToolRound

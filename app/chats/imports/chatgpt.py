@@ -95,7 +95,7 @@ def sketch(entry: dict[str, Any], find: FindFile) -> Sketch:
 
 
 def _in_order(mapping: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """As `children` has them, or by date: oldest version first."""
+    """The order of `children`, or by date: oldest version first."""
     place = {
         id_of(child): index
         for stored in mapping.values()
@@ -157,16 +157,16 @@ def _said(content: dict[str, Any]) -> str:
 
 def _without_marks(text: str, references: list[Any]) -> str:
     """With the links that `references` have for citations, and names for what is named."""
-    told = {text_of(one.get("matched_text")): text_of(one.get("alt")) for one in map(fields_of, references)}
+    names = {text_of(one.get("matched_text")): text_of(one.get("alt")) for one in map(fields_of, references)}
 
     def shown(mark: re.Match[str]) -> str:
-        return told.get(mark[0]) or (_name_in(mark[2] or "") if mark[1] == "entity" else "")
+        return names.get(mark[0]) or (_name_in(mark[2] or "") if mark[1] == "entity" else "")
 
     return _MARK_CHARS.sub("", _MARK.sub(shown, text)) if "\ue200" in text else text
 
 
 def _name_in(values: str) -> str:
-    """Of an entity: `["city", "Paris", …]`."""
+    """The name in an entity such as `["city", "Paris", …]`."""
     try:
         return text_of(json.loads(values[:MAX_NAME_CHARS])[1])
     except (ValueError, LookupError, TypeError, RecursionError):
@@ -175,8 +175,8 @@ def _name_in(values: str) -> str:
 
 def _thoughts(content: dict[str, Any]) -> str:
     thoughts = [fields_of(thought) for thought in items_of(content.get("thoughts"))]
-    told = (paragraphs((text_of(each.get("summary")), text_of(each.get("content")))) for each in thoughts)
-    return paragraphs(told)
+    thinking = (paragraphs((text_of(each.get("summary")), text_of(each.get("content")))) for each in thoughts)
+    return paragraphs(thinking)
 
 
 def _code(content: dict[str, Any]) -> str:
@@ -188,8 +188,8 @@ def _code(content: dict[str, Any]) -> str:
 
 def _pictures(message: dict[str, Any], find: FindFile) -> Iterator[Attachment]:
     """A file's name begins with its id."""
-    told = [fields_of(one) for one in items_of(fields_of(message.get("metadata")).get("attachments"))]
-    names = {id_of(one.get("id")): name_of(one.get("name")) for one in told}
+    files = [fields_of(one) for one in items_of(fields_of(message.get("metadata")).get("attachments"))]
+    names = {id_of(one.get("id")): name_of(one.get("name")) for one in files}
     for pointer in _pointers(message):
         file_id = pointer.rpartition("://")[2]
         if file_id and (picture := from_file(find(file_id), names.get(file_id, ""))):

@@ -2,7 +2,7 @@
 
 A file is one object or a list of objects, or has one on each line. Their ends are found by counting brackets
 outside of strings, so a file of a gigabyte costs no more memory than its largest chat, and no depth makes
-Python recurse. Any thread.
+Python recurse. What cannot be taken is a `Problem`. Any thread.
 """
 
 import json
@@ -14,8 +14,54 @@ from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from mmap import mmap
 from typing import Any
 
-from app.chats.imports.problems import BadChatError, no_chats, too_large
 from app.system.said import said
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`entry` is the chat's number in the file, from 1; 0: the file. `reason` is one or two sentences."""
+
+    file: str
+    entry: int
+    title: str
+    reason: str
+
+
+class BadChatError(Exception):
+    """This chat, or this file, cannot be taken; `reason` says why and what to do."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class NoChatsError(BadChatError):
+    """The file contains no chats."""
+
+
+def bad_value(name: str) -> BadChatError:
+    return BadChatError(said("Its “{name}” is not supported.", name=name))
+
+
+def no_chats() -> NoChatsError:
+    return NoChatsError(
+        said("No chats found. Choose an export from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp.")
+    )
+
+
+def no_messages() -> BadChatError:
+    return BadChatError(said("It contains no messages."))
+
+
+def too_large(limit_mb: int) -> BadChatError:
+    return BadChatError(said("It is larger than {size} MB. Export fewer chats at a time.", size=limit_mb))
+
+
+def not_readable(error: OSError) -> BadChatError:
+    return BadChatError(
+        said("It cannot be read: {reason}. Check its permissions.", reason=error.strerror or str(error))
+    )
+
 
 MAX_ENTRY_BYTES = 256 << 20  # with pictures in it
 MAX_DEPTH = 100  # `parse` recurses; the deepest true export is at about twenty
@@ -100,7 +146,7 @@ def parse(
 
 
 def check_size(num_bytes: int, num_values: int) -> None:
-    """Of one chat. Raises BadChatError."""
+    """The JSON of one chat. Raises BadChatError."""
     if num_bytes > MAX_ENTRY_BYTES:
         raise too_large(MAX_ENTRY_BYTES >> 20)
     if num_values > MAX_VALUES:

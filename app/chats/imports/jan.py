@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from app.chats.attachment import Attachment
-from app.chats.imports.entries import MAX_ENTRY_BYTES, entries, parse
+from app.chats.imports.entries import MAX_ENTRY_BYTES, entries, no_messages, not_readable, parse, too_large
 from app.chats.imports.media import from_parts
-from app.chats.imports.problems import no_messages, not_readable, too_large
 from app.chats.imports.sketch import (
     Kinds,
     Shape,
@@ -115,17 +114,17 @@ def _node(index: int, message: dict[str, Any], model: str) -> SketchNode:
 
 
 def _result(output: object) -> str:
-    """A text, the parts of an MCP result, or any value, which is told as JSON."""
+    """A text, the parts of an MCP result, or any value, which is files as JSON."""
     parts = [fields_of(part) for part in items_of(fields_of(output).get("content"))]
     text = text_of(output) or "\n".join(filter(None, (text_of(part.get("text")) for part in parts)))
     return text or (json.dumps(output, ensure_ascii=False) if output else "")
 
 
 def _files(message: dict[str, Any]) -> list[Attachment]:
-    told = map(fields_of, items_of(fields_of(message.get("metadata")).get("inline_file_contents")))
+    files = map(fields_of, items_of(fields_of(message.get("metadata")).get("inline_file_contents")))
     return [
         Attachment(name_of(one.get("name")), text_of(one.get("content")))
-        for one in told
+        for one in files
         if one.get("content")
     ]
 

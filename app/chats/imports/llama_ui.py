@@ -9,9 +9,8 @@ OpenAI-like history.
 from typing import Any
 
 from app.chats.attachment import Attachment
-from app.chats.imports.entries import check_size
+from app.chats.imports.entries import bad_value, check_size
 from app.chats.imports.media import from_base64, from_parts, from_url
-from app.chats.imports.problems import bad_value
 from app.chats.imports.sketch import (
     Kinds,
     Shape,
@@ -106,8 +105,8 @@ def sketch(entry: dict[str, Any]) -> Sketch:
         result.unread["tool_calls"] += says(calls) and calls != "[]" and not node.rounds
         if node.role == Role.TOOL:
             call_ids[node.id] = id_of(message.get("toolCallId") or message.get("tool_call_id"))
-        told = (*items_of(message.get("extra")), *filter(_is_media, items_of(message.get("content"))))
-        result.num_left_out += len(told) - len(node.attachments)
+        files = (*items_of(message.get("extra")), *filter(_is_media, items_of(message.get("content"))))
+        result.num_left_out += len(files) - len(node.attachments)
     join_results(result.nodes, call_ids)
     _take_system_prompt(result)
     return result
@@ -147,7 +146,7 @@ def _joined(parts: list[Any]) -> str:
 
 
 def _attachments(extras: list[Any]) -> list[Attachment]:
-    """Those with a text, and pictures and sounds."""
+    """Attachments with a text, and pictures and sounds."""
     found = []
     for extra in map(fields_of, extras):
         name = extra.get("name")

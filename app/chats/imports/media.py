@@ -12,8 +12,7 @@ from pathlib import Path
 
 from app.chats.attachment import Attachment
 from app.chats.imports.sketch import MAX_NAME_CHARS, name_of
-from app.media.limits import MAX_FILE_BYTES
-from app.media.sniff import HEAD_BYTES, kind_of
+from app.media.sniff import HEAD_BYTES, MAX_FILE_BYTES, kind_of
 from app.protocol.media import Media
 
 FindFile = Callable[[str], Path | None]  # by a program's id for it
@@ -21,7 +20,7 @@ _DATA_URL = re.compile(r"data:[\w.+-]{1,40}/[\w.+-]{1,80}(?:;[\w=.+-]{1,80})*;ba
 
 
 def from_url(url: object, name: object = "") -> Attachment | None:
-    """Of a `data:` URL. None for any other: nothing is fetched."""
+    """The media in a `data:` URL. None for any other: nothing is fetched."""
     found = _DATA_URL.match(url) if isinstance(url, str) else None
     return from_base64(url[found.end() :], name) if found and isinstance(url, str) else None
 
@@ -54,7 +53,7 @@ def from_bytes(content: bytes, name: object) -> Attachment | None:
 
 
 def from_parts(parts: list[object]) -> list[Attachment]:
-    """Of a message in OpenAI's form: `image_url` and `input_audio`."""
+    """The media of a message in OpenAI's form: `image_url` and `input_audio`."""
     found: list[Attachment | None] = []
     for part in parts:
         match part:

@@ -13,7 +13,6 @@ from app.chats.imports.sketch import (
     Shape,
     Sketch,
     SketchNode,
-    duration_of,
     fields_of,
     id_of,
     in_a_row,
@@ -25,6 +24,7 @@ from app.chats.imports.sketch import (
     unread,
 )
 from app.chats.imports.tool_calls import Pieces, read_json
+from app.chats.tool_json import duration_of
 from app.protocol.request import Role
 
 NAME = "Open WebUI"
@@ -184,9 +184,9 @@ def _unpacked(value: str) -> str:
 
 
 def _program_output(output: object) -> str:
-    told = fields_of(read_json(output) if isinstance(output, str) else output)
-    printed = [text_of(told.get(name)).strip() for name in ("stdout", "result", "stderr")]
-    text = "\n".join(filter(None, printed)) or ("" if told else text_of(output).strip())
+    result = fields_of(read_json(output) if isinstance(output, str) else output)
+    printed = [text_of(result.get(name)).strip() for name in ("stdout", "result", "stderr")]
+    text = "\n".join(filter(None, printed)) or ("" if result else text_of(output).strip())
     return fenced(text) if text else ""
 
 
@@ -196,7 +196,7 @@ def _unquoted(details: str) -> str:
 
 
 def _files(message: dict[str, Any]) -> list[Any]:
-    """Of the message, of its parts, and of its calls."""
+    """The files of the message, of its parts, and of its calls."""
     content = message.get("content")
     media = [part for part in items_of(content) if fields_of(part).get("type") in _MEDIA]
     of_calls = (
@@ -207,8 +207,8 @@ def _files(message: dict[str, Any]) -> list[Any]:
 
 
 def _file_id(file: object) -> str:
-    told = fields_of(file)
-    return id_of(told.get("id")) or id_of(fields_of(told.get("file")).get("id")) or id_of(told.get("url"))
+    outer = fields_of(file)
+    return id_of(outer.get("id")) or id_of(fields_of(outer.get("file")).get("id")) or id_of(outer.get("url"))
 
 
 def _attachments(files: list[Any]) -> list[Attachment]:

@@ -21,13 +21,17 @@ from typing import Any
 
 from app.chats.chat import Chat
 from app.chats.imports import chatgpt, jan, llama_ui, lm_studio, open_webui, skein
-from app.chats.imports.entries import MAX_ENTRY_BYTES, MAX_OTHERS, Progress, entries, parse
-from app.chats.imports.problems import (
+from app.chats.imports.entries import (
+    MAX_ENTRY_BYTES,
+    MAX_OTHERS,
     BadChatError,
     NoChatsError,
     Problem,
+    Progress,
+    entries,
     no_chats,
     not_readable,
+    parse,
     too_large,
 )
 from app.chats.imports.sketch import Sketch, name_of, unread
@@ -178,7 +182,7 @@ def _read_archive(path: Path, on_progress: Progress) -> Findings:
 
 
 def _num_members(path: Path) -> int:
-    """As its last record says, or as its list of them, which is read whole, has room for."""
+    """What its last record says, or what its list of entries, which is read whole, has room for."""
     with path.open("rb") as file:
         file.seek(0, os.SEEK_END)
         file.seek(-min(file.tell(), _MAX_END_BYTES), os.SEEK_CUR)

@@ -2,19 +2,18 @@
 
 import re
 import time
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
-from app.chats.attachment import Attachment
+from app.chats.attachment import Attachment, media_of
 from app.chats.chat import FIRST, Chat, Turn, TurnState
 from app.chats.exports.skein import FORMAT, VERSION
+from app.chats.imports.entries import BadChatError, bad_value, no_messages
 from app.chats.imports.media import from_base64
-from app.chats.imports.problems import BadChatError, bad_value, no_messages
 from app.chats.imports.sketch import (
     MAX_NAME_CHARS,
     Shape,
     SketchNode,
-    duration_of,
     fields_of,
     id_of,
     items_of,
@@ -24,11 +23,9 @@ from app.chats.imports.sketch import (
     text_of,
 )
 from app.chats.imports.tree import arrange, id_from, in_tree_order, role_of
-from app.chats.media_json import media_of
-from app.chats.sampling_json import BadSamplingError, from_json
+from app.chats.options import BadSamplingError, from_json
 from app.chats.titles import MAX_TITLE_CHARS
-from app.chats.tool_json import rounds_of, tools_of
-from app.protocol.output import Usage
+from app.chats.tool_json import duration_of, rounds_of, tools_of, usage_of
 from app.protocol.request import Overflow
 from app.system.said import said
 
@@ -49,8 +46,6 @@ SHAPE: Shape = {
     },
 }
 _OWN_ID = re.compile("[0-9a-f]{32}")
-_COUNTS = {field.name for field in fields(Usage) if field.type is int}
-_TIMES = {field.name for field in fields(Usage) if field.type is float}
 
 
 def is_mine(entry: dict[str, Any]) -> bool:
@@ -97,7 +92,7 @@ def _turn(stored: dict[str, Any], chat: Chat, known: set[str]) -> Turn:
         state=_state(stored.get("state")),
         notice=text_of(stored.get("notice"))[:MAX_NOTICE_CHARS],
         model=name_of(stored.get("model")),
-        usage=_usage(fields_of(stored.get("usage"))),
+        usage=usage_of(stored.get("usage")),
         id=id_from(chat.id, id_of(stored.get("id"))),
         created_at=seconds_of(stored.get("created_at")) or chat.created_at,
         overflowed=stored.get("overflowed") is True,
@@ -147,14 +142,3 @@ def _count(name: str, value: object, low: int) -> int | None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= MAX_TOKENS:
         raise bad_value(name)
     return value
-
-
-def _usage(stored: dict[str, Any]) -> Usage:
-    """Statistics for display: an implausible one is dropped."""
-    figures: dict[str, Any] = {name: duration_of(stored.get(name)) for name in _TIMES}
-    figures |= {name: stored[name] for name in _COUNTS & stored.keys() if _is_count(stored[name])}
-    return Usage(prefix_end=name_of(stored.get("prefix_end")), **figures)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53

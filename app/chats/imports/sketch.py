@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from app.chats.attachment import Attachment
-from app.chats.text import valid_unicode
+from app.chats.attachment import Attachment, valid_unicode
 from app.chats.tool_use import ToolRound
 
 MAX_NAME_CHARS = 200  # of titles, models, files
@@ -120,7 +119,7 @@ def name_of(value: object) -> str:
 
 
 def id_of(value: object) -> str:
-    """As a string: some programs number their messages."""
+    """A string: some programs number their messages."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return text_of(value)[:MAX_NAME_CHARS]
@@ -141,11 +140,6 @@ def seconds_of(value: object) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < _MAX_SECONDS * 1000:
         return 0.0  # NaN is in no range, and an integer of any size compares
     return value / 1000 if value > _MILLISECONDS_FROM else float(value)
-
-
-def duration_of(value: object) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= value < 1e7 else 0.0  # type: ignore[operator, arg-type]
 
 
 def in_a_row(nodes: Sequence[SketchNode]) -> list[SketchNode]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from app.chats.chat import FIRST, Chat, Turn
-from app.chats.imports.problems import BadChatError, no_messages
+from app.chats.imports.entries import BadChatError, no_messages
 from app.chats.imports.sketch import Sketch, SketchNode
 from app.chats.titles import title_from
 from app.protocol.request import Role

@@ -34,7 +34,7 @@ from app.engine.llama.vocabulary import Vocabulary, chat_template
 from app.protocol.errors import DecodeError, DecodeInterruptedError, ModelLoadError
 from app.protocol.load import LoadParams, Pooling
 from app.protocol.model import ModelInfo
-from app.system.memory import free_memory_bytes
+from app.system.machine import free_memory_bytes
 from app.system.said import said
 
 DEFAULT_TEXT_TOKENS = (

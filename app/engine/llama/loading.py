@@ -50,8 +50,7 @@ from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKEN
 from app.protocol.media import NO_SENSES, Senses
 from app.protocol.model import DeviceKind, FimTokens, MemoryNeed, ModelInfo
 from app.protocol.sampling import SamplingParams
-from app.system.cores import num_physical_cores
-from app.system.memory import free_memory_bytes
+from app.system.machine import free_memory_bytes, num_physical_cores
 from app.system.said import said
 
 log = logging.getLogger(__name__)

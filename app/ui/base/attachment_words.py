@@ -1,7 +1,6 @@
 """Texts about attached files. Pure functions."""
 
-from app.attachments.limits import MAX_CHARS, MAX_FILE_BYTES
-from app.attachments.refusal import Reason
+from app.attachments.refusal import MAX_CHARS, MAX_FILE_BYTES, Reason
 from app.bridge.token_counter import TokenCount
 from app.chats.attachment import PASSAGE, Attachment
 from app.look.figures import count, seconds, tokens

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.bridge.media_files import MediaFiles
 from app.bridge.tasks import spawn
 from app.chats.attachment import Attachment
-from app.chats.exports.media import file_name
+from app.chats.exports.spoken import media_file_name
 from app.look.plain_text import one_line
 from app.look.words import tr, tr_said
 from app.storage.errors import StorageError
@@ -29,7 +29,7 @@ def save_media(
     dialog = QFileDialog(parent, tr("Save as"))
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.selectFile(file_name(attachment))
+    dialog.selectFile(media_file_name(attachment))
     dialog.fileSelected.connect(lambda path: spawn(_save(attachment, files, Path(path), tell)))
     dialog.open()  # never exec: a nested loop would stop every coroutine
 

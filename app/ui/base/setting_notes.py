@@ -8,8 +8,7 @@ from app.look.figures import data_size
 from app.look.fonts import CODE_FAMILY, INTERFACE_FAMILY, SYSTEM, reading_font
 from app.look.language import languages
 from app.look.words import locale, tr, tr_n, tr_said
-from app.models.hub_address import endpoint_of
-from app.models.hub_errors import HubError
+from app.models.hub_address import HubError, endpoint_of
 from app.settings.api_access import fault_of_hosts, fault_of_origins
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
 from app.ui.base.setting import Facts

@@ -26,8 +26,7 @@ from app.look.marks import Mark
 from app.look.plain_text import PlainLabel
 from app.look.windows import come_up, resize_to_fit
 from app.look.words import tr, tr_n
-from app.services.chat_library import ChatLibrary
-from app.services.chat_search import ChatSearch
+from app.services.chat_library import ChatLibrary, ChatSearch
 from app.storage.list_rows import TRASH_DAYS, ChatSummary
 from app.ui.base.actions import command
 from app.ui.base.chat_title import shown_title

@@ -10,8 +10,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QHideEvent, QPainter, QPaintEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolButton, QWidget
 
-from app.chats.attachment import Attachment
-from app.chats.text import valid_unicode
+from app.chats.attachment import Attachment, valid_unicode
 from app.look.buttons import IconButton, quiet_button
 from app.look.fonts import set_text_font, small_font
 from app.look.icons import icon

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.chats.exports.files import ExportError, ExportForm, file_name
-from app.chats.exports.words import ExportWords
+from app.chats.exports.spoken import ExportWords
 from app.look.figures import percent
 from app.look.words import mark, tr, tr_n, tr_said
 from app.services.chat_transfer import ChatTransfer, ImportPlan, StoppedError

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QFrame, QListWidget, QProgressBar, QWidget
 
-from app.chats.imports.problems import Problem
+from app.chats.imports.entries import Problem
 from app.chats.imports.read import FoundChats
 from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, Stretch, hbox, vbox

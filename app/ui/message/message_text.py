@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from app.chats.attachment import fenced
 from app.chats.chat import Turn
 from app.chats.exports.markdown import on_one_line
-from app.chats.exports.spoken import call_title, outcome
-from app.chats.exports.words import ExportWords
+from app.chats.exports.spoken import ExportWords, call_title, outcome
 from app.chats.thinking import split_thinking
 from app.chats.tool_use import ToolRound
 from app.look.words import tr

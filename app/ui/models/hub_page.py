@@ -27,8 +27,7 @@ from app.look.plain_text import PlainLabel, search_field
 from app.look.tokens import current
 from app.look.words import mark, tr, tr_n, tr_said
 from app.models.hub import HubModel, RepoContents
-from app.models.hub_address import endpoint_of, web_page
-from app.models.hub_errors import DownloadError, HubError
+from app.models.hub_address import DownloadError, HubError, endpoint_of, web_page
 from app.models.order import order_of
 from app.models.recommended import RECOMMENDED
 from app.services.downloads import Downloads

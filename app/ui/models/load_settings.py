@@ -21,8 +21,8 @@ from app.look.words import sentences, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
 from app.protocol.load import USUAL_DRAFTED_TOKENS, LoadParams
 from app.protocol.model import Device
-from app.services.draft_candidates import DraftCandidates
 from app.services.load_forecast import LoadForecast
+from app.services.model_library import DraftCandidates
 from app.services.services import Services
 from app.settings.load import load_params
 from app.settings.settings import ModelSettings

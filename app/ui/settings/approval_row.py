@@ -8,8 +8,7 @@ from app.look.fonts import small_font
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
 from app.look.words import mark, tr
-from app.tools.tool import Tool
-from app.tools.tool_kit import Approval
+from app.tools.tool import Approval, Tool
 from app.ui.base.tool_texts import sentence_of, title_of
 
 WIDTH = 150

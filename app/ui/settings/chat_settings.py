@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QAbstractSpinBox, QPushButton, QToolButton, QVBoxL
 
 from app.bridge.parameters import ParameterSource
 from app.bridge.token_counter import TokenCount
-from app.chats.options import ChatOptions
-from app.chats.sampling_json import BadSamplingError, from_json, to_json
+from app.chats.options import BadSamplingError, ChatOptions, from_json, to_json
 from app.look.figures import count, tokens
 from app.look.fonts import small_font
 from app.look.icons import icon

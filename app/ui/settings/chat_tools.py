@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 from app.bridge.tasks import spawn
 from app.bridge.token_counter import TokenCounter
 from app.bridge.tool_list import CALL, DESCRIBE
-from app.chats.tool_messages import READ_MORE
+from app.chats.tool_use import READ_MORE
 from app.look.plain_text import one_line
 from app.look.words import tr, tr_said
 from app.services.tools import ServerState, ToolService

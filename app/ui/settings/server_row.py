@@ -18,8 +18,7 @@ from app.look.windows import resize_to_fit
 from app.look.words import mark, tr, tr_n, tr_said
 from app.services.tools import ServerState, ToolService
 from app.tools.mcp_server import Status
-from app.tools.tool import Tool
-from app.tools.tool_kit import Approval
+from app.tools.tool import Approval, Tool
 from app.ui.base.hidden_characters import mark_hidden
 from app.ui.base.setting_controls import Switch
 from app.ui.settings.approval_row import ApprovalRow

@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from app.bridge.tasks import spawn
-from app.chats.attachment import Attachment
-from app.chats.text import valid_unicode
+from app.chats.attachment import Attachment, valid_unicode
 from app.look.plain_text import one_line
 from app.look.words import tr, tr_said
 from app.services.tools import Resource, ServerPrompt, ServerState, ToolService

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from app.chats.branches import votes
 from app.chats.chat import Turn, TurnState
-from app.chats.votes import votes
 from app.look import marks
 from app.look.fonts import small_font, tabular
 from app.look.painted import paint_rounded

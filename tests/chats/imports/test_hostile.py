@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from app.chats.imports import entries, read
-from app.chats.imports.problems import BadChatError
+from app.chats.imports.entries import BadChatError
 from app.chats.imports.read import Findings
 from tests.chats.imports import shapes
 

@@ -19,7 +19,7 @@ from app.services.chat_library import ChatLibrary
 from app.settings.settings import Settings
 from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
-from app.storage.tab_rows import Tabs
+from app.storage.list_rows import Tabs
 from app.ui.chats.navigation import Navigation, said_words
 from app.ui.chats.sidebar_rows import RowKind
 from app.ui.main_window import MainWindow

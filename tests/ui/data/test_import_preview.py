@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, Turn
-from app.chats.imports.problems import Problem
+from app.chats.imports.entries import Problem
 from app.chats.imports.read import FoundChats
 from app.protocol.request import Role
 from app.services.chat_transfer import ImportPlan

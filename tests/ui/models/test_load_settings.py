@@ -164,7 +164,7 @@ async def test_a_closed_dialog_leaves_nothing(qloop, shown, path, qtbot) -> None
 async def test_what_was_taken_is_told_beside_what_was_expected_and_every_machine_has_its_part(
     qloop, shown, path, preferences, engine, monkeypatch
 ) -> None:
-    monkeypatch.setattr("app.services.expected_room.free_memory_bytes", lambda: 4 << 30)
+    monkeypatch.setattr("app.services.model_fits.free_memory_bytes", lambda: 4 << 30)
     engine.model = replace(engine.model, library=LibraryInfo(), memory=MemoryNeed(kv_bytes=815 << 20))
     monkeypatch.setattr(
         "app.services.worker_list.ask",
@@ -185,7 +185,7 @@ async def test_what_was_taken_is_told_beside_what_was_expected_and_every_machine
 async def test_a_context_that_does_not_fit_says_which_one_does_and_takes_it(
     qloop, shown, path, preferences, monkeypatch
 ) -> None:
-    monkeypatch.setattr("app.services.expected_room.free_memory_bytes", lambda: 4 << 20)
+    monkeypatch.setattr("app.services.model_fits.free_memory_bytes", lambda: 4 << 20)
     preferences.set_of_model(path, ModelSettings(n_ctx=65_536))
     dialog = shown(path)
     await finish_all()

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle
 from app.look.fonts import code_font, reading_font
 from app.look.tokens import DARK, LIGHT, current
 from app.services.preferences import Preferences
-from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
-from app.settings.settings import Settings
+from app.settings.settings import MAX_ZOOM, MIN_ZOOM, Settings
 from app.ui.settings.appearance import Appearance, apply_appearance, choose_motion, is_reduced
 
 

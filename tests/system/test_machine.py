@@ -3,7 +3,7 @@
 import psutil
 import pytest
 
-from app.system import memory as free_memory
+from app.system import machine as free_memory
 
 GIB = 1 << 30
 

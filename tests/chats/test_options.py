@@ -3,7 +3,7 @@ from dataclasses import asdict
 
 import pytest
 
-from app.chats.sampling_json import NAMES, BadSamplingError, from_json, frozen, to_json
+from app.chats.options import NAMES, BadSamplingError, from_json, frozen, to_json
 from app.protocol.sampling import NEVER, SamplingParams
 
 

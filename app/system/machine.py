@@ -1,7 +1,4 @@
-"""How much memory is free for this process: what the system can give, within its control groups' limits.
-
-Any thread.
-"""
+"""What this machine has: its cores, and the memory within our control groups' limits. Any thread."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,3 +43,8 @@ def _rooms_above(root: Path, path: str, limit: str, usage: str, prefix: str) -> 
         # Pages of files are reclaimed when memory is short, even those in use, such as a loaded model's.
         pages = (int(stat.get(f"{prefix}{kind}_file", 0)) for kind in ("inactive", "active"))
         yield max_bytes - used + sum(pages)
+
+
+def num_physical_cores() -> int:
+    """Hardware threads of one core share its arithmetic units."""
+    return psutil.cpu_count(logical=False) or 1

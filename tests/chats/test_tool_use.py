@@ -1,8 +1,7 @@
 import json
 
 from app.chats.chat import Chat, Turn, TurnState
-from app.chats.tool_messages import REFUSED, STOPPED, told_result
-from app.chats.tool_use import ToolRound, ToolState, ToolUse
+from app.chats.tool_use import REFUSED, STOPPED, ToolRound, ToolState, ToolUse, result_for_model
 from app.protocol.request import Message, Role
 
 
@@ -39,7 +38,7 @@ def test_an_answer_without_calls_is_a_message_as_before() -> None:
 
 def test_of_a_long_result_the_beginning_is_told_and_how_to_read_on() -> None:
     use = ToolUse("c7", "look", "{}", ToolState.DONE, "line\n" * 1000, num_told=50)
-    told = told_result(use)
+    told = result_for_model(use)
     assert told.startswith("line\n" * 10 + "\n[4,950 of 5,000 characters follow.")
     assert "call_id c7 and offset 50" in told
 

@@ -1,6 +1,6 @@
 import pytest
 
-from app.settings.projector_file import is_projector, projector_among, projector_beside
+from app.settings.load import is_projector, projector_among, projector_beside
 
 
 @pytest.mark.parametrize(
