@@ -28,12 +28,11 @@ from app.system.cores import num_physical_cores
 from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped_model import drop_text, dropped_model
 from app.ui.base.help_commands import HelpCommands
+from app.ui.base.keyboard import Panes
 from app.ui.base.notices import Notices, UndoToast
-from app.ui.base.panes import Panes
 from app.ui.chats.navigation import Navigation, chat_titles
 from app.ui.commands.menus import Menus, Parts
-from app.ui.commands.palette import CommandPalette
-from app.ui.commands.palette_entry import PaletteEntry
+from app.ui.commands.palette import CommandPalette, PaletteEntry
 from app.ui.commands.palette_sources import (
     command_entries,
     open_chat_entries,
@@ -42,7 +41,7 @@ from app.ui.commands.palette_sources import (
     shelf_entries,
     tool_entries,
 )
-from app.ui.data.backups_menu import BackupsMenu
+from app.ui.data.backups import BackupsMenu
 from app.ui.data.chat_files import ChatFiles
 from app.ui.engine.api_menu import ApiMenu
 from app.ui.engine.build_notice import BuildNotice
@@ -53,13 +52,11 @@ from app.ui.engine.pausing import Pausing
 from app.ui.engine.self_test_menu import SelfTestMenu
 from app.ui.engine.status_bar import StatusBar
 from app.ui.frame import Frame
-from app.ui.models.download_notices import DownloadNotices
 from app.ui.models.greetings import Greetings
-from app.ui.models.model_commands import ModelCommands
-from app.ui.settings.appearance import Appearance
+from app.ui.models.model_commands import DownloadNotices, ModelCommands
+from app.ui.settings.appearance import Appearance, Languages
 from app.ui.settings.chat_options import ChatOptionsPanel
 from app.ui.settings.chat_tools import ToolsOfChat
-from app.ui.settings.languages import Languages
 from app.ui.settings.shortcuts import KeyHints, Shortcuts
 from app.ui.settings.tool_extras import ToolExtras
 from app.ui.shelves.chat_shelves import ChatShelves

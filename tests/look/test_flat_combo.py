@@ -5,7 +5,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.look.flat_combo import FlatCombo
+from app.look.popups import FlatCombo
 from app.look.theme import apply_theme
 
 

@@ -2,8 +2,7 @@ from itertools import combinations
 
 import pytest
 
-from app.look.sequence_colours import SEQUENCE_COLOURS, colour_of
-from app.look.tokens import DARK, LIGHT
+from app.look.tokens import DARK, LIGHT, SEQUENCE_COLOURS, colour_of
 from tests.look.test_tokens import contrast
 
 Vector = tuple[float, float, float]

@@ -2,7 +2,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.look.windows import resize_to_fit
+from app.look.popups import resize_to_fit
 
 
 def test_a_window_is_as_large_as_wanted_but_never_larger_than_the_screen(qtbot: QtBot) -> None:

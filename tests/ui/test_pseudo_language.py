@@ -37,7 +37,7 @@ from app.protocol.request import Role
 from app.services.chat_transfer import ImportPlan
 from app.settings.settings import Settings
 from app.system.said import said
-from app.ui.base.menu_commands import commands_of
+from app.ui.base.actions import commands_of
 from app.ui.base.setting_list import PAGES
 from app.ui.data.import_preview import ImportPreview
 from app.ui.frame import WINDOW_SIZE

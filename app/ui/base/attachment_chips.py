@@ -17,9 +17,9 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 from app.bridge.token_counter import Counted, TokenCount
 from app.chats.attachment import Attachment
 from app.look.buttons import IconButton
-from app.look.flow_layout import FlowLayout
 from app.look.fonts import small_font, tabular
 from app.look.icons import paint_icon
+from app.look.layouts import FlowLayout
 from app.look.painted import paint_rounded
 from app.look.plain_text import as_tooltip, one_line
 from app.look.popups import Menu

@@ -1,14 +1,13 @@
-"""What is being dropped or pasted: a model for the window, or files for a message. Pure functions."""
+"""What is being dropped or pasted: a model for the window, files or a picture for a message. GUI thread."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData
+from PySide6.QtGui import QImage
 
 from app.look.words import tr, tr_n
-
-if TYPE_CHECKING:
-    from PySide6.QtCore import QMimeData
 
 
 def dropped_model(data: QMimeData) -> Path | None:
@@ -33,3 +32,30 @@ def dropped_files(data: QMimeData) -> list[Path]:
     if dropped_model(data):
         return []
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+
+
+_FORMATS = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/tiff", "image/bmp")
+
+
+def has_picture(source: QMimeData) -> bool:
+    return source.hasImage() or any(source.hasFormat(name) for name in _FORMATS)
+
+
+def picture_bytes(source: QMimeData) -> bytes:
+    """As the other program gave them, which are read elsewhere. Empty if there are none.
+
+    Windows and macOS give pixels instead, or their own bitmap, which Qt has turned into an image: that is
+    packed as PNG.
+    """
+    offered = set(source.formats())
+    for name in _FORMATS:
+        if name in offered and (content := source.data(name).data()):
+            return bytes(content)
+    image = source.imageData()
+    if not isinstance(image, QImage) or image.isNull():
+        return b""
+    content_of_it = QByteArray()
+    buffer = QBuffer(content_of_it)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(content_of_it.data())

@@ -23,7 +23,7 @@ from app.look.fonts import code_font, reading_font
 from app.look.icons import app_icon
 from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
-from app.look.windows import come_up, resize_to_fit
+from app.look.popups import come_up, resize_to_fit
 from app.look.words import tr
 from app.services import diagnostics
 from app.system import paths
@@ -151,7 +151,7 @@ class GuideDialog(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(tr("GuideDialog"))
+        self.setWindowTitle(tr("Guide"))
         resize_to_fit(self, SIZE)
         self.pages = QListWidget(self)
         self.pages.setAccessibleName(tr("Pages"))
@@ -160,7 +160,7 @@ class GuideDialog(QDialog):
         for name in PAGES:
             QListWidgetItem(title_of(HELP_DIR / f"{name}.md"), self.pages)
         self.text = QTextBrowser(self)
-        self.text.setAccessibleName(tr("GuideDialog"))
+        self.text.setAccessibleName(tr("Guide"))
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setSearchPaths([str(HELP_DIR)])
         self.text.setOpenExternalLinks(True)

@@ -8,11 +8,10 @@ from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
 from app.look.buttons import dialog_button
-from app.look.flat_combo import FlatCombo
 from app.look.fonts import code_font
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import search_field
-from app.look.windows import resize_to_fit
+from app.look.popups import FlatCombo, resize_to_fit
 from app.look.words import tr
 from app.system.log import MAX_RECENT_LINES, Line
 

@@ -10,10 +10,10 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QPlainTextEdit, QWidget
 
-from app.look.flat_combo import FlatCombo
 from app.look.fonts import small_font
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, one_line
+from app.look.popups import FlatCombo
 from app.look.words import tr
 from app.ui.base.setting_controls import Switch
 

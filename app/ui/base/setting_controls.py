@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look.flat_combo import FlatCombo
 from app.look.fonts import tabular
 from app.look.icons import paint_icon
 from app.look.painted import paint_rounded
 from app.look.plain_text import as_tooltip, short_path
+from app.look.popups import FlatCombo
 from app.look.tokens import current
 from app.look.words import locale, tr
 from app.ui.base.choice_list import ChoiceList

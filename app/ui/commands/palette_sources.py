@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QMenuBar
 
 from app.look.plain_text import one_line
 from app.look.words import tr
-from app.ui.base.menu_commands import MenuCommand, commands_of
-from app.ui.commands.palette_entry import PaletteEntry
+from app.ui.base.actions import MenuCommand, commands_of
+from app.ui.commands.palette import PaletteEntry
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:

@@ -23,12 +23,11 @@ from app.protocol.media import MediaKind
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Role
 from app.ui.base.attachment_words import PICTURE_PASTED, TOO_MANY, refusal_text
-from app.ui.base.media_saving import play_sound, save_media
-from app.ui.base.picture_viewer import PictureViewer, viewed
+from app.ui.base.picture_viewer import PictureViewer, play_sound, save_media, viewed
 from app.ui.base.screenshot import Screenshot
 from app.ui.base.thumbnails import Thumbnails
 from app.ui.composer.composer import Composer
-from app.ui.composer.context_words import ContextFigures, forecast, never_computed, num_held, num_used
+from app.ui.composer.context_meter import ContextFigures, forecast, never_computed, num_held, num_used
 
 COUNT_AFTER_MS = 250  # of quiet
 MAX_FILES = 20

@@ -8,7 +8,7 @@ from app.chats.imports.read import FoundChats
 from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, Stretch, hbox, vbox
 from app.look.plain_text import PlainLabel, heading, one_line
-from app.look.windows import resize_to_fit
+from app.look.popups import resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.services.chat_transfer import ImportPlan
 from app.ui.base.setting_controls import Switch

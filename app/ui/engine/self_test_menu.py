@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
-from app.look.windows import come_up
+from app.look.popups import come_up
 from app.look.words import mark, sentences, tr
 from app.selftest.report import Report
 from app.services import self_test

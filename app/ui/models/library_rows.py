@@ -1,4 +1,4 @@
-"""Models as rows of a table: columns, texts, sorting and search. GUI thread."""
+"""The table of models: columns, texts, sorting and search. GUI thread."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,14 @@ from PySide6.QtCore import (
     Qt,
 )
 from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from app.look.figures import count, data_size, num_params
+from app.look.fonts import tabular
 from app.look.icons import icon
 from app.look.list import Index
 from app.look.plain_text import as_tooltip
-from app.look.table import Column, RowModel
+from app.look.table import Column, RowModel, dress_table
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
@@ -268,3 +270,67 @@ class FoundModels(QSortFilterProxyModel):
     def lessThan(self, left: Index, right: Index) -> bool:
         key = COLUMNS[left.column()].key
         return bool(key(self._table.row_at(left.row())) < key(self._table.row_at(right.row())))
+
+
+ROW_HEIGHT = 30
+NAME_WIDTH, CELL_ROOM, ICON_ROOM = 230, 22, 22
+
+
+class LibraryTable(QTableView):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.rows = ModelTable(self)
+        self.found = FoundModels(self.rows, self)
+        self.setModel(self.found)
+        self._dress()
+
+    @property
+    def found_rows(self) -> list[ModelRow]:
+        """From top to bottom."""
+        return [self.found.row_at(self.found.index(number, NAME)) for number in range(self.found.rowCount())]
+
+    @property
+    def chosen(self) -> ModelRow | None:
+        chosen = self.selectionModel().selectedRows()
+        return self.found.row_at(chosen[0]) if chosen else None
+
+    def choose(self, path: Path) -> None:
+        index = self.found.index_of(path)
+        if index.isValid():
+            self.setCurrentIndex(index)
+            self.scrollTo(index)
+
+    def choose_near(self, number: int) -> None:
+        """Selects the model at that row now, or the last one."""
+        self.setCurrentIndex(self.found.index(min(number, self.found.rowCount() - 1), NAME))
+
+    def choose_first(self) -> None:
+        """The one in use, if it is among them."""
+        rows = self.found_rows
+        first = next((row for row in rows if row.is_in_use), rows[0] if rows else None)
+        if first:
+            self.choose(first.model.path)
+
+    def fit_columns(self, room: int) -> None:
+        room -= NAME_WIDTH + sum(self._width_of(column) for column in range(NAME + 1, len(COLUMNS)))
+        for column in LEAST_WANTED:
+            self.setColumnHidden(column, room < 0)
+            if room < 0:
+                room += self._width_of(column)
+
+    def _width_of(self, column: int) -> int:
+        """The width of the widest text, or of its head with the arrow."""
+        width = self.fontMetrics().horizontalAdvance
+        widest = max(width(tr(str(COLUMNS[column].widest))), width(tr(COLUMNS[column].head)))
+        return widest + CELL_ROOM + (ICON_ROOM if column == MEMORY else 0)
+
+    def _dress(self) -> None:
+        dress_table(self, tr("Models"), ROW_HEIGHT)
+        self.setSortingEnabled(True)
+        self.sortByColumn(NAME, Qt.SortOrder.AscendingOrder)
+        self.setFont(tabular(self.font()))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
+        for column in range(NAME + 1, len(COLUMNS)):
+            self.setColumnWidth(column, self._width_of(column))

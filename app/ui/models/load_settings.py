@@ -13,10 +13,10 @@ from PySide6.QtCore import QObject, QSize, Qt, Slot
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QScrollArea, QWidget
 
-from app.look.bars import Foot
 from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, hbox, vbox
-from app.look.windows import come_up, resize_to_fit
+from app.look.popups import come_up, resize_to_fit
+from app.look.strip import Foot
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
 from app.protocol.load import USUAL_DRAFTED_TOKENS, LoadParams
@@ -30,8 +30,7 @@ from app.ui.base.option_row import OptionRow
 from app.ui.base.setting import Setting
 from app.ui.base.setting_controls import NamedControl
 from app.ui.engine.model_loading import ModelLoading
-from app.ui.models.adapter_list import AdapterList
-from app.ui.models.load_parts import DeviceList, MemoryLine, Section
+from app.ui.models.load_parts import AdapterList, DeviceList, MemoryLine, Section
 from app.ui.models.load_rows import (
     DRAFT_MODEL,
     GROUPS,

@@ -20,9 +20,8 @@ from app.look.plain_text import PlainLabel, heading
 from app.look.words import mark, sentences, tr, tr_said
 from app.services.form_check import Form, FormCheck, Verdict
 from app.ui.base.choice_list import ChoiceList
-from app.ui.base.choices import Choice
 from app.ui.base.long_text_box import LongTextBox
-from app.ui.base.setting import Setting
+from app.ui.base.setting import Choice, Setting
 
 TEXT_HEIGHT = 140
 CHECK_AFTER_S = 0.25  # of quiet

@@ -22,10 +22,9 @@ from app.services.tools import ServerState, ToolService
 from app.tools.mcp_server import Status, with_unique_names
 from app.tools.server_config import BUILT_IN
 from app.tools.tool import Tool
-from app.ui.base.tool_texts import sentence_of, title_of
 from app.ui.message.tool_words import ToolLabel
 from app.ui.settings.panel_of_chat import PanelOfChat
-from app.ui.settings.tool_choice import ALL, Keys, is_chosen, key_of, server_of
+from app.ui.settings.tool_choice import ALL, Keys, is_chosen, key_of, sentence_of, server_of, title_of
 from app.ui.settings.tools_panel import ToolGroup, ToolLine, ToolsPanel
 from app.ui.tabs.chat_tabs import ChatTabs
 

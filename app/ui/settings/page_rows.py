@@ -11,7 +11,7 @@ from app.look.plain_text import PlainLabel, short_path
 from app.look.words import locale, tr, tr_said
 from app.models.hub_address import TOKEN_BEGINS
 from app.services.model_hub import ModelHub
-from app.ui.base.menu_commands import plain
+from app.ui.base.actions import plain
 from app.ui.base.option_row import Row
 from app.ui.base.setting import Setting
 from app.ui.base.setting_controls import COMBO_WIDTH

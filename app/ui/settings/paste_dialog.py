@@ -10,7 +10,7 @@ from app.look.buttons import dialog_button
 from app.look.fonts import code_font
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, heading, one_line
-from app.look.windows import resize_to_fit
+from app.look.popups import resize_to_fit
 from app.look.words import tr, tr_n, tr_said
 from app.protocol.errors import InvalidRequestError
 from app.tools.server_config import ServerConfig

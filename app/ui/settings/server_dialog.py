@@ -14,7 +14,7 @@ from app.look.plain_text import PlainLabel
 from app.look.words import mark, tr
 from app.tools.server_config import ServerConfig, check, checked_name
 from app.ui.base.choice_list import ChoiceList
-from app.ui.base.choices import Choice
+from app.ui.base.setting import Choice
 
 WIDTH = 520
 TEXT_HEIGHT = 76

@@ -11,12 +11,11 @@ from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QFont, QHideEvent, QKeyEvent, QKeySequence, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QScrollArea, QWidget
 
-from app.look.bars import paint_lines_between
 from app.look.icons import icon
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, search_field
-from app.look.strip import Offer, Strip, StripLook
-from app.look.windows import come_up, resize_to_fit
+from app.look.popups import come_up, resize_to_fit
+from app.look.strip import Offer, Strip, StripLook, paint_lines_between
 from app.look.words import sentences, tr
 from app.services.model_hub import ModelHub
 from app.services.preferences import Preferences

@@ -11,9 +11,8 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from app.look.buttons import IconButton, dialog_button
-from app.look.flow_layout import FlowLayout
 from app.look.fonts import small_font
-from app.look.layouts import STRETCH, hbox, vbox
+from app.look.layouts import STRETCH, FlowLayout, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, heading, one_line, short_path
 from app.look.strip import Offer, Strip, StripLook
 from app.look.words import tr, tr_said
@@ -23,10 +22,9 @@ from app.services.tools import ServerState, ToolService
 from app.tools.server_config import ServerConfig
 from app.ui.base.keyboard import chain_down
 from app.ui.base.notices import UNDO_FOR_MS
-from app.ui.settings.approval_row import ApprovalRow
 from app.ui.settings.paste_dialog import InputsDialog, PasteDialog
 from app.ui.settings.server_dialog import ServerDialog
-from app.ui.settings.server_row import ServerLog, ServerRow
+from app.ui.settings.server_row import ApprovalRow, ServerLog, ServerRow
 
 SIDE = 26
 MAX_FILE_BYTES = 1 << 20

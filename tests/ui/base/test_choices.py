@@ -1,6 +1,6 @@
 from app.protocol.load import Speed
 from app.protocol.request import Overflow
-from app.ui.base.choices import OVERFLOWS, SPEEDS, overflow_label
+from app.ui.base.setting import OVERFLOWS, SPEEDS, overflow_label
 
 
 def test_every_speed_and_overflow_can_be_chosen() -> None:

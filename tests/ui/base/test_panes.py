@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.panes import Panes
+from app.ui.base.keyboard import Panes
 
 
 @pytest.fixture

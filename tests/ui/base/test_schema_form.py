@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.look.flat_combo import FlatCombo
+from app.look.popups import FlatCombo
 from app.ui.base.schema_form import SchemaForm
 
 TRIP = {

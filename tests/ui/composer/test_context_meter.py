@@ -6,8 +6,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.tokens import current
-from app.ui.composer.context_meter import BAR_WIDTH, GAP, ContextMeter
-from app.ui.composer.context_words import ContextFigures
+from app.ui.composer.context_meter import BAR_WIDTH, GAP, ContextFigures, ContextMeter
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from app.chats.chat import Turn
 from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
 from app.protocol.request import Overflow, Role
-from app.ui.composer.context_words import (
+from app.ui.composer.context_meter import (
     ContextFigures,
     figures_text,
     forecast,

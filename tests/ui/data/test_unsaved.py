@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.system.said import said
-from app.ui.data.unsaved import ask_to_end
+from app.ui.refusal_dialog import ask_to_end
 
 
 @pytest.fixture

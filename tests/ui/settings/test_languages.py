@@ -5,7 +5,7 @@ from pytestqt.qtbot import QtBot
 from app.look.strip import Offer
 from app.ui.base.notices import ERROR
 from app.ui.main_window import MainWindow
-from app.ui.settings.languages import Languages
+from app.ui.settings.appearance import Languages
 
 
 @pytest.fixture
