@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.sound_player import SoundPlayer
 from app.bridge.tab_row import TabRow
 from app.bridge.token_counter import TokenCount
+from app.bridge.tool_access import ToolAccess
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.chats.options import ChatOptions
@@ -386,6 +387,7 @@ class FakeWorkspace(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.media = FakeMediaFiles(self)
+        self.tools = ToolAccess()
         self._row: TabRow[FakeSession] = TabRow()
         self._closed: list[tuple[FakeSession, int]] = []
         self.num_notebooks = 0
