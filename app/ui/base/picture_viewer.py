@@ -17,7 +17,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QDialog,
-    QFileDialog,
     QFrame,
     QGraphicsPixmapItem,
     QGraphicsScene,
@@ -31,6 +30,7 @@ from app.bridge.tasks import spawn
 from app.chats.attachment import Attachment
 from app.chats.exports.media import file_name
 from app.look.buttons import IconButton, dialog_button
+from app.look.file_dialog import SAVED, file_dialog
 from app.look.fonts import small_font, tabular
 from app.look.layouts import hbox, vbox
 from app.look.painted import image_of
@@ -271,12 +271,10 @@ def save_media(
     attachment: Attachment, files: MediaFiles, parent: QWidget, tell: Callable[[str], object]
 ) -> None:
     """Asks where. `tell` hears what went wrong."""
-    dialog = QFileDialog(parent, tr("Save as"))
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog = file_dialog(parent, tr("Save as"), SAVED)
     dialog.selectFile(file_name(attachment))
     dialog.fileSelected.connect(lambda path: spawn(_save(attachment, files, Path(path), tell)))
-    dialog.open()  # never exec: a nested loop would stop every coroutine
+    dialog.open()
 
 
 async def _save(attachment: Attachment, files: MediaFiles, path: Path, tell: Callable[[str], object]) -> None:

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
     QDoubleSpinBox,
-    QFileDialog,
     QLineEdit,
     QPushButton,
     QSpinBox,
     QWidget,
 )
 
+from app.look.file_dialog import choose_folder
 from app.look.fonts import tabular
 from app.look.icons import paint_icon
 from app.look.painted import paint_rounded
@@ -340,11 +340,7 @@ class FolderControl(QPushButton):
         self.setAccessibleDescription(path)
 
     def _ask(self) -> None:
-        dialog = QFileDialog(self.window(), self._title, str(self._folder))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda name: self.value_chosen.emit(Path(name)))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        choose_folder(self.window(), self._title, self.value_chosen.emit, self._folder)
 
 
 class _Calm(QObject):

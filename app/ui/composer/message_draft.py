@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.attachments.refusal import Reason
 from app.bridge.chat_session import ChatSession
@@ -17,6 +16,7 @@ from app.bridge.recorder import Recorder
 from app.bridge.tasks import spawn
 from app.bridge.token_counter import Counted
 from app.chats.attachment import Attachment, with_attachments
+from app.look.file_dialog import choose_files
 from app.look.strip import Offer
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.protocol.media import MediaKind
@@ -139,11 +139,7 @@ class MessageDraft(QObject):
 
     @Slot()
     def choose_files(self) -> None:
-        dialog = QFileDialog(self._composer, tr("Attach files"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(lambda names: self.attach([Path(name) for name in names]))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        choose_files(self._composer, tr("Attach files"), self.attach)
 
     def _figures(self) -> ContextFigures:
         session = self._session

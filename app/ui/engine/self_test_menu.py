@@ -3,11 +3,12 @@
 import asyncio
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
+from app.look.file_dialog import SAVED, file_dialog
 from app.look.popups import come_up
 from app.look.words import mark, sentences, tr
 from app.selftest.report import Report
@@ -85,13 +86,10 @@ class SelfTestMenu(QObject):
         report = self.dialog.report
         if report is None:
             return
-        dialog = QFileDialog(self.dialog, tr("Save report"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([tr(JSON), tr(TEXT)])
+        dialog = file_dialog(self.dialog, tr("Save report"), SAVED, tr(JSON), tr(TEXT))
         dialog.selectFile("skein-selftest.json")
         dialog.setDefaultSuffix("json")
         suffixes = {tr(kind): suffix for kind, suffix in SUFFIX_OF.items()}
         dialog.filterSelected.connect(lambda chosen: dialog.selectFile(f"skein-selftest{suffixes[chosen]}"))
         dialog.fileSelected.connect(lambda name: self.save(report, Path(name)))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        dialog.open()

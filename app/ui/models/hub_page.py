@@ -5,9 +5,8 @@ Shows the state of hub and downloads, and forwards the user's requests. GUI thre
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
-from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QDesktopServices,
@@ -19,9 +18,10 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QBoxLayout, QFileDialog, QFrame, QListView, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QListView, QWidget
 
 from app.look.buttons import IconButton, dialog_button
+from app.look.file_dialog import choose_folder
 from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, search_field
 from app.look.tokens import current
@@ -207,11 +207,8 @@ class HubPage(QWidget):
 
     @Slot()
     def _choose_folder(self) -> None:
-        dialog = QFileDialog(self, tr("Folder for downloads"), str(self._downloads.folder))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda name: self._preferences.set("download_folder", Path(name)))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        choose = partial(self._preferences.set, "download_folder")
+        choose_folder(self, tr("Folder for downloads"), choose, self._downloads.folder)
 
     # Token and mirror
 

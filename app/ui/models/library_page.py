@@ -4,16 +4,16 @@ Shows the model library with estimates, and forwards the user's requests.
 """
 
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QPoint, QProcess, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QFileDialog, QMenu, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QMenu, QPushButton, QStackedWidget, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.figures import count, data_size
+from app.look.file_dialog import choose_folder
 from app.look.layouts import CENTRE, STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tab_text, one_line, search_field, short_path
 from app.look.popups import FlatCombo, Menu
@@ -39,7 +39,7 @@ class FoldersMenu(Menu):
         self.aboutToShow.connect(self._fill)
 
     def add_folder(self) -> None:
-        self._ask_for_folder(tr("Add a folder with models"), self._library.add_folder)
+        choose_folder(self.parentWidget(), tr("Add a folder with models"), self._library.add_folder)
 
     @Slot()
     def _fill(self) -> None:
@@ -72,14 +72,7 @@ class FoldersMenu(Menu):
 
     def _choose_download_folder(self) -> None:
         set_folder = partial(self._preferences.set, "download_folder")
-        self._ask_for_folder(tr("Folder for downloads"), set_folder)
-
-    def _ask_for_folder(self, title: str, on_chosen: Callable[[Path], object]) -> None:
-        dialog = QFileDialog(self.parentWidget(), title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda name: on_chosen(Path(name)))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        choose_folder(self.parentWidget(), tr("Folder for downloads"), set_folder)
 
 
 DETAILS_WIDTH, DETAILS_HEIGHT, WIDE = 290, 220, 900

@@ -5,12 +5,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPaintEvent
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
 from shiboken6 import isValid
 
 from app.bridge.tasks import spawn
 from app.look.buttons import IconButton, dialog_button
 from app.look.figures import count, data_size
+from app.look.file_dialog import choose_file
 from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.layouts import TOP, hbox, vbox
@@ -301,9 +302,5 @@ class AdapterList(QWidget):
         self.changed.emit(adapters)
 
     def _choose(self) -> None:
-        dialog = QFileDialog(self, tr("Add adapter"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([tr("LoRA adapters (*.gguf)"), tr("All files (*)")])
-        dialog.fileSelected.connect(lambda name: spawn(self.add(Path(name))))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        filters = tr("LoRA adapters (*.gguf)"), tr("All files (*)")
+        choose_file(self, tr("Add adapter"), lambda path: spawn(self.add(path)), *filters)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.look.buttons import IconButton, dialog_button
+from app.look.file_dialog import choose_file, choose_folder
 from app.look.fonts import small_font
 from app.look.layouts import STRETCH, FlowLayout, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, heading, one_line, short_path
@@ -103,10 +104,10 @@ class ToolsPage(QWidget):
         self._show()
 
     def _choose_folder(self) -> None:
-        dialog = QFileDialog(self, tr("Folder that tools may read"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda name: self._set_folders([*self.folders, Path(name)]))
-        _open(dialog)
+        choose_folder(self, tr("Folder that tools may read"), self._add_folder)
+
+    def _add_folder(self, folder: Path) -> None:
+        self._set_folders([*self.folders, folder])
 
     def _new_row(self, state: ServerState) -> ServerRow:
         row, service, name = ServerRow(self), self._service, state.name
@@ -139,10 +140,7 @@ class ToolsPage(QWidget):
         dialog.open()
 
     def _choose_file(self) -> None:
-        dialog = QFileDialog(self, tr("Import MCP servers"))
-        dialog.setNameFilter(tr("MCP servers (*.json)"))
-        dialog.fileSelected.connect(lambda name: self.import_file(Path(name)))
-        _open(dialog)
+        choose_file(self, tr("Import MCP servers"), self.import_file, tr("MCP servers (*.json)"))
 
     def import_file(self, path: Path) -> None:
         """The file is small; a larger one is none of these."""
@@ -251,8 +249,3 @@ def _note(text: str, parent: QWidget) -> PlainLabel:
 def _drop(widget: QWidget) -> None:
     widget.hide()
     widget.deleteLater()
-
-
-def _open(dialog: QFileDialog) -> None:
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()  # never exec: a nested loop would stop every coroutine

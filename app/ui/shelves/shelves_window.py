@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
-    QFileDialog,
     QHeaderView,
     QListWidget,
     QListWidgetItem,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.look.buttons import dialog_button
 from app.look.figures import count
+from app.look.file_dialog import choose_file, choose_files, choose_folder
 from app.look.fonts import tabular
 from app.look.layouts import CENTRE, STRETCH, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
@@ -185,11 +185,8 @@ class SearchChoice(QWidget):
             self._vectors.choose(kind, Path(value) if value else None)
 
     def _ask_for_file(self, kind: FileKind) -> None:
-        dialog = QFileDialog(self, tr(TITLES[kind]), "", tr("GGUF models (*.gguf)"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.filesSelected.connect(lambda files: self._vectors.choose(kind, Path(files[0])))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        choose = partial(self._vectors.choose, kind)
+        choose_file(self, tr(TITLES[kind]), choose, tr("GGUF models (*.gguf)"))
 
     @Slot(object)
     def _on_refused(self, message: str) -> None:
@@ -305,22 +302,19 @@ class ShelvesWindow(QDialog):
     # What is done
 
     def new_from_folder(self) -> None:
-        dialog = self._dialog(tr("A folder for a shelf"), QFileDialog.FileMode.Directory)
-        dialog.filesSelected.connect(lambda folders: self.add_folder(folders[0]))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        choose_folder(self, tr("A folder for a shelf"), self.add_folder)
 
     def new_from_files(self) -> None:
-        dialog = self._dialog(tr("Files for a shelf"), QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(self.add_files)
-        dialog.open()
+        choose_files(self, tr("Files for a shelf"), self.add_files)
 
-    def add_folder(self, folder: str) -> None:
-        path = Path(folder).absolute()
+    def add_folder(self, folder: Path) -> None:
+        path = folder.absolute()
         self._show_new(self._shelves.add(path.name or str(path), folder=str(path)))
 
-    def add_files(self, files: list[str]) -> None:
+    def add_files(self, files: Sequence[Path]) -> None:
         if files:
-            self._show_new(self._shelves.add(Path(files[0]).parent.name or tr("Files"), files=files))
+            name = files[0].parent.name or tr("Files")
+            self._show_new(self._shelves.add(name, files=list(map(str, files))))
             self._rename()
 
     def _show_new(self, shelf: Shelf) -> None:
@@ -329,13 +323,11 @@ class ShelvesWindow(QDialog):
 
     def _add_files(self) -> None:
         if state := self.chosen:
-            dialog = self._dialog(tr("Add files"), QFileDialog.FileMode.ExistingFiles)
-            dialog.filesSelected.connect(partial(self._put_files, state.shelf))
-            dialog.open()
+            choose_files(self, tr("Add files"), partial(self._put_files, state.shelf))
 
-    def _put_files(self, shelf: Shelf, files: list[str]) -> None:
+    def _put_files(self, shelf: Shelf, files: Sequence[Path]) -> None:
         if state := self._shelves.state(shelf.id):
-            self._shelves.set_files(state.shelf, (*state.shelf.files, *files))
+            self._shelves.set_files(state.shelf, (*state.shelf.files, *map(str, files)))
 
     def _remove_file(self) -> None:
         state, file = self.chosen, self.table.chosen
@@ -356,12 +348,6 @@ class ShelvesWindow(QDialog):
             told = tr("Removed the shelf “{name}”. Its files stay.", name=one_line(state.shelf.name))
             self.undo.offer(told, partial(self._shelves.put_back, state.shelf))
             self._show_list()
-
-    def _dialog(self, title: str, mode: QFileDialog.FileMode) -> QFileDialog:
-        dialog = QFileDialog(self, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(mode)
-        return dialog
 
     @Slot(object)
     def _on_failed(self, message: str) -> None:
