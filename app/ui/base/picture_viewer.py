@@ -120,8 +120,7 @@ class PictureViewer(QDialog):
         if not isValid(self) or self._shown.media is not media:  # it was closed, or shows another one
             return
         if pixels is None:
-            self.trouble.setText(trouble or lost_text(self._shown))
-            self.trouble.show()
+            self.trouble.say(trouble or lost_text(self._shown))
             return
         self.image = image_of(pixels)
         self.canvas.show_picture(QPixmap.fromImage(self.image), self.image.size())
@@ -141,8 +140,7 @@ class PictureViewer(QDialog):
 
     def _tell(self, trouble: str) -> None:
         if isValid(self):
-            self.trouble.setText(trouble)
-            self.trouble.show()
+            self.trouble.say(trouble)
 
     def _show_zoom(self) -> None:
         self._zoom.setText(tr("{number}%", number=round(100 * self.canvas.scale_now)))

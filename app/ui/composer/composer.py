@@ -149,8 +149,7 @@ class Composer(QWidget):
 
     def show_forecast(self, text: str) -> None:
         """What will happen to the chat if the draft is sent."""
-        self.forecast.setText(text)
-        self.forecast.setVisible(bool(text))
+        self.forecast.say(text)
 
     def show_senses(self, trouble: str) -> None:
         """That the model takes no picture or sound of the draft, and why."""

@@ -62,8 +62,7 @@ class ImportPreview(QDialog):
         problems = [problem_line(problem) for problem in plan.problems[:MAX_LINES]]
         self.problems.show_lines(problems, len(plan.problems))
         self._offer_known(len(plan.known))
-        self.left_out.setText(left_out_of(plan))
-        self.left_out.setVisible(bool(self.left_out.text()))
+        self.left_out.say(left_out_of(plan))
         self._show_button()
         (self.import_button if self.import_button.isEnabled() else self.cancel_button).setFocus()
 

@@ -38,8 +38,7 @@ class HubAccess(QDialog):
         self.page_button = dialog_button(tr("&Create a token…"), self.page_requested.emit, self)
         self.page_button.setProperty("kind", "quiet")
         self.close_button = dialog_button(tr("Close"), self.close, self)
-        self.save_button = dialog_button(tr("&Save"), self._save, self)
-        self.save_button.setDefault(True)
+        self.save_button = dialog_button(tr("&Save"), self._save, self, is_default=True)
         self._lay_out()
         self.finished.connect(self.token.clear)
 
@@ -52,9 +51,8 @@ class HubAccess(QDialog):
 
     @Slot(object)
     def show_note(self, text: str, tone: str = "muted") -> None:
-        self.note.setText(tr_said(text))
+        self.note.say(tr_said(text))
         self.note.set_tone(tone)
-        self.note.setVisible(bool(text))
 
     def _save(self) -> None:
         self.show_note("")

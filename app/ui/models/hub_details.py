@@ -111,9 +111,8 @@ class HubDetails(QWidget):
             label.setVisible(bool(label.text()))
 
     def show_note(self, text: str, tone: str = "muted") -> None:
-        self.note.setText(text)
+        self.note.say(text)
         self.note.set_tone(tone)
-        self.note.setVisible(bool(text))
 
     def show_folder(self, folder: Path) -> None:
         text = tr("to {folder}", folder=short_path(folder))

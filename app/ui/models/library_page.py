@@ -249,8 +249,7 @@ class LibraryPage(QWidget):
 
     @Slot(object)
     def _on_failed(self, message: str) -> None:
-        self.trouble.setText(tr_said(message))
-        self.trouble.show()
+        self.trouble.say(tr_said(message))
 
     @Slot(QPoint)
     def _show_menu(self, place: QPoint) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFont, QPaintEvent
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
 from shiboken6 import isValid
 
@@ -15,7 +15,7 @@ from app.look.file_dialog import choose_file
 from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.layouts import TOP, hbox, vbox
-from app.look.plain_text import PlainLabel, as_tooltip
+from app.look.plain_text import PlainLabel, as_tooltip, heading
 from app.look.strip import paint_lines_between
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
@@ -36,11 +36,7 @@ class Section(QWidget):
     def __init__(self, title: str, parts: Sequence[QWidget], parent: QWidget) -> None:
         super().__init__(parent)
         self._parts = parts
-        head = PlainLabel(title, self)
-        font = QFont(head.font())
-        font.setPointSizeF(font.pointSizeF() + 3)
-        font.setWeight(QFont.Weight.DemiBold)
-        head.setFont(font)
+        head = heading(title, self, points=3)
         head.setContentsMargins(0, 0, 0, 4)
         vbox(head, *parts, on=self, spacing=0)
 
@@ -129,8 +125,7 @@ class MemoryLine(QWidget):
     def apply(self, forecast: Forecast | None, problem: str = "") -> None:
         self._words.setText(problem or (memory_text(forecast) if forecast else ""))
         self._words.setToolTip(parts_text(forecast) if forecast else "")
-        self.taken.setText(taken_text(forecast))
-        self.taken.setVisible(bool(self.taken.text()))
+        self.taken.say(taken_text(forecast))
         self._forecast = forecast
         smaller = forecast.smaller_n_ctx if forecast else 0
         self.use.setText(tr("Use {tokens}", tokens=count(smaller)))
@@ -270,8 +265,7 @@ class AdapterList(QWidget):
         if not isValid(self):  # the dialog was closed
             return
         if reason:
-            self.problem.setText(tr_said(reason))
-            self.problem.show()
+            self.problem.say(tr_said(reason))
         else:
             self._take((*self._adapters, AdapterSettings(path=path)))
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from PySide6.QtCore import QObject, QSize, Qt, Slot
+from PySide6.QtCore import QObject, QSize, Slot
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, hbox, vbox
@@ -27,6 +27,7 @@ from app.services.services import Services
 from app.settings.load import load_params
 from app.settings.settings import ModelSettings
 from app.ui.base.option_row import OptionRow
+from app.ui.base.page_panel import scrolled
 from app.ui.base.setting import Setting
 from app.ui.base.setting_controls import NamedControl
 from app.ui.engine.model_loading import ModelLoading
@@ -253,13 +254,7 @@ class LoadSettingsDialog(QDialog):
         sections.append(Section(tr("Adapters (LoRA)"), [self.adapters], page))
         sections.append(Section(tr("Other machines"), [self.workers], page))
         vbox(*sections, STRETCH, on=page, margins=(MARGIN, 16, MARGIN, MARGIN), spacing=20)
-        scroll = QScrollArea(self)
-        scroll.setWidget(page)
-        scroll.setWidgetResizable(True)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        page.setAutoFillBackground(False)
-        vbox((scroll, 1), self._foot(), on=self, spacing=0)
+        vbox((scrolled(page, self), 1), self._foot(), on=self, spacing=0)
 
     def _foot(self) -> QWidget:
         foot = Foot(self)

@@ -1,8 +1,11 @@
-"""Models in the main window: the commands, the window of models, and notices about downloads. GUI thread."""
+"""Models in the main window: commands, window, notices about downloads, offers in empty chats. GUI thread."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
@@ -13,10 +16,17 @@ from app.look.plain_text import one_line
 from app.look.popups import come_up, resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.services.downloads import Download, Downloads, State
+from app.services.model_state import ModelWatch
 from app.services.services import Services
 from app.ui.base.actions import command
 from app.ui.base.notices import Notices
 from app.ui.engine.model_loading import ModelLoading
+from app.ui.tabs.chat_tabs import ChatTabs
+from app.ui.transcript.empty_chat import EmptyChat, Greeting, Primary, greeting
+
+if TYPE_CHECKING:
+    from app.ui.tabs.chat_view import ChatView
+
 
 SIZE, MIN_SIZE = QSize(1120, 700), QSize(560, 440)
 
@@ -38,7 +48,7 @@ class ModelCommands(QObject):
         self.get_more = command(parent, "model.hub", self.show_hub)
 
     @cached_property
-    def window(self) -> "ModelsWindow":
+    def window(self) -> ModelsWindow:
         window = ModelsWindow(self._services, self._parent)
         window.open_requested.connect(self._models.load)
         window.library.settings_requested.connect(self._show_load_settings)
@@ -111,6 +121,8 @@ class ModelsWindow(QDialog):
 
 
 class DownloadNotices(QObject):
+    """For those who look elsewhere than at the models window."""
+
     def __init__(
         self,
         downloads: Downloads,
@@ -162,3 +174,65 @@ class DownloadNotices(QObject):
     @property
     def _num_paused(self) -> int:
         return sum(item.state is State.PAUSED for item in self._downloads.items)
+
+
+class Greetings(QObject):
+    """Shows in every empty chat who answers, and what can be done about it."""
+
+    def __init__(
+        self,
+        services: Services,
+        watch: ModelWatch,
+        models: ModelLoading,
+        commands: ModelCommands,
+        tabs: ChatTabs,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._watch = watch
+        self._library = services.model_library
+        self._hub = services.hub
+        self._models = models
+        self._commands = commands
+        self._tabs = tabs
+        self._shown = self._now()
+        watch.changed.connect(self._on_changed)
+        self._library.changed.connect(self._show)
+        self._hub.measured.connect(self._show)
+        tabs.view_made.connect(self._on_view_made)
+
+    @Slot()
+    def _on_changed(self) -> None:
+        greeting, _ = self._now()
+        if self._watch.state.model and greeting.primary is Primary.GET_MODEL and not self._hub.free_bytes:
+            self._hub.measure()
+        self._show()
+
+    @Slot(object)
+    def _on_view_made(self, view: ChatView) -> None:
+        view.composer.models_requested.connect(self._commands.show_hub)
+        view.empty_made.connect(self._on_empty_made)
+        if view.made_empty:
+            self._on_empty_made(view.made_empty)
+
+    @Slot(object)
+    def _on_empty_made(self, empty: EmptyChat) -> None:
+        empty.model_requested.connect(self._commands.show_hub)
+        empty.offers.open_requested.connect(self._models.choose)
+        empty.offers.library_requested.connect(self._commands.show_library)
+        self._greet_in(empty)
+
+    @Slot()
+    def _show(self) -> None:
+        """In all views, if anything is new: the progress of a load is not."""
+        before, self._shown = self._shown, self._now()
+        if self._shown != before:
+            for view in self._tabs.views:
+                if view.made_empty:
+                    self._greet_in(view.made_empty)
+
+    def _greet_in(self, empty: EmptyChat) -> None:
+        empty.apply(*self._shown)
+
+    def _now(self) -> tuple[Greeting, int]:
+        return greeting(self._watch.state, self._hub.free_bytes), self._library.num_of_others

@@ -90,8 +90,7 @@ class WorkersSection(QWidget):
                 raise InvalidRequestError(tr("At most {number} machines can be used.", number=MAX_WORKERS))
             address = self.workers.add(self.address.text())
         except InvalidRequestError as error:
-            self._refusal.setText(tr_said(str(error)))
-            self._refusal.show()
+            self._refusal.say(tr_said(str(error)))
             return
         self.address.clear()
         self.choose(address, True)

@@ -81,8 +81,7 @@ class TokenRow(Row):
 
     @Slot(object)
     def _show_note(self, text: str) -> None:
-        self.note.setText(tr_said(text))
-        self.note.show()
+        self.note.say(tr_said(text))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.fonts import code_font
@@ -49,9 +49,7 @@ class PasteDialog(QDialog):
         self.text.setPlaceholderText(EXAMPLE)
         self.text.setAccessibleName(tr("mcp.json"))
         self.verdict = PlainLabel(parent=self, wraps=True)
-        self.add = QPushButton(tr("Add"), self)
-        self.add.setDefault(True)
-        self.add.clicked.connect(self._on_add)
+        self.add = dialog_button(tr("Add"), self._on_add, self, is_default=True)
         foot = hbox(STRETCH, dialog_button(tr("Cancel"), self.reject, self), self.add)
         vbox(words, (self.text, 1), self.verdict, foot, on=self, margins=20, spacing=10)
         self.text.textChanged.connect(self._look)
@@ -102,9 +100,7 @@ class InputsDialog(QDialog):
             label = PlainLabel(one_line(one.description or name), self, wraps=True)
             label.setBuddy(field)
             parts += [label, field]
-        self.add = QPushButton(tr("Add"), self)
-        self.add.setDefault(True)
-        self.add.clicked.connect(self._on_add)
+        self.add = dialog_button(tr("Add"), self._on_add, self, is_default=True)
         names = ", ".join(one_line(config.name) for config in configs)
         foot = hbox(STRETCH, dialog_button(tr("Cancel"), self.reject, self), self.add)
         title = heading(tr("Values for {names}", names=names), self, wraps=True)

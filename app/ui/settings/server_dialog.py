@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.fonts import code_font, small_font
@@ -46,9 +46,8 @@ class ServerDialog(QDialog):
         self.headers = _text("Authorization: …", tr("Headers"), self)
         self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
         self.problem.hide()
-        self.add = QPushButton(tr("Save") if known else tr("Add"), self)
-        self.add.setDefault(True)
-        self.add.clicked.connect(self._on_add)
+        label = tr("Save") if known else tr("Add")
+        self.add = dialog_button(label, self._on_add, self, is_default=True)
         self._lay_out()
         self._fill(known or ServerConfig(""))
 
@@ -104,8 +103,7 @@ class ServerDialog(QDialog):
         try:
             config = self._config()
         except _UnusableError as error:
-            self.problem.setText(error.args[0])
-            self.problem.show()
+            self.problem.say(error.args[0])
             self.adjustSize()
             return
         self.given.emit(config)

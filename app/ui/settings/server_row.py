@@ -64,8 +64,8 @@ class ApprovalRow(QWidget):
         self.choice.setCurrentIndex(self.choice.findData(approval))
         self.choice.setAccessibleName(tr("Approval of {tool}", tool=title))
         is_risky = tool.writes and approval is Approval.ALWAYS
-        self.warning.setText(tr("It can make changes, and runs in every chat without asking."))
-        self.warning.setVisible(is_risky)
+        warning = tr("It can make changes, and runs in every chat without asking.")
+        self.warning.say(warning if is_risky else "")
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """The wheel scrolls the page, unless the choice has the focus."""

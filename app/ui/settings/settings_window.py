@@ -8,12 +8,12 @@ from functools import cached_property
 
 from pydantic import ValidationError
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QFont, QHideEvent, QKeyEvent, QKeySequence, QPaintEvent, QShortcut
+from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QScrollArea, QWidget
 
 from app.look.icons import icon
 from app.look.layouts import hbox, vbox
-from app.look.plain_text import PlainLabel, search_field
+from app.look.plain_text import PlainLabel, heading, search_field
 from app.look.popups import come_up, resize_to_fit
 from app.look.strip import Offer, Strip, StripLook, paint_lines_between
 from app.look.words import sentences, tr
@@ -287,11 +287,7 @@ class _Section(QWidget):
         super().__init__(parent)
         self.rows: list[Row] = []
         self._title = fold(title)
-        head = PlainLabel(title, self)
-        font = QFont(head.font())
-        font.setPointSizeF(font.pointSizeF() + 5)
-        font.setWeight(QFont.Weight.DemiBold)
-        head.setFont(font)
+        head = heading(title, self, points=5)
         head.setContentsMargins(0, 0, 0, 8)
         self._column = vbox(head, on=self, spacing=0)
 

@@ -194,8 +194,7 @@ class ToolsPage(QWidget):
         return next(state for state in self._service.servers if state.name == name)
 
     def _say(self, problem: str) -> None:
-        self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
+        self.problem.say(problem)
 
     def _connect(self) -> None:
         self._service.changed.connect(self._show)

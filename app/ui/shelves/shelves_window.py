@@ -23,7 +23,7 @@ from app.look.figures import count
 from app.look.file_dialog import choose_file, choose_files, choose_folder
 from app.look.fonts import tabular
 from app.look.layouts import CENTRE, STRETCH, hbox, vbox
-from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
+from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, heading_font, one_line
 from app.look.popups import FlatCombo, Menu, come_up, resize_to_fit
 from app.look.table import Column, RowModel, dress_table
 from app.look.tokens import current
@@ -190,8 +190,7 @@ class SearchChoice(QWidget):
 
     @Slot(object)
     def _on_refused(self, message: str) -> None:
-        self.trouble.setText(tr_said(message))
-        self.trouble.show()
+        self.trouble.say(tr_said(message))
 
 
 SIZE, MIN_SIZE, LIST_WIDTH = QSize(900, 600), QSize(620, 420), 220
@@ -351,8 +350,7 @@ class ShelvesWindow(QDialog):
 
     @Slot(object)
     def _on_failed(self, message: str) -> None:
-        self.trouble.setText(tr_said(message))
-        self.trouble.show()
+        self.trouble.say(tr_said(message))
 
     @Slot(object)
     def _on_opened(self, file: ShelfFile) -> None:
@@ -371,10 +369,7 @@ class ShelvesWindow(QDialog):
         menu.addAction(tr("From a &folder…"), self.new_from_folder)
         menu.addAction(tr("From &files…"), self.new_from_files)
         self.new_button.setMenu(menu)
-        font = self.title.font()
-        font.setPointSizeF(font.pointSizeF() + 2)
-        font.setWeight(font.Weight.DemiBold)
-        self.title.setFont(font)
+        self.title.setFont(heading_font(self.title.font(), 2))
         self.title.setMinimumHeight(30)
         self.trouble.hide()
 

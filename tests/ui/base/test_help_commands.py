@@ -7,8 +7,7 @@ from pytestqt.qtbot import QtBot
 from app.system import paths
 from app.system.log import recent_lines
 from app.ui.base import help_commands
-from app.ui.base.help_commands import About, HelpCommands
-from app.ui.base.log_viewer import LogViewer
+from app.ui.base.help_commands import About, HelpCommands, LogViewer
 
 
 @pytest.fixture

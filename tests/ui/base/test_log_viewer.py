@@ -1,7 +1,7 @@
 import logging
 
 from app.system.log import Line
-from app.ui.base.log_viewer import LogViewer
+from app.ui.base.help_commands import LogViewer
 
 LINES = [
     Line(1, logging.DEBUG, "a step"),
