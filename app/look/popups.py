@@ -150,7 +150,7 @@ def _thirds(length: int) -> tuple[tuple[int, int, int, int], ...]:
 
 @lru_cache(4)
 def _shadow(scale: float, tokens: Tokens) -> QPixmap:
-    """Of the smallest popup: boxes one within the other, each a little darker, as a blur would be."""
+    """The smallest popup's: boxes one within the other, each a little darker, as a blur would be."""
     size = QSize(2 * CORNER + 1, 2 * CORNER + 1)
     picture = QPixmap(size * scale)
     picture.setDevicePixelRatio(scale)

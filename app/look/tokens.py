@@ -27,7 +27,7 @@ class Tokens(NamedTuple):
     danger: str
     warning: str
     ok: str
-    # Of code, which lies on what is raised; comments are muted.
+    # The colours of code, which lies on what is raised; comments are muted.
     keyword: str
     string: str
     number: str

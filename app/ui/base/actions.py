@@ -142,7 +142,7 @@ class MenuCommand:
 
 
 def commands_of(bar: QMenuBar) -> list[MenuCommand]:
-    """As the menus have them. A command in two menus is listed where it comes first."""
+    """All commands in the order of the menus. A command in two menus is listed where it comes first."""
     found: dict[QAction, MenuCommand] = {}
     for command in _walk(bar, ()):
         found.setdefault(command.action, command)

@@ -42,7 +42,7 @@ def has_picture(source: QMimeData) -> bool:
 
 
 def picture_bytes(source: QMimeData) -> bytes:
-    """As the other program gave them, which are read elsewhere. Empty if there are none.
+    """The picture in the other program's format, which is read elsewhere. Empty if there is none.
 
     Windows and macOS give pixels instead, or their own bitmap, which Qt has turned into an image: that is
     packed as PNG.

@@ -174,7 +174,7 @@ class GuideDialog(QDialog):
 
     @Slot(QUrl)
     def _on_source_changed(self, source: QUrl) -> None:
-        """Also after a click on a link between pages."""
+        """A page was chosen, or a link between pages followed."""
         self.text.document().setDocumentMargin(MARGIN)
         self.pages.setCurrentRow(PAGES.index(source.fileName().removesuffix(".md")))
 

@@ -76,7 +76,7 @@ MOST_IN_SIGHT = 1_000  # more need a scroll bar
 
 
 class LongTextBox(QPlainTextEdit):
-    """Of a text that Qt cannot lay out at once, one part is shown; the others stay as they are.
+    """Shows one part of a text that Qt cannot lay out at once; the others stay as they are.
 
     Who replaces all that is shown means the others, too, and can undo it.
     """

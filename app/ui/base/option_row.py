@@ -128,7 +128,7 @@ def _show_marked(label: QLabel, text: str, words: Sequence[str]) -> None:
 
 
 def marked(text: str, words: Sequence[str]) -> str:
-    """As HTML, with the places of the words on a ground of their own."""
+    """The text as HTML, with the places of the words on a ground of their own."""
     folded, places = fold(text), set[int]()
     for word in words:
         at = folded.find(word)

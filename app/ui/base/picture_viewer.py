@@ -181,7 +181,7 @@ class PictureViewer(QDialog):
 
 
 def viewed(attachments: Sequence[Attachment]) -> list[Attachment]:
-    """Those that a viewer shows."""
+    """The attachments that a viewer shows."""
     return [one for one in attachments if one.media and one.media.kind is MediaKind.PICTURE]
 
 

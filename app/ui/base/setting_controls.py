@@ -45,7 +45,7 @@ class Control(Protocol):
 
 
 def control_for(setting: Setting, field: Field, parent: QWidget) -> QWidget:
-    """Also a Control."""
+    """The widget for this setting, which is also a Control."""
     control = _made(setting, field, parent)
     control.setAccessibleName(tr(setting.label))
     control.setAccessibleDescription(tr(setting.sentence))
@@ -310,7 +310,7 @@ class ShortText(QLineEdit):
             self.setCursorPosition(0)
 
     def _on_finished(self) -> None:
-        """Also when only the focus leaves it."""
+        """Enter was pressed, or the focus has left."""
         if (text := self.text().strip()) != self._shown:
             self.value_chosen.emit(text)
 

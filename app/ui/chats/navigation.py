@@ -83,7 +83,7 @@ class Navigation(QObject):
 
     @property
     def width(self) -> int:
-        """Of the list, also while it is hidden."""
+        """The width of the list, also while it is hidden."""
         return self.sidebar.width() if self.sidebar.isVisible() else self._width
 
     def restore(self, width: int, choice: bool | None, closed_folders: Iterable[str]) -> None:

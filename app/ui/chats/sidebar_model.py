@@ -174,7 +174,7 @@ class SidebarModel(QAbstractListModel):
             self._make_rows()
 
     def set_marks(self, mark_by_id: Mapping[str, Mark], current: str) -> None:
-        """Of the chats that are open, and which one is current."""
+        """The marks of the open chats, and which chat is current."""
         changed = {
             chat_id
             for chat_id in {*self._marks, *mark_by_id}

@@ -149,7 +149,7 @@ class Menus(QObject):
         self._add(tr(frame.EDIT), *slots, None, *found, None, settings)
 
     def _edit(self, slot: str) -> None:
-        """Of the widget with the focus; what it cannot undo may be what was deleted or closed last."""
+        """Calls the slot of the widget with the focus. Undo may also bring back what was deleted or closed last."""
         selection = self._parts.chats.selection if slot in ("copy", "selectAll") else None
         if selection is not None:
             selection.copy() if slot == "copy" else selection.select_all()
@@ -341,7 +341,7 @@ class Menus(QObject):
 
 
 def _call(slot: str) -> bool:
-    """Of the widget with the focus, if it supports that: texts, tables. Whether it does."""
+    """Calls a slot of the widget with the focus. Returns whether it has one: texts and tables do."""
     widget = QApplication.focusWidget()
     if widget is None or widget.metaObject().indexOfMethod(f"{slot}()") < 0:
         return False

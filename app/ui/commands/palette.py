@@ -82,7 +82,7 @@ def hits(query: str, entries: Iterable[PaletteEntry], recent: Sequence[str]) -> 
 
 
 def _fit(query: str, entry: PaletteEntry) -> FuzzyMatch | None:
-    """By its text first; word by word also by its place and keywords."""
+    """Compares the text of the entry first, then each word also with its place and keywords."""
     if in_text := fit(query, entry.text):
         return in_text
     around = f"{entry.detail} {entry.keywords}"

@@ -107,7 +107,7 @@ class Composer(QWidget):
         self._show_state()
 
     def set_enter_sends(self, enter_sends: bool) -> None:
-        """Else Ctrl+Enter does."""
+        """Whether Enter sends, or Ctrl+Enter."""
         if enter_sends != self.editor.enter_sends:
             self.editor.enter_sends = enter_sends
             self._show_state()

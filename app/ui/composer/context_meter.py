@@ -32,7 +32,7 @@ _TOO_LONG_ALONE = mark(
 
 @dataclass(frozen=True, slots=True)
 class ContextFigures:
-    """Tokens. Of those `used`, so many are `cached`: the next answer does not compute them again."""
+    """Tokens. `cached` is the part of `used` that the next answer does not compute again."""
 
     used: int = 0
     cached: int = 0
@@ -139,7 +139,7 @@ class ContextMeter(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as the fullest meter, so that it never changes."""
+        """The width of the fullest meter, so that it never changes."""
         limit = self.figures.limit
         if not limit:
             return QSize(0, 0)

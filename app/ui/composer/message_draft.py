@@ -104,11 +104,11 @@ class MessageDraft(QObject):
 
     @Slot(object)
     def attach_picture(self, content: bytes) -> None:
-        """One that is no file."""
+        """Attaches a picture that is no file."""
         self.attach_bytes(content, tr(PICTURE_PASTED))
 
     def attach_bytes(self, content: bytes, name: str) -> None:
-        """Of a picture or a sound."""
+        """Attaches the content of a picture or a sound."""
         if self._has_room_for(1):
             self._session.files.read_bytes(content, name)
 

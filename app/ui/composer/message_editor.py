@@ -25,7 +25,7 @@ _MODIFIERS = Qt.KeyboardModifier
 
 
 class MessageEditor(QPlainTextEdit):
-    """As high as its lines, up to a height that is set. Without a preedit, Enter or Ctrl+Enter submits."""
+    """It grows with its lines up to a height that is set. Without a preedit, Enter or Ctrl+Enter submits."""
 
     submitted = Signal()
     focus_changed = Signal()

@@ -49,7 +49,7 @@ class SelfTestMenu(QObject):
         come_up(self.dialog)
 
     def save(self, report: Report, path: Path) -> None:
-        """As text or as JSON, by its name."""
+        """Writes text or JSON, by the name of the file."""
         spawn(self._save(report, path))
 
     @Slot()

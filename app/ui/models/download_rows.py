@@ -90,7 +90,7 @@ class DownloadRow(QWidget):
 
 
 class DownloadRows(QScrollArea):
-    """As high as its rows, up to three."""
+    """It grows with its rows, up to three."""
 
     pause_requested = Signal(str)  # the id of the download
     resume_requested = Signal(str)

@@ -51,7 +51,7 @@ class WorkersSection(QWidget):
         self.apply(chosen, in_use)
 
     def apply(self, chosen: Sequence[str], in_use: Sequence[str] = ()) -> None:
-        """Those `in_use` compute for the model that is loaded now."""
+        """Workers `in_use` compute for the model that is loaded now."""
         self._chosen = set(chosen)
         self.workers.show(chosen, in_use)
 

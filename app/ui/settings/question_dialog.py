@@ -47,7 +47,7 @@ class SchemaForm(QWidget):
 
     @property
     def values(self) -> dict[str, Any]:
-        """Of those that are filled in. Only once nothing is wrong."""
+        """The values that are filled in. Only to be asked once nothing is wrong."""
         return {name: field.value for name, field in self.fields.items() if field.value is not None}
 
     @property
@@ -55,7 +55,7 @@ class SchemaForm(QWidget):
         return not any(field.problem for field in self.fields.values())
 
     def show_problems(self) -> None:
-        """Of all, with the keyboard at the first of them."""
+        """Shows what is wrong in each field, and puts the keyboard into the first."""
         for field in self.fields.values():
             field.show_problem()
         first = next((field for field in self.fields.values() if field.problem), None)
@@ -245,7 +245,7 @@ class _Asking(QDialog):
         self.accept()
 
     def reject(self) -> None:
-        """Also called when it is closed."""
+        """The user declines, or closes the dialog."""
         self._answer(None)
 
     def _add_foot(self, *buttons: QPushButton) -> None:

@@ -272,7 +272,7 @@ class ServerLog(QDialog):
         self._show()
 
     def _show(self) -> None:
-        """One that is scrolled up stays where it is."""
+        """A log that is scrolled up stays where it is."""
         try:
             lines = self._state().log
         except StopIteration:  # it was removed

@@ -47,7 +47,7 @@ def with_tool(keys: Sequence[str], key: str, tools: Iterable[str], *, is_on: boo
 
 
 def chosen_text(keys: Sequence[str]) -> str:
-    """Of a chat's settings, where it is not known how many tools a server has."""
+    """For a chat's settings, where it is not known how many tools a server has."""
     wholes = [server_of(key) for key in keys if key.endswith(f"/{ALL}")]
     num_single = len(keys) - len(wholes)
     parts = [tr("all of {server}", server=server) for server in wholes]
