@@ -69,7 +69,7 @@ def code_font(zoom: int = 0) -> QFont:
 
 
 def line_height(font: QFont) -> int:
-    """The height of a line in the user's language, whose letters may come from a taller font than this one."""
+    """In the user's language, whose letters may come from a taller font than this one."""
     metrics = QFontMetrics(font)
     return max(metrics.lineSpacing(), metrics.size(0, tr("Language")).height())
 

@@ -149,7 +149,7 @@ class Menus(QObject):
         self._add(tr(frame.EDIT), *slots, None, *found, None, settings)
 
     def _edit(self, slot: str) -> None:
-        """Calls the slot of the widget with the focus. Undo may also bring back what was deleted or closed last."""
+        """Calls a slot of the widget with the focus. Undo also brings back what was deleted or closed last."""
         selection = self._parts.chats.selection if slot in ("copy", "selectAll") else None
         if selection is not None:
             selection.copy() if slot == "copy" else selection.select_all()
