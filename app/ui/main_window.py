@@ -51,7 +51,7 @@ from app.ui.engine.chat_models import ChatModels
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.engine.model_picker import ModelPicker
 from app.ui.engine.pausing import Pausing
-from app.ui.engine.self_test_menu import SelfTestMenu
+from app.ui.engine.self_test import SelfTestMenu
 from app.ui.engine.status_bar import StatusBar
 from app.ui.frame import Frame
 from app.ui.models.model_commands import DownloadNotices, Greetings, ModelCommands

@@ -33,7 +33,7 @@ from app.ui.engine.api_menu import ApiMenu
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.engine.model_picker import ModelPicker
 from app.ui.engine.pausing import Pausing
-from app.ui.engine.self_test_menu import SelfTestMenu
+from app.ui.engine.self_test import SelfTestMenu
 from app.ui.models.model_commands import ModelCommands
 from app.ui.settings.appearance import Appearance, Languages
 from app.ui.shelves.chat_shelves import ChatShelves
@@ -149,7 +149,7 @@ class Menus(QObject):
         self._add(tr(frame.EDIT), *slots, None, *found, None, settings)
 
     def _edit(self, slot: str) -> None:
-        """Calls a slot of the widget with the focus. Undo also brings back what was deleted or closed last."""
+        """Calls a slot of the widget with the focus. Undo may also bring back what was deleted or closed."""
         selection = self._parts.chats.selection if slot in ("copy", "selectAll") else None
         if selection is not None:
             selection.copy() if slot == "copy" else selection.select_all()

@@ -23,8 +23,7 @@ from app.services.tools import ServerState, ToolService
 from app.tools.server_config import ServerConfig
 from app.ui.base.keyboard import chain_down
 from app.ui.base.notices import UNDO_FOR_MS
-from app.ui.settings.paste_dialog import InputsDialog, PasteDialog
-from app.ui.settings.server_dialog import ServerDialog
+from app.ui.settings.server_dialog import InputsDialog, PasteDialog, ServerDialog
 from app.ui.settings.server_row import ApprovalRow, ServerLog, ServerRow
 
 SIDE = 26
