@@ -247,7 +247,7 @@ def test_the_window_of_models_is_translated_and_has_room(qtbot: QtBot, pseudo_wi
     models = pseudo_window.model_commands.window
     for size in (models.size(), models.minimumSize()):
         models.resize(size)
-        models.come_up()
+        pseudo_window.model_commands.show_library()
         qtbot.waitUntil(lambda: models.library.details.name.text() == "1")
         assert untranslated(models) in ([], [model.quantisation])
         qtbot.waitUntil(lambda: cut_off(models) == [])
