@@ -27,7 +27,7 @@ from app.services.model_state import ModelWatch
 from app.services.services import Services
 from app.system.cores import num_physical_cores
 from app.ui.base.drop_overlay import DropOverlay
-from app.ui.base.dropped_model import drop_text, dropped_model
+from app.ui.base.dropped import drop_text, dropped_model
 from app.ui.base.help_commands import HelpCommands
 from app.ui.base.keyboard import Panes
 from app.ui.base.notices import Notices, UndoToast

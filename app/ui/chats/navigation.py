@@ -32,7 +32,7 @@ from app.storage.list_rows import TRASH_DAYS, ChatSummary
 from app.ui.base.actions import command
 from app.ui.base.notices import Notices, UndoToast
 from app.ui.base.proportions import LIST_WIDTH, has_list
-from app.ui.base.title_edit import shown_title
+from app.ui.base.titles import shown_title
 from app.ui.chats.search_popup import Known, SearchPopup
 from app.ui.chats.sidebar import Sidebar
 from app.ui.chats.sidebar_model import RowKind

@@ -22,7 +22,7 @@ from app.look.marks import Mark
 from app.look.plain_text import as_tooltip
 from app.look.words import locale, tr, tr_n
 from app.storage.list_rows import ChatSummary
-from app.ui.base.title_edit import shown_title
+from app.ui.base.titles import shown_title
 
 RECENT_DAYS = 7
 

@@ -27,11 +27,11 @@ from app.ui.base.notices import UNDO_FOR_MS
 from app.ui.base.proportions import ABOVE_BUTTONS, COMPOSER_TOP, TEXT_INSET
 from app.ui.base.proportions import COMPOSER_PADDING as PADDING
 from app.ui.base.setting import overflow_label
+from app.ui.composer.buttons import SendButton, SendMenuButton, ShelfButton, StopButton, ToolsButton
 from app.ui.composer.completion import Completion
 from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.message_editor import MAX_CHARS, MessageEditor, paint_frame
 from app.ui.composer.recording_bar import RecordingBar
-from app.ui.composer.send_buttons import SendButton, SendMenuButton, ShelfButton, StopButton, ToolsButton
 
 SIDE = 28
 NOTICE = StripLook((6, 0, 0, 0), tone="muted", wraps=True, is_small=True, can_be_dismissed=True)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit
 from app.look.fonts import reading_font
 from app.look.tokens import current
 from app.look.words import tr
-from app.ui.base.dropped_model import dropped_files, dropped_model, has_picture, picture_bytes
+from app.ui.base.dropped import dropped_files, dropped_model, has_picture, picture_bytes
 
 if TYPE_CHECKING:  # not needed for the first paint
     from PySide6.QtCore import QMimeData

@@ -20,7 +20,7 @@ from app.models.hub import HubModel, Repo, RepoContents
 from app.models.recommended import best_of
 from app.services.model_fits import Fitting
 from app.ui.models.hub_rows import BETWEEN, FITS, HubRow, fitting_of, popularity_text
-from app.ui.models.library_rows import FIT_ICONS, fit_colour, fit_text
+from app.ui.models.library_table import FIT_ICONS, fit_colour, fit_text
 
 ROW_HEIGHT = 28
 ICON = QSize(16, 16)

@@ -13,7 +13,7 @@ from app.look.plain_text import ElidedLabel, PlainLabel, heading
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
 from app.settings.projector_file import projector_beside
-from app.ui.models.library_rows import (
+from app.ui.models.library_table import (
     FIT_ICONS,
     KINDS,
     ModelRow,

@@ -26,7 +26,7 @@ from app.services.preferences import Preferences
 from app.ui.base.help_commands import open_folder
 from app.ui.base.notices import UndoToast
 from app.ui.models.library_details import LibraryDetails
-from app.ui.models.library_rows import LibraryTable, ModelRow
+from app.ui.models.library_table import LibraryTable, ModelRow
 
 
 class FoldersMenu(Menu):

@@ -34,7 +34,7 @@ from app.services.shelf_vectors import ShelfVectors
 from app.services.shelves import ShelfService, ShelfState
 from app.shelves.shelf import FileState, Shelf, ShelfFile
 from app.ui.base.notices import UndoToast
-from app.ui.base.title_edit import TitleEdit
+from app.ui.base.titles import TitleEdit
 from app.ui.shelves.shelf_words import (
     about_tokens,
     contents_text,

@@ -13,7 +13,7 @@ from app.look import marks
 from app.look.marks import Mark
 from app.look.tokens import colour_of
 from app.protocol.report import SlotSnapshot
-from app.ui.base.title_edit import shown_title
+from app.ui.base.titles import shown_title
 from app.ui.message.tool_words import asking_uses
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from app.services.preferences import Preferences
 from app.settings.settings import Settings
 from app.ui.models import library_page as module
 from app.ui.models.library_page import NO_MODELS, LibraryPage, command_for, reveal
-from app.ui.models.library_rows import (
+from app.ui.models.library_table import (
     COLUMNS,
     FAMILY,
     LICENCE,
