@@ -50,11 +50,10 @@ from app.system import log, paths
 from app.system.crashes import RunMarker, keep_report, was_bus_error
 from app.system.files import opener
 from app.system.folder_lock import FolderLock
-from app.ui.application import Application
 from app.ui.base.help_commands import open_folder
-from app.ui.data.unsaved import ask_to_end
-from app.ui.frame import Frame
+from app.ui.frame import Application, Frame
 from app.ui.main_window import MainWindow
+from app.ui.refusal_dialog import ask_to_end
 from app.ui.tabs.plain_chats import PlainChats
 from app.ui.window_state import WindowState
 

@@ -15,16 +15,15 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop, QStorageInfo, Qt, QTimer
 
 import app
-from app.look.dressing import dress
 from app.look.fonts import add_shipped_fonts, choose_interface_family
 from app.look.language import apply_language, prefer_its_fonts
+from app.look.theme import dress
 from app.look.words import mark
 from app.settings.appearance import AppearanceSettings, read_appearance
 from app.system import log, paths, refusal
 from app.system.folder_lock import FolderLock, Holder
 from app.system.said import said
-from app.ui.application import Application
-from app.ui.frame import Frame
+from app.ui.frame import Application, Frame
 from app.ui.window_state import WindowState
 
 logger = logging.getLogger(__name__)

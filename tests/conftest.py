@@ -120,7 +120,7 @@ def backend(request: pytest.FixtureRequest, tiny_gguf: Callable[[str], Path]) ->
 @pytest.fixture(scope="session")
 def qapp_cls() -> type[QApplication]:
     """What pytest-qt's `qapp` is."""
-    from app.ui.application import Application
+    from app.ui.frame import Application
 
     return Application
 

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QColor, QImage
 
-from app.look.sequence_colours import SEQUENCE_COLOURS
-from app.look.tokens import Tokens
+from app.look.tokens import SEQUENCE_COLOURS, Tokens
 from app.protocol.report import CellMap
 
 Bytes = npt.NDArray[np.uint8]

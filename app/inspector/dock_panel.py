@@ -15,8 +15,7 @@ from app.inspector.recording import Recording
 from app.look.buttons import IconButton
 from app.look.fonts import small_font
 from app.look.layouts import STRETCH, hbox
-from app.look.painted import paint_tinted
-from app.look.pixels import image_of
+from app.look.painted import image_of, paint_tinted
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import tr

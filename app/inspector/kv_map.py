@@ -27,8 +27,7 @@ from app.inspector.sequences import CheckBadge
 from app.look.fonts import line_height, small_font, tabular
 from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip
-from app.look.sequence_colours import colour_of
-from app.look.tokens import Tokens, current
+from app.look.tokens import Tokens, colour_of, current
 from app.look.words import mark, sentences, tr
 from app.protocol.commands import CheckCells
 from app.protocol.report import CellMap

@@ -21,8 +21,7 @@ from app.inspector.stalls import Stall
 from app.inspector.step_columns import KINDS, Excerpt, Height
 from app.look.figures import count
 from app.look.fonts import small_font
-from app.look.sequence_colours import SEQUENCE_COLOURS, colour_of
-from app.look.tokens import Tokens, current
+from app.look.tokens import SEQUENCE_COLOURS, Tokens, colour_of, current
 from app.look.words import locale, mark, tr
 
 MARKS_HEIGHT = 14

@@ -16,9 +16,8 @@ from app.chats.titles import without_markup
 from app.look.figures import count
 from app.look.list import Index
 from app.look.plain_text import one_line
-from app.look.sequence_colours import colour_of
 from app.look.table import ROW_HEIGHT, Column, RowDelegate, RowModel, RowTable
-from app.look.tokens import current
+from app.look.tokens import colour_of, current
 from app.look.words import mark, tr
 from app.protocol.output import Usage
 from app.protocol.request import Role

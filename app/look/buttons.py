@@ -69,9 +69,13 @@ class IconButton(QToolButton):
         return focused is not None and parent is not None and parent.isAncestorOf(focused)
 
 
-def dialog_button(label: str, on_clicked: Callable[[], object], parent: QWidget) -> QPushButton:
+def dialog_button(
+    label: str, on_clicked: Callable[[], object], parent: QWidget, *, is_default: bool = False
+) -> QPushButton:
+    """The default one is clicked by Enter."""
     button = QPushButton(label, parent)
     button.setAutoDefault(False)
+    button.setDefault(is_default)
     button.clicked.connect(lambda _checked=False: on_clicked())
     return button
 

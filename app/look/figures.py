@@ -59,7 +59,7 @@ def data_size(size_bytes: float) -> str:
 
 
 def num_params(number: int) -> str:
-    """As in models' names: 8.2B, 620M."""
+    """The number in the form of models' names: 8.2B, 620M."""
     if number < 1e6:
         return tr("{number}K", number=decimal(number / 1e3, 0))
     if number >= 1e9:

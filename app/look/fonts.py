@@ -69,7 +69,7 @@ def code_font(zoom: int = 0) -> QFont:
 
 
 def line_height(font: QFont) -> int:
-    """Of a line in the user's language, whose letters may come from a taller font than this one."""
+    """In the user's language, whose letters may come from a taller font than this one."""
     metrics = QFontMetrics(font)
     return max(metrics.lineSpacing(), metrics.size(0, tr("Language")).height())
 
@@ -82,7 +82,7 @@ def tabular(font: QFont) -> QFont:
 
 
 def set_text_font(editor: QAbstractScrollArea, font: QFont) -> None:
-    """Of its placeholder, too, which Qt draws in the viewport's font: that stays as it was first shown."""
+    """Sets the viewport's font, too, in which Qt draws the placeholder: it would stay as first shown."""
     is_new = font != editor.font()
     editor.setFont(font)
     if is_new and editor.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):

@@ -1,15 +1,21 @@
 """Small painted parts that windows and inspector share. GUI thread."""
 
+from __future__ import annotations
+
 from functools import cache
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QIcon, QImage, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from app.look import marks
 from app.look.icons import paint_icon, unpainted
 from app.look.marks import Mark
 from app.look.tokens import Tokens, current
+
+if TYPE_CHECKING:
+    from app.media.reading import Pixels
 
 TAB_MARK = QSize(20, 16)
 TAB_SWATCH = QSize(10, 16)  # with the space behind it
@@ -111,3 +117,9 @@ def paint_tinted(widget: QWidget, colour: str, share: float) -> None:
     painter = QPainter(widget)
     painter.fillRect(widget.rect(), QColor(current().window))
     painter.fillRect(widget.rect(), tint)
+
+
+def image_of(pixels: Pixels) -> QImage:
+    """Its own copy: Qt keeps no reference to the bytes."""
+    stride = 3 * pixels.width
+    return QImage(pixels.rgb, pixels.width, pixels.height, stride, QImage.Format.Format_RGB888).copy()

@@ -61,6 +61,11 @@ class PlainLabel(QLabel):
         self.setWordWrap(wraps)
         self.setProperty("tone", tone)
 
+    def say(self, text: str) -> None:
+        """Takes room only while there is a text."""
+        self.setText(text)
+        self.setVisible(bool(text))
+
     def set_tone(self, tone: str) -> None:
         if self.property("tone") != tone:
             self.setProperty("tone", tone)
@@ -101,9 +106,16 @@ def search_field(placeholder: str, parent: QWidget, name: str = "") -> QLineEdit
     return field
 
 
-def heading(text: str, parent: QWidget, wraps: bool = False) -> PlainLabel:
+def heading(text: str, parent: QWidget, wraps: bool = False, points: int = 0) -> PlainLabel:
+    """`points`: how much larger than its surroundings."""
     label = PlainLabel(text, parent, wraps=wraps)
-    font = QFont(label.font())
-    font.setWeight(QFont.Weight.DemiBold)
-    label.setFont(font)
+    label.setFont(heading_font(label.font(), points))
     return label
+
+
+def heading_font(font: QFont, points: int = 0) -> QFont:
+    font = QFont(font)
+    if points:
+        font.setPointSizeF(font.pointSizeF() + points)
+    font.setWeight(QFont.Weight.DemiBold)
+    return font

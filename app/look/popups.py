@@ -1,4 +1,4 @@
-"""What lies over the window: a surface of its own, round corners and a soft shadow. GUI thread.
+"""What lies over the window: popups, with round corners and a soft shadow, and windows beside it. GUI thread.
 
 The shadow is painted in the window below, beneath the popup: that looks the same with a compositor, without
 one, and for popups that are no windows. Corners are cut off where nothing can be seen through.
@@ -10,8 +10,9 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBitmap, QColor, QGuiApplication, QPainter, QPaintEvent, QPixmap, QRegion
-from PySide6.QtWidgets import QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QMenu, QStyledItemDelegate, QWidget
 
+from app.look.icons import paint_icon
 from app.look.painted import paint_rounded
 from app.look.tokens import Tokens, current
 
@@ -149,7 +150,7 @@ def _thirds(length: int) -> tuple[tuple[int, int, int, int], ...]:
 
 @lru_cache(4)
 def _shadow(scale: float, tokens: Tokens) -> QPixmap:
-    """Of the smallest popup: boxes one within the other, each a little darker, as a blur would be."""
+    """The smallest popup's: boxes one within the other, each a little darker, as a blur would be."""
     size = QSize(2 * CORNER + 1, 2 * CORNER + 1)
     picture = QPixmap(size * scale)
     picture.setDevicePixelRatio(scale)
@@ -187,3 +188,30 @@ def _x11() -> _X11 | None:
         return _X11(ctypes.CDLL("libX11.so.6"))
     except OSError:
         return None
+
+
+class FlatCombo(QComboBox):
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "flat")
+        stand_out(self.view().window())
+        self.setItemDelegate(QStyledItemDelegate(self))  # the usual one hears nothing of the theme
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        box = QRectF(self.width() - 20, (self.height() - 12) / 2, 12, 12)
+        paint_icon(QPainter(self), "chevron-down", box, current().muted)
+
+
+def come_up(window: QWidget) -> None:
+    """In front, whether it was hidden, covered or never shown."""
+    window.show()
+    window.raise_()
+    window.activateWindow()
+
+
+FRAME = QSize(40, 80)  # what window managers and panels may need around one
+
+
+def resize_to_fit(window: QWidget, wanted: QSize) -> None:
+    window.resize(wanted.boundedTo(window.screen().availableSize() - FRAME))

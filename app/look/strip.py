@@ -1,6 +1,6 @@
-"""A line of words with buttons: a message of the window, of a chat, or of the composer. GUI thread."""
+"""Strips across the window: a line of words with buttons, and the bars above and below a page. GUI thread."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -194,3 +194,29 @@ class Strip(QWidget):
             y, width = self.height() - LINE, self.width()
             painter.fillRect(0, y, width, LINE, QColor(tokens.hairline))
             painter.fillRect(0, y, int(width * self._progress), LINE, QColor(tokens.accent))
+
+
+class Bar(QWidget):
+    """A bar above its content."""
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(current().window))
+        painter.fillRect(0, self.height() - 1, self.width(), 1, QColor(current().hairline))
+
+
+class Foot(QWidget):
+    """A bar below its content, which does not scroll with it."""
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(current().raised))
+        painter.fillRect(0, 0, self.width(), 1, QColor(current().hairline))
+
+
+def paint_lines_between(parts: Iterable[QWidget], ground: QWidget) -> None:
+    """Parts that stand below one another on it; the first that is shown has no line."""
+    painter = QPainter(ground)
+    painter.setPen(QColor(current().hairline))
+    for part in [part for part in parts if not part.isHidden()][1:]:
+        painter.drawLine(0, part.y(), ground.width(), part.y())

@@ -29,8 +29,7 @@ from PySide6.QtWidgets import (
 from app.look.fonts import small_font, tabular
 from app.look.list import Index
 from app.look.painted import SWATCH, paint_swatch
-from app.look.sequence_colours import colour_of
-from app.look.tokens import current
+from app.look.tokens import colour_of, current
 from app.look.words import tr
 
 ROW_HEIGHT = 24

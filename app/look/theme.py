@@ -11,12 +11,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
 
+from app.look.fonts import choose_column, choose_families
 from app.look.tokens import DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Tokens
 from app.system.paths import resources_dir
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QStyleHints
     from PySide6.QtWidgets import QApplication
+
+    from app.settings.appearance import AppearanceSettings
+    from app.settings.settings import Settings
 
 STYLE = "fusion"
 STYLE_PROPERTY = "skein.style"  # a property of the application: its current style
@@ -248,3 +252,10 @@ QHeaderView { background: @window; border: none; }
 QHeaderView::section { background: @window; color: @muted; border: none; border-bottom: 1px solid @hairline;
     padding: 4px 6px; }
 """
+
+
+def dress(app: QApplication, appearance: AppearanceSettings | Settings) -> None:
+    """Colours, font families and the width of the column: needed before the first widget is created."""
+    apply_theme(app, appearance.theme)
+    choose_families(app, appearance.reading_font, appearance.code_font)
+    choose_column(app, appearance.column)

@@ -1,4 +1,4 @@
-"""The colours everything is drawn with, once for light and once for dark.
+"""The colours everything is drawn with, once for light and once for dark, and those of the sequences.
 
 Knows no widget. The set in use is derived from the application's palette, so it is stored in one place only.
 GUI thread.
@@ -7,7 +7,7 @@ GUI thread.
 from functools import lru_cache
 from typing import NamedTuple
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication
 
 
 class Tokens(NamedTuple):
@@ -27,7 +27,7 @@ class Tokens(NamedTuple):
     danger: str
     warning: str
     ok: str
-    # Of code, which lies on what is raised; comments are muted.
+    # The colours of code, which lies on what is raised; comments are muted.
     keyword: str
     string: str
     number: str
@@ -137,3 +137,17 @@ def _set_of(_palette_key: int) -> Tokens:
     """Painting asks a hundred times."""
     surface = QGuiApplication.palette().window().color()
     return _BY_SURFACE.get(surface.rgb(), DARK if surface.lightness() < 128 else LIGHT)
+
+
+# Chosen by search: under normal sight and the three kinds of colour blindness any two are about as far apart
+# as the closest of the seven Okabe-Ito colours, and each stands out (2:1) on the light and on the dark page.
+# The last ones are close to the accent and to the colour of errors. A colour always comes with its `seq_id`
+# or tab title.
+SEQUENCE_COLOURS = (
+    "#006db6", "#ff8600", "#b69eff", "#9e3d86", "#ce9e79", "#5586ff",
+    "#aa6d79", "#db6118", "#7986b6", "#6db6c2", "#aa2418", "#006155",
+)  # fmt: skip
+
+
+def colour_of(seq_id: int) -> QColor:
+    return QColor(SEQUENCE_COLOURS[seq_id % len(SEQUENCE_COLOURS)])

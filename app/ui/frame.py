@@ -1,4 +1,4 @@
-"""The window at its first paint: the titles of the menus and the first view. GUI thread.
+"""The application, and its window at the first paint: the titles of the menus and the first view. GUI thread.
 
 `MainWindow` puts the parts into it. Nothing is imported here that the first paint does not need.
 """
@@ -6,20 +6,49 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtCore import QEvent, QSize, Signal
+from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtWidgets import QApplication, QMainWindow
 
-from app.look.words import tr
+from app.look.theme import STYLE, STYLE_PROPERTY
+from app.look.words import mark, tr
 from app.settings.appearance import USUAL_APPEARANCE, AppearanceSettings
-from app.ui.commands.menu_titles import TITLES
 from app.ui.tabs.first_view import USUAL_LAYOUT, FirstLayout, FirstView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from PySide6.QtGui import QCloseEvent
+
+
+class Application(QApplication):
+    """Takes files that the system asks it to open.
+
+    macOS sends an event where others start the program again; the first may come before a slot is connected.
+    """
+
+    asked_to_open = Signal()  # there are files to take
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        super().__init__([*arguments, "-style", STYLE])  # faster than by a call
+        self.setProperty(STYLE_PROPERTY, STYLE)
+        self._asked_files: list[Path] = []
+
+    def take_asked_files(self) -> list[Path]:
+        files, self._asked_files = self._asked_files, []
+        return files
+
+    def event(self, event: QEvent) -> bool:
+        if not isinstance(event, QFileOpenEvent):
+            return super().event(event)
+        if file := event.file():  # else it is a URL
+            self._asked_files.append(Path(file))
+            self.asked_to_open.emit()
+        return True
+
 
 WINDOW_SIZE = QSize(1280, 800)
 FRAME_SIZE = QSize(8, 40)  # what a window manager may add around it
@@ -57,3 +86,8 @@ class Frame(QMainWindow):
         event.ignore()
         self.was_closed = True
         self.quit_requested.emit()
+
+
+FILE, EDIT, VIEW, CHAT = mark("&File"), mark("&Edit"), mark("&View"), mark("&Chat")
+MODEL, TOOLS, HELP = mark("&Model"), mark("&Tools"), mark("&Help")
+TITLES = (FILE, EDIT, VIEW, CHAT, MODEL, TOOLS, HELP)

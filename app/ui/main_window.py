@@ -21,28 +21,29 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from app.inspector.docks import ROWS, InspectorDocks
 from app.look.icons import app_icon
+from app.look.words import tr
 from app.services import diagnostics
 from app.services.model_state import ModelWatch
 from app.services.services import Services
 from app.system.machine import num_physical_cores
 from app.ui.base.drop_overlay import DropOverlay
-from app.ui.base.dropped_model import drop_text, dropped_model
+from app.ui.base.dropped import drop_text, dropped_model
 from app.ui.base.help_commands import HelpCommands
+from app.ui.base.keyboard import Panes
 from app.ui.base.notices import Notices, UndoToast
-from app.ui.base.panes import Panes
 from app.ui.chats.navigation import Navigation, chat_titles
 from app.ui.commands.menus import Menus, Parts
-from app.ui.commands.palette import CommandPalette
-from app.ui.commands.palette_entry import PaletteEntry
+from app.ui.commands.palette import CommandPalette, PaletteEntry
 from app.ui.commands.palette_sources import (
+    SHELF,
+    TOOLS,
     command_entries,
     open_chat_entries,
     saved_chat_entries,
     setting_entries,
-    shelf_entries,
-    tool_entries,
+    switch_entries,
 )
-from app.ui.data.backups_menu import BackupsMenu
+from app.ui.data.backups import BackupsMenu
 from app.ui.data.chat_files import ChatFiles
 from app.ui.engine.api_menu import ApiMenu
 from app.ui.engine.build_notice import BuildNotice
@@ -50,16 +51,13 @@ from app.ui.engine.chat_models import ChatModels
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.engine.model_picker import ModelPicker
 from app.ui.engine.pausing import Pausing
-from app.ui.engine.self_test_menu import SelfTestMenu
+from app.ui.engine.self_test import SelfTestMenu
 from app.ui.engine.status_bar import StatusBar
 from app.ui.frame import Frame
-from app.ui.models.download_notices import DownloadNotices
-from app.ui.models.greetings import Greetings
-from app.ui.models.model_commands import ModelCommands
-from app.ui.settings.appearance import Appearance
+from app.ui.models.model_commands import DownloadNotices, Greetings, ModelCommands
+from app.ui.settings.appearance import Appearance, Languages
 from app.ui.settings.chat_options import ChatOptionsPanel
 from app.ui.settings.chat_tools import ToolsOfChat
-from app.ui.settings.languages import Languages
 from app.ui.settings.shortcuts import KeyHints, Shortcuts
 from app.ui.settings.tool_extras import ToolExtras
 from app.ui.shelves.chat_shelves import ChatShelves
@@ -164,27 +162,14 @@ class MainWindow(QObject):
         # 4. The commands.
         self.command_palette = CommandPalette(frame)
         self._fill_palette()
-        self.menus = Menus(frame, self._parts())
+        self.menus = Menus(frame, parts := self._parts())
         self.shortcuts = Shortcuts(frame.menuBar(), preferences, frame)
         self.shortcuts.apply()
         self.key_hints = KeyHints(self.shortcuts, frame)
 
         # 5. The connections.
         self.presenter = WindowPresenter(
-            frame,
-            workspace,
-            engine,
-            services.api,
-            preferences,
-            self.tabs,
-            self.inspector,
-            self.status,
-            self.menus,
-            self.notices,
-            self.undo,
-            self.models,
-            self.pausing,
-            self.answers,
+            frame, parts, self.menus, services.api, self.status, self.notices, self.answers
         )
         self._connect()
         frame.installEventFilter(self)
@@ -236,8 +221,11 @@ class MainWindow(QObject):
         library, palette = self._services.chat_library, self.command_palette
         palette.add_source(self._command_entries)
         palette.add_source(partial(open_chat_entries, self.tabs))
-        palette.add_source(partial(tool_entries, self.chat_tools.palette_entries))
-        palette.add_source(partial(shelf_entries, self.shelves.palette_entries))
+        for kind, text_of, switches in (
+            (TOOLS, lambda name: tr("Tools: {server}", server=name), self.chat_tools.palette_entries),
+            (SHELF, lambda name: tr("Shelf: {name}", name=name), self.shelves.palette_entries),
+        ):
+            palette.add_source(partial(switch_entries, kind, text_of, switches))
         palette.add_source(partial(setting_entries, self.show_setting))
         titles = partial(chat_titles, library)
         palette.add_source(partial(saved_chat_entries, titles, self.tabs, library.open))

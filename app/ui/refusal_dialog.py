@@ -1,10 +1,11 @@
-"""The dialog shown when Skein cannot start. GUI thread, before the event loop runs."""
+"""The dialogs for when Skein cannot start, before the event loop runs, or cannot save. GUI thread."""
 
 import os
 import sys
+from collections.abc import Callable
 
 from PySide6.QtCore import QEventLoop, Qt
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from app.look.icons import app_icon
 from app.look.language import apply_language
@@ -41,3 +42,20 @@ def show_refusal(reason: str, offer: str = "") -> bool:
     is_chosen = button is not None and box.clickedButton() is button
     box.deleteLater()
     return is_chosen
+
+
+def ask_to_end(why: str, end: Callable[[], object], window: QWidget) -> QMessageBox:
+    """Before changes are lost; `why` is the error of the failed save."""
+    box = QMessageBox(window)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setIcon(QMessageBox.Icon.Warning)
+    box.setWindowTitle("Skein")
+    box.setText(tr("Some changes could not be saved and will be lost if Skein quits now."))
+    box.setInformativeText(tr_said(why))
+    leave = box.addButton(tr("Quit anyway"), QMessageBox.ButtonRole.DestructiveRole)
+    stay = box.addButton(tr("Keep open"), QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(stay)
+    box.setEscapeButton(stay)
+    leave.clicked.connect(end)
+    box.open()  # never exec: a nested loop would stop every coroutine
+    return box

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QMainWindow
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
-from app.bridge.workspace import Workspace
-from app.inspector.docks import InspectorDocks
 from app.inspector.sequences import SequencesPanel
 from app.look.strip import Offer
 from app.look.words import tr, tr_said
@@ -21,20 +18,15 @@ from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
 from app.services.local_api import LocalApi
-from app.services.preferences import Preferences
 from app.ui.base.notices import (
     Notices,
-    UndoToast,
     closed_text,
     engine_error_text,
     load_error_text,
     recovering_text,
 )
-from app.ui.commands.menus import Menus
-from app.ui.engine.model_loading import ModelLoading
-from app.ui.engine.pausing import Pausing
+from app.ui.commands.menus import Menus, Parts
 from app.ui.engine.status_bar import StatusBar
-from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.transcript.answer_inspection import AnswerInspection
 
 if TYPE_CHECKING:
@@ -49,47 +41,33 @@ class WindowPresenter(QObject):
     def __init__(
         self,
         window: QMainWindow,
-        workspace: Workspace,
-        engine: ActiveEngine,
-        api: LocalApi,
-        preferences: Preferences,
-        tabs: ChatTabs,
-        inspector: InspectorDocks,
-        status: StatusBar,
+        parts: Parts,
         menus: Menus,
+        api: LocalApi,
+        status: StatusBar,
         notices: Notices,
-        undo: UndoToast,
-        models: ModelLoading,
-        pausing: Pausing,
         answers: AnswerInspection,
     ) -> None:
         super().__init__(window)
         self._window = window
-        self._workspace = workspace
-        self._engine = engine
+        self._workspace, self._engine, self._preferences = parts.workspace, parts.engine, parts.preferences
+        self._tabs, self._inspector, self._undo = parts.tabs, parts.inspector, parts.undo
+        self._models, self._pausing = parts.models, parts.pausing
         self._api = api
-        self._preferences = preferences
-        self._tabs = tabs
-        self._inspector = inspector
         self._status = status
         self._menus = menus
         self._notices = notices
-        self._undo = undo
-        self._models = models
-        self._pausing = pausing
         self._answers = answers
         self._report: StepReport | None = None
         self._not_saved = ""  # the last message of a failed save
         self._no_model = ""  # the message after a cancelled load
-        self._stay_loaded: list[
-            str
-        ] = []  # messages after failed ones, that say which model goes on answering
+        self._stay_loaded: list[str] = []  # messages after failed loads: which model goes on answering
         self._tab_titles: dict[str, str] = {}
         self._api_titles: dict[str, str] = {}
         self._shelf_titles: dict[str, str] = {}
         self._report_timer = QTimer(self, singleShot=True, interval=REPORT_PERIOD_MS)
         self._connect()
-        self._on_loaded(engine.model)
+        self._on_loaded(self._engine.model)
         self._on_num_busy_changed(0)
         self._show_models()
         self._show_current_state()

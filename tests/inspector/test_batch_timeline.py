@@ -19,9 +19,8 @@ from app.inspector.step_picture import (
     answer_colour,
     drafted_colour,
 )
-from app.look.sequence_colours import colour_of
 from app.look.theme import apply_theme
-from app.look.tokens import current
+from app.look.tokens import colour_of, current
 from app.protocol.commands import DescribeTokens
 from app.protocol.report import StepReport, TokenTexts
 from tests.fakes import model_info

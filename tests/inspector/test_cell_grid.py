@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.inspector.cell_grid import NO_CELL, CellGrid
-from app.look.sequence_colours import colour_of
-from app.look.tokens import current
+from app.look.tokens import colour_of, current
 from tests.inspector.cell_maps import cell_map
 
 HOLDERS = [(0,)] * 100 + [(0, 1)] * 50 + [(1,)] * 50 + [()] * 824

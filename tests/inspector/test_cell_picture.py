@@ -18,8 +18,7 @@ from app.inspector.cell_picture import (
     colour_table,
     owners_of,
 )
-from app.look.sequence_colours import colour_of
-from app.look.tokens import DARK, LIGHT
+from app.look.tokens import DARK, LIGHT, colour_of
 from tests.inspector.cell_maps import cell_map
 
 

@@ -2,11 +2,13 @@
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication, QFrame, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look import popups
-from app.look.popups import SPREAD, Menu, Popover, Shadow, stand_out
+from app.look.popups import SPREAD, FlatCombo, Menu, Popover, Shadow, resize_to_fit, stand_out
+from app.look.theme import apply_theme
 
 
 @pytest.fixture
@@ -121,3 +123,43 @@ def test_with_a_compositor_they_are_seen_through_until_it_is_gone(
     popover.resize(120, 90)
     assert not popover.mask().contains(QPoint(0, 0))
     popover.hide()
+
+
+@pytest.fixture(autouse=True)
+def usual_theme_after(qapp: QApplication):
+    yield
+    apply_theme(qapp, "light")
+
+
+def contrast(row: QImage) -> int:
+    """Between the darkest and the lightest pixel, of 255."""
+    values = [row.pixelColor(x, y).lightness() for x in range(row.width()) for y in range(row.height())]
+    return max(values) - min(values)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_chosen_row_is_as_legible_as_the_others(qapp: QApplication, qtbot: QtBot, theme: str) -> None:
+    apply_theme(qapp, theme)
+    combo = FlatCombo()
+    qtbot.addWidget(combo)
+    combo.addItems(["System", "Light", "Dark"])
+    combo.show()
+    combo.showPopup()
+    view = combo.view()
+    view.setCurrentIndex(combo.model().index(1, 0))
+    shown = view.viewport().grab().toImage()
+    rows = [shown.copy(view.visualRect(combo.model().index(row, 0)).adjusted(2, 2, -2, -2)) for row in (0, 1)]
+    assert contrast(rows[1]) > 0.8 * contrast(rows[0]) > 100
+    assert rows[0].pixelColor(rows[0].width() - 8, 5) != rows[1].pixelColor(rows[1].width() - 8, 5)
+    combo.hidePopup()
+
+
+def test_a_window_is_as_large_as_wanted_but_never_larger_than_the_screen(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    resize_to_fit(window, QSize(300, 200))
+    assert window.size() == QSize(300, 200)
+    screen = window.screen().availableSize()
+    resize_to_fit(window, QSize(300, 10_000))
+    assert window.width() == 300
+    assert 0 < screen.height() - window.height() <= 100

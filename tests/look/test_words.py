@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
+from app.look.plain_text import as_table
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.system.said import said, together
 
@@ -67,3 +68,10 @@ def test_what_the_engine_says_is_translated_with_all_that_is_in_it() -> None:
 def test_sentences_are_put_together_as_the_language_does_it() -> None:
     assert sentences("Eins.", "", "Zwei.") == "Eins.Zwei."
     assert sentences("", "Wrong") == "Wrong"  # it is translated already
+
+
+def test_a_table_for_a_tooltip_cannot_become_html() -> None:
+    table = as_table([("a", "1", "<b>x</b>")], ["<img src=file:///dev/zero>", ""])
+    assert "&lt;b&gt;x&lt;/b&gt;" in table
+    assert "&lt;img" in table
+    assert table.count("<p") == 1

@@ -389,6 +389,7 @@ class FakeWorkspace(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.media = FakeMediaFiles(self)
+        self.tools = ToolAccess()
         self._row: TabRow[FakeSession] = TabRow()
         self._closed: list[tuple[FakeSession, int]] = []
         self.num_notebooks = 0

@@ -39,8 +39,8 @@ from app.protocol.output import FinishReason
 from app.protocol.request import Overflow, Request, Role
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
-from app.ui.application import Application
-from app.ui.base.menu_commands import commands_of
+from app.ui.base.actions import commands_of
+from app.ui.frame import Application
 from app.ui.main_window import MainWindow
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.turn_actions import TurnAction, is_possible, offered

@@ -3,7 +3,7 @@ from pathlib import Path
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QFileOpenEvent
 
-from app.ui.application import Application
+from app.ui.frame import Application
 
 
 def test_a_file_that_the_system_wants_opened_waits_until_it_is_taken(qapp: Application) -> None:

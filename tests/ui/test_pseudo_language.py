@@ -37,7 +37,7 @@ from app.protocol.request import Role
 from app.services.chat_transfer import ImportPlan
 from app.settings.settings import Settings
 from app.system.said import said
-from app.ui.base.menu_commands import commands_of
+from app.ui.base.actions import commands_of
 from app.ui.base.setting_list import PAGES
 from app.ui.data.import_preview import ImportPreview
 from app.ui.frame import WINDOW_SIZE
@@ -247,7 +247,7 @@ def test_the_window_of_models_is_translated_and_has_room(qtbot: QtBot, pseudo_wi
     models = pseudo_window.model_commands.window
     for size in (models.size(), models.minimumSize()):
         models.resize(size)
-        models.come_up()
+        pseudo_window.model_commands.show_library()
         qtbot.waitUntil(lambda: models.library.details.name.text() == "1")
         assert untranslated(models) in ([], [model.quantisation])
         qtbot.waitUntil(lambda: cut_off(models) == [])

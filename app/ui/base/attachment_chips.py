@@ -17,9 +17,9 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 from app.bridge.token_counter import Counted, TokenCount
 from app.chats.attachment import Attachment
 from app.look.buttons import IconButton
-from app.look.flow_layout import FlowLayout
 from app.look.fonts import small_font, tabular
 from app.look.icons import paint_icon
+from app.look.layouts import FlowLayout
 from app.look.painted import paint_rounded
 from app.look.plain_text import as_tooltip, one_line
 from app.look.popups import Menu
@@ -38,7 +38,7 @@ _OPEN = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 class AttachmentChips(QScrollArea):
-    """As high as its rows, up to a height that is set; then it scrolls."""
+    """The chips in rows. It grows with them up to a height that is set, then it scrolls."""
 
     removed = Signal(int)
     moved = Signal(int, int)  # which of them, by how many places
@@ -83,7 +83,7 @@ class AttachmentChips(QScrollArea):
         thumbnails.loaded.connect(self._on_loaded)
 
     def set_max_height(self, height: int) -> None:
-        """Of it, as many whole rows are shown as there is room for, at least one."""
+        """Shows as many whole rows as this height has room for, at least one."""
         self._room = height
         self.fit()
 

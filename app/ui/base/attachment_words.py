@@ -70,14 +70,14 @@ def kind_label(attachment: Attachment) -> str:
 
 
 def size_label(media: Media) -> str:
-    """As a model is shown it. Empty while unknown."""
+    """The size in which a model is shown it. Empty while unknown."""
     if media.kind is MediaKind.SOUND:
         return seconds(media.duration_s) if media.duration_s else ""
     return f"{media.width} × {media.height}" if media.width and media.height else ""
 
 
 def media_label(attachment: Attachment) -> str:
-    """Of a picture or a sound, for its viewer: size and format."""
+    """Size and format of a picture or a sound, for its viewer."""
     size = size_label(attachment.media) if attachment.media else ""
     return " · ".join(part for part in (size, attachment.kind.upper()) if part)
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QRadioButton, QWidget
 
 from app.look.plain_text import PlainLabel
 from app.look.words import tr
-from app.ui.base.choices import Choice
+from app.ui.base.setting import Choice
 
 LABEL_WIDTH = 154  # so that the sentences of several lists are aligned
 

@@ -1,4 +1,4 @@
-"""Numbers of sources in answers, as links: [3]. Those of a chat with a shelf open the reader. GUI thread."""
+"""Numbers of sources in answers, as links: [3]. In a chat with a shelf they open the reader. GUI thread."""
 
 import re
 

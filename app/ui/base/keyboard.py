@@ -1,10 +1,11 @@
-"""The order in which Tab goes through a part of the window, and what Escape does there. GUI thread."""
+"""The order in which Tab and F6 go through the window, and what Escape does there. GUI thread."""
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 
 def focus_chain(part: QWidget) -> list[QWidget]:
@@ -30,3 +31,25 @@ def keeps_escape(event: QEvent) -> bool:
         event.accept()
         return True
     return False
+
+
+class Panes:
+    """What F6 goes through. `reading_order` gives all panes as they are now; invisible ones are skipped."""
+
+    def __init__(self, reading_order: Callable[[], Sequence[QWidget]]) -> None:
+        self._reading_order = reading_order
+
+    def cycle(self, step: int) -> None:
+        """Moves the focus by `step` panes, wrapping around."""
+        panes = [pane for pane in self._reading_order() if pane.isVisible()]
+        if not panes:
+            return
+        here = next((index for index, pane in enumerate(panes) if has_focus(pane)), -1 if step > 0 else 0)
+        pane = panes[(here + step) % len(panes)]
+        pane.window().activateWindow()  # a panel that is torn off
+        pane.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+def has_focus(pane: QWidget) -> bool:
+    focused = QApplication.focusWidget()
+    return focused is not None and (focused is pane or pane.isAncestorOf(focused))

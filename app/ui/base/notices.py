@@ -100,7 +100,7 @@ class Notices(QWidget):
         self._dismiss(_has_offer)
 
     def banners(self) -> list[Strip]:
-        """Those that are not in sight, too. The oldest comes first."""
+        """All banners, also those out of sight. The oldest comes first."""
         return list(self._banners)
 
     def _add(self, look: StripLook, text: str, offers: Sequence[Offer]) -> Strip:

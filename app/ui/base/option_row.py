@@ -85,13 +85,11 @@ class OptionRow(Row):
         """`is_own`: chosen, so that there is a way back."""
         self.control.show_value(value)
         self.reset.setVisible(is_own)
-        self.note.setText(note)
-        self.note.setVisible(bool(note))
+        self.note.say(note)
 
     def show_problem(self, text: str) -> None:
         """It stays until the next one, or an empty one."""
-        self.problem.setText(text)
-        self.problem.setVisible(bool(text))
+        self.problem.say(text)
 
     def _on_reset(self) -> None:
         self.widget.setFocus()  # the button goes
@@ -130,7 +128,7 @@ def _show_marked(label: QLabel, text: str, words: Sequence[str]) -> None:
 
 
 def marked(text: str, words: Sequence[str]) -> str:
-    """As HTML, with the places of the words on a ground of their own."""
+    """The text as HTML, with the places of the words on a ground of their own."""
     folded, places = fold(text), set[int]()
     for word in words:
         at = folded.find(word)

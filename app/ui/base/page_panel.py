@@ -31,7 +31,7 @@ class PagePanel(QFrame):
         application.focusChanged.connect(self._on_focus_changed)
 
     def open_above(self, widget: QWidget) -> None:
-        """As high as its page; where that is narrow, over what is beside it."""
+        """The panel is as high as its page; where that is narrow, it lies over what is beside it."""
         self.place_above(widget)
         self.show()
         self.raise_()

@@ -1,6 +1,8 @@
-"""Shows the pictures of a message, one at a time, as large as there is room. GUI thread."""
+"""Shows the pictures of a message, one at a time, plays its sounds, and saves both as files. GUI thread."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -13,24 +15,33 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QDialog, QFrame, QGraphicsPixmapItem, QGraphicsScene, QGraphicsView, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QGraphicsPixmapItem,
+    QGraphicsScene,
+    QGraphicsView,
+    QWidget,
+)
 from shiboken6 import isValid
 
+from app.bridge.media_files import MediaFiles
 from app.bridge.tasks import spawn
 from app.chats.attachment import Attachment
+from app.chats.exports.spoken import media_file_name
 from app.look.buttons import IconButton, dialog_button
+from app.look.file_dialog import SAVED, file_dialog
 from app.look.fonts import small_font, tabular
 from app.look.layouts import hbox, vbox
-from app.look.pixels import image_of
+from app.look.painted import image_of
 from app.look.plain_text import ElidedLabel, PlainLabel, one_line
+from app.look.popups import resize_to_fit
 from app.look.tokens import current
-from app.look.windows import resize_to_fit
 from app.look.words import tr, tr_said
 from app.media.reading import MediaRefusedError
 from app.protocol.media import Media, MediaKind
 from app.storage.errors import StorageError
 from app.ui.base.attachment_words import media_label
-from app.ui.base.media_saving import lost_text, save_media
 from app.ui.base.thumbnails import Thumbnails
 
 SIZE = QSize(1000, 720)
@@ -109,8 +120,7 @@ class PictureViewer(QDialog):
         if not isValid(self) or self._shown.media is not media:  # it was closed, or shows another one
             return
         if pixels is None:
-            self.trouble.setText(trouble or lost_text(self._shown))
-            self.trouble.show()
+            self.trouble.say(trouble or lost_text(self._shown))
             return
         self.image = image_of(pixels)
         self.canvas.show_picture(QPixmap.fromImage(self.image), self.image.size())
@@ -130,8 +140,7 @@ class PictureViewer(QDialog):
 
     def _tell(self, trouble: str) -> None:
         if isValid(self):
-            self.trouble.setText(trouble)
-            self.trouble.show()
+            self.trouble.say(trouble)
 
     def _show_zoom(self) -> None:
         self._zoom.setText(tr("{number}%", number=round(100 * self.canvas.scale_now)))
@@ -172,7 +181,7 @@ class PictureViewer(QDialog):
 
 
 def viewed(attachments: Sequence[Attachment]) -> list[Attachment]:
-    """Those that a viewer shows."""
+    """The attachments that a viewer shows."""
     return [one for one in attachments if one.media and one.media.kind is MediaKind.PICTURE]
 
 
@@ -248,3 +257,38 @@ class PictureCanvas(QGraphicsView):
 
     def _colour(self) -> None:
         self.setBackgroundBrush(QColor(current().surface))
+
+
+def play_sound(attachment: Attachment, files: MediaFiles, tell: Callable[[str], object]) -> None:
+    """Or stops it. `tell` hears what went wrong."""
+    assert attachment.media
+    files.player.toggle(attachment.media, lambda why: tell(tr_said(why)))
+
+
+def save_media(
+    attachment: Attachment, files: MediaFiles, parent: QWidget, tell: Callable[[str], object]
+) -> None:
+    """Asks where. `tell` hears what went wrong."""
+    dialog = file_dialog(parent, tr("Save as"), SAVED)
+    dialog.selectFile(media_file_name(attachment))
+    dialog.fileSelected.connect(lambda path: spawn(_save(attachment, files, Path(path), tell)))
+    dialog.open()
+
+
+async def _save(attachment: Attachment, files: MediaFiles, path: Path, tell: Callable[[str], object]) -> None:
+    assert attachment.media
+    try:
+        content = await files.file(attachment.media)
+        if content is None:
+            tell(lost_text(attachment))
+            return
+        await asyncio.to_thread(path.write_bytes, content)
+    except StorageError as error:
+        tell(tr_said(str(error)))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        tell(tr("{name} could not be saved: {reason}.", name=one_line(path.name), reason=reason))
+
+
+def lost_text(attachment: Attachment) -> str:
+    return tr("The file of “{name}” is lost or damaged.", name=one_line(attachment.name))

@@ -42,7 +42,7 @@ def column_width(available: int, zoom: int) -> int:
     if not (num_chars := column_chars()):
         return max(160, room)
     metrics = QFontMetrics(reading_font(zoom))
-    # By its Latin letters: the average character width of a font with Chinese is twice as large.
+    # Latin letters are measured: the average character of a font with Chinese is twice as wide.
     characters = metrics.horizontalAdvance(ascii_lowercase) * num_chars // len(ascii_lowercase)
     return max(160, min(room, max(MIN_COLUMN, characters)))
 
@@ -58,7 +58,7 @@ def composer_width(zoom: int) -> int:
 
 
 def composer_rect(page: QRect, text_height: int, zoom: int) -> QRect:
-    """Of its frame, at the foot of a chat's page."""
+    """The place of the composer's frame, at the foot of a chat's page."""
     room = page.width() - 2 * BESIDE_COMPOSER
     width = min(room, composer_width(zoom))
     height = COMPOSER_TOP + text_height + ABOVE_BUTTONS + BUTTONS_HEIGHT + COMPOSER_PADDING

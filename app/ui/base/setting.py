@@ -1,4 +1,4 @@
-"""What an option is: its texts, and the kind, bounds and default of its field. Values. GUI thread.
+"""What an option is: its texts and choices, and the kind, bounds and default of its field. Values.
 
 Also what else a page of the settings is made of; its texts are in setting_list.py.
 """
@@ -12,9 +12,67 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from app.look.words import mark, tr
+from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
+from app.protocol.request import Overflow
 from app.settings.settings import Settings
-from app.ui.base.choices import Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`sentence` explains its effect. Both are translated when they are shown."""
+
+    value: str
+    label: str
+    sentence: str
+
+
+THEMES = (
+    Choice("system", mark("System"), ""),
+    Choice("light", mark("Light"), ""),
+    Choice("dark", mark("Dark"), ""),
+)
+COLUMNS = (
+    Choice("normal", mark("Normal"), ""),
+    Choice("wide", mark("Wide"), ""),
+    Choice("full", mark("Full width"), ""),
+)
+MOTIONS = (
+    Choice("system", mark("System"), ""),
+    Choice("full", mark("Full"), ""),
+    Choice("reduced", mark("Reduced"), ""),
+)
+SPEEDS = (
+    Choice(Speed.RESPONSIVE, mark("Responsive"), mark("New prompts hardly slow down running answers.")),
+    Choice(
+        Speed.BALANCED,
+        mark("Balanced"),
+        mark("Prompts are processed faster, running answers slow down somewhat."),
+    ),
+    Choice(
+        Speed.THROUGHPUT, mark("Throughput"), mark("Prompts are processed fastest, running answers wait.")
+    ),
+)
+OVERFLOWS = (
+    Choice(Overflow.STOP, mark("Stop"), mark("The answer stops and says so.")),
+    Choice(
+        Overflow.ROLLING_WINDOW,
+        mark("Rolling window"),
+        mark("Drops the oldest turns, keeps the system prompt."),
+    ),
+    Choice(
+        Overflow.TRUNCATE_MIDDLE,
+        mark("Truncate the middle"),
+        mark("Keeps the beginning and the end, drops turns in between."),
+    ),
+)
+
+
+def overflow_label(overflow: Overflow) -> str:
+    """Short enough to stand beside the context meter."""
+    label = next(choice.label for choice in OVERFLOWS if choice.value == overflow)
+    return tr("Stop when full") if overflow is Overflow.STOP else tr(label)
 
 
 @dataclass(frozen=True, slots=True)

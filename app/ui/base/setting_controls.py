@@ -10,18 +10,18 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
     QDoubleSpinBox,
-    QFileDialog,
     QLineEdit,
     QPushButton,
     QSpinBox,
     QWidget,
 )
 
-from app.look.flat_combo import FlatCombo
+from app.look.file_dialog import choose_folder
 from app.look.fonts import tabular
 from app.look.icons import paint_icon
 from app.look.painted import paint_rounded
 from app.look.plain_text import as_tooltip, short_path
+from app.look.popups import FlatCombo
 from app.look.tokens import current
 from app.look.words import locale, tr
 from app.ui.base.choice_list import ChoiceList
@@ -45,7 +45,7 @@ class Control(Protocol):
 
 
 def control_for(setting: Setting, field: Field, parent: QWidget) -> QWidget:
-    """Also a Control."""
+    """The widget for this setting, which is also a Control."""
     control = _made(setting, field, parent)
     control.setAccessibleName(tr(setting.label))
     control.setAccessibleDescription(tr(setting.sentence))
@@ -310,7 +310,7 @@ class ShortText(QLineEdit):
             self.setCursorPosition(0)
 
     def _on_finished(self) -> None:
-        """Also when only the focus leaves it."""
+        """Enter was pressed, or the focus has left."""
         if (text := self.text().strip()) != self._shown:
             self.value_chosen.emit(text)
 
@@ -340,11 +340,7 @@ class FolderControl(QPushButton):
         self.setAccessibleDescription(path)
 
     def _ask(self) -> None:
-        dialog = QFileDialog(self.window(), self._title, str(self._folder))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda name: self.value_chosen.emit(Path(name)))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        choose_folder(self.window(), self._title, self.value_chosen.emit, self._folder)
 
 
 class _Calm(QObject):

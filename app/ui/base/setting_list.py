@@ -10,8 +10,18 @@ from typing import Any
 from app.look.words import mark
 from app.models.hub_address import DEFAULT_ENDPOINT
 from app.system import paths
-from app.ui.base.choices import COLUMNS, MOTIONS, OVERFLOWS, SPEEDS, THEMES
-from app.ui.base.setting import CommandRow, HubToken, Remark, Setting, SettingPage
+from app.ui.base.setting import (
+    COLUMNS,
+    MOTIONS,
+    OVERFLOWS,
+    SPEEDS,
+    THEMES,
+    CommandRow,
+    HubToken,
+    Remark,
+    Setting,
+    SettingPage,
+)
 from app.ui.base.setting_notes import (
     checkpoint_note,
     core_note,

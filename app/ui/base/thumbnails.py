@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPixmap
 
 from app.bridge.media_files import MediaFiles
 from app.look.icons import paint_icon
-from app.look.pixels import image_of
+from app.look.painted import image_of
 from app.look.tokens import current
 from app.protocol.media import Media, MediaKind
 

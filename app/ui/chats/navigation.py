@@ -24,17 +24,17 @@ from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.marks import Mark
 from app.look.plain_text import PlainLabel
-from app.look.windows import come_up, resize_to_fit
+from app.look.popups import come_up, resize_to_fit
 from app.look.words import tr, tr_n
 from app.services.chat_library import ChatLibrary, ChatSearch
 from app.storage.list_rows import TRASH_DAYS, ChatSummary
 from app.ui.base.actions import command
-from app.ui.base.chat_title import shown_title
 from app.ui.base.notices import Notices, UndoToast
 from app.ui.base.proportions import LIST_WIDTH, has_list
+from app.ui.base.titles import shown_title
 from app.ui.chats.search_popup import Known, SearchPopup
 from app.ui.chats.sidebar import Sidebar
-from app.ui.chats.sidebar_rows import RowKind
+from app.ui.chats.sidebar_model import RowKind
 from app.ui.tabs.chat_tabs import ChatTabs
 
 
@@ -82,7 +82,7 @@ class Navigation(QObject):
 
     @property
     def width(self) -> int:
-        """Of the list, also while it is hidden."""
+        """The width of the list, also while it is hidden."""
         return self.sidebar.width() if self.sidebar.isVisible() else self._width
 
     def restore(self, width: int, choice: bool | None, closed_folders: Iterable[str]) -> None:

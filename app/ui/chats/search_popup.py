@@ -4,26 +4,42 @@ A field and a list over the top of the window. Shows given results, emits what w
 thread.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QHideEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPoint,
+    QRect,
+    QRectF,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QFont, QFontMetrics, QHideEvent, QKeyEvent, QPainter
+from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QStyleOptionViewItem, QWidget
 from shiboken6 import isValid
 
+from app.look import marks
+from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.layouts import vbox
+from app.look.list import AT_RIGHT, ROW, Index, ListDelegate, draw_text, in_weight, paint_row_ground
 from app.look.marks import Mark
+from app.look.painted import paint_mark
 from app.look.plain_text import PlainLabel, search_field
 from app.look.popups import stand_out
+from app.look.tokens import Tokens, current
 from app.look.words import tr
 from app.storage.list_rows import ChatSummary
 from app.storage.search import SearchHit
 from app.ui.base.keyboard import keeps_escape
-from app.ui.chats.search_delegate import HEADING_HEIGHT, HEIGHT, SearchDelegate
-from app.ui.chats.search_model import SearchModel
-from app.ui.chats.search_rows import FoundMessages
+from app.ui.chats.search_rows import FoundMessages, Heading, day_text, hit_rows, title_rows
 
 WIDTH, MAX_ROWS = 640, 9
 _TOP = 56  # below the window's top edge
@@ -220,3 +236,132 @@ class SearchPopup(QFrame):
         """A click elsewhere closes it; another window in front does not."""
         if self.window().isActiveWindow():
             self.hide()
+
+
+HEIGHT, HEADING_HEIGHT = 46, 26
+_INSET = 10
+_MARK = 14
+
+
+class SearchDelegate(ListDelegate):
+    def height_of(self, row: FoundMessages | Heading) -> int:
+        return HEADING_HEIGHT if isinstance(row, Heading) else HEIGHT
+
+    def paint_row(
+        self, painter: QPainter, option: QStyleOptionViewItem, _index: Index, row: FoundMessages | Heading
+    ) -> None:
+        if isinstance(row, Heading):
+            rect = option.rect.adjusted(_INSET, 4, 0, 0)
+            draw_text(painter, rect, row.text, current().muted, small_font())
+        elif isinstance(row, FoundMessages):
+            paint_row_ground(painter, option.rect, option.state, is_framed=True)
+            self._paint_found(painter, option.rect.adjusted(_INSET, 3, -_INSET, -3), row, current())
+
+    def _paint_found(self, painter: QPainter, rect: QRect, found: FoundMessages, tokens: Tokens) -> None:
+        font, small = QFont(painter.font()), small_font()
+        top = rect.adjusted(0, 0, 0, -rect.height() // 2) if found.pieces else rect
+        date = day_text(found.at, time.time())
+        right = draw_text(painter, top, date, tokens.muted, small, alignment=AT_RIGHT) + 12
+        if found.mark is not None and found.mark is not marks.IDLE:
+            place = QRectF(top.right() - right - _MARK, top.center().y() - _MARK / 2, _MARK, _MARK)
+            paint_mark(painter, place, found.mark, tokens)
+            right += _MARK + 6
+        font.setWeight(QFont.Weight.Medium if found.mark is not None else QFont.Weight.Normal)
+        _draw_pieces(painter, top.adjusted(0, 0, -right, 0), found.title, font, tokens.text, tokens.accent)
+        if found.pieces:
+            below = rect.adjusted(0, rect.height() // 2, 0, 0)
+            _draw_pieces(painter, below, _window(found.pieces), small, tokens.muted, tokens.text)
+
+
+def _window(pieces: tuple[tuple[str, bool], ...]) -> tuple[tuple[str, bool], ...]:
+    """Cuts the text before the first match, so that the match is visible."""
+    first, is_marked = pieces[0]
+    if is_marked or len(first) <= 36:
+        return pieces
+    return ((f"…{first[-34:].lstrip('…')}", False), *pieces[1:])
+
+
+def _draw_pieces(
+    painter: QPainter,
+    rect: QRect,
+    pieces: tuple[tuple[str, bool], ...],
+    font: QFont,
+    colour: str,
+    marked_colour: str,
+) -> None:
+    bold, left = in_weight(font, QFont.Weight.DemiBold), rect.left()
+    for text, is_marked in pieces:
+        room = rect.right() - left
+        if room <= 8:
+            return
+        place, own = QRect(left, rect.top(), room, rect.height()), bold if is_marked else font
+        draw_text(painter, place, text, marked_colour if is_marked else colour, own)
+        left += QFontMetrics(own).horizontalAdvance(text)
+
+
+class SearchModel(QAbstractListModel):
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._titles: list[Heading | FoundMessages] = []
+        self._hits: list[Heading | FoundMessages] = []
+        self._marks: Mapping[str, Mark] = {}
+
+    @property
+    def rows(self) -> Sequence[Heading | FoundMessages]:
+        return [*self._titles, *self._hits]
+
+    def set_titles(self, words: str, chats: Sequence[ChatSummary], marks: Mapping[str, Mark]) -> None:
+        """Drops messages found for former words."""
+        self.beginResetModel()
+        self._marks = marks
+        self._titles, self._hits = title_rows(words, chats, marks), []
+        self.endResetModel()
+
+    def set_hits(self, hits: Sequence[SearchHit]) -> None:
+        """Adds messages below the titles, which keep their selection."""
+        rows = hit_rows(hits, self._marks)
+        if not self._titles or self._hits:
+            self.beginResetModel()
+            self._hits = rows
+            self.endResetModel()
+        elif rows:
+            first = len(self._titles)
+            self.beginInsertRows(QModelIndex(), first, first + len(rows) - 1)
+            self._hits = rows
+            self.endInsertRows()
+
+    def found_at(self, index: Index) -> FoundMessages | None:
+        row = self._row(index)
+        return row if isinstance(row, FoundMessages) else None
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._titles) + len(self._hits)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row = self._row(index)
+        if row is None:
+            return None
+        if role == ROW:
+            return row
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.text if isinstance(row, Heading) else row.plain_title
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return row.text if isinstance(row, Heading) else _spoken(row)
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        usual = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
+        return usual | Qt.ItemFlag.ItemIsSelectable if self.found_at(index) else usual
+
+    def _row(self, index: Index) -> Heading | FoundMessages | None:
+        place, num_titles = index.row(), len(self._titles)
+        if not index.isValid() or place >= num_titles + len(self._hits):
+            return None
+        return self._titles[place] if place < num_titles else self._hits[place - num_titles]
+
+
+def _spoken(found: FoundMessages) -> str:
+    parts = [found.plain_title, found.excerpt]
+    if found.mark is not None:
+        parts.append(tr("open") if found.mark is marks.IDLE else found.mark.word)
+    return ", ".join(part for part in parts if part)

@@ -10,7 +10,7 @@ from app.look.plain_text import one_line
 from app.look.words import locale, tr
 from app.storage.list_rows import ChatSummary
 from app.storage.search import FOUND_END, FOUND_START, SearchHit
-from app.ui.base.chat_title import shown_title
+from app.ui.base.titles import shown_title
 
 MAX_TITLES = 5  # above the messages
 MAX_NEWEST = 8

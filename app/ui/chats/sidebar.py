@@ -33,8 +33,7 @@ from app.storage.list_rows import ChatSummary
 from app.ui.base.keyboard import keeps_escape
 from app.ui.base.proportions import MIN_LIST_WIDTH
 from app.ui.chats.sidebar_delegate import SidebarDelegate
-from app.ui.chats.sidebar_model import SidebarModel
-from app.ui.chats.sidebar_rows import RowKind, SidebarRow, local_today
+from app.ui.chats.sidebar_model import RowKind, SidebarModel, SidebarRow, local_today
 
 _LOOK_AT_CLOCK_MS = 60_000
 

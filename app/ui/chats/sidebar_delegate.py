@@ -14,9 +14,8 @@ from app.look.list import AT_RIGHT, Index, ListDelegate, draw_text
 from app.look.painted import paint_mark
 from app.look.tokens import Tokens, current
 from app.look.words import tr
-from app.ui.base.title_edit import MAX_GIVEN_CHARS, STILL_EDITED
-from app.ui.chats.sidebar_model import MARK, SidebarModel
-from app.ui.chats.sidebar_rows import RowKind, SidebarRow
+from app.ui.base.titles import MAX_GIVEN_CHARS, STILL_EDITED
+from app.ui.chats.sidebar_model import MARK, RowKind, SidebarModel, SidebarRow
 
 _SIDE = 14  # of marks and icons
 _INSET = 8

@@ -19,24 +19,23 @@ from app.inspector.sequences import SequencesPanel
 from app.look.words import tr
 from app.protocol.commands import AbortAll
 from app.services.preferences import Preferences
+from app.ui import frame
 from app.ui.base.actions import add_menu, command, radio_menu, submenu, tick
-from app.ui.base.choices import SPEEDS, THEMES
 from app.ui.base.command_list import Key, Shortcut
 from app.ui.base.help_commands import HelpCommands
+from app.ui.base.keyboard import Panes
 from app.ui.base.notices import UndoToast
-from app.ui.base.panes import Panes
+from app.ui.base.setting import SPEEDS, THEMES
 from app.ui.chats.navigation import Navigation
-from app.ui.commands import menu_titles
-from app.ui.data.backups_menu import BackupsMenu
+from app.ui.data.backups import BackupsMenu
 from app.ui.data.chat_files import ChatFiles
 from app.ui.engine.api_menu import ApiMenu
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.engine.model_picker import ModelPicker
 from app.ui.engine.pausing import Pausing
-from app.ui.engine.self_test_menu import SelfTestMenu
+from app.ui.engine.self_test import SelfTestMenu
 from app.ui.models.model_commands import ModelCommands
-from app.ui.settings.appearance import Appearance
-from app.ui.settings.languages import Languages
+from app.ui.settings.appearance import Appearance, Languages
 from app.ui.shelves.chat_shelves import ChatShelves
 from app.ui.tabs.chat_commands import ChatCommands
 from app.ui.tabs.chat_tabs import ChatTabs
@@ -121,7 +120,7 @@ class Menus(QObject):
         quit_skein = new("app.quit", parts.quit)
         quit_skein.setMenuRole(QAction.MenuRole.QuitRole)
         self._add(
-            tr(menu_titles.FILE),
+            tr(frame.FILE),
             new("chat.new", parts.workspace.new_chat),
             new("chat.new-notebook", parts.workspace.new_notebook),
             new("chat.new-folder", parts.navigation.new_folder),
@@ -147,10 +146,10 @@ class Menus(QObject):
         settings.setMenuRole(QAction.MenuRole.PreferencesRole)
         slots = [new(name, partial(self._edit, slot)) if name else None for name, slot in _EDITING]
         found = (self.find, *self.find_again)
-        self._add(tr(menu_titles.EDIT), *slots, None, *found, None, settings)
+        self._add(tr(frame.EDIT), *slots, None, *found, None, settings)
 
     def _edit(self, slot: str) -> None:
-        """Of the widget with the focus; what it cannot undo may be what was deleted or closed last."""
+        """Calls a slot of the widget with the focus. Undo may also bring back what was deleted or closed."""
         selection = self._parts.chats.selection if slot in ("copy", "selectAll") else None
         if selection is not None:
             selection.copy() if slot == "copy" else selection.select_all()
@@ -176,7 +175,7 @@ class Menus(QObject):
             new("view.zoom-reset", partial(parts.appearance.set_zoom, 0)),
         )
         self._add(
-            tr(menu_titles.VIEW),
+            tr(frame.VIEW),
             parts.navigation.show_sidebar,
             new("view.filter-chats", parts.navigation.focus_filter),
             new("chat.search", parts.navigation.open_search),
@@ -224,7 +223,7 @@ class Menus(QObject):
         )
         self.screenshot = new("chat.screenshot", parts.chats.take_screenshot)
         self._add(
-            tr(menu_titles.CHAT),
+            tr(frame.CHAT),
             self.stop,
             self.copy_answer,
             self.tokens,
@@ -283,7 +282,7 @@ class Menus(QObject):
         for action in (steps.resume, steps.step):
             action.setProperty("needs", tr("Pause all chats first."))
         self.model = self._add(
-            tr(menu_titles.MODEL),
+            tr(frame.MODEL),
             parts.picker.switch,
             self.open_model,
             parts.model_commands.show,
@@ -307,7 +306,7 @@ class Menus(QObject):
     def _make_tools_menu(self) -> None:
         parts = self._parts
         self.tools = self._add(
-            tr(menu_titles.TOOLS),
+            tr(frame.TOOLS),
             self._new("tools.settings", partial(parts.show_settings, "tools")),
             parts.shelves.show,
             None,
@@ -322,7 +321,7 @@ class Menus(QObject):
         about = new("app.about", parts.help.show_about)
         about.setMenuRole(QAction.MenuRole.AboutRole)
         self._add(
-            tr(menu_titles.HELP),
+            tr(frame.HELP),
             new("help.guide", parts.help.show_guide),
             new("help.shortcuts", partial(parts.show_settings, "shortcuts")),
             None,
@@ -342,7 +341,7 @@ class Menus(QObject):
 
 
 def _call(slot: str) -> bool:
-    """Of the widget with the focus, if it supports that: texts, tables. Whether it does."""
+    """Calls a slot of the widget with the focus. Returns whether it has one: texts and tables do."""
     widget = QApplication.focusWidget()
     if widget is None or widget.metaObject().indexOfMethod(f"{slot}()") < 0:
         return False

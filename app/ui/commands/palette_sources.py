@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QMenuBar
 
 from app.look.plain_text import one_line
 from app.look.words import tr
-from app.ui.base.menu_commands import MenuCommand, commands_of
-from app.ui.commands.palette_entry import PaletteEntry
+from app.ui.base.actions import MenuCommand, commands_of
+from app.ui.commands.palette import PaletteEntry
 from app.ui.tabs.chat_tabs import ChatTabs
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 COMMAND, CHAT, SAVED, SETTING, TOOLS, SHELF = "command", "chat", "saved", "setting", "tools", "shelf"
 MAX_SAVED = 2_000  # so many can be searched between two keystrokes
 
+# A name that is the same in every run, a title, whether it is on, and what switches that.
+Switch = tuple[str, str, bool, Callable[[], object]]
 SavedChats = Callable[[], Iterable[tuple[str, str]]]  # chat_id and title of each, the newest first
 
 
@@ -73,37 +75,20 @@ def saved_chat_entries(
     ]
 
 
-def tool_entries(
-    servers: Callable[[], Iterable[tuple[str, str, bool, Callable[[], object]]]],
+def switch_entries(
+    kind: str, text_of: Callable[[str], str], switches: Callable[[], Iterable[Switch]]
 ) -> list[PaletteEntry]:
-    """Of each server: its name, its title, whether its tools are on in this chat, what switches that."""
+    """What can be on or off in the current chat: tools, shelves."""
     return [
         PaletteEntry(
-            name=f"{TOOLS} {server}",
-            text=tr("Tools: {server}", server=one_line(title)),
+            name=f"{kind} {name}",
+            text=text_of(one_line(title)),
             run=switch,
             detail=tr("On or off in this chat"),
             is_on=is_on,
             only_when_asked=True,
         )
-        for server, title, is_on, switch in servers()
-    ]
-
-
-def shelf_entries(
-    shelves: Callable[[], Iterable[tuple[str, str, bool, Callable[[], object]]]],
-) -> list[PaletteEntry]:
-    """Of each shelf: its id, its name, whether this chat has it, what switches that."""
-    return [
-        PaletteEntry(
-            name=f"{SHELF} {shelf_id}",
-            text=tr("Shelf: {name}", name=one_line(name)),
-            run=switch,
-            detail=tr("On or off in this chat"),
-            is_on=is_on,
-            only_when_asked=True,
-        )
-        for shelf_id, name, is_on, switch in shelves()
+        for name, title, is_on, switch in switches()
     ]
 
 

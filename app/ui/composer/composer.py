@@ -22,17 +22,15 @@ from app.protocol.request import Overflow, Role
 from app.ui.base.attachment_chips import AttachmentChip, AttachmentChips
 from app.ui.base.attachment_preview import AttachmentPreview
 from app.ui.base.attachment_words import PASTED, title
-from app.ui.base.choices import overflow_label
 from app.ui.base.notices import UNDO_FOR_MS
 from app.ui.base.proportions import ABOVE_BUTTONS, COMPOSER_TOP, TEXT_INSET
 from app.ui.base.proportions import COMPOSER_PADDING as PADDING
-from app.ui.composer.choice_button import ShelfButton, ToolsButton
+from app.ui.base.setting import overflow_label
+from app.ui.composer.buttons import SendButton, SendMenuButton, ShelfButton, StopButton, ToolsButton
 from app.ui.composer.completion import Completion
 from app.ui.composer.context_meter import ContextMeter
-from app.ui.composer.frame import paint_frame
-from app.ui.composer.message_editor import MAX_CHARS, MessageEditor
+from app.ui.composer.message_editor import MAX_CHARS, MessageEditor, paint_frame
 from app.ui.composer.recording_bar import RecordingBar
-from app.ui.composer.send_buttons import SendButton, SendMenuButton, StopButton
 
 SIDE = 28
 NOTICE = StripLook((6, 0, 0, 0), tone="muted", wraps=True, is_small=True, can_be_dismissed=True)
@@ -108,7 +106,7 @@ class Composer(QWidget):
         self._show_state()
 
     def set_enter_sends(self, enter_sends: bool) -> None:
-        """Else Ctrl+Enter does."""
+        """Whether Enter sends, or Ctrl+Enter."""
         if enter_sends != self.editor.enter_sends:
             self.editor.enter_sends = enter_sends
             self._show_state()
@@ -150,8 +148,7 @@ class Composer(QWidget):
 
     def show_forecast(self, text: str) -> None:
         """What will happen to the chat if the draft is sent."""
-        self.forecast.setText(text)
-        self.forecast.setVisible(bool(text))
+        self.forecast.say(text)
 
     def show_senses(self, trouble: str) -> None:
         """That the model takes no picture or sound of the draft, and why."""

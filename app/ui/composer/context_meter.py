@@ -1,14 +1,110 @@
 """The share of the context used by this chat and its draft, as a bar and numbers. GUI thread."""
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.chats.chat import Turn
+from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.plain_text import as_table
 from app.look.tokens import current
-from app.look.words import tr
-from app.ui.composer.context_words import ContextFigures, figures_text, rows
+from app.look.words import mark, tr
+from app.protocol.report import SlotSnapshot
+from app.protocol.request import Overflow
+
+_FORECASTS = {
+    Overflow.STOP: mark(
+        "Too long for this chat: about {total} tokens, and {limit} fit. In the chat settings, "
+        "choose what to leave out, or start a new chat."
+    ),
+    Overflow.ROLLING_WINDOW: mark("The oldest turns will be left out to make room for this message."),
+    Overflow.TRUNCATE_MIDDLE: mark("Turns in the middle will be left out to make room for this message."),
+}
+_MIDDLE_ALONE = mark("The middle of this message will be left out: about {draft} tokens, and {limit} fit.")
+_TOO_LONG_ALONE = mark(
+    "This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose "
+    "“Truncate the middle” in the chat settings."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFigures:
+    """Tokens. `cached` is the part of `used` that the next answer does not compute again."""
+
+    used: int = 0
+    cached: int = 0
+    draft: int = 0
+    limit: int = 0  # 0: no model
+    tools: int = 0  # of each prompt: what describes the tools that are on
+    are_tools_listed: bool = False  # by name: their descriptions need too much
+
+    @property
+    def total(self) -> int:
+        return self.used + self.draft
+
+
+def num_used(turns: list[Turn], slot: SlotSnapshot | None) -> int:
+    """While computing, what its slot will hold, else the total of its last answer."""
+    usage = next((turn.usage for turn in reversed(turns) if turn.usage.num_prompt_tokens), None)
+    if slot is not None and slot.pos_max >= 0 and (slot.is_running or not turns):
+        return num_held(slot) + slot.num_pending_tokens
+    return usage.num_prompt_tokens + usage.num_generated_tokens if usage else 0
+
+
+def num_held(slot: SlotSnapshot | None) -> int:
+    """Its tokens. A picture may take fewer positions than cells, a sliding window fewer cells."""
+    return max(slot.pos_max + 1, slot.num_cells) if slot else 0
+
+
+def never_computed(turns: list[Turn]) -> str:
+    """The text of the last turns that were never part of a prompt: inserted, edited or imported ones."""
+    texts: list[str] = []
+    for turn in reversed(turns):
+        if turn.usage.num_prompt_tokens:
+            break
+        texts.append(turn.message_text)
+    return "\n\n".join(reversed(texts))
+
+
+def figures_text(figures: ContextFigures) -> str:
+    if not figures.limit:
+        return ""
+    used, draft, limit = count(figures.used), count(figures.draft), count(figures.limit)
+    if figures.draft:
+        return tr("{used} + {draft} / {limit}", used=used, draft=draft, limit=limit)
+    return tr("{used} / {limit}", used=used, limit=limit)
+
+
+def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
+    """Each figure: its name, its number, and what it means."""
+    does = tr("tokens of each prompt describe tools")
+    if figures.are_tools_listed:
+        does = tr(
+            "tokens of each prompt list the tools by name: their descriptions need too much of the context"
+        )
+    tools = ((tr("Tools"), count(figures.tools), does),)
+    return (
+        (tr("Used"), count(figures.used), tr("tokens in this chat")),
+        (tr("cached"), count(figures.cached), tr("of them are cached")),
+        (tr("Draft"), count(figures.draft), tr("tokens this message and its files will add")),
+        *(tools if figures.tools else ()),
+        (tr("Limit"), count(figures.limit), tr("tokens this chat can have")),
+    )
+
+
+def forecast(figures: ContextFigures, overflow: Overflow) -> str:
+    """The effect of sending the draft; empty if it fits."""
+    if not figures.limit or not figures.draft or figures.total < figures.limit:
+        return ""
+    text = _FORECASTS[overflow]
+    if figures.draft >= figures.limit:
+        text = _MIDDLE_ALONE if overflow is Overflow.TRUNCATE_MIDDLE else _TOO_LONG_ALONE
+    total, draft, limit = count(figures.total), count(figures.draft), count(figures.limit)
+    return tr(text, total=total, draft=draft, limit=limit)
+
 
 BAR_WIDTH, MIN_BAR_WIDTH, BAR_HEIGHT = 72, 24, 6
 GAP = 10
@@ -43,7 +139,7 @@ class ContextMeter(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as the fullest meter, so that it never changes."""
+        """The width of the fullest meter, so that it never changes."""
         limit = self.figures.limit
         if not limit:
             return QSize(0, 0)

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.attachments.refusal import Reason
 from app.bridge.chat_session import ChatSession
@@ -17,18 +16,18 @@ from app.bridge.recorder import Recorder
 from app.bridge.tasks import spawn
 from app.bridge.token_counter import Counted
 from app.chats.attachment import Attachment, with_attachments
+from app.look.file_dialog import choose_files
 from app.look.strip import Offer
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.protocol.media import MediaKind
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Role
 from app.ui.base.attachment_words import PICTURE_PASTED, TOO_MANY, refusal_text
-from app.ui.base.media_saving import play_sound, save_media
-from app.ui.base.picture_viewer import PictureViewer, viewed
+from app.ui.base.picture_viewer import PictureViewer, play_sound, save_media, viewed
 from app.ui.base.screenshot import Screenshot
 from app.ui.base.thumbnails import Thumbnails
 from app.ui.composer.composer import Composer
-from app.ui.composer.context_words import ContextFigures, forecast, never_computed, num_held, num_used
+from app.ui.composer.context_meter import ContextFigures, forecast, never_computed, num_held, num_used
 
 COUNT_AFTER_MS = 250  # of quiet
 MAX_FILES = 20
@@ -105,11 +104,11 @@ class MessageDraft(QObject):
 
     @Slot(object)
     def attach_picture(self, content: bytes) -> None:
-        """One that is no file."""
+        """Attaches a picture that is no file."""
         self.attach_bytes(content, tr(PICTURE_PASTED))
 
     def attach_bytes(self, content: bytes, name: str) -> None:
-        """Of a picture or a sound."""
+        """Attaches the content of a picture or a sound."""
         if self._has_room_for(1):
             self._session.files.read_bytes(content, name)
 
@@ -140,11 +139,7 @@ class MessageDraft(QObject):
 
     @Slot()
     def choose_files(self) -> None:
-        dialog = QFileDialog(self._composer, tr("Attach files"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(lambda names: self.attach([Path(name) for name in names]))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        choose_files(self._composer, tr("Attach files"), self.attach)
 
     def _figures(self) -> ContextFigures:
         session = self._session

@@ -1,17 +1,17 @@
-"""The editor for a message: plain text, limited so that Qt stays fast. GUI thread."""
+"""The editor for a message, limited so that Qt stays fast, and the frame around it. GUI thread."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette
+from PySide6.QtCore import QEvent, QRect, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
 from app.look.fonts import reading_font
+from app.look.tokens import current
 from app.look.words import tr
-from app.ui.base.dropped_model import dropped_files, dropped_model
-from app.ui.base.given_picture import has_picture, picture_bytes
+from app.ui.base.dropped import dropped_files, dropped_model, has_picture, picture_bytes
 
 if TYPE_CHECKING:  # not needed for the first paint
     from PySide6.QtCore import QMimeData
@@ -25,7 +25,7 @@ _MODIFIERS = Qt.KeyboardModifier
 
 
 class MessageEditor(QPlainTextEdit):
-    """As high as its lines, up to a height that is set. Without a preedit, Enter or Ctrl+Enter submits."""
+    """It grows with its lines up to a height that is set. Without a preedit, Enter or Ctrl+Enter submits."""
 
     submitted = Signal()
     focus_changed = Signal()
@@ -158,3 +158,15 @@ class MessageEditor(QPlainTextEdit):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.focus_changed.emit()
+
+
+RADIUS = 12
+
+
+def paint_frame(painter: QPainter, rect: QRect, is_lit: bool) -> None:
+    """Highlighted while it has the focus, or something is dragged over it."""
+    tokens = current()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(tokens.accent if is_lit else tokens.hairline), 1.5 if is_lit else 1))
+    painter.setBrush(QColor(tokens.window))
+    painter.drawRoundedRect(rect.toRectF().adjusted(1, 1, -1, -1), RADIUS, RADIUS)

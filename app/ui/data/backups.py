@@ -1,22 +1,64 @@
-"""The dialog of backups: lists, creates and restores them.
+"""Backups in the window: the command, and the dialog that lists, creates and restores them. GUI thread."""
 
-Shows values and emits requests; knows no files. Not modal. GUI thread.
-"""
+from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QDateTime, QLocale, QSize, Signal, Slot
+from PySide6.QtCore import QDateTime, QLocale, QObject, QSize, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.figures import mebibytes
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
+from app.look.popups import come_up, resize_to_fit
 from app.look.table import LEFT, RIGHT, cell, dress_table
-from app.look.windows import resize_to_fit
-from app.look.words import locale, mark, tr
+from app.look.words import locale, mark, tr, tr_said
+from app.services.chat_backups import ChatBackups
 from app.storage.backups import Backup, BackupReason
+from app.ui.base.actions import command
+from app.ui.base.help_commands import open_folder
+from app.ui.base.notices import Notices
+
+
+class BackupsMenu(QObject):
+    def __init__(self, backups: ChatBackups, notices: Notices, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._backups = backups
+        self._notices = notices
+        self._parent = parent
+        self._dialog: BackupsDialog | None = None
+        self.open = command(parent, "tools.backups", self.show_dialog)
+        backups.made.connect(self._on_made)
+        backups.failed.connect(self._on_failed)
+
+    @property
+    def dialog(self) -> BackupsDialog:
+        """Created on first use."""
+        if self._dialog is None:
+            self._dialog = BackupsDialog(self._parent)
+            self._dialog.make_requested.connect(self._backups.make)
+            self._dialog.restore_requested.connect(self._backups.restore)
+            self._dialog.folder_requested.connect(lambda: open_folder(self._backups.folder))
+            self._backups.listed.connect(self._dialog.apply)
+        return self._dialog
+
+    def show_dialog(self) -> None:
+        self._backups.refresh()
+        come_up(self.dialog)
+
+    @Slot(object)
+    def _on_made(self, backup: Backup) -> None:
+        self.dialog.show_note(tr("Backup created at {time}.", time=when(backup.made_at)))
+
+    @Slot(object)
+    def _on_failed(self, message: str) -> None:
+        if self._dialog and self._dialog.isVisible():
+            self._dialog.show_note(tr_said(message), "danger")
+        else:
+            self._notices.show_error(tr_said(message))
+
 
 SIZE = QSize(640, 480)
 ROW_HEIGHT = 28

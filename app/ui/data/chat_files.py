@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge.tasks import spawn
@@ -15,6 +15,7 @@ from app.bridge.workspace import Workspace
 from app.chats.exports.files import ExportError, ExportForm, file_name
 from app.chats.exports.spoken import ExportWords
 from app.look.figures import percent
+from app.look.file_dialog import SAVED, choose_files, choose_folder, file_dialog
 from app.look.words import mark, tr, tr_n, tr_said
 from app.services.chat_transfer import ChatTransfer, ImportPlan, StoppedError
 from app.storage.errors import StorageError
@@ -112,9 +113,7 @@ class ChatFiles(QObject):
     def _save_dialog(
         self, title: str, filters: dict[ExportForm, str], name_for: Callable[[ExportForm], str]
     ) -> QFileDialog:
-        dialog = self._dialog(title, [tr(text) for text in filters.values()])
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+        dialog = file_dialog(self._window, title, SAVED, *map(tr, filters.values()), folder=self._folder)
 
         def follow_filter() -> None:
             form = _form(dialog, filters)
@@ -127,16 +126,12 @@ class ChatFiles(QObject):
         return dialog
 
     def import_files(self) -> None:
-        dialog = self._dialog(tr("Import chats"), [tr(text) for text in FILTERS])
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(lambda names: self.import_paths([Path(name) for name in names]))
-        dialog.open()
+        title, filters = tr("Import chats"), map(tr, FILTERS)
+        choose_files(self._window, title, self.import_paths, *filters, folder=self._folder)
 
     def import_folder(self) -> None:
-        dialog = self._dialog(tr("Import chats from a folder"), [])
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda name: self.import_paths([Path(name)]))
-        dialog.open()
+        title = tr("Import chats from a folder")
+        choose_folder(self._window, title, lambda path: self.import_paths([path]), self._folder)
 
     def import_paths(self, paths: Sequence[Path]) -> None:
         """Reads them and shows what they would bring."""
@@ -210,14 +205,6 @@ class ChatFiles(QObject):
 
     def _on_preview_finished(self) -> None:
         self.preview = None
-
-    def _dialog(self, title: str, filters: Sequence[str]) -> QFileDialog:
-        dialog = QFileDialog(self._window, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setDirectory(str(self._folder))
-        if filters:
-            dialog.setNameFilters(list(filters))
-        return dialog
 
 
 def words() -> ExportWords:

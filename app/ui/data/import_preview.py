@@ -8,7 +8,7 @@ from app.chats.imports.read import FoundChats
 from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, Stretch, hbox, vbox
 from app.look.plain_text import PlainLabel, heading, one_line
-from app.look.windows import resize_to_fit
+from app.look.popups import resize_to_fit
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.services.chat_transfer import ImportPlan
 from app.ui.base.setting_controls import Switch
@@ -62,8 +62,7 @@ class ImportPreview(QDialog):
         problems = [problem_line(problem) for problem in plan.problems[:MAX_LINES]]
         self.problems.show_lines(problems, len(plan.problems))
         self._offer_known(len(plan.known))
-        self.left_out.setText(left_out_of(plan))
-        self.left_out.setVisible(bool(self.left_out.text()))
+        self.left_out.say(left_out_of(plan))
         self._show_button()
         (self.import_button if self.import_button.isEnabled() else self.cancel_button).setFocus()
 

@@ -5,10 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
 from app.bridge.active_engine import ActiveEngine
+from app.look.file_dialog import choose_file
 from app.look.strip import Offer
 from app.look.words import tr
 from app.protocol.model import ModelInfo
@@ -62,14 +63,9 @@ class ModelLoading(QObject):
         return params is not None and params != load_params(self._preferences.settings, params.path)
 
     def choose(self, folder: Path | None = None) -> None:
-        dialog = QFileDialog(self._window, tr("Open model"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([tr("GGUF models (*.gguf)"), tr("All files (*)")])
-        if folder := folder or (self.path.parent if self.path else None):
-            dialog.setDirectory(str(folder))
-        dialog.fileSelected.connect(lambda name: self.load(Path(name)))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        folder = folder or (self.path.parent if self.path else None)
+        filters = tr("GGUF models (*.gguf)"), tr("All files (*)")
+        choose_file(self._window, tr("Open model"), self.load, *filters, folder=folder)
 
     def remedies(self, path: Path) -> tuple[Offer, ...]:
         """What can be done about a model that could not be loaded, while there is no other."""

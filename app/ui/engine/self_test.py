@@ -1,29 +1,144 @@
-"""The dialog of the self-test: a description, and each check with its result.
+"""The self-test in the window: its action, its dialog with the results, and the requests to the process.
 
-Shows values and emits requests; knows no process and no file. Not modal. GUI thread.
+GUI thread.
 """
 
+import asyncio
 from functools import partial
+from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QObject, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QProgressBar, QScrollArea, QWidget
 
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.tasks import spawn
+from app.look import marks
 from app.look.buttons import dialog_button
 from app.look.figures import count, data_size, percent, seconds
+from app.look.file_dialog import SAVED, file_dialog
+from app.look.icons import paint_icon
 from app.look.layouts import STRETCH, TOP, hbox, vbox
+from app.look.painted import paint_mark
 from app.look.plain_text import PlainLabel, heading, one_line
-from app.look.windows import resize_to_fit
+from app.look.popups import come_up, resize_to_fit
+from app.look.tokens import Tokens, current
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 from app.protocol.model import ModelInfo
 from app.selftest.report import TITLES, Outcome, Report, ReportLine
-from app.ui.engine.self_test_row import CANCELLED, OUTCOMES, RUNNING, WARNING, LineRow, ResultMark
+from app.services import self_test
+from app.services.self_test import SelfTest
+from app.settings.settings import Settings
+from app.ui.base.actions import command
+
+NAME_WIDTH = 10
+RUNNING, CANCELLED, WARNING = "running", "cancelled", "warning"
+OUTCOMES = {Outcome.PASSED: mark("passed"), Outcome.FAILED: mark("failed"), Outcome.SKIPPED: mark("skipped")}
+
+
+class LineRow(QWidget):
+    """One check."""
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.english_title = TITLES[name]  # as in the progress
+        self._mark = ResultMark("", self)
+        self._name, self._title = (
+            PlainLabel(name, self, tone="muted"),
+            heading(tr_said(self.english_title), self),
+        )
+        self._name.setFixedWidth(NAME_WIDTH)
+        self._state = PlainLabel(parent=self, tone="muted")
+        self._done, self._seen = PlainLabel(parent=self, tone="muted"), PlainLabel(parent=self)
+        for label in (self._name, self._title, self._state):
+            label.setAlignment(Qt.AlignmentFlag.AlignTop)
+        column = vbox(hbox((self._title, 1), self._state, spacing=None), spacing=2)
+        self._title.setWordWrap(True)
+        for label in (self._done, self._seen):
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            column.addWidget(label)
+        hbox((self._mark, 0, TOP), (self._name, 0, TOP), (column, 1), on=self, spacing=10)
+
+    @property
+    def text(self) -> str:
+        parts = (self._name, self._title, self._state, self._done, self._seen)
+        return " | ".join(part.text() for part in parts if part.text())
+
+    @property
+    def is_running(self) -> bool:
+        return self._mark.state == RUNNING
+
+    def show_waiting(self) -> None:
+        self._show("", "")
+
+    def show_running(self) -> None:
+        self._show(RUNNING, tr("running"))
+
+    def show_line(self, line: ReportLine) -> None:
+        done = tr("Done: {what}.", what=tr_said(line.done)) if line.done else ""
+        state = tr(OUTCOMES[line.outcome])
+        if line.seconds:  # unknown after a crash
+            state = tr("{outcome}, {time}", outcome=state, time=seconds(line.seconds))
+        self._show(line.outcome, state, done, tr("Seen: {what}", what=tr_said(line.seen)))
+
+    def _show(self, mark: str, state: str, done: str = "", seen: str = "") -> None:
+        tone = "danger" if mark == Outcome.FAILED else ""
+        self._mark.show_state(mark)
+        self._state.setText(state)
+        self._state.set_tone(tone or "muted")
+        self._title.set_tone(tone or ("" if mark else "muted"))
+        self._seen.set_tone(tone)
+        for label, text in ((self._done, done), (self._seen, seen)):
+            label.setText(one_line(text))
+            label.setVisible(bool(text))
+        self.setAccessibleName(self.text)
+
+
+class ResultMark(QWidget):
+    """Its state as an icon; the words are beside it."""
+
+    SIDE = 16
+
+    def __init__(self, state: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.state = state
+        self.setFixedSize(self.SIDE, self.SIDE)
+
+    def show_state(self, state: str) -> None:
+        """An Outcome, one of the above, or nothing yet."""
+        self.state = state
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        tokens = current()
+        rect = QRectF(self.rect())
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.state == RUNNING:
+            paint_mark(painter, rect, marks.COMPUTING, tokens)
+        elif self.state in (icons := _icons(tokens)):
+            name, colour = icons[self.state]
+            paint_icon(painter, name, rect, colour)
+
+
+def _icons(tokens: Tokens) -> dict[str, tuple[str, str]]:
+    return {
+        Outcome.PASSED: ("circle-check", tokens.ok),
+        Outcome.FAILED: ("triangle-alert", tokens.danger),
+        Outcome.SKIPPED: ("info", tokens.muted),
+        CANCELLED: ("stop", tokens.muted),
+        WARNING: ("triangle-alert", tokens.warning),
+    }
+
 
 SIZE = QSize(760, 760)
 NO_MODEL = mark("No model is loaded. Choose one above the chat, then test it here.")
 
 
 class SelfTestDialog(QDialog):
+    """Shows values and emits requests; knows no process and no file. Not modal."""
+
     start_requested = Signal()
     cancel_requested = Signal()
     save_requested = Signal()
@@ -233,3 +348,80 @@ def memory_text(needed_bytes: int, free_bytes: int) -> str:
         needed=needed,
         free=free,
     )
+
+
+JSON, TEXT = mark("Report as JSON (*.json)"), mark("Report as text (*.txt)")
+SUFFIX_OF = {JSON: ".json", TEXT: ".txt"}
+
+
+class SelfTestMenu(QObject):
+    ended_unseen = Signal(str)  # the dialog is closed: a sentence for the status bar
+
+    def __init__(self, test: SelfTest, engine: ActiveEngine, settings: Settings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._test = test
+        self._engine = engine
+        self._settings = settings
+        self.open = command(parent, "tools.self-test", self.show_dialog)
+        self.dialog = SelfTestDialog(parent)
+        self.dialog.start_requested.connect(self._start)
+        self.dialog.cancel_requested.connect(test.cancel)
+        self.dialog.save_requested.connect(self._choose_file)
+        test.progressed.connect(self.dialog.show_progress)
+        test.checked.connect(self.dialog.show_line)
+        test.ended.connect(self.dialog.show_report)
+        test.failed.connect(self.dialog.show_failure)
+        test.ended.connect(self._on_ended)
+        test.failed.connect(self._on_ended)
+        engine.loaded.connect(self._show_model)
+        engine.engine_failed.connect(self._show_model)
+
+    def show_dialog(self) -> None:
+        self._show_model()
+        come_up(self.dialog)
+
+    def save(self, report: Report, path: Path) -> None:
+        """Writes text or JSON, by the name of the file."""
+        spawn(self._save(report, path))
+
+    @Slot()
+    def _show_model(self) -> None:
+        """Shows the model that a new test would use. A running one keeps its own."""
+        if not self._test.is_running:
+            model = self._engine.model
+            needed = self_test.needed_memory(model) if model else 0
+            self.dialog.apply(model, needed, self_test.free_memory())
+
+    def _start(self) -> None:
+        self._show_model()
+        if self._engine.model and not self._test.is_running:
+            self.dialog.begin()
+            self._test.start(self._engine.model, self._settings.n_threads)
+
+    @Slot(object)
+    def _on_ended(self, _result: object) -> None:
+        if not self.dialog.isVisible():
+            self.ended_unseen.emit(tr("Self-test: {result}", result=self.dialog.state))
+        self._show_model()
+
+    async def _save(self, report: Report, path: Path) -> None:
+        try:
+            await asyncio.to_thread(self_test.save, report, path)
+        except OSError as error:
+            reason = tr("{name} could not be written: {reason}.", name=path.name, reason=error.strerror)
+            advice = tr("Choose another folder, or free some space on this disk.")
+            self.dialog.show_note(sentences(reason, advice), "danger")
+        else:
+            self.dialog.show_note(tr("Saved in {name}.", name=path.name))
+
+    def _choose_file(self) -> None:
+        report = self.dialog.report
+        if report is None:
+            return
+        dialog = file_dialog(self.dialog, tr("Save report"), SAVED, tr(JSON), tr(TEXT))
+        dialog.selectFile("skein-selftest.json")
+        dialog.setDefaultSuffix("json")
+        suffixes = {tr(kind): suffix for kind, suffix in SUFFIX_OF.items()}
+        dialog.filterSelected.connect(lambda chosen: dialog.selectFile(f"skein-selftest{suffixes[chosen]}"))
+        dialog.fileSelected.connect(lambda name: self.save(report, Path(name)))
+        dialog.open()

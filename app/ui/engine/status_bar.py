@@ -57,7 +57,7 @@ class StatusBar(QStatusBar):
         text = as_tab_text(model_text(state, report))
         if self.model.text() != text:
             self.model.setText(text)
-            # Of a fixed size: else Qt would lay out and paint the whole window for each text.
+            # The size is fixed, else Qt would lay out and paint the whole window for each text.
             self.model.setFixedSize(self.model.sizeHint())
         tip = "\n".join((*detail_texts(state, report), tr("Show the inspector")))
         self.model.setToolTip(as_tooltip(tip))

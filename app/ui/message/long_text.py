@@ -13,7 +13,7 @@ from app.look.icons import icon
 from app.look.plain_text import PlainLabel, as_tab_text
 from app.look.words import tr
 from app.ui.base.hidden_characters import mark_hidden
-from app.ui.base.text_parts import STEPPER, Stepper, part_starts
+from app.ui.base.long_text_box import STEPPER, Stepper, part_starts
 from app.ui.message.folding import fold, unfold
 from app.ui.message.passages import CopiedPassage, PassageKind
 from app.ui.message.safe_browser import SafeBrowser

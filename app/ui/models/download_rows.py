@@ -29,15 +29,11 @@ STATES = {
 
 
 class DownloadRow(QWidget):
-    pause_requested = Signal(str)  # the id of the download
-    resume_requested = Signal(str)
-    cancel_requested = Signal(str)
-    open_requested = Signal(object)  # Path
-    page_requested = Signal(str)  # an address
-    token_requested = Signal()
+    """Its buttons emit signals of `rows`."""
 
-    def __init__(self, download: Download, parent: QWidget | None = None) -> None:
+    def __init__(self, download: Download, rows: "DownloadRows", parent: QWidget) -> None:
         super().__init__(parent)
+        self._rows = rows
         self.download = download
         self.name = ElidedLabel(one_line(download.name), self)
         self.figures = PlainLabel(parent=self, tone="muted")
@@ -48,15 +44,15 @@ class DownloadRow(QWidget):
         self.bar.setTextVisible(False)
         self.open_button = dialog_button(tr("Open"), self._open, self)
         self.page_button = dialog_button(
-            tr("Web page"), lambda: self.page_requested.emit(self.download.page), self
+            tr("Web page"), lambda: rows.page_requested.emit(self.download.page), self
         )
-        self.token_button = dialog_button(tr("Enter token…"), self.token_requested.emit, self)
+        self.token_button = dialog_button(tr("Enter token…"), rows.token_requested.emit, self)
         self.pause_button = IconButton("pause", tr("Pause"), SIDE, self)
         self.resume_button = IconButton("play", tr("Resume"), SIDE, self)
         self.cancel_button = IconButton("x", tr("Cancel"), SIDE, self)
-        self.pause_button.clicked.connect(lambda: self.pause_requested.emit(self.download.id))
-        self.resume_button.clicked.connect(lambda: self.resume_requested.emit(self.download.id))
-        self.cancel_button.clicked.connect(lambda: self.cancel_requested.emit(self.download.id))
+        self.pause_button.clicked.connect(lambda: rows.pause_requested.emit(self.download.id))
+        self.resume_button.clicked.connect(lambda: rows.resume_requested.emit(self.download.id))
+        self.cancel_button.clicked.connect(lambda: rows.cancel_requested.emit(self.download.id))
         self._lay_out()
         self.apply(download)
 
@@ -82,7 +78,7 @@ class DownloadRow(QWidget):
 
     def _open(self) -> None:
         if self.download.path:
-            self.open_requested.emit(self.download.path)
+            self._rows.open_requested.emit(self.download.path)
 
     def _lay_out(self) -> None:
         line = hbox((self.name, 1), self.figures, spacing=12)
@@ -94,13 +90,13 @@ class DownloadRow(QWidget):
 
 
 class DownloadRows(QScrollArea):
-    """As high as its rows, up to three."""
+    """It grows with its rows, up to three."""
 
-    pause_requested = Signal(str)
+    pause_requested = Signal(str)  # the id of the download
     resume_requested = Signal(str)
     cancel_requested = Signal(str)
-    open_requested = Signal(object)
-    page_requested = Signal(str)
+    open_requested = Signal(object)  # Path
+    page_requested = Signal(str)  # an address
     token_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -150,13 +146,7 @@ class DownloadRows(QScrollArea):
             self.updateGeometry()
 
     def _add(self, download: Download) -> None:
-        row = DownloadRow(download, self._inside)
-        row.pause_requested.connect(self.pause_requested)
-        row.resume_requested.connect(self.resume_requested)
-        row.cancel_requested.connect(self.cancel_requested)
-        row.open_requested.connect(self.open_requested)
-        row.page_requested.connect(self.page_requested)
-        row.token_requested.connect(self.token_requested)
+        row = DownloadRow(download, self, self._inside)
         self.rows[download.id] = row
         self._column.insertWidget(0, row)  # the newest on top
 

@@ -20,7 +20,7 @@ from app.models.hub import HubModel, Repo, RepoContents
 from app.models.recommended import best_of
 from app.services.model_fits import Fitting
 from app.ui.models.hub_rows import BETWEEN, FITS, HubRow, fitting_of, popularity_text
-from app.ui.models.library_rows import FIT_ICONS, fit_colour, fit_text
+from app.ui.models.library_table import FIT_ICONS, fit_colour, fit_text
 
 ROW_HEIGHT = 28
 ICON = QSize(16, 16)
@@ -111,9 +111,8 @@ class HubDetails(QWidget):
             label.setVisible(bool(label.text()))
 
     def show_note(self, text: str, tone: str = "muted") -> None:
-        self.note.setText(text)
+        self.note.say(text)
         self.note.set_tone(tone)
-        self.note.setVisible(bool(text))
 
     def show_folder(self, folder: Path) -> None:
         text = tr("to {folder}", folder=short_path(folder))

@@ -5,7 +5,6 @@ Shows the state of hub and downloads, and forwards the user's requests. GUI thre
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import (
@@ -19,22 +18,29 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QBoxLayout, QFileDialog, QFrame, QListView, QWidget
+from PySide6.QtWidgets import QBoxLayout, QDialog, QFrame, QLabel, QLineEdit, QListView, QVBoxLayout, QWidget
 
 from app.look.buttons import IconButton, dialog_button
+from app.look.file_dialog import choose_folder
 from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, search_field
 from app.look.tokens import current
 from app.look.words import mark, tr, tr_n, tr_said
 from app.models.hub import HubModel, RepoContents
-from app.models.hub_address import DownloadError, HubError, endpoint_of, web_page
+from app.models.hub_address import (
+    DEFAULT_ENDPOINT,
+    TOKEN_BEGINS,
+    DownloadError,
+    HubError,
+    endpoint_of,
+    web_page,
+)
 from app.models.order import order_of
 from app.models.recommended import RECOMMENDED
 from app.services.downloads import Downloads
 from app.services.model_hub import FoundRepos, ModelHub, Trouble
 from app.services.preferences import Preferences
 from app.ui.models.download_rows import DownloadRows
-from app.ui.models.hub_access import HubAccess
 from app.ui.models.hub_details import HubDetails
 from app.ui.models.hub_rows import HubDelegate, HubRow, HubRows, found_row, recommended_row
 
@@ -206,11 +212,8 @@ class HubPage(QWidget):
 
     @Slot()
     def _choose_folder(self) -> None:
-        dialog = QFileDialog(self, tr("Folder for downloads"), str(self._downloads.folder))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda name: self._preferences.set("download_folder", Path(name)))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        choose = partial(self._preferences.set, "download_folder")
+        choose_folder(self, tr("Folder for downloads"), choose, self._downloads.folder)
 
     # Token and mirror
 
@@ -339,3 +342,76 @@ class _Hairline(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         QPainter(self).fillRect(self.rect(), QColor(current().hairline))
+
+
+FIELD_WIDTH = 472
+WHY_TOKEN = mark(
+    "Some models require that you accept their terms. Create a read token on the hub's web page under "
+    "Settings, Access Tokens. It is stored in the system's keyring and sent only to this hub."
+)
+WHY_MIRROR = mark("For networks that cannot reach Hugging Face. Leave empty to use the hub itself.")
+
+
+class HubAccess(QDialog):
+    """The hub's address and token. The token goes to the keyring and is not shown again."""
+
+    endpoint_chosen = Signal(str)
+    token_chosen = Signal(str)  # empty: forget it
+    page_requested = Signal()  # where tokens are created
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Access to the hub"))
+        self.endpoint = QLineEdit(self)
+        self.endpoint.setPlaceholderText(DEFAULT_ENDPOINT)
+        self.token = QLineEdit(self)
+        self.token.setEchoMode(QLineEdit.EchoMode.Password)
+        self.token.setInputMethodHints(Qt.InputMethodHint.ImhSensitiveData)
+        self.note = PlainLabel(parent=self, tone="muted", wraps=True)
+        self.forget_button = dialog_button(tr("&Forget the token"), self._forget, self)
+        self.page_button = dialog_button(tr("&Create a token…"), self.page_requested.emit, self)
+        self.page_button.setProperty("kind", "quiet")
+        self.close_button = dialog_button(tr("Close"), self.close, self)
+        self.save_button = dialog_button(tr("&Save"), self._save, self, is_default=True)
+        self._lay_out()
+        self.finished.connect(self.token.clear)
+
+    def apply(self, endpoint: str, has_token: bool) -> None:
+        """`endpoint` is the chosen one; empty: the default hub."""
+        if not self.endpoint.hasFocus():
+            self.endpoint.setText(endpoint)
+        self.token.setPlaceholderText(tr("Token saved") if has_token else TOKEN_BEGINS)
+        self.forget_button.setVisible(has_token)
+
+    @Slot(object)
+    def show_note(self, text: str, tone: str = "muted") -> None:
+        self.note.say(tr_said(text))
+        self.note.set_tone(tone)
+
+    def _save(self) -> None:
+        self.show_note("")
+        self.endpoint_chosen.emit(self.endpoint.text().strip())
+        if token := self.token.text().strip():
+            self.token.clear()
+            self.token_chosen.emit(token)
+
+    def _forget(self) -> None:
+        self.token.clear()
+        self.token_chosen.emit("")
+
+    def _field(self, name: str, field: QLineEdit, why: str) -> QVBoxLayout:
+        label = QLabel(name, self)
+        label.setBuddy(field)
+        field.setMinimumWidth(FIELD_WIDTH)  # set here, so that Qt computes the text's height for this width
+        return vbox(label, field, PlainLabel(why, self, tone="muted", wraps=True), spacing=6)
+
+    def _lay_out(self) -> None:
+        vbox(
+            self._field(tr("&Token"), self.token, tr(WHY_TOKEN)),
+            self._field(tr("Mi&rror"), self.endpoint, tr(WHY_MIRROR)),
+            self.note,
+            hbox(self.page_button, self.forget_button, STRETCH, self.close_button, self.save_button),
+            on=self,
+            margins=(24, 16, 24, 16),
+            spacing=16,
+        )

@@ -30,7 +30,7 @@ from app.models.hub import Repo
 from app.models.memory_fit import Fit
 from app.models.recommended import Recommended, need_bytes
 from app.services.model_fits import Fitting
-from app.ui.models.library_rows import FIT_ICONS, fit_colour, fit_text
+from app.ui.models.library_table import FIT_ICONS, fit_colour, fit_text
 
 _ROOT = QModelIndex()
 INSET, MARK = 10, 14

@@ -3,18 +3,17 @@
 from collections.abc import Iterator
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.figures import count, data_size, num_params
 from app.look.icons import icon
 from app.look.layouts import STRETCH, TOP, hbox, vbox
-from app.look.plain_text import ElidedLabel, PlainLabel
+from app.look.plain_text import ElidedLabel, PlainLabel, heading
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
 from app.settings.load import projector_beside
-from app.ui.models.library_rows import (
+from app.ui.models.library_table import (
     FIT_ICONS,
     KINDS,
     ModelRow,
@@ -37,8 +36,7 @@ class LibraryDetails(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._row: ModelRow | None = None
-        self.name = PlainLabel(parent=self, wraps=True)
-        self.name.setFont(_larger(self.name.font()))
+        self.name = heading("", self, wraps=True, points=2)
         self.name.setMinimumWidth(1)  # a name may be one long word
         self.fit_mark = PlainLabel(parent=self)
         self.fit = PlainLabel(parent=self, wraps=True)
@@ -61,8 +59,7 @@ class LibraryDetails(QWidget):
             return
         self.name.setText(row.model.name)
         self._show_fit(row)
-        self.problem.setText(problem_text(row.model))
-        self.problem.setVisible(bool(row.model.problem))
+        self.problem.say(problem_text(row.model))
         if shown is None or shown.model != row.model:
             self._show_facts(row.model)
             self._scroll.verticalScrollBar().setValue(0)
@@ -154,10 +151,3 @@ def _facts(model: ModelFile) -> Iterator[tuple[str, str]]:
         yield tr("Licence"), model.licence
     yield tr("From"), source_text(model)
     yield tr("File"), str(model.path)
-
-
-def _larger(font: QFont) -> QFont:
-    larger = QFont(font)
-    larger.setPointSizeF(font.pointSizeF() + 2)
-    larger.setWeight(QFont.Weight.DemiBold)
-    return larger

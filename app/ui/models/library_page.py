@@ -9,25 +9,71 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QPoint, QProcess, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QMenu, QPushButton, QStackedWidget, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.figures import count, data_size
-from app.look.flat_combo import FlatCombo
+from app.look.file_dialog import choose_folder
 from app.look.layouts import CENTRE, STRETCH, hbox, vbox
-from app.look.plain_text import PlainLabel, one_line, search_field
-from app.look.popups import Menu
+from app.look.plain_text import PlainLabel, as_tab_text, one_line, search_field, short_path
+from app.look.popups import FlatCombo, Menu
 from app.look.words import mark, tr, tr_n, tr_said
-from app.models.model_file import FileKind, ModelFile
+from app.models.folders import Folder
+from app.models.model_file import FileKind, ModelFile, ModelSource
 from app.services.model_fits import ModelFits
 from app.services.model_library import ModelLibrary, Trashed
 from app.services.preferences import Preferences
 from app.ui.base.help_commands import open_folder
 from app.ui.base.notices import UndoToast
-from app.ui.models.folders_menu import FoldersMenu
 from app.ui.models.library_details import LibraryDetails
-from app.ui.models.library_rows import ModelRow
-from app.ui.models.library_table import LibraryTable
+from app.ui.models.library_table import LibraryTable, ModelRow
+
+
+class FoldersMenu(Menu):
+    """Filled when it opens."""
+
+    def __init__(self, library: ModelLibrary, preferences: Preferences, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._preferences = preferences
+        self.aboutToShow.connect(self._fill)
+
+    def add_folder(self) -> None:
+        choose_folder(self.parentWidget(), tr("Add a folder with models"), self._library.add_folder)
+
+    @Slot()
+    def _fill(self) -> None:
+        self.clear()
+        for folder in self._library.folders:
+            self.addMenu(self._menu_of(folder))
+        self.addSeparator()
+        self.addAction(tr("&Add folder…"), self.add_folder)
+        self.addSeparator()
+        others = self.addAction(tr("Show models of &other programs"))
+        others.setCheckable(True)
+        others.setChecked(self._preferences.settings.uses_other_programs_models)
+        others.toggled.connect(partial(self._preferences.set, "uses_other_programs_models"))
+        self.addAction(tr("&Rescan"), self._library.refresh)
+
+    def _menu_of(self, folder: Folder) -> QMenu:
+        is_downloads = folder.source is ModelSource.DOWNLOADS
+        name = as_tab_text(short_path(folder.path))
+        menu = Menu(tr("Downloads: {folder}", folder=name) if is_downloads else name, self)
+        menu.addAction(tr("Open in the file manager"), partial(open_folder, folder.path))
+        if is_downloads:
+            menu.addAction(tr("Choose another folder…"), self._choose_download_folder)
+            reset = menu.addAction(
+                tr("Use the default folder"), partial(self._preferences.reset, "download_folder")
+            )
+            reset.setEnabled(self._preferences.settings.download_folder is not None)
+        else:
+            menu.addAction(tr("Remove from the list"), partial(self._library.remove_folder, folder.path))
+        return menu
+
+    def _choose_download_folder(self) -> None:
+        set_folder = partial(self._preferences.set, "download_folder")
+        choose_folder(self.parentWidget(), tr("Folder for downloads"), set_folder)
+
 
 DETAILS_WIDTH, DETAILS_HEIGHT, WIDE = 290, 220, 900
 
@@ -203,8 +249,7 @@ class LibraryPage(QWidget):
 
     @Slot(object)
     def _on_failed(self, message: str) -> None:
-        self.trouble.setText(tr_said(message))
-        self.trouble.show()
+        self.trouble.say(tr_said(message))
 
     @Slot(QPoint)
     def _show_menu(self, place: QPoint) -> None:

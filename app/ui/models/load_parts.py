@@ -1,26 +1,30 @@
-"""Parts of the dialog about how a model is loaded: its sections, its devices, and its line about memory.
-
-GUI thread.
-"""
+"""Parts of the dialog for loading a model: sections, devices, adapters, the line about memory. GUI thread."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QFont, QPaintEvent
-from PySide6.QtWidgets import QCheckBox, QLabel, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
+from shiboken6 import isValid
 
-from app.look.bars import paint_lines_between
-from app.look.buttons import dialog_button
+from app.bridge.tasks import spawn
+from app.look.buttons import IconButton, dialog_button
 from app.look.figures import count, data_size
+from app.look.file_dialog import choose_file
 from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.layouts import TOP, hbox, vbox
-from app.look.plain_text import PlainLabel
+from app.look.plain_text import PlainLabel, as_tooltip, heading
+from app.look.strip import paint_lines_between
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
 from app.protocol.model import Device, DeviceKind
-from app.services.load_forecast import Forecast, MemoryPart
+from app.services.load_forecast import Forecast, LoadForecast, MemoryPart
+from app.settings.settings import AdapterSettings
+from app.ui.base.setting import Setting, field_of
+from app.ui.base.setting_controls import DecimalNumber, control_for
 
 ICONS = {Fit.FITS: "circle-check", Fit.TIGHT: "info", Fit.TOO_LARGE: "triangle-alert"}
 ICON = QSize(16, 16)
@@ -32,11 +36,7 @@ class Section(QWidget):
     def __init__(self, title: str, parts: Sequence[QWidget], parent: QWidget) -> None:
         super().__init__(parent)
         self._parts = parts
-        head = PlainLabel(title, self)
-        font = QFont(head.font())
-        font.setPointSizeF(font.pointSizeF() + 3)
-        font.setWeight(QFont.Weight.DemiBold)
-        head.setFont(font)
+        head = heading(title, self, points=3)
         head.setContentsMargins(0, 0, 0, 4)
         vbox(head, *parts, on=self, spacing=0)
 
@@ -125,8 +125,7 @@ class MemoryLine(QWidget):
     def apply(self, forecast: Forecast | None, problem: str = "") -> None:
         self._words.setText(problem or (memory_text(forecast) if forecast else ""))
         self._words.setToolTip(parts_text(forecast) if forecast else "")
-        self.taken.setText(taken_text(forecast))
-        self.taken.setVisible(bool(self.taken.text()))
+        self.taken.say(taken_text(forecast))
         self._forecast = forecast
         smaller = forecast.smaller_n_ctx if forecast else 0
         self.use.setText(tr("Use {tokens}", tokens=count(smaller)))
@@ -205,3 +204,97 @@ def parts_text(forecast: Forecast) -> str:
         compute=data_size(need.compute_bytes),
         outputs=data_size(need.output_bytes),
     )
+
+
+SIDE = 28
+SCALE = Setting(
+    "scale",
+    mark("Strength"),
+    mark("1: as trained, 0: no effect, below 0: the opposite."),
+    step=0.05,
+)
+
+
+class AdapterList(QWidget):
+    changed = Signal(object)  # tuple[AdapterSettings, ...]
+
+    def __init__(self, forecast: LoadForecast, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._forecast = forecast
+        self._adapters: tuple[AdapterSettings, ...] = ()
+        self._rows: list[QWidget] = []
+        self._grid = QGridLayout()
+        self._grid.setColumnStretch(0, 1)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(6)
+        self._about = PlainLabel(
+            tr("A small file that adapts the model. Each has a strength; 1 is as trained."),
+            self,
+            "muted",
+            wraps=True,
+        )
+        self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
+        self.problem.hide()
+        self.add_button = dialog_button(tr("Add adapter…"), self._choose, self)
+        vbox(
+            self._about,
+            self._grid,
+            self.problem,
+            (self.add_button, 0, Qt.AlignmentFlag.AlignLeft),
+            on=self,
+            margins=(0, 8, 0, 8),
+        )
+
+    def apply(self, adapters: Sequence[AdapterSettings]) -> None:
+        if tuple(adapters) == self._adapters and self._rows:
+            return  # else a half-typed strength would be lost
+        self._adapters = tuple(adapters)
+        for widget in self._rows:
+            widget.hide()
+            widget.deleteLater()
+        self._rows.clear()
+        for number, adapter in enumerate(self._adapters):
+            self._add_row(number, adapter)
+
+    async def add(self, path: Path) -> None:
+        """Adds an adapter that fits this model, else shows why it does not."""
+        self.problem.hide()
+        if any(adapter.path == path for adapter in self._adapters):
+            return
+        reason = await self._forecast.why_not_adapter(path)
+        if not isValid(self):  # the dialog was closed
+            return
+        if reason:
+            self.problem.say(tr_said(reason))
+        else:
+            self._take((*self._adapters, AdapterSettings(path=path)))
+
+    def _add_row(self, number: int, adapter: AdapterSettings) -> None:
+        name = PlainLabel(adapter.path.name, self)
+        name.setToolTip(as_tooltip(str(adapter.path)))
+        scale = control_for(SCALE, field_of("scale", AdapterSettings), self)
+        assert isinstance(scale, DecimalNumber)
+        scale.show_value(adapter.scale)
+        scale.setAccessibleName(tr("Strength of {name}", name=adapter.path.name))
+        scale.value_chosen.connect(lambda value: self._set_scale(number, value))
+        remove = IconButton("x", tr("Remove {name}", name=adapter.path.name), SIDE, self)
+        remove.clicked.connect(lambda: self._remove(number))
+        for column, widget in enumerate((name, scale, remove)):
+            self._grid.addWidget(widget, number, column)
+            self._rows.append(widget)
+
+    def _set_scale(self, number: int, scale: float) -> None:
+        changed = AdapterSettings(path=self._adapters[number].path, scale=scale)
+        self._adapters = (*self._adapters[:number], changed, *self._adapters[number + 1 :])
+        self.changed.emit(self._adapters)
+
+    def _remove(self, number: int) -> None:
+        self._take((*self._adapters[:number], *self._adapters[number + 1 :]))
+
+    def _take(self, adapters: tuple[AdapterSettings, ...]) -> None:
+        self.apply(adapters)
+        self.changed.emit(adapters)
+
+    def _choose(self) -> None:
+        filters = tr("LoRA adapters (*.gguf)"), tr("All files (*)")
+        choose_file(self, tr("Add adapter"), lambda path: spawn(self.add(path)), *filters)

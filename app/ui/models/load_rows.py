@@ -156,7 +156,7 @@ GROUPS = (
 
 
 def load_field(name: str) -> Field:
-    """Of ModelSettings, without a zero that is a word."""
+    """The field of ModelSettings, without a zero that is a word."""
     field = field_of(name, ModelSettings)
     return replace(field, low=_LEAST.get(name, field.low))
 

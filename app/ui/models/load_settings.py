@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from PySide6.QtCore import QObject, QSize, Qt, Slot
+from PySide6.QtCore import QObject, QSize, Slot
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QWidget
 
-from app.look.bars import Foot
 from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, hbox, vbox
-from app.look.windows import come_up, resize_to_fit
+from app.look.popups import come_up, resize_to_fit
+from app.look.strip import Foot
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
 from app.protocol.load import USUAL_DRAFTED_TOKENS, LoadParams
@@ -27,11 +27,11 @@ from app.services.services import Services
 from app.settings.load import load_params
 from app.settings.settings import ModelSettings
 from app.ui.base.option_row import OptionRow
+from app.ui.base.page_panel import scrolled
 from app.ui.base.setting import Setting
 from app.ui.base.setting_controls import NamedControl
 from app.ui.engine.model_loading import ModelLoading
-from app.ui.models.adapter_list import AdapterList
-from app.ui.models.load_parts import DeviceList, MemoryLine, Section
+from app.ui.models.load_parts import AdapterList, DeviceList, MemoryLine, Section
 from app.ui.models.load_rows import (
     DRAFT_MODEL,
     GROUPS,
@@ -254,13 +254,7 @@ class LoadSettingsDialog(QDialog):
         sections.append(Section(tr("Adapters (LoRA)"), [self.adapters], page))
         sections.append(Section(tr("Other machines"), [self.workers], page))
         vbox(*sections, STRETCH, on=page, margins=(MARGIN, 16, MARGIN, MARGIN), spacing=20)
-        scroll = QScrollArea(self)
-        scroll.setWidget(page)
-        scroll.setWidgetResizable(True)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        page.setAutoFillBackground(False)
-        vbox((scroll, 1), self._foot(), on=self, spacing=0)
+        vbox((scrolled(page, self), 1), self._foot(), on=self, spacing=0)
 
     def _foot(self) -> QWidget:
         foot = Foot(self)

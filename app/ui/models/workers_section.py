@@ -51,7 +51,7 @@ class WorkersSection(QWidget):
         self.apply(chosen, in_use)
 
     def apply(self, chosen: Sequence[str], in_use: Sequence[str] = ()) -> None:
-        """Those `in_use` compute for the model that is loaded now."""
+        """Workers `in_use` compute for the model that is loaded now."""
         self._chosen = set(chosen)
         self.workers.show(chosen, in_use)
 
@@ -90,8 +90,7 @@ class WorkersSection(QWidget):
                 raise InvalidRequestError(tr("At most {number} machines can be used.", number=MAX_WORKERS))
             address = self.workers.add(self.address.text())
         except InvalidRequestError as error:
-            self._refusal.setText(tr_said(str(error)))
-            self._refusal.show()
+            self._refusal.say(tr_said(str(error)))
             return
         self.address.clear()
         self.choose(address, True)

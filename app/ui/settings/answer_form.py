@@ -20,9 +20,8 @@ from app.look.plain_text import PlainLabel, heading
 from app.look.words import mark, sentences, tr, tr_said
 from app.services.form_check import Form, FormCheck, Verdict
 from app.ui.base.choice_list import ChoiceList
-from app.ui.base.choices import Choice
 from app.ui.base.long_text_box import LongTextBox
-from app.ui.base.setting import Setting
+from app.ui.base.setting import Choice, Setting
 
 TEXT_HEIGHT = 140
 CHECK_AFTER_S = 0.25  # of quiet
@@ -99,8 +98,7 @@ class AnswerForm(QWidget):
     def _show(self, form: Form) -> None:
         self._form = form
         self.choice.choose(form)
-        self._words.setText(tr(_WORDS[form]) if form in _WORDS else "")
-        self._words.setVisible(form in _WORDS)
+        self._words.say(tr(_WORDS[form]) if form in _WORDS else "")
         self.text.setVisible(form is not Form.FREE)
         self.text.show_value(self._texts.get(form, ""))
         if form is not Form.FREE:
@@ -135,8 +133,7 @@ class AnswerForm(QWidget):
         if is_checked and not text:
             text = tr("✓ Valid.")
         self.verdict.set_tone(tone)
-        self.verdict.setText(text)
-        self.verdict.setVisible(bool(text))
+        self.verdict.say(text)
 
     def _on_form_chosen(self, value: str) -> None:
         self._show(Form(value))

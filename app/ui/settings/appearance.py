@@ -1,13 +1,19 @@
-"""Applies appearance settings at run time: theme, zoom, fonts, motion. GUI thread."""
+"""Applies theme, zoom, fonts and motion at run time; offers to restart in another language. GUI thread."""
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QApplication, QStyle
+from functools import partial
 
-from app.look.dressing import dress
-from app.look.theme import apply_theme
+from PySide6.QtCore import QLocale, QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QApplication, QStyle, QWidget
+
+from app.look.language import languages, resolve, spoken
+from app.look.theme import apply_theme, dress
+from app.look.words import mark, tr
 from app.services.preferences import Preferences
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM
 from app.settings.settings import Settings
+from app.ui.base.actions import radio_menu, tick
+from app.ui.base.notices import Notices
+from app.ui.base.setting import Choice
 
 ANGLE_PER_NOTCH = 120
 
@@ -94,3 +100,40 @@ def is_reduced() -> bool:
         return bool(choice == "reduced")
     # Where the desktop has its effects switched off, Qt's styles do not animate either.
     return QApplication.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration) == 0
+
+
+SYSTEM = Choice("", mark("System"), mark("Follow the system's language"))
+
+
+def language_choices() -> tuple[Choice, ...]:
+    """Each by its own name, so that its speakers recognise it."""
+    return (SYSTEM, *(Choice(code, name, "") for code, name in languages().items()))
+
+
+class Languages(QObject):
+    restart_requested = Signal()
+
+    def __init__(self, preferences: Preferences, notices: Notices, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._preferences = preferences
+        self._notices = notices
+        chosen = preferences.settings.language
+        choose = partial(preferences.set, "language")
+        self.menu = radio_menu(parent, "language", tr("Lan&guage"), language_choices(), chosen, choose)
+        preferences.changed.connect(self._on_setting_changed)
+
+    @Slot(str)
+    def _on_setting_changed(self, name: str) -> None:
+        if name != "language":
+            return
+        chosen = self._preferences.settings.language
+        tick(self.menu, chosen)
+        self._notices.withdraw_offer()
+        code = resolve(chosen, QLocale.system().uiLanguages())
+        if code != spoken():
+            text = tr(
+                "The language changes to {language} when Skein restarts. All tabs reopen; running "
+                "answers stop.",
+                language=languages()[code],
+            )
+            self._notices.show_offer(text, tr("&Restart now"), self.restart_requested.emit)

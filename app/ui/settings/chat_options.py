@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_session import ChatSession
@@ -20,6 +19,7 @@ from app.bridge.token_counter import TokenCounter
 from app.chats.exports.files import ExportForm, file_name
 from app.chats.options import ChatOptions
 from app.chats.presets import Preset
+from app.look.file_dialog import SAVED, choose_files, file_dialog
 from app.look.plain_text import one_line
 from app.look.words import mark, tr
 from app.services.form_check import FormCheck
@@ -157,33 +157,23 @@ class ChatOptionsPanel(PanelOfChat["ChatSettings"]):
             self._undo.offer(text, partial(self._presets.save, preset, file))
 
     def _choose_import(self) -> None:
-        dialog = self._dialog(tr("Import a preset"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(self._on_import_chosen)
-        dialog.open()
+        title = tr("Import a preset")
+        choose_files(self._window, title, self._on_import_chosen, tr(FILTER), folder=self._folder)
 
-    def _on_import_chosen(self, names: list[str]) -> None:
-        for name in names:
-            self._folder = Path(name).parent
-            self._presets.import_file(Path(name))
+    def _on_import_chosen(self, files: list[Path]) -> None:
+        for file in files:
+            self._folder = file.parent
+            self._presets.import_file(file)
 
     def _choose_export(self, file: str) -> None:
         preset = self._presets.get(file)
         if preset is None:
             return
-        dialog = self._dialog(tr("Export a preset"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog = file_dialog(self._window, tr("Export a preset"), SAVED, tr(FILTER), folder=self._folder)
         dialog.setDefaultSuffix(ExportForm.JSON)
         dialog.selectFile(file_name(preset.name, ExportForm.JSON))
         dialog.fileSelected.connect(lambda name: self._presets.export_file(file, Path(name)))
         dialog.open()
-
-    def _dialog(self, title: str) -> QFileDialog:
-        dialog = QFileDialog(self._window, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setDirectory(str(self._folder))
-        dialog.setNameFilter(tr(FILTER))
-        return dialog
 
     def _on_view_made(self, view: ChatView) -> None:
         view.composer.settings.requested.connect(partial(self.open_for, view))

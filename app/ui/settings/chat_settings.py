@@ -20,11 +20,10 @@ from app.look.words import mark, sentences, tr, tr_said
 from app.protocol.request import Overflow
 from app.services.form_check import Form, FormCheck
 from app.ui.base.choice_list import ChoiceList
-from app.ui.base.choices import OVERFLOWS
 from app.ui.base.long_text_box import LongTextBox
 from app.ui.base.option_row import OptionRow
 from app.ui.base.page_panel import PagePanel, scrolled
-from app.ui.base.setting import Field, Setting
+from app.ui.base.setting import OVERFLOWS, Field, Setting
 from app.ui.base.setting_controls import WholeNumber, control_for
 from app.ui.base.setting_list import words_of
 from app.ui.settings.answer_form import AnswerForm

@@ -22,10 +22,9 @@ from app.services.tools import ServerState, ToolService
 from app.tools.mcp_server import Status, with_unique_names
 from app.tools.server_config import BUILT_IN
 from app.tools.tool import Tool
-from app.ui.base.tool_texts import sentence_of, title_of
 from app.ui.message.tool_words import ToolLabel
 from app.ui.settings.panel_of_chat import PanelOfChat
-from app.ui.settings.tool_choice import ALL, Keys, is_chosen, key_of, server_of
+from app.ui.settings.tool_choice import ALL, Keys, is_chosen, key_of, sentence_of, server_of, title_of
 from app.ui.settings.tools_panel import ToolGroup, ToolLine, ToolsPanel
 from app.ui.tabs.chat_tabs import ChatTabs
 
@@ -64,7 +63,7 @@ class ToolsOfChat(PanelOfChat[ToolsPanel]):
         spawn(self._service.prepare([key_of(state.name, ALL) for state in self._service.servers]))
 
     def palette_entries(self) -> Iterator[tuple[str, str, bool, Callable[[], object]]]:
-        """Of each server: its name, its title, whether all of it is on in this chat, what switches that."""
+        """Each server's name and title, whether all of it is on in this chat, and what switches that."""
         view = self._tabs.current
         if view is None or view.notebook or not view.session.is_loaded:
             return
@@ -110,7 +109,7 @@ class ToolsOfChat(PanelOfChat[ToolsPanel]):
         return [*self._service.built_in, *(tool for state in servers for tool in state.tools)]
 
     def _show_count(self, view: ChatView) -> None:
-        """Of a server that has not told its tools yet, each key counts."""
+        """Each key of a server whose tools are not known yet counts."""
         keys, known = view.session.chat.tools, self._known()
         servers = {tool.server for tool in known}
         num_on = sum(is_chosen(keys, tool.key) for tool in known)
@@ -124,7 +123,7 @@ class ToolsOfChat(PanelOfChat[ToolsPanel]):
         return self._labels[keys].get(name)
 
     def _labels_for(self, keys: Keys) -> dict[str, ToolLabel]:
-        """Those that are on have unique names; one that was on may still be known by its own."""
+        """Tools that are on have unique names; a tool that was on may still be known by its own."""
         known = self._known()
         chosen = with_unique_names([tool for tool in known if is_chosen(keys, tool.key)])
         own = {

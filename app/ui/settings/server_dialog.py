@@ -1,20 +1,23 @@
-"""Where an MCP server is added or changed: a command with its environment, or an address. GUI thread."""
+"""Where MCP servers are added or changed: in a form, or by a pasted mcp.json and its values. GUI thread."""
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.fonts import code_font, small_font
 from app.look.layouts import STRETCH, hbox, vbox
-from app.look.plain_text import PlainLabel
-from app.look.words import mark, tr
+from app.look.plain_text import PlainLabel, heading, one_line
+from app.look.popups import resize_to_fit
+from app.look.words import mark, tr, tr_n, tr_said
+from app.protocol.errors import InvalidRequestError
 from app.tools.server_config import ServerConfig, check, checked_name
 from app.ui.base.choice_list import ChoiceList
-from app.ui.base.choices import Choice
+from app.ui.base.setting import Choice
 
 WIDTH = 520
 TEXT_HEIGHT = 76
@@ -46,9 +49,8 @@ class ServerDialog(QDialog):
         self.headers = _text("Authorization: …", tr("Headers"), self)
         self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
         self.problem.hide()
-        self.add = QPushButton(tr("Save") if known else tr("Add"), self)
-        self.add.setDefault(True)
-        self.add.clicked.connect(self._on_add)
+        label = tr("Save") if known else tr("Add")
+        self.add = dialog_button(label, self._on_add, self, is_default=True)
         self._lay_out()
         self._fill(known or ServerConfig(""))
 
@@ -104,8 +106,7 @@ class ServerDialog(QDialog):
         try:
             config = self._config()
         except _UnusableError as error:
-            self.problem.setText(error.args[0])
-            self.problem.show()
+            self.problem.say(error.args[0])
             self.adjustSize()
             return
         self.given.emit(config)
@@ -194,3 +195,105 @@ def _text(placeholder: str, name: str, parent: QWidget) -> QPlainTextEdit:
     text.setPlaceholderText(placeholder)
     text.setAccessibleName(name)
     return text
+
+
+PASTE_SIZE = QSize(620, 420)
+INPUTS_WIDTH = 460
+MAX_TAKEN = 100_000  # characters of the clipboard, without being asked
+EXAMPLE = """{
+  "mcpServers": {
+    "time": {"command": "uvx", "args": ["mcp-server-time"]}
+  }
+}"""
+
+
+class PasteDialog(QDialog):
+    """Says what is in the text while it is typed or pasted."""
+
+    given = Signal(object)  # list of ServerConfig
+
+    def __init__(self, read: Callable[[str], Sequence[ServerConfig]], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._read = read
+        self._found: Sequence[ServerConfig] = ()
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Paste mcp.json"))
+        resize_to_fit(self, PASTE_SIZE)
+        words = PlainLabel(
+            tr("As Claude Desktop, LM Studio and VS Code write it. Nothing starts before you confirm it."),
+            self,
+            tone="muted",
+            wraps=True,
+        )
+        self.text = QPlainTextEdit(self)
+        self.text.setFont(code_font(-1))
+        self.text.setTabChangesFocus(True)
+        self.text.setPlaceholderText(EXAMPLE)
+        self.text.setAccessibleName(tr("mcp.json"))
+        self.verdict = PlainLabel(parent=self, wraps=True)
+        self.add = dialog_button(tr("Add"), self._on_add, self, is_default=True)
+        foot = hbox(STRETCH, dialog_button(tr("Cancel"), self.reject, self), self.add)
+        vbox(words, (self.text, 1), self.verdict, foot, on=self, margins=20, spacing=10)
+        self.text.textChanged.connect(self._look)
+        pasted = QGuiApplication.clipboard().text()
+        if len(pasted) < MAX_TAKEN and ('"mcpServers"' in pasted or '"servers"' in pasted):
+            self.text.setPlainText(pasted)
+        self._look()
+
+    def _look(self) -> None:
+        self._found, problem, text = (), "", self.text.toPlainText()
+        if text.strip():
+            try:
+                self._found = self._read(text)
+            except InvalidRequestError as error:
+                problem = tr_said(str(error))
+        names = ", ".join(one_line(config.name) for config in self._found)
+        number = len(self._found)
+        said = tr_n("{n} server: {names}", "{n} servers: {names}", number, names=names) if number else problem
+        self.verdict.setText(said)
+        self.verdict.set_tone("danger" if problem else "muted")
+        self.add.setEnabled(bool(self._found))
+
+    def _on_add(self) -> None:
+        self.given.emit(list(self._found))
+        self.accept()
+
+
+class InputsDialog(QDialog):
+    """Asks for what VS Code would ask for: keys and other values that stand in no file."""
+
+    given = Signal(object)  # list of ServerConfig, all filled
+
+    def __init__(self, configs: Sequence[ServerConfig], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._configs = configs
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Values for MCP servers"))
+        self.fields: dict[str, QLineEdit] = {}
+        inputs = {one.id: one for config in configs for one in config.inputs}
+        parts: list[QWidget] = []
+        for name, one in inputs.items():
+            field = QLineEdit(self)
+            field.setAccessibleName(one_line(one.description or name))
+            if one.is_password:
+                field.setEchoMode(QLineEdit.EchoMode.Password)
+            field.textChanged.connect(self._show_state)
+            self.fields[name] = field
+            label = PlainLabel(one_line(one.description or name), self, wraps=True)
+            label.setBuddy(field)
+            parts += [label, field]
+        self.add = dialog_button(tr("Add"), self._on_add, self, is_default=True)
+        names = ", ".join(one_line(config.name) for config in configs)
+        foot = hbox(STRETCH, dialog_button(tr("Cancel"), self.reject, self), self.add)
+        title = heading(tr("Values for {names}", names=names), self, wraps=True)
+        vbox(title, *parts, 8, foot, on=self, margins=20, spacing=6)
+        self.setFixedWidth(INPUTS_WIDTH)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        self.add.setEnabled(all(field.text() for field in self.fields.values()))
+
+    def _on_add(self) -> None:
+        values = {name: field.text() for name, field in self.fields.items()}
+        self.given.emit([config.filled(values) for config in self._configs])
+        self.accept()

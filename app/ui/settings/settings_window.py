@@ -5,31 +5,144 @@ Choices apply at once. Knows the settings' names and values, not their effects.
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 from pydantic import ValidationError
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QFont, QHideEvent, QKeyEvent, QKeySequence, QPaintEvent, QShortcut
-from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QScrollArea, QWidget
+from PySide6.QtGui import QAction, QHideEvent, QKeyEvent, QKeySequence, QPaintEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QWidget,
+)
 
-from app.look.bars import paint_lines_between
 from app.look.icons import icon
 from app.look.layouts import hbox, vbox
-from app.look.plain_text import PlainLabel, search_field
-from app.look.strip import Offer, Strip, StripLook
-from app.look.windows import come_up, resize_to_fit
-from app.look.words import sentences, tr
+from app.look.plain_text import PlainLabel, heading, search_field, short_path
+from app.look.popups import come_up, resize_to_fit
+from app.look.strip import Offer, Strip, StripLook, paint_lines_between
+from app.look.words import locale, sentences, tr, tr_said
+from app.models.hub_address import TOKEN_BEGINS
 from app.services.model_hub import ModelHub
 from app.services.preferences import Preferences
 from app.services.tools import ToolService
+from app.ui.base.actions import plain
 from app.ui.base.fuzzy import fold
 from app.ui.base.option_row import OptionRow, Row
+from app.ui.base.page_panel import scrolled
 from app.ui.base.setting import CommandRow, Facts, HubToken, Remark, Setting, SettingPage, field_of
+from app.ui.base.setting_controls import COMBO_WIDTH
 from app.ui.base.setting_list import PAGES
 from app.ui.engine.model_loading import ModelLoading
-from app.ui.settings.page_rows import ActionRow, RemarkRow, TokenRow, default_text
 from app.ui.settings.shortcut_table import ShortcutTable
 from app.ui.settings.shortcuts import Shortcuts
 from app.ui.settings.tools_page import ToolsPage
+
+
+class RemarkRow(Row):
+    def __init__(self, text: str, parent: QWidget) -> None:
+        super().__init__("", tr(text), parent)
+        vbox(self.sentence, on=self, margins=(0, 6, 0, 10))
+
+
+class ActionRow(Row):
+    """A command of the menus, to be found among the settings, too."""
+
+    def __init__(self, action: QAction, parent: QWidget) -> None:
+        super().__init__(plain(action.text()), tr("{words}.", words=action.statusTip()), parent)
+        self.button = QPushButton(tr("Open"), self)
+        self.button.setAutoDefault(False)
+        self.button.setAccessibleName(plain(action.text()))
+        self.button.clicked.connect(action.trigger)
+        hbox(
+            (vbox(self.title, self.sentence, spacing=2), 1),
+            (self.button, 0, Qt.AlignmentFlag.AlignVCenter),
+            on=self,
+            margins=(0, 10, 0, 10),
+            spacing=12,
+        )
+
+
+class TokenRow(Row):
+    """The token goes to the keyring and is not shown again."""
+
+    def __init__(self, hub: ModelHub, parent: QWidget) -> None:
+        sentence = tr("For models whose terms must be accepted. Stored in the system's keyring.")
+        super().__init__(tr("Hugging Face token"), sentence, parent)
+        self._hub = hub
+        self.field = QLineEdit(self)
+        self.field.setFixedWidth(COMBO_WIDTH)
+        self.field.setEchoMode(QLineEdit.EchoMode.Password)
+        self.field.setInputMethodHints(Qt.InputMethodHint.ImhSensitiveData)
+        self.field.setAccessibleName(tr("Hugging Face token"))
+        self.forget = QPushButton(tr("Forget"), self)
+        self.forget.setAutoDefault(False)
+        self.note = PlainLabel(parent=self, tone="muted", wraps=True)
+        self.note.hide()
+        self._lay_out()
+        self.field.editingFinished.connect(self._on_entered)
+        self.forget.clicked.connect(self._on_forget)
+        hub.token_changed.connect(self._show_state)
+        hub.token_noted.connect(self._show_note)
+        self._show_state()
+
+    def _on_entered(self) -> None:
+        if token := self.field.text().strip():
+            self.field.clear()
+            self._hub.set_token(token)
+
+    def _on_forget(self) -> None:
+        self.field.setFocus()  # the button goes
+        self._hub.set_token("")
+
+    @Slot()
+    def _show_state(self) -> None:
+        has_token = self._hub.has_token
+        self.field.setPlaceholderText(tr("Token saved") if has_token else TOKEN_BEGINS)
+        self.forget.setVisible(has_token)
+
+    @Slot(object)
+    def _show_note(self, text: str) -> None:
+        self.note.say(tr_said(text))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._hub.look_for_token()
+
+    def _lay_out(self) -> None:
+        top = Qt.AlignmentFlag.AlignTop
+        hbox(
+            (vbox(self.title, self.sentence, self.note, spacing=2), 1),
+            (self.forget, 0, top),
+            (self.field, 0, top),
+            on=self,
+            margins=(0, 10, 0, 10),
+            spacing=12,
+        )
+
+
+def default_text(setting: Setting, default: Any) -> str:
+    return tr("Default: {value}.", value=_in_words(setting, default))
+
+
+def _in_words(setting: Setting, value: Any) -> str:
+    if choice := next((choice for choice in setting.choices if choice.value == value), None):
+        return tr(choice.label)
+    if setting.named:
+        return setting.named()[value]
+    if setting.folder:
+        return short_path(setting.folder())
+    if isinstance(value, bool):
+        return tr("on") if value else tr("off")
+    if not value and setting.word:
+        return tr(setting.word).lower()
+    if isinstance(value, int) and setting.is_grouped:
+        return locale().toString(value)
+    return str(value)
+
 
 SIZE, MIN_SIZE = QSize(900, 680), QSize(640, 420)
 NAV_WIDTH, PAGE_WIDTH, MARGIN = 190, 640, 24
@@ -63,7 +176,6 @@ class SettingsWindow(QDialog):
         self._rest = QTimer(self, singleShot=True, interval=0)
         self._rest.timeout.connect(self._make_next)
         self.reload = Strip(RELOAD, self)
-        self._scroll = QScrollArea(self)
         self.setWindowTitle(tr("Settings"))
         self.setMinimumSize(MIN_SIZE)
         resize_to_fit(self, SIZE)
@@ -228,11 +340,7 @@ class SettingsWindow(QDialog):
         page = QWidget()
         self._column = vbox(self._nothing, on=page, margins=(MARGIN, 16, MARGIN, MARGIN), spacing=16)
         self._column.addStretch()
-        page.setAutoFillBackground(False)
-        self._scroll.setWidget(page)
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll = scrolled(page, self)
         hbox(
             vbox(self.search, (self.nav, 1), margins=12),
             (vbox((self._scroll, 1), self.reload, spacing=0), 1),
@@ -288,11 +396,7 @@ class _Section(QWidget):
         super().__init__(parent)
         self.rows: list[Row] = []
         self._title = fold(title)
-        head = PlainLabel(title, self)
-        font = QFont(head.font())
-        font.setPointSizeF(font.pointSizeF() + 5)
-        font.setWeight(QFont.Weight.DemiBold)
-        head.setFont(font)
+        head = heading(title, self, points=5)
         head.setContentsMargins(0, 0, 0, 8)
         self._column = vbox(head, on=self, spacing=0)
 

@@ -9,8 +9,8 @@ from app.look.plain_text import PlainLabel
 from app.look.table import Column, RowModel, dress_table
 from app.look.tokens import current
 from app.look.words import mark, tr
+from app.ui.base.actions import MenuCommand
 from app.ui.base.fuzzy import fold
-from app.ui.base.menu_commands import MenuCommand
 from app.ui.settings.shortcuts import Shortcuts, shown, why_not
 
 COMMAND, KEYS, DEFAULT = range(3)

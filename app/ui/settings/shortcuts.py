@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMenuBar, QWidget
 from app.look.buttons import IconButton
 from app.look.words import tr
 from app.services.preferences import Preferences
-from app.ui.base.menu_commands import MenuCommand, commands_of
+from app.ui.base.actions import MenuCommand, commands_of
 
 logger = logging.getLogger(__name__)
 

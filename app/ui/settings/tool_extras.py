@@ -61,7 +61,7 @@ class ToolExtras(QObject):
         view.composer.completion.set_source(partial(self._suggestions, view))
 
     def _suggestions(self, view: ChatView, sign: str) -> list[Suggestion]:
-        """Those that are known; others come as soon as their server has told them."""
+        """The known prompts or resources; others come as soon as their server has listed them."""
         found: list[Suggestion] = []
         for state in self._servers(view, sign):
             self._ask_for(view, sign, state.name)
@@ -73,7 +73,7 @@ class ToolExtras(QObject):
         return found
 
     def _servers(self, view: ChatView, sign: str) -> Iterator[ServerState]:
-        """Those that run, and those that this chat uses."""
+        """The servers that run, and those that this chat uses."""
         used = {server_of(key) for key in view.session.chat.tools}
         for state in self._service.servers:
             if not (state.is_enabled and state.is_trusted):

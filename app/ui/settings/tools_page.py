@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.look.buttons import IconButton, dialog_button
-from app.look.flow_layout import FlowLayout
+from app.look.file_dialog import choose_file, choose_folder
 from app.look.fonts import small_font
-from app.look.layouts import STRETCH, hbox, vbox
+from app.look.layouts import STRETCH, FlowLayout, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, heading, one_line, short_path
 from app.look.strip import Offer, Strip, StripLook
 from app.look.words import tr, tr_said
@@ -23,10 +23,8 @@ from app.services.tools import ServerState, ToolService
 from app.tools.server_config import ServerConfig
 from app.ui.base.keyboard import chain_down
 from app.ui.base.notices import UNDO_FOR_MS
-from app.ui.settings.approval_row import ApprovalRow
-from app.ui.settings.paste_dialog import InputsDialog, PasteDialog
-from app.ui.settings.server_dialog import ServerDialog
-from app.ui.settings.server_row import ServerLog, ServerRow
+from app.ui.settings.server_dialog import InputsDialog, PasteDialog, ServerDialog
+from app.ui.settings.server_row import ApprovalRow, ServerLog, ServerRow
 
 SIDE = 26
 MAX_FILE_BYTES = 1 << 20
@@ -105,10 +103,10 @@ class ToolsPage(QWidget):
         self._show()
 
     def _choose_folder(self) -> None:
-        dialog = QFileDialog(self, tr("Folder that tools may read"))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.fileSelected.connect(lambda name: self._set_folders([*self.folders, Path(name)]))
-        _open(dialog)
+        choose_folder(self, tr("Folder that tools may read"), self._add_folder)
+
+    def _add_folder(self, folder: Path) -> None:
+        self._set_folders([*self.folders, folder])
 
     def _new_row(self, state: ServerState) -> ServerRow:
         row, service, name = ServerRow(self), self._service, state.name
@@ -141,10 +139,7 @@ class ToolsPage(QWidget):
         dialog.open()
 
     def _choose_file(self) -> None:
-        dialog = QFileDialog(self, tr("Import MCP servers"))
-        dialog.setNameFilter(tr("MCP servers (*.json)"))
-        dialog.fileSelected.connect(lambda name: self.import_file(Path(name)))
-        _open(dialog)
+        choose_file(self, tr("Import MCP servers"), self.import_file, tr("MCP servers (*.json)"))
 
     def import_file(self, path: Path) -> None:
         """The file is small; a larger one is none of these."""
@@ -198,8 +193,7 @@ class ToolsPage(QWidget):
         return next(state for state in self._service.servers if state.name == name)
 
     def _say(self, problem: str) -> None:
-        self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
+        self.problem.say(problem)
 
     def _connect(self) -> None:
         self._service.changed.connect(self._show)
@@ -253,8 +247,3 @@ def _note(text: str, parent: QWidget) -> PlainLabel:
 def _drop(widget: QWidget) -> None:
     widget.hide()
     widget.deleteLater()
-
-
-def _open(dialog: QFileDialog) -> None:
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()  # never exec: a nested loop would stop every coroutine

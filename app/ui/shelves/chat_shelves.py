@@ -80,7 +80,7 @@ class ChatShelves(QObject):
             self._open_menu(view)
 
     def palette_entries(self) -> Iterator[tuple[str, str, bool, Callable[[], object]]]:
-        """Of each shelf: its id, its name, whether this chat has it, what switches that."""
+        """Each shelf's id and name, whether this chat has it, and what switches that."""
         view = self._tabs.current
         if view is None or view.notebook or not view.session.is_loaded:
             return

@@ -85,6 +85,6 @@ def state_text(file: ShelfFile) -> str:
 
 
 def about_tokens(state: ShelfState, file: ShelfFile) -> int:
-    """As the whole shelf has for each character; about four for a token where that is not counted."""
+    """Estimated from the whole shelf's tokens for each character; a quarter where none are counted."""
     per_char = state.num_tokens / state.num_chars if state.num_tokens and state.num_chars else 1 / 4
     return round(file.num_chars * per_char)

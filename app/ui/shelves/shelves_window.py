@@ -2,36 +2,196 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
-    QFileDialog,
+    QHeaderView,
     QListWidget,
     QListWidgetItem,
     QPushButton,
     QStackedWidget,
+    QTableView,
     QWidget,
 )
 
 from app.look.buttons import dialog_button
+from app.look.figures import count
+from app.look.file_dialog import choose_file, choose_files, choose_folder
+from app.look.fonts import tabular
 from app.look.layouts import CENTRE, STRETCH, hbox, vbox
-from app.look.plain_text import ElidedLabel, PlainLabel, one_line
-from app.look.popups import Menu
-from app.look.windows import come_up, resize_to_fit
+from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, heading_font, one_line
+from app.look.popups import FlatCombo, Menu, come_up, resize_to_fit
+from app.look.table import Column, RowModel, dress_table
+from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
+from app.models.model_file import FileKind
 from app.services.shelf_reader import Reading
 from app.services.shelf_vectors import ShelfVectors
 from app.services.shelves import ShelfService, ShelfState
-from app.shelves.shelf import Shelf, ShelfFile
+from app.shelves.shelf import FileState, Shelf, ShelfFile
 from app.ui.base.notices import UndoToast
-from app.ui.base.title_edit import TitleEdit
-from app.ui.shelves.files_table import FilesTable
-from app.ui.shelves.search_choice import SearchChoice
-from app.ui.shelves.shelf_words import contents_text, place_text, use_text, vectors_text
+from app.ui.base.titles import TitleEdit
+from app.ui.shelves.shelf_words import (
+    about_tokens,
+    contents_text,
+    place_text,
+    state_text,
+    use_text,
+    vectors_text,
+)
+
+NUMBER, NAME, STATE, TOKENS = range(4)
+COLUMNS = (
+    Column(mark("No."), width=56, is_number=True),
+    Column(mark("File"), stretches=True),
+    Column(mark("State"), is_muted=True, stretches=True),
+    Column(mark("Tokens"), width=90, is_number=True),
+)
+ROW_HEIGHT = 28
+
+
+class FilesModel(RowModel):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(COLUMNS, parent)
+        self._state: ShelfState | None = None
+        self.files: tuple[ShelfFile, ...] = ()
+
+    def apply(self, state: ShelfState | None) -> None:
+        """Another number of files is another table; else cells have changed."""
+        files = state.files if state else ()
+        is_same = [one.number for one in files] == [one.number for one in self.files]
+        if not is_same:
+            self.beginResetModel()
+        self._state, self.files = state, files
+        if is_same:
+            self.redraw()
+        else:
+            self.endResetModel()
+
+    def num_rows(self) -> int:
+        return len(self.files)
+
+    def text_at(self, row: int, column: int) -> str:
+        file = self.files[row]
+        match column:
+            case 0:
+                return count(file.number)
+            case 1:
+                return one_line(file.name)
+            case 2:
+                return state_text(file)
+        assert self._state is not None
+        return count(about_tokens(self._state, file)) if file.num_chars else ""
+
+    def tip_at(self, row: int, column: int) -> str:
+        file = self.files[row]
+        return as_tooltip(file.path if column == NAME else state_text(file))
+
+    def colour_at(self, row: int, column: int) -> str:
+        is_bad = column == STATE and self.files[row].state is FileState.UNREADABLE
+        return current().danger if is_bad else super().colour_at(row, column)
+
+
+class FilesTable(QTableView):
+    opened = Signal(object)  # ShelfFile
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.rows = FilesModel(self)
+        self.setModel(self.rows)
+        dress_table(self, tr("Files of this shelf"), ROW_HEIGHT)
+        self.setFont(tabular(self.font()))
+        header = self.horizontalHeader()
+        for number, column in enumerate(COLUMNS):
+            if column.stretches:
+                header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)
+            else:
+                self.setColumnWidth(number, column.width)
+        self.activated.connect(lambda index: self.opened.emit(self.rows.files[index.row()]))
+
+    @property
+    def chosen(self) -> ShelfFile | None:
+        rows = self.selectionModel().selectedRows()
+        return self.rows.files[rows[0].row()] if rows else None
+
+
+NONE, OTHER_FILE = "", "…"
+LABELS = {FileKind.EMBEDDING: mark("Embedding &model"), FileKind.RERANKER: mark("Reran&ker")}
+NO_MODEL = {FileKind.EMBEDDING: mark("None, words only"), FileKind.RERANKER: mark("None")}
+TIPS = {
+    FileKind.EMBEDDING: mark("Also finds passages that say the same in other words"),
+    FileKind.RERANKER: mark("Sorts the passages found by how well they answer the message. Slower"),
+}
+TITLES = {
+    FileKind.EMBEDDING: mark("Choose an embedding model"),
+    FileKind.RERANKER: mark("Choose a reranker"),
+}
+COMBO_WIDTH = 200
+
+
+class SearchChoice(QWidget):
+    def __init__(self, vectors: ShelfVectors, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._vectors = vectors
+        self.combos = {kind: FlatCombo(self) for kind in LABELS}
+        self.trouble = PlainLabel(parent=self, tone="danger", wraps=True)
+        self.trouble.hide()
+        parts: list[QWidget] = []
+        for kind, combo in self.combos.items():
+            label = PlainLabel(tr(LABELS[kind]), self, "muted")
+            label.setBuddy(combo)
+            combo.setFixedWidth(COMBO_WIDTH)
+            combo.setToolTip(tr(TIPS[kind]))
+            combo.setAccessibleName(tr(LABELS[kind]).replace("&", ""))
+            combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            combo.activated.connect(partial(self._on_activated, kind))
+            parts += [label, combo]
+        vbox(hbox(*parts, STRETCH), self.trouble, on=self)
+        vectors.changed.connect(self.apply)
+        vectors.refused.connect(self._on_refused)
+        self.apply()
+
+    @Slot()
+    def apply(self) -> None:
+        for kind, combo in self.combos.items():
+            self._fill(kind, combo)
+
+    def _fill(self, kind: FileKind, combo: FlatCombo) -> None:
+        chosen = self._vectors.chosen(kind)
+        entries = {NONE: tr(NO_MODEL[kind])}
+        entries |= {str(one.path): one_line(one.name) for one in self._vectors.models(kind)}
+        if chosen:
+            entries.setdefault(str(chosen), one_line(chosen.name))
+        entries[OTHER_FILE] = tr("Choose a file…")
+        shown = {combo.itemData(row): combo.itemText(row) for row in range(combo.count())}
+        if shown != entries:
+            combo.clear()
+            for value, name in entries.items():
+                combo.addItem(name, value)
+        combo.setCurrentIndex(combo.findData(str(chosen) if chosen else NONE))
+
+    @Slot(int)
+    def _on_activated(self, kind: FileKind, row: int) -> None:
+        self.trouble.hide()
+        value = self.combos[kind].itemData(row)
+        if value == OTHER_FILE:
+            self._fill(kind, self.combos[kind])
+            self._ask_for_file(kind)
+        else:
+            self._vectors.choose(kind, Path(value) if value else None)
+
+    def _ask_for_file(self, kind: FileKind) -> None:
+        choose = partial(self._vectors.choose, kind)
+        choose_file(self, tr(TITLES[kind]), choose, tr("GGUF models (*.gguf)"))
+
+    @Slot(object)
+    def _on_refused(self, message: str) -> None:
+        self.trouble.say(tr_said(message))
+
 
 SIZE, MIN_SIZE, LIST_WIDTH = QSize(900, 600), QSize(620, 420), 220
 EMPTY = mark(
@@ -141,22 +301,19 @@ class ShelvesWindow(QDialog):
     # What is done
 
     def new_from_folder(self) -> None:
-        dialog = self._dialog(tr("A folder for a shelf"), QFileDialog.FileMode.Directory)
-        dialog.filesSelected.connect(lambda folders: self.add_folder(folders[0]))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        choose_folder(self, tr("A folder for a shelf"), self.add_folder)
 
     def new_from_files(self) -> None:
-        dialog = self._dialog(tr("Files for a shelf"), QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(self.add_files)
-        dialog.open()
+        choose_files(self, tr("Files for a shelf"), self.add_files)
 
-    def add_folder(self, folder: str) -> None:
-        path = Path(folder).absolute()
+    def add_folder(self, folder: Path) -> None:
+        path = folder.absolute()
         self._show_new(self._shelves.add(path.name or str(path), folder=str(path)))
 
-    def add_files(self, files: list[str]) -> None:
+    def add_files(self, files: Sequence[Path]) -> None:
         if files:
-            self._show_new(self._shelves.add(Path(files[0]).parent.name or tr("Files"), files=files))
+            name = files[0].parent.name or tr("Files")
+            self._show_new(self._shelves.add(name, files=list(map(str, files))))
             self._rename()
 
     def _show_new(self, shelf: Shelf) -> None:
@@ -165,13 +322,11 @@ class ShelvesWindow(QDialog):
 
     def _add_files(self) -> None:
         if state := self.chosen:
-            dialog = self._dialog(tr("Add files"), QFileDialog.FileMode.ExistingFiles)
-            dialog.filesSelected.connect(partial(self._put_files, state.shelf))
-            dialog.open()
+            choose_files(self, tr("Add files"), partial(self._put_files, state.shelf))
 
-    def _put_files(self, shelf: Shelf, files: list[str]) -> None:
+    def _put_files(self, shelf: Shelf, files: Sequence[Path]) -> None:
         if state := self._shelves.state(shelf.id):
-            self._shelves.set_files(state.shelf, (*state.shelf.files, *files))
+            self._shelves.set_files(state.shelf, (*state.shelf.files, *map(str, files)))
 
     def _remove_file(self) -> None:
         state, file = self.chosen, self.table.chosen
@@ -193,16 +348,9 @@ class ShelvesWindow(QDialog):
             self.undo.offer(told, partial(self._shelves.put_back, state.shelf))
             self._show_list()
 
-    def _dialog(self, title: str, mode: QFileDialog.FileMode) -> QFileDialog:
-        dialog = QFileDialog(self, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(mode)
-        return dialog
-
     @Slot(object)
     def _on_failed(self, message: str) -> None:
-        self.trouble.setText(tr_said(message))
-        self.trouble.show()
+        self.trouble.say(tr_said(message))
 
     @Slot(object)
     def _on_opened(self, file: ShelfFile) -> None:
@@ -221,10 +369,7 @@ class ShelvesWindow(QDialog):
         menu.addAction(tr("From a &folder…"), self.new_from_folder)
         menu.addAction(tr("From &files…"), self.new_from_files)
         self.new_button.setMenu(menu)
-        font = self.title.font()
-        font.setPointSizeF(font.pointSizeF() + 2)
-        font.setWeight(font.Weight.DemiBold)
-        self.title.setFont(font)
+        self.title.setFont(heading_font(self.title.font(), 2))
         self.title.setMinimumHeight(30)
         self.trouble.hide()
 

@@ -13,8 +13,8 @@ from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.look.layouts import vbox
 from app.protocol.report import HibernatedChat, StepReport
+from app.ui.base.keyboard import has_focus
 from app.ui.base.notices import Notices
-from app.ui.base.panes import has_focus
 from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.split_pages import SplitPages
 from app.ui.tabs.tab import Tab

@@ -31,15 +31,13 @@ from app.look.words import tr
 from app.protocol.media import Encoding
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Overflow, Role
-from app.ui.base.chat_title import shown_title
 from app.ui.base.drop_overlay import DropOverlay
-from app.ui.base.dropped_model import drop_text, dropped_files
+from app.ui.base.dropped import drop_text, dropped_files, has_picture, picture_bytes
 from app.ui.base.frame_budget import frame_budget
-from app.ui.base.given_picture import has_picture, picture_bytes
-from app.ui.base.media_saving import play_sound, save_media
-from app.ui.base.picture_viewer import PictureViewer, viewed
+from app.ui.base.picture_viewer import PictureViewer, play_sound, save_media, viewed
 from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, composer_width
 from app.ui.base.thumbnails import Thumbnails
+from app.ui.base.titles import shown_title
 from app.ui.composer.composer import Composer
 from app.ui.composer.message_draft import MessageDraft
 from app.ui.composer.message_editor import MessageEditor

@@ -27,8 +27,7 @@ from app.ui.base.proportions import (
     has_list,
     status_height,
 )
-from app.ui.composer.frame import paint_frame
-from app.ui.composer.message_editor import MessageEditor
+from app.ui.composer.message_editor import MessageEditor, paint_frame
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent

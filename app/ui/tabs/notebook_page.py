@@ -14,7 +14,7 @@ from app.look.tokens import current
 from app.look.words import tr, tr_said
 from app.protocol.request import Role
 from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, COMPOSER_PADDING, composer_width
-from app.ui.composer.frame import paint_frame
+from app.ui.composer.message_editor import paint_frame
 
 SIDE = 28
 TINT = 0.12  # of what the model wrote last

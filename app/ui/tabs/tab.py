@@ -11,9 +11,9 @@ from app.bridge.chat_session import ChatSession
 from app.chats.chat import Turn, TurnState
 from app.look import marks
 from app.look.marks import Mark
-from app.look.sequence_colours import colour_of
+from app.look.tokens import colour_of
 from app.protocol.report import SlotSnapshot
-from app.ui.base.chat_title import shown_title
+from app.ui.base.titles import shown_title
 from app.ui.message.tool_words import asking_uses
 
 if TYPE_CHECKING:

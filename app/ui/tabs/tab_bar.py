@@ -21,7 +21,7 @@ from app.look.plain_text import as_tab_text, as_tooltip, one_line
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.proportions import ABOVE_TABS, STRIP_HEIGHT, TAB_HEIGHT
-from app.ui.base.title_edit import TitleEdit
+from app.ui.base.titles import TitleEdit
 from app.ui.tabs.tab import Tab
 
 MIN_TAB, MAX_TAB, PINNED_TAB = 128, 220, 60

@@ -14,11 +14,11 @@ from PySide6.QtGui import QColor, QKeyEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QApplication, QLineEdit, QTextEdit, QWidget
 
 from app.chats.chat import Chat, Turn
-from app.look.bars import Bar
 from app.look.buttons import IconButton
 from app.look.fonts import tabular
 from app.look.layouts import STRETCH, hbox
 from app.look.plain_text import PlainLabel
+from app.look.strip import Bar
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.frame_budget import frame_budget

@@ -5,12 +5,12 @@ from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QWidget
 
 from app.chats.chat import Chat, Turn
-from app.look.bars import Bar
 from app.look.buttons import quiet_button
 from app.look.icons import paint_icon
 from app.look.layouts import STRETCH, hbox
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
+from app.look.strip import Bar
 from app.look.tokens import current
 from app.look.words import tr, tr_n
 from app.ui.base.proportions import COLUMN_MARGIN as MARGIN

@@ -11,8 +11,7 @@ from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.attachment_chips import AttachmentChip, AttachmentChips
 from app.ui.base.attachment_preview import AttachmentPreview
-from app.ui.base.media_saving import play_sound, save_media
-from app.ui.base.picture_viewer import PictureViewer, viewed
+from app.ui.base.picture_viewer import PictureViewer, play_sound, save_media, viewed
 from app.ui.base.thumbnails import Thumbnails
 
 PADDING = 12

@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QRadioButton
 from pytestqt.qtbot import QtBot
 
 from app.ui.base.choice_list import ChoiceList
-from app.ui.base.choices import SPEEDS
+from app.ui.base.setting import SPEEDS
 
 
 @pytest.fixture(params=[False, True], ids=["wide", "narrow"])

@@ -1,14 +1,17 @@
+import logging
+import re
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.system import paths
-from app.system.log import recent_lines
+from app.system.log import Line, recent_lines
 from app.ui.base import help_commands
-from app.ui.base.help_commands import About, HelpCommands
-from app.ui.base.log_viewer import LogViewer
+from app.ui.base.help_commands import HELP_DIR, PAGES, About, GuideDialog, HelpCommands, LogViewer, title_of
 
 
 @pytest.fixture
@@ -51,3 +54,81 @@ def test_there_is_one_log_window(window: QWidget, opened: list[Path]) -> None:
     assert viewer.isVisible()
     assert viewer._lines_since == recent_lines.since
     viewer.close()
+
+
+def test_diagnostics_can_be_copied_and_folders_opened(qtbot) -> None:
+    opened: list[str] = []
+    about = About(
+        "Skein 1, on this machine", "Qt: LGPL", [("Open data folder", lambda: opened.append("data"))]
+    )
+    qtbot.addWidget(about)
+    buttons = {button.text(): button for button in about.findChildren(QPushButton)}
+    buttons["Copy diagnostics"].click()
+    assert QGuiApplication.clipboard().text() == "Skein 1, on this machine"
+    buttons["Open data folder"].click()
+    assert opened == ["data"]
+    assert about.licences.toPlainText() == "Qt: LGPL"
+
+
+def test_every_page_is_in_the_list_and_can_be_read(qtbot: QtBot) -> None:
+    guide = GuideDialog()
+    qtbot.addWidget(guide)
+    assert {path.stem for path in HELP_DIR.glob("*.md")} == set(PAGES)
+    for row, name in enumerate(PAGES):
+        guide.pages.setCurrentRow(row)
+        title = title_of(HELP_DIR / f"{name}.md")
+        assert guide.pages.item(row).text() == title
+        assert guide.text.toPlainText().startswith(title)
+
+
+def test_a_link_to_another_page_is_followed_and_shown_in_the_list(qtbot: QtBot) -> None:
+    guide = GuideDialog()
+    qtbot.addWidget(guide)
+    guide.text.setSource(QUrl("models.md"))
+    assert guide.pages.currentRow() == PAGES.index("models")
+    assert guide.text.toPlainText().startswith(title_of(HELP_DIR / "models.md"))
+
+
+def test_links_of_the_readme_and_the_pages_lead_somewhere() -> None:
+    readme = HELP_DIR.parents[1] / "README.md"
+    for page in [readme, *HELP_DIR.glob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+LINES = [
+    Line(1, logging.DEBUG, "a step"),
+    Line(2, logging.INFO, "The model is loaded."),
+    Line(3, logging.ERROR, "The disk is gone."),
+]
+
+
+def viewer(qtbot, lines: list[Line]) -> LogViewer:
+    made = LogViewer(lambda number: [line for line in lines if line.number > number], lambda: None)
+    qtbot.addWidget(made)
+    return made
+
+
+def shown(made: LogViewer) -> list[str]:
+    return [line for line in made.text.toPlainText().splitlines() if line]
+
+
+def test_lines_are_shown_by_level_and_text(qtbot) -> None:
+    made = viewer(qtbot, LINES)
+    made.refresh()
+    assert shown(made) == ["The model is loaded.", "The disk is gone."]
+    made.levels.setCurrentIndex(3)
+    assert shown(made) == ["The disk is gone."]
+    made.levels.setCurrentIndex(0)
+    made.search.setText("MODEL")
+    assert shown(made) == ["The model is loaded."]
+
+
+def test_new_lines_come_while_it_is_shown_and_only_then(qtbot) -> None:
+    lines = list(LINES)
+    made = viewer(qtbot, lines)
+    made.show()
+    lines.append(Line(4, logging.WARNING, "Hot."))
+    qtbot.waitUntil(lambda: "Hot." in shown(made))
+    made.hide()
+    assert not made._timer.isActive()

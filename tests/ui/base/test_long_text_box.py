@@ -8,9 +8,8 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.long_text_box import MAX_CHARS, LongTextBox
+from app.ui.base.long_text_box import MAX_CHARS, PART_BYTES, LongTextBox
 from app.ui.base.setting import Setting
-from app.ui.base.text_parts import PART_BYTES
 
 LINE = "".join(f"sentence {number}. " for number in range(2_000))  # some 28,000 characters
 MOVE = QTextCursor.MoveOperation

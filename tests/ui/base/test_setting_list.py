@@ -1,9 +1,11 @@
 import pytest
+from PySide6.QtGui import QFontDatabase
 
 from app.look.words import tr
 from app.settings.settings import Settings
 from app.ui.base.setting import Facts, Setting, field_of
 from app.ui.base.setting_list import PAGES
+from app.ui.base.setting_notes import families
 from tests.fakes import model_info
 
 SETTINGS = [row for page in PAGES for row in page.rows if isinstance(row, Setting)]
@@ -84,3 +86,26 @@ def test_what_a_slot_would_get_of_an_isolated_pool_is_told() -> None:
 def test_what_the_model_recommends_is_told() -> None:
     assert note("temperature", Settings(), name="starter") == "Recommended for starter: 0.8."
     assert note("temperature", Settings()) == ""
+
+
+INSTALLED = ["Courier [adobe]", "Courier [bitstream]", "Inter", "JetBrains Mono", "Noto Serif", ".private"]
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QFontDatabase, "families", staticmethod(lambda: INSTALLED))
+    monkeypatch.setattr(QFontDatabase, "isPrivateFamily", staticmethod(lambda name: name.startswith(".")))
+    monkeypatch.setattr(
+        QFontDatabase, "isFixedPitch", staticmethod(lambda name: "Co" in name or "Mono" in name)
+    )
+
+
+def test_a_family_of_several_foundries_is_offered_once(installed: None) -> None:
+    assert list(families(is_fixed=False).values()).count("Courier") == 1
+    assert not any("[" in name for name in families(is_fixed=False).values())
+
+
+def test_the_font_that_comes_along_stands_first_and_once_then_the_systems(installed: None) -> None:
+    assert list(families(is_fixed=False).items())[:2] == [("", "Inter"), ("system", "System font")]
+    assert list(families(is_fixed=True).values()) == ["JetBrains Mono", "System font", "Courier"]
+    assert list(families(is_fixed=False).values()).count("Inter") == 1

@@ -21,7 +21,7 @@ from app.storage.chat_rows import ChatChange
 from app.storage.chat_store import ChatStore
 from app.storage.list_rows import Tabs
 from app.ui.chats.navigation import Navigation, said_words
-from app.ui.chats.sidebar_rows import RowKind
+from app.ui.chats.sidebar_model import RowKind
 from app.ui.main_window import MainWindow
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine

@@ -13,8 +13,7 @@ from app.look import marks
 from app.storage.list_rows import ChatSummary
 from app.ui.chats import sidebar, sidebar_model
 from app.ui.chats.sidebar import Sidebar, SidebarMenu
-from app.ui.chats.sidebar_model import CHATS_TYPE, MARK
-from app.ui.chats.sidebar_rows import RowKind, local_today
+from app.ui.chats.sidebar_model import CHATS_TYPE, MARK, RowKind, local_today
 
 Key = Qt.Key
 MOVE = Qt.DropAction.MoveAction

@@ -1,7 +1,7 @@
 from datetime import UTC, date, datetime, timedelta
 
 from app.storage.list_rows import ChatSummary
-from app.ui.chats.sidebar_rows import RowKind, SidebarRow, month_name, rows_of
+from app.ui.chats.sidebar_model import RowKind, SidebarRow, month_name, rows_of
 
 TODAY = date(2026, 11, 21)
 

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.ui.base.menu_commands import MenuCommand, commands_of
+from app.ui.base.actions import MenuCommand, commands_of
 from app.ui.commands.palette_sources import COMMAND
 from app.ui.main_window import MainWindow
 

@@ -6,8 +6,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow
 from pytestqt.qtbot import QtBot
 
-from app.ui.commands.palette import CommandPalette, runs, spoken
-from app.ui.commands.palette_entry import PaletteEntry
+from app.ui.commands.palette import CommandPalette, PaletteEntry, runs, spoken
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-from app.ui.commands.palette_entry import PaletteEntry, hits
+from app.ui.commands.palette import PaletteEntry, hits
 
 
 def entry(text: str, **more: object) -> PaletteEntry:

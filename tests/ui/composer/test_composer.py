@@ -14,7 +14,7 @@ from app.ui.base.attachment_preview import SHOWN_CHARS
 from app.ui.base.attachment_words import PASTED
 from app.ui.base.thumbnails import Thumbnails
 from app.ui.composer.composer import Composer
-from app.ui.composer.context_words import ContextFigures
+from app.ui.composer.context_meter import ContextFigures
 from app.ui.composer.message_editor import MAX_CHARS, MAX_PASTED_CHARS
 from tests.ui.pictures import a_picture, with_pictures
 

@@ -5,9 +5,23 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.chats.attachment import Attachment
+from app.chats.chat import Turn
 from app.look.tokens import current
-from app.ui.composer.context_meter import BAR_WIDTH, GAP, ContextMeter
-from app.ui.composer.context_words import ContextFigures
+from app.protocol.output import Usage
+from app.protocol.report import SlotSnapshot, SlotState
+from app.protocol.request import Overflow, Role
+from app.ui.composer.context_meter import (
+    BAR_WIDTH,
+    GAP,
+    ContextFigures,
+    ContextMeter,
+    figures_text,
+    forecast,
+    never_computed,
+    num_used,
+    rows,
+)
 
 
 @pytest.fixture
@@ -58,3 +72,88 @@ def test_the_tooltip_says_each_figure_in_words(meter: ContextMeter) -> None:
 def test_without_a_model_it_takes_no_place(meter: ContextMeter) -> None:
     meter.apply(ContextFigures(used=200))
     assert meter.sizeHint().width() == 0
+
+
+ANSWERED = [
+    Turn(Role.USER, "Count"),
+    Turn(Role.ASSISTANT, "1, 2", usage=Usage(num_prompt_tokens=100, num_generated_tokens=42)),
+]
+WARM = SlotSnapshot(0, SlotState.WARM, pos_min=0, pos_max=411)
+
+
+def test_the_last_answer_tells_what_its_chat_uses() -> None:
+    assert num_used(ANSWERED, None) == 142
+    assert num_used(ANSWERED, WARM) == 142  # the slot may hold another version
+    assert num_used([*ANSWERED, Turn(Role.USER, "And?"), Turn(Role.ASSISTANT, "")], None) == 142
+
+
+def test_a_slot_at_work_tells_what_it_will_hold() -> None:
+    prefill = SlotSnapshot(0, SlotState.PREFILL, pos_min=0, pos_max=99, num_pending_tokens=300)
+    assert num_used(ANSWERED, prefill) == 400
+
+
+def test_a_chat_that_was_never_answered_uses_what_its_slot_holds() -> None:
+    assert num_used([], WARM) == 412
+    assert num_used([], None) == 0
+    assert num_used([], SlotSnapshot(0, SlotState.EMPTY)) == 0
+
+
+def test_what_was_read_ahead_is_not_counted_beside_the_message_that_it_became() -> None:
+    assert num_used([Turn(Role.USER, "a note")], WARM) == 0  # it counts as never computed
+
+
+def test_what_no_answer_has_read_is_still_to_be_computed() -> None:
+    inserted = [
+        Turn(Role.USER, "a note", attachments=(Attachment("a.txt", "text"),)),
+        Turn(Role.ASSISTANT, "mine"),
+    ]
+    assert never_computed([*ANSWERED, *inserted]) == "File: a.txt\n```\ntext\n```\n\na note\n\nmine"
+    assert never_computed(ANSWERED) == ""
+    assert never_computed([]) == ""
+
+
+def test_the_figures_are_told_in_numbers_and_in_words() -> None:
+    assert figures_text(ContextFigures(used=412, limit=4096)) == "412 / 4,096"
+    assert figures_text(ContextFigures(used=412, draft=37, limit=4096)) == "412 + 37 / 4,096"
+    assert figures_text(ContextFigures(used=412)) == ""
+    assert [row[1] for row in rows(ContextFigures(1412, 1000, 37, 4096))] == ["1,412", "1,000", "37", "4,096"]
+    listed = rows(ContextFigures(limit=1024, tools=90, are_tools_listed=True))
+    assert any(row[1] == "90" and "list the tools by name" in row[2] for row in listed)
+
+
+@pytest.mark.parametrize(
+    ("figures", "overflow", "begins"),
+    [
+        (ContextFigures(4000, 0, 95, 4096), Overflow.STOP, ""),
+        (
+            ContextFigures(4000, 0, 96, 4096),
+            Overflow.STOP,
+            "Too long for this chat: about 4,096 tokens, and 4,096",
+        ),
+        (ContextFigures(5000, 0, 0, 4096), Overflow.STOP, ""),  # nothing is about to be sent
+        (ContextFigures(4000, 0, 96, 0), Overflow.STOP, ""),
+        (
+            ContextFigures(4000, 0, 200, 4096),
+            Overflow.ROLLING_WINDOW,
+            "The oldest turns will be left out",
+        ),
+        (
+            ContextFigures(4000, 0, 200, 4096),
+            Overflow.TRUNCATE_MIDDLE,
+            "Turns in the middle will be left out",
+        ),
+        (
+            ContextFigures(0, 0, 4096, 4096),
+            Overflow.ROLLING_WINDOW,
+            "This message alone is too long: about 4,096 tokens, and 4,096 fit. Shorten it, or choose",
+        ),
+        (ContextFigures(0, 0, 4096, 4096), Overflow.STOP, "This message alone is too long"),
+        (ContextFigures(0, 0, 4096, 4096), Overflow.TRUNCATE_MIDDLE, "The middle of this message"),
+    ],
+)
+def test_what_happens_to_a_full_chat_is_told_before_sending(
+    figures: ContextFigures, overflow: Overflow, begins: str
+) -> None:
+    told = forecast(figures, overflow)
+    assert told.startswith(begins)
+    assert bool(told) == bool(begins)

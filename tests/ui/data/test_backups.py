@@ -10,8 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.storage.backups import Backup, BackupReason
 from app.system.said import said
 from app.ui.base.notices import Notices
-from app.ui.data.backups import ARE_YOU_SURE, NONE_YET, BackupsDialog
-from app.ui.data.backups_menu import BackupsMenu
+from app.ui.data.backups import ARE_YOU_SURE, NONE_YET, BackupsDialog, BackupsMenu
 from app.ui.main_window import MainWindow
 from tests.ui.fakes import FakeWorkspace
 

@@ -6,8 +6,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QRadioButton
 from pytestqt.qtbot import QtBot
 
 from app.ui.base.setting_notes import why_no_hosts, why_no_origins
-from app.ui.engine.api_menu import state_text
-from app.ui.engine.api_panel import ApiPanel, example, masked
+from app.ui.engine.api_menu import ApiPanel, example, masked, state_text
 from app.ui.main_window import MainWindow
 from tests.ui.fakes import FakeEngine
 

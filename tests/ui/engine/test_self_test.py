@@ -12,8 +12,7 @@ from app.bridge import tasks
 from app.protocol.model import ModelInfo
 from app.selftest.report import TITLES, Outcome, Report, ReportLine
 from app.services import self_test
-from app.ui.engine.self_test import SelfTestDialog, intro_text, memory_text
-from app.ui.engine.self_test_menu import SelfTestMenu
+from app.ui.engine.self_test import SelfTestDialog, SelfTestMenu, intro_text, memory_text
 from app.ui.main_window import MainWindow
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine

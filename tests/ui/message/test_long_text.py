@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.text_parts import PART_BYTES, part_starts
+from app.ui.base.long_text_box import PART_BYTES, part_starts
 from app.ui.message.long_text import LongText
 
 BOOK = "".join(f"line {n} of the book\n" for n in range(3000))

@@ -36,7 +36,6 @@ def test_a_model_is_opened_from_the_window_of_models(
 
 
 def test_more_models_can_be_got(window: MainWindow) -> None:
-    assert window.model_commands._window is None, "it is made when it is first asked for"
     assert not window.model_commands.shows_hub
     window.model_commands.get_more.trigger()
     assert window.model_commands.window.hub.isVisible()

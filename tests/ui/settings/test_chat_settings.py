@@ -15,7 +15,7 @@ from app.protocol.request import Overflow
 from app.protocol.sampling import NEVER, SamplingParams
 from app.services.form_check import FormCheck
 from app.settings.settings import Settings
-from app.ui.base.text_parts import PART_BYTES
+from app.ui.base.long_text_box import PART_BYTES
 from app.ui.composer.composer import ChatSettingsButton
 from app.ui.settings.chat_settings import ChatSettings, Inherited
 from tests.fakes import model_info

@@ -17,8 +17,7 @@ from app.ui.base.setting import Facts
 from app.ui.base.setting_controls import DecimalNumber, NamedControl, Switch, WholeNumber
 from app.ui.base.setting_list import PAGES
 from app.ui.engine.model_loading import ModelLoading
-from app.ui.settings.page_rows import TokenRow
-from app.ui.settings.settings_window import SettingsWindow
+from app.ui.settings.settings_window import SettingsWindow, TokenRow
 from app.ui.settings.shortcuts import Shortcuts
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine

@@ -11,8 +11,7 @@ from app.settings.settings import Settings
 from app.tools.mcp_server import Status
 from app.tools.server_config import ServerConfig
 from app.tools.tool import Approval
-from app.ui.settings.paste_dialog import InputsDialog, PasteDialog
-from app.ui.settings.server_dialog import ServerDialog
+from app.ui.settings.server_dialog import InputsDialog, PasteDialog, ServerDialog
 from app.ui.settings.server_row import ServerLog
 from app.ui.settings.tools_page import ToolsPage
 from tests.ui.tool_fakes import FETCH, READ, WRITE, FakeToolService, server

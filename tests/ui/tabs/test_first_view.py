@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat
-from app.look.dressing import dress
 from app.look.fonts import READING_POINTS
+from app.look.theme import dress
 from app.program import Program, Start
 from app.settings.appearance import AppearanceSettings
 from app.settings.settings import Settings

@@ -4,7 +4,7 @@ from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.title_edit import TitleEdit
+from app.ui.base.titles import TitleEdit
 from app.ui.tabs.tab_bar import MAX_SPARE_WIDTHS, TabBar
 from tests.conftest import QT_PATIENCE_MS
 

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.look import marks
 from app.ui.base.notices import UndoToast
-from app.ui.base.title_edit import TitleEdit
+from app.ui.base.titles import TitleEdit
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.tab_commands import TabCommands
 from tests.ui.fakes import FakeWorkspace

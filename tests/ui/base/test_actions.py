@@ -2,9 +2,8 @@ import pytest
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenuBar
 
-from app.ui.base.actions import add_menu, make_action, radio_menu, submenu
-from app.ui.base.choices import THEMES
-from app.ui.base.menu_commands import commands_of, plain
+from app.ui.base.actions import add_menu, commands_of, make_action, plain, radio_menu, submenu
+from app.ui.base.setting import THEMES
 
 
 @pytest.fixture

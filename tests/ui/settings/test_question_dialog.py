@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.look.flat_combo import FlatCombo
-from app.ui.base.schema_form import SchemaForm
+from app.look.popups import FlatCombo
+from app.ui.settings.question_dialog import SchemaForm
 
 TRIP = {
     "type": "object",

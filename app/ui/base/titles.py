@@ -1,9 +1,12 @@
-"""The field for editing a title in place: Enter applies, Escape cancels. GUI thread."""
+"""A chat's title as it is shown, and the field for editing a title in place. GUI thread."""
+
+from functools import lru_cache
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from app.chats.titles import NEW_CHAT, NEW_NOTEBOOK
 from app.look.plain_text import one_line
 from app.look.words import tr
 from app.ui.base.keyboard import keeps_escape
@@ -14,7 +17,7 @@ STILL_EDITED = (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocu
 
 
 class TitleEdit(QLineEdit):
-    """Deletes itself when done."""
+    """Enter applies, Escape cancels. Deletes itself when done."""
 
     committed = Signal(str)  # a title, other than before and not blank
     left_by_key = Signal()  # left by Enter or Escape: the focus may move on
@@ -51,3 +54,13 @@ class TitleEdit(QLineEdit):
             self.committed.emit(title)
         self.hide()
         self.deleteLater()
+
+
+_one_line = lru_cache(maxsize=32_768)(one_line)  # the sidebar needs each repeatedly
+
+
+def shown_title(title: str) -> str:
+    """In one line, and translated if it is the default title."""
+    if title == NEW_NOTEBOOK:
+        return tr("New notebook")
+    return tr("New chat") if title in ("", NEW_CHAT) else _one_line(title)

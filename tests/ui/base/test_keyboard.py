@@ -1,10 +1,12 @@
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.base.panes import Panes
+from app.ui.base.keyboard import Panes, keeps_escape
 
 
 @pytest.fixture
@@ -51,3 +53,18 @@ def test_without_panes_the_keyboard_stays_where_it_is(fields) -> None:
     fields[1].setFocus()
     Panes(list).cycle(1)
     assert fields[1].hasFocus()
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "is_kept"),
+    [
+        (QEvent.Type.ShortcutOverride, Qt.Key.Key_Escape, True),
+        (QEvent.Type.ShortcutOverride, Qt.Key.Key_A, False),
+        (QEvent.Type.KeyPress, Qt.Key.Key_Escape, False),
+    ],
+)
+def test_only_escape_is_kept_from_the_commands(kind: QEvent.Type, key: Qt.Key, is_kept: bool) -> None:
+    event = QKeyEvent(kind, key, Qt.KeyboardModifier.NoModifier)
+    event.ignore()
+    assert keeps_escape(event) is is_kept
+    assert event.isAccepted() is is_kept
