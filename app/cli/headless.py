@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.engine import opening
-from app.engine.embedding import open_embedding_engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.opening import OnProgress
 from app.engine.running import RunningEngine
@@ -193,7 +192,7 @@ def open_engine(
 ) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
     """Raises EngineError on entering."""
     if params.embeds:
-        return open_embedding_engine(params, on_progress, on_reports_ready)
+        return opening.open_embedding_engine(params, on_progress, on_reports_ready)
     hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
     return opening.open_engine(params, on_progress, on_reports_ready, fitted, hibernated)
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from app.engine.backend import WORD_BITS, UsedCells, Words
 from app.protocol.report import CellMap, CellUsage
 
 if TYPE_CHECKING:
@@ -26,24 +26,10 @@ if TYPE_CHECKING:
 Places = npt.NDArray[np.intp]  # cell indices
 FoundPlaces = range | list[int]  # cell indices of the few rows of a step
 Ints = npt.NDArray[np.int32]
-Words = npt.NDArray[np.uint64]  # one bit a sequence
 Chunk = tuple[slice, FoundPlaces]  # rows of a batch, and their cells
 
 WATCH_PERIOD_S = 0.1
-WORD_BITS = 64
 FREE = -1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class UsedCells:
-    """All used cells in order of their index: `pos` of shape (n,), `holders` of shape (n, num_words)."""
-
-    pos: npt.NDArray[np.int32]
-    holders: Words
-
-    def listed(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Position and holders of each, readable."""
-        return [(int(pos), _seq_ids(words)) for pos, words in zip(self.pos, self.holders, strict=True)]
 
 
 class CellLedger:
@@ -346,12 +332,3 @@ def _free_cells(cells: npt.NDArray[np.int32], start: int, wanted: int) -> Places
         if found.size == wanted or start + width >= cells.size:
             return found + start
         width *= 8
-
-
-def _seq_ids(words: Words) -> tuple[int, ...]:
-    return tuple(
-        index * WORD_BITS + bit
-        for index, word in enumerate(map(int, words))
-        for bit in range(word.bit_length())
-        if word >> bit & 1
-    )

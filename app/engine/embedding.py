@@ -12,7 +12,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager
 from queue import Empty
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
@@ -20,11 +19,9 @@ import numpy as np
 
 from app.engine.command_loop import CommandLoop
 from app.engine.loop import PromptThread
-from app.engine.probe import open_probed_embedder
 from app.engine.prompt_builder import MAX_CHARS, MAX_CHARS_PER_TOKEN, PromptBuilder
 from app.protocol.commands import AbortAll, Command, Submit, ends
 from app.protocol.errors import DecodeInterruptedError, PromptTooLongError
-from app.protocol.load import LoadParams
 from app.protocol.output import Embedded, FinishReason, Output, Usage
 from app.protocol.report import CellUsage, SlotSnapshot, SlotState, Span, StepReport
 from app.protocol.request import Request
@@ -55,9 +52,6 @@ class Embedder(Protocol):
     def interrupt(self) -> None: ...
     def resume(self) -> None: ...
     def embed(self, texts: Sequence[Sequence[int]]) -> list[Vectors]: ...
-
-
-OpenEmbedder = Callable[[LoadParams, Callable[[float], bool]], AbstractContextManager[Embedder]]
 
 
 class TextTokenizer(PromptBuilder):
@@ -247,15 +241,3 @@ class EmbeddingLoop(CommandLoop[Command]):
 def _span(seq_id: int, request: Request) -> Span:
     num_rows = len(request.prompt)
     return Span(seq_id, request.chat_id, request.request_id, 0, num_rows, False, 0, 0, is_prefill=True)
-
-
-@contextmanager
-def open_embedding_engine(
-    params: LoadParams,
-    on_progress: Callable[[float], bool],
-    on_reports_ready: Callable[[], None],
-    open_embedder: OpenEmbedder | None = None,
-) -> Iterator[tuple[ModelInfo, EmbeddingLoop]]:
-    """As `opening.open_engine`, for an embedder."""
-    with (open_embedder or open_probed_embedder)(params, on_progress) as embedder:
-        yield embedder.model, EmbeddingLoop(embedder, on_reports_ready)

@@ -9,18 +9,16 @@ import contextlib
 import json
 import logging
 import os
-import re
 from dataclasses import dataclass
-from glob import escape
 from pathlib import Path
 
+from app.engine.llama.mapped_files import parts_of
 from app.system import paths
 from app.system.files import replacing
 
 log = logging.getLogger(__name__)
 
 MAX_REMEMBERED = 200
-SPLIT_NAME = re.compile(r"(.+)-\d{5}(-of-\d{5}\.gguf)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +36,6 @@ class KnownFile:
                 status = part.stat()
                 parts.append((os.path.realpath(part), status.st_size, status.st_mtime_ns, status.st_ino))
         return cls(json.dumps(parts), sum(part[1] for part in parts))
-
-
-def parts_of(path: Path) -> list[Path]:
-    """llama.cpp finds the other parts of a split model by their names."""
-    split = SPLIT_NAME.fullmatch(path.name)
-    return sorted(path.parent.glob(f"{escape(split[1])}-?????{escape(split[2])}")) if split else [path]
 
 
 class GoodFiles:

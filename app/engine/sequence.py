@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from app.engine.drafter import Drafter
     from app.engine.prompt import CachedPrefix, Prompt
     from app.engine.sampler import Sampler
-    from app.engine.states import State
     from app.protocol.answer_format import AnswerFormat
 
     Rows = npt.NDArray[np.float32]
@@ -201,7 +200,9 @@ class Slot:
     max_context_tokens: int = 0  # of its chat, as the last request had it
     # Cells from here on were moved, or computed behind such: they have seen what was left out of the chat.
     shifted_from: int | None = None
-    checkpoints: dict[int, State] = field(default_factory=dict)  # by the number of tokens it held then
+    checkpoints: dict[int, npt.NDArray[np.uint8]] = field(
+        default_factory=dict
+    )  # by the number of tokens it held then
     planes: tuple[RowRun, ...] = ()  # pictures among its tokens that do not take one position a row
 
     @property

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.engine.cells import UsedCells, is_shared
+from app.engine.backend import UsedCells
+from app.engine.cells import is_shared
 from app.protocol.report import CellCheck
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from app.engine.cells import UsedCells
+from app.engine.backend import UsedCells
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.inspector.event_words import words

@@ -14,8 +14,8 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
+from app.engine.backend import UsedCells
 from app.engine.batch import Batch, MediaRows
-from app.engine.cells import UsedCells
 from app.engine.llama.abort_flag import AbortFlag
 from app.engine.llama.cell_reader import M_ROPE_TYPES, CellReader
 from app.engine.llama.lens import LlamaLens

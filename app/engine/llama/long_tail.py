@@ -8,7 +8,7 @@ from pathlib import Path
 
 from llama_cpp.llama_cpp import _lib
 
-from app.engine.good_files import parts_of
+from app.engine.llama.mapped_files import parts_of
 
 MAX_TAIL_BYTES = 1 << 30
 
