@@ -30,7 +30,7 @@ MODULES = (
     "app.attachments.reading_child",
     "app.engine.chat_child",
     "app.engine.probe_child",
-    "app.engine.projector_child",
+    "app.engine.llama.projector",
     "app.media.reading_child",
     "app.tools.mcp_host",
     "tests.bridge.hanging",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from app.engine.batch import Batch
 from app.engine.media_encoder import MediaEncoder
 from app.engine.prompt import NO_GUIDE, Guide
-from app.engine.sampler import Sampler
+from app.engine.sequence import Sampler
 from app.protocol.lens import Floats, Span
 from app.protocol.model import ModelInfo
 from app.protocol.report import SavedState

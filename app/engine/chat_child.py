@@ -25,8 +25,7 @@ from app.engine.chat_template import (
 from app.engine.chat_worker import MAX_MEMORY_BYTES, ChatLayer, ChatLayerError, library_path, refusal
 from app.engine.grammar_choice import either
 from app.engine.schema_limits import MAX_BOUND, simplified, unenforced, without_bounds
-from app.engine.template_limits import TemplateLimits
-from app.engine.tool_text import IN_ITS_FORMAT, IN_OUR_FORMAT, Turn, as_text, described
+from app.engine.template_limits import IN_ITS_FORMAT, IN_OUR_FORMAT, TemplateLimits, Turn, as_text, described
 from app.protocol.answer_format import AnswerFormat, AnswerWishes, ReasoningFormat, ToolChoice, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
 from app.protocol.grammar import (

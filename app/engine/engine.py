@@ -27,9 +27,8 @@ from app.engine.sampling import Sampling
 from app.engine.scheduler import Scheduler
 from app.engine.sequence import Sequence
 from app.engine.slots import SlotPool
-from app.engine.step_budget import StepBudget
+from app.engine.step_budget import StepBudget, Stopwatch
 from app.engine.stepping import SampledId, Stepping, SteppingCommand
-from app.engine.stopwatch import Stopwatch
 from app.protocol.commands import (
     Abort,
     AbortAll,

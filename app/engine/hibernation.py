@@ -24,7 +24,7 @@ import numpy as np
 import psutil
 import xxhash
 
-from app.engine.states import State, places_in
+from app.engine.checkpoints import State, places_in
 from app.protocol.report import HibernatedChat
 from app.protocol.request import SHELF
 

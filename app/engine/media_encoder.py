@@ -81,7 +81,7 @@ class MediaEncoder:
         self.on_progress: Callable[[], None] = lambda: None
         self.num_encoded = 0
         self.fingerprint = fingerprint
-        self._worker = Worker("app.engine.projector_child")
+        self._worker = Worker("app.engine.llama.projector")
         self._files = {"projector": str(projector), "model": str(model), "num_threads": num_threads}
         try:
             about, _ = self._worker.ask(self._files | {"do": "describe"}, max_s=MAX_START_S)

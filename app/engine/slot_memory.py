@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from app.engine.backend import Backend
     from app.engine.batch import Batch, BatchSpan
+    from app.engine.checkpoints import State
     from app.engine.sequence import Sequence
-    from app.engine.states import State
 
 
 MAX_KNOWN_MEDIA = 1000

@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.engine.checkpoints import Checkpoints, nearest, taken_along
+from app.engine.checkpoints import Checkpoints, State, nearest, packed, taken_along, unpacked
 from app.engine.event_log import EventLog
 from app.engine.hibernation import HibernatedChats
-from app.engine.last_turns import LastTurns
 from app.engine.media_rows import runs_in
 from app.engine.overflow import context_limit
-from app.engine.prefix import LastTurn, common_prefix, moved_run
+from app.engine.prefix import LastTurn, LastTurns, common_prefix, moved_run
 from app.engine.prompt import CachedPrefix
 from app.engine.sequence import Slot
 from app.engine.slot_memory import SlotMemory
-from app.engine.states import State, packed, unpacked
 from app.protocol.errors import InvalidRequestError
 from app.protocol.events import (
     Cleared,

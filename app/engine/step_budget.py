@@ -6,6 +6,7 @@ Learns from measured step times, because the best chunk differs by machine and m
 from __future__ import annotations
 
 import statistics
+import time
 from collections import deque
 from typing import NamedTuple
 
@@ -174,3 +175,16 @@ def _rows_within(ms: float, recent: deque[PromptChunk]) -> int:
 def _most_after(num_rows: int, growth_rows: int = GROWTH_ROWS) -> int:
     """In the next step."""
     return max(int(MAX_GROWTH * num_rows), num_rows + growth_rows)
+
+
+class Stopwatch:
+    """Times the parts of one step. Where none was taken, all times are 0."""
+
+    def __init__(self) -> None:
+        self.started_at = self._lap_at = time.perf_counter()
+        self.schedule_ms = self.decode_ms = self.update_ms = self.draft_ms = 0.0
+
+    def lap_ms(self) -> float:
+        """Since the last call, or since it was made."""
+        before, self._lap_at = self._lap_at, time.perf_counter()
+        return (self._lap_at - before) * 1000

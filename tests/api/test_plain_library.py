@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.engine import answer_reader
+from app.engine import message_reader
 from app.system import worker
 from tests.api.conftest import serving
 from tests.api.parrot import QWEN3, SCHEMA, THOUGHT, Parrot, with_tools
@@ -27,7 +27,7 @@ def plain_library(monkeypatch):
         )
 
     monkeypatch.setattr(worker, "command", plain)
-    monkeypatch.setattr(answer_reader, "library_path", lambda: None)
+    monkeypatch.setattr(message_reader, "library_path", lambda: None)
 
 
 async def test_templates_work_and_answers_are_text():

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engine import answer_reader
-from app.engine.answer_reader import AnswerReader
+from app.engine import message_reader
 from app.engine.chat_template import LimitedChatTemplate
 from app.engine.chat_worker import ChatWorker
+from app.engine.message_reader import AnswerReader
 from app.protocol.answer_format import AnswerFormat, AnswerWishes, ReasoningFormat, ToolChoice
 from app.protocol.errors import RequestError
 from app.protocol.request import Message, Role
@@ -322,7 +322,7 @@ def test_an_answer_that_ends_its_child_costs_no_other(layer, monkeypatch):
     hostile.read("<think>", is_last=False)
     os.kill(layer.pid, signal.SIGSTOP)  # as one that is busy for ever
     with monkeypatch.context() as patched:
-        patched.setattr(answer_reader, "MAX_WALL_S", 0.1)
+        patched.setattr(message_reader, "MAX_WALL_S", 0.1)
         with pytest.raises(RequestError, match="Parsing the answer"):
             hostile.read("x", is_last=True)
     last = other.read(answer[half:], is_last=True)

@@ -7,9 +7,8 @@ import pytest
 
 from app.engine.draft_model import Draft
 from app.engine.draft_planner import DraftPlanner
-from app.engine.drafter import Drafter
+from app.engine.drafter import Drafter, PromptLookup
 from app.engine.engine import Engine
-from app.engine.prompt_lookup import PromptLookup
 from app.protocol.commands import Pause, StepOnce
 from app.protocol.output import FinishReason
 from app.protocol.report import SlotState
@@ -43,7 +42,7 @@ def test_a_place_is_kept_as_long_as_the_text_goes_on_as_there():
 
 
 def test_a_long_chat_is_read_in_parts_and_each_token_once(monkeypatch):
-    monkeypatch.setattr("app.engine.prompt_lookup.MAX_READ", 100)
+    monkeypatch.setattr("app.engine.drafter.MAX_READ", 100)
     lookup, chat = PromptLookup(), [*range(250), 5, 6, 7]
     assert [lookup.propose(chat, 2) for _ in range(4)] == [[], [], [8, 9], [8, 9]]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.good_files import MAX_REMEMBERED, GoodFiles, KnownFile
+from app.engine.probe import MAX_REMEMBERED, GoodFiles, KnownFile
 
 
 @pytest.fixture

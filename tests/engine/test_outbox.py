@@ -1,7 +1,7 @@
 """The way out of an engine's thread."""
 
+from app.engine.command_loop import Outbox
 from app.engine.engine import Engine
-from app.engine.outbox import Outbox
 from tests.fakes import CountingBackend
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.answer_reader import AnswerReader
 from app.engine.chat_template import LimitedChatTemplate
 from app.engine.chat_worker import ChatWorker
+from app.engine.message_reader import AnswerReader
 from app.protocol.answer_format import AnswerFormat, AnswerWishes
 from app.protocol.request import Message, Role
 from starter_model import tools

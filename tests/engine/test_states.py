@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.states import packed, places_in, unpacked
+from app.engine.checkpoints import packed, places_in, unpacked
 
 
 def array(data: bytes) -> np.ndarray:

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.engine.chat_template import ChatTemplate, LimitedChatTemplate
-from app.engine.template_limits import TemplateLimits
-from app.engine.tool_text import Turn
+from app.engine.template_limits import TemplateLimits, Turn
 from app.protocol.answer_format import AnswerWishes
 from app.protocol.errors import ChatTemplateError
 from app.protocol.request import Message, Role

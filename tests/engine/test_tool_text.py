@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.engine.chat_template import LimitedChatTemplate
-from app.engine.tool_text import IN_OUR_FORMAT, as_text, described
+from app.engine.template_limits import IN_OUR_FORMAT, as_text, described
 from app.protocol.request import Message, Role
 
 TEMPLATES = Path(__file__).parents[1] / "templates"

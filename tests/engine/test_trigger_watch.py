@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from app.engine.trigger_watch import FoundTrigger, TriggerWatch
+from app.engine.reasoning import FoundTrigger, TriggerWatch
 
 
 def found(pattern: bytes, *pieces: bytes) -> FoundTrigger | None:

@@ -25,11 +25,11 @@ from unittest import mock
 import llama_cpp as lib
 
 from app.engine import hibernation
+from app.engine.checkpoints import State
 from app.engine.engine import Engine
 from app.engine.hibernation import HibernatedChats
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.engine.states import State
 from app.protocol.commands import KeepCells, SetFront
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.load import CellStore, KvType, LoadParams, LoraAdapter

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from app.engine import draft_model
+from app.engine.drafter import PromptLookup
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.native_library import native_objects
-from app.engine.prompt_lookup import PromptLookup
 from app.models.memory_fit import estimate
 from app.models.model_file import read_whole_header
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from app.engine.engine import Engine
-from app.engine.llama.candidates import Candidates
 from app.engine.llama.loading import open_llama_backend
+from app.engine.llama.logits import Candidates
 from app.engine.llama.sampler import LlamaSampler
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason

@@ -18,7 +18,7 @@ import pytest
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.engine.sampler import Sampler
+from app.engine.sequence import Sampler
 from app.engine.slots import MIN_SHARED_TOKENS
 from app.protocol.events import EventKind
 from app.protocol.load import LoadParams

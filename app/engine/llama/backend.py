@@ -21,8 +21,7 @@ from app.engine.llama.cell_reader import M_ROPE_TYPES, CellReader
 from app.engine.llama.lens import LlamaLens
 from app.engine.llama.logits import Logits
 from app.engine.llama.mapped_files import MappedFiles
-from app.engine.llama.native_library import Native, array_pointer, library
-from app.engine.llama.owning_thread import OwningThread
+from app.engine.llama.native_library import Native, OwningThread, array_pointer, library
 from app.engine.llama.sampler import LlamaSampler, grammar_of
 from app.engine.llama.vocabulary import Vocabulary, chat_template
 from app.engine.media_encoder import MediaEncoder

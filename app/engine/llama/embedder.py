@@ -28,8 +28,14 @@ from app.engine.llama.loading import (
 )
 from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.memory import memory_taken, total
-from app.engine.llama.native_library import Native, array_pointer, library, library_info, printable
-from app.engine.llama.owning_thread import OwningThread
+from app.engine.llama.native_library import (
+    Native,
+    OwningThread,
+    array_pointer,
+    library,
+    library_info,
+    printable,
+)
 from app.engine.llama.vocabulary import Vocabulary, chat_template
 from app.protocol.errors import DecodeError, DecodeInterruptedError, ModelLoadError
 from app.protocol.load import LoadParams, Pooling

@@ -9,6 +9,7 @@ import ctypes
 import logging
 import os
 import re
+import threading
 from collections import Counter, deque
 from collections.abc import Callable
 from functools import cache
@@ -180,3 +181,14 @@ class Native:
 
 def array_pointer(array: npt.NDArray[np.generic], c_type: type[ctypes._SimpleCData[int]]) -> object:
     return array.ctypes.data_as(ctypes.POINTER(c_type))
+
+
+class OwningThread:
+    """The first thread that computes owns the context; a second one would corrupt it."""
+
+    def __init__(self) -> None:
+        self._id: int | None = None
+
+    def check(self) -> None:
+        self._id = self._id or threading.get_ident()
+        assert self._id == threading.get_ident(), "llama.cpp was called from a second thread"
