@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from app.engine.backend import UsedCells
 from app.engine.batch import Batch
-from app.engine.cells import num_words
-from app.engine.media_encoder import MediaEncoder
+from app.engine.cells.ledger import num_words
+from app.engine.media.encoder import MediaEncoder
 from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
     BadLogitsError,

@@ -19,8 +19,8 @@ from app.api.json_body import beside, json_response
 from app.api.openai import MAX_COPIES, ChoiceChunks, ChunkFrame, OpenAiFields, limit
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
-from app.engine.infill import Gap
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.infill import Gap
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.output import Output, SampledToken
 from app.protocol.request import Request
 from app.protocol.sampling import SamplingParams

@@ -22,8 +22,8 @@ from app.api.errors import ApiError, invalid, unavailable
 from app.api.fair_queue import FairQueue
 from app.api.metrics import Metrics
 from app.api.progress import PromptProgress
-from app.engine.message_reader import MessageReaders
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.message_reader import MessageReaders
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.callers import Caller
 from app.protocol.commands import Abort, Command, Forget, SlotCommand, Submit
 from app.protocol.model import ModelInfo

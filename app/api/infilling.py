@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.api.engine_client import EngineClient
 from app.api.errors import invalid
-from app.engine.infill import Gap, infill_tokens
+from app.engine.prompts.infill import Gap, infill_tokens
 
 NO_FIM_TOKENS = (
     "Infill is not supported by this model: its vocabulary has no tokens for a gap and the text around it. "

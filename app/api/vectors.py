@@ -14,7 +14,7 @@ from app.api.engine_client import EngineClient
 from app.api.errors import invalid
 from app.api.state import CLIENT, model_name
 from app.engine.embedding import TextTokenizer
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.output import Embedded
 from app.protocol.request import Request
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.batch import Batch
-from app.engine.media_encoder import MediaEncoder
+from app.engine.media.encoder import MediaEncoder
 from app.engine.prompt import NO_GUIDE, Guide
 from app.engine.sequence import Sampler
 from app.protocol.lens import Floats, Span

@@ -19,7 +19,7 @@ import numpy as np
 
 from app.engine.command_loop import CommandLoop
 from app.engine.loop import PromptThread
-from app.engine.prompt_builder import MAX_CHARS, MAX_CHARS_PER_TOKEN, PromptBuilder
+from app.engine.prompts.prompt_builder import MAX_CHARS, MAX_CHARS_PER_TOKEN, PromptBuilder
 from app.protocol.commands import AbortAll, Command, Submit, ends
 from app.protocol.errors import DecodeInterruptedError, PromptTooLongError
 from app.protocol.output import Embedded, FinishReason, Output, Usage

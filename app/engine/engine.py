@@ -10,25 +10,25 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from app.engine.answers import Answers
-from app.engine.awaited_media import AwaitedMedia
 from app.engine.batch import Batch
-from app.engine.cells import CellWatch
+from app.engine.batching.answers import Answers
+from app.engine.batching.awaited_media import AwaitedMedia
+from app.engine.batching.draft_planner import DraftPlanner
+from app.engine.batching.sampling import Sampling
+from app.engine.batching.scheduler import Scheduler
+from app.engine.batching.step_budget import StepBudget, Stopwatch
+from app.engine.batching.stepping import SampledId, Stepping, SteppingCommand
+from app.engine.cells.hibernation import HibernatedChats
+from app.engine.cells.idle import IdleChats
+from app.engine.cells.kept_cells import KEEPING_S, KeptCells
+from app.engine.cells.ledger import CellWatch
+from app.engine.cells.slots import SlotPool
 from app.engine.detokenizer import Detokenizer
-from app.engine.draft_planner import DraftPlanner
-from app.engine.hibernation import HibernatedChats
-from app.engine.idle import IdleChats
 from app.engine.inspection import Inspection
-from app.engine.kept_cells import KEEPING_S, KeptCells
-from app.engine.overflow import context_limit
 from app.engine.prompt import Prompt
-from app.engine.prompt_builder import PromptBuilder
-from app.engine.sampling import Sampling
-from app.engine.scheduler import Scheduler
+from app.engine.prompts.overflow import context_limit
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.engine.sequence import Sequence
-from app.engine.slots import SlotPool
-from app.engine.step_budget import StepBudget, Stopwatch
-from app.engine.stepping import SampledId, Stepping, SteppingCommand
 from app.protocol.commands import (
     Abort,
     AbortAll,

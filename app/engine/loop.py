@@ -21,7 +21,7 @@ from app.engine.command_loop import CommandLoop
 from app.engine.engine import Engine
 from app.engine.lens import LensThread
 from app.engine.prompt import Prompt
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.callers import Caller
 from app.protocol.commands import (
     Abort,

@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from app.engine.backend import Backend
+from app.engine.cells.hibernation import HibernatedChats
+from app.engine.children.engine_process import EngineProcess
+from app.engine.children.probe import open_probed_backend, open_probed_embedder
 from app.engine.embedding import Embedder, EmbeddingLoop
 from app.engine.engine import Engine
-from app.engine.engine_process import EngineProcess
-from app.engine.hibernation import HibernatedChats
 from app.engine.loop import EngineLoop
-from app.engine.probe import open_probed_backend, open_probed_embedder
 from app.engine.running import RunningEngine
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, ModelInfo

@@ -10,7 +10,7 @@ from app.protocol.commands import Command
 from app.protocol.report import StepReport
 
 if TYPE_CHECKING:
-    from app.engine.prompt_builder import PromptBuilder
+    from app.engine.prompts.prompt_builder import PromptBuilder
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from app.engine.media_rows import Chunk, RowRun, planes_in, position_of
+from app.engine.media.rows import Chunk, RowRun, planes_in, position_of
 from app.protocol.output import FinishReason, PrefixEnd, SampledToken, Usage
 from app.protocol.report import SlotState
 from app.protocol.request import Request

@@ -9,7 +9,7 @@ from statistics import median
 
 import psutil
 
-from app.engine.checkpoints import GAP
+from app.engine.cells.checkpoints import GAP
 from app.protocol.output import FinishReason
 from app.selftest.bench import Answer, Bench, CannotCheckError, CheckFailedError, living_native_objects
 from app.selftest.report import TITLES

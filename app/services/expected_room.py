@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.bridge.active_engine import ActiveEngine
-from app.engine.workers import ask
+from app.engine.children.workers import ask
 from app.models.memory_fit import room_for
 from app.models.memory_need import Room
 from app.protocol.load import LoadParams

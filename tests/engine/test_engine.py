@@ -6,8 +6,8 @@ import re
 import pytest
 
 from app.engine.batch import Batch
+from app.engine.cells.hibernation import HibernatedChats
 from app.engine.engine import Engine
-from app.engine.hibernation import HibernatedChats
 from app.engine.prompt import Prompt
 from app.protocol.errors import DecodeError, DecodeInterruptedError, NoKvCellsError
 from app.protocol.events import EventKind

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from app.engine.backend import UsedCells
+from app.engine.cells.hibernation import HibernatedChats
 from app.engine.engine import Engine
-from app.engine.hibernation import HibernatedChats
 from app.inspector.event_words import words
 from app.protocol.commands import (
     CheckCells,

@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from app.engine.chat_template import ChatTemplate
+from app.engine.batching.stepping import NO_WORK
 from app.engine.engine import Engine
 from app.engine.loop import EngineLoop
-from app.engine.prompt_builder import PromptBuilder
-from app.engine.stepping import NO_WORK
+from app.engine.prompts.chat_template import ChatTemplate
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.commands import (
     Abort,
     AbortAll,

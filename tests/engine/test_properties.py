@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.engine.batching.scheduler import HEADROOM_TOKENS
+from app.engine.cells.hibernation import HibernatedChats
+from app.engine.cells.slots import MIN_SHARED_TOKENS
 from app.engine.engine import Engine
-from app.engine.hibernation import HibernatedChats
 from app.engine.llama.loading import open_llama_backend
-from app.engine.scheduler import HEADROOM_TOKENS
-from app.engine.slots import MIN_SHARED_TOKENS
 from app.protocol.commands import ClearCells, Hibernate, Pause, Pin, Restore, Resume, SetFront, StepOnce
 from app.protocol.events import EventKind
 from app.protocol.load import LoadParams

@@ -24,10 +24,10 @@ from unittest import mock
 
 import llama_cpp as lib
 
-from app.engine import hibernation
-from app.engine.checkpoints import State
+from app.engine.cells import hibernation
+from app.engine.cells.checkpoints import State
+from app.engine.cells.hibernation import HibernatedChats
 from app.engine.engine import Engine
-from app.engine.hibernation import HibernatedChats
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.commands import KeepCells, SetFront

@@ -22,7 +22,7 @@ from unittest import mock
 from app.engine.engine import Engine
 from app.engine.llama import loading
 from app.engine.llama.backend import LlamaBackend
-from app.engine.media_encoder import MediaEncoder
+from app.engine.media.encoder import MediaEncoder
 from app.protocol.load import LoadParams
 from app.protocol.media import Media
 from app.protocol.output import FinishReason

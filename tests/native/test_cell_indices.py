@@ -13,7 +13,7 @@ import re
 import llama_cpp
 import pytest
 
-from app.engine.cells import CellLedger
+from app.engine.cells.ledger import CellLedger
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.errors import DecodeInterruptedError

@@ -10,9 +10,9 @@ from itertools import chain, count, product
 import llama_cpp
 import pytest
 
+from app.engine.cells.prefix import common_prefix
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
-from app.engine.prefix import common_prefix
 from app.protocol.commands import KeepCells
 from app.protocol.load import CellStore, LoadParams
 from app.protocol.request import Request

@@ -12,7 +12,7 @@ import gguf
 import numpy as np
 import pytest
 
-from app.engine import draft_model
+from app.engine.batching import draft_model
 from app.engine.drafter import PromptLookup
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend

@@ -10,7 +10,7 @@ import llama_cpp
 import numpy as np
 import pytest
 
-from app.engine.checkpoints import GAP
+from app.engine.cells.checkpoints import GAP
 from app.engine.detokenizer import Detokenizer
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend

@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from app.engine.cells.hibernation import HibernatedChats
+from app.engine.cells.kept_cells import KeptCells
 from app.engine.engine import Engine
-from app.engine.hibernation import HibernatedChats
-from app.engine.kept_cells import KeptCells
 from app.engine.llama.projector import types_of
 from app.media import reading
 from app.protocol.commands import KeepCells

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from gguf import GGMLQuantizationType as Type
 
-from app.engine.llama.adapters import WEIGHTS
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
+from app.engine.llama.weights import WEIGHTS
 from app.protocol.load import FlashAttention, KvType, LoadParams
 from app.selftest.run import run_checks
 from tests.driver import rows

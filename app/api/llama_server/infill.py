@@ -12,7 +12,7 @@ from app.api.json_body import Body
 from app.api.llama_server.completion import LlamaCompletionFields, Piece, complete
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
-from app.engine.infill import Gap
+from app.engine.prompts.infill import Gap
 
 MAX_FILES = 1000
 

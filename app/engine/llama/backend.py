@@ -24,8 +24,8 @@ from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.native_library import Native, OwningThread, array_pointer, library
 from app.engine.llama.sampler import LlamaSampler, grammar_of
 from app.engine.llama.vocabulary import Vocabulary, chat_template
-from app.engine.media_encoder import MediaEncoder
-from app.engine.media_rows import MAX_POSITIONS
+from app.engine.media.encoder import MediaEncoder
+from app.engine.media.rows import MAX_POSITIONS
 from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
     DecodeError,

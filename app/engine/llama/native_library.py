@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 from llama_cpp.llama_cpp import _lib
 
-from app.engine.freed_memory import keep_little
 from app.protocol.errors import EngineError
 from app.protocol.model import Device, DeviceKind, LibraryInfo
+from app.system.freed_memory import keep_little
 from app.system.llama_library import library_folder
 from app.system.said import said
 

@@ -1,7 +1,7 @@
 """llama.cpp's RPC: the server lends this machine to others, the client spreads layers over other machines.
 
-A worker that does not answer, or is lost, aborts the process: see `app.engine.workers` for the checks before,
-and `app.engine.engine_child` for where this runs. Any thread.
+A worker that does not answer, or is lost, aborts the process: `children/workers.py` has the checks before,
+and `children/engine_child.py` is where this runs. Any thread.
 """
 
 from __future__ import annotations

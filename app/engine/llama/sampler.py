@@ -11,9 +11,9 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
+from app.engine.llama.answer_watch import FoundTrigger, ReasoningWatch, TriggerWatch
 from app.engine.llama.native_library import Native
 from app.engine.prompt import NO_GUIDE, Guide
-from app.engine.reasoning import FoundTrigger, ReasoningWatch, TriggerWatch
 from app.protocol.errors import (
     EngineError,
     GrammarError,
