@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 
-from app.engine.command_loop import CommandLoop
 from app.engine.loop import PromptThread
 from app.engine.prompts.prompt_builder import MAX_CHARS, MAX_CHARS_PER_TOKEN, PromptBuilder
+from app.engine.running import CommandLoop
 from app.protocol.commands import AbortAll, Command, Submit, ends
 from app.protocol.errors import DecodeInterruptedError, PromptTooLongError
 from app.protocol.output import Embedded, FinishReason, Output, Usage
@@ -146,7 +146,7 @@ class EmbeddingLoop(CommandLoop[Command]):
             while not self._stopping:
                 self._receive()
                 if self._waiting or self._outputs:
-                    self._outbox.put(self._embed_next())
+                    self.put_report(self._embed_next())
             self._end_all(FinishReason.ABORT, "")
         except Exception as error:  # the root of this thread: all requests must end
             reason = said("The engine stopped: {reason} Load the model again.", reason=str(error))
@@ -227,7 +227,7 @@ class EmbeddingLoop(CommandLoop[Command]):
         for request, _since in self._waiting:
             self._end(request, reason, notice)
         self._waiting.clear()
-        self._outbox.put(self._report((), time.perf_counter()))
+        self.put_report(self._report((), time.perf_counter()))
 
     def _report(self, spans: tuple[Span, ...], started_at: float) -> StepReport:
         self._step += 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.engine.cells.verify import check_cells
+from app.engine.cells.ledger import check_cells
 from app.protocol.commands import (
     CheckCells,
     ClearCells,

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.engine.cells.ledger import CellLedger
-from app.engine.cells.verify import check_cells
+from app.engine.cells.ledger import CellLedger, check_cells
 from tests.driver import rows
 from tests.fakes import CountingBackend
 
