@@ -91,9 +91,7 @@ class TextTokenizer(PromptBuilder):
         if all(map(self._is_plain, (query, document))):
             return self._fitting(self.tokenize("".join(texts_at.get(part, part) for part in parts)))
         tokens: list[int] = []
-        for (
-            part
-        ) in parts:  # a control token that is spelled out is text, though words at its edges may be cut
+        for part in parts:  # a control token spelled out is text, though words at its edges may be cut
             tokens += self.tokenize(texts_at.get(part, part), parse_special=part not in texts_at)
         return self._fitting(tokens)
 

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.engine.backend import Backend, Lens
-    from app.protocol.report import Answer, CellMap, SavedState, SlotSnapshot
+    from app.protocol.report import Answer, CellMap, SlotSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -101,13 +101,8 @@ class Engine:
         self._is_planned = False  # the batch waits for its step
         self._step = 0
 
-    @property
-    def on_encoded(self) -> Callable[[], None]:
-        """Called on another thread when an encoding has ended, and every second until then."""
-        return self._backend.media_encoder.on_progress if self._backend.media_encoder else lambda: None
-
-    @on_encoded.setter
-    def on_encoded(self, call: Callable[[], None]) -> None:
+    def when_encoded(self, call: Callable[[], None]) -> None:
+        """It is called on another thread when an encoding has ended, and every second until then."""
         if self._backend.media_encoder:
             self._backend.media_encoder.on_progress = call
 
@@ -188,14 +183,6 @@ class Engine:
                 self.answers.break_off(seq, FinishReason.ABORT)
         self.slots.forget(chat_id)
 
-    def fork(self, chat_id: str, new_chat_id: str) -> bool:
-        """Let a new chat hold the cells of an idle one, without a copy. False: no slot is free for it."""
-        return self.slots.fork(chat_id, new_chat_id)
-
-    def hibernate(self, chat_id: str) -> bool:
-        """Save the cells of an idle chat and free them. False: it holds none, or is answering."""
-        return self.slots.hibernate_chat(chat_id)
-
     def obey(self, command: Command) -> None:
         """The result is in the next report. Raises PositionMismatchError if the library holds other cells."""
         self._end_ahead()
@@ -212,7 +199,7 @@ class Engine:
             case Forget(chat_id):
                 self.forget(chat_id)
             case Fork(chat_id, new_chat_id):
-                self.fork(chat_id, new_chat_id)
+                self.slots.fork(chat_id, new_chat_id)
             case SetFront(chat_id):
                 self.slots.front_chat_id = chat_id
             case SetSpeed(speed):
@@ -252,10 +239,6 @@ class Engine:
     @property
     def lens(self) -> Lens | None:
         return self._backend.lens
-
-    def copied_state(self, chat_id: str) -> SavedState | None:
-        """What is held of the chat, for a context beside this one."""
-        return self.slots.copied_state(chat_id)
 
     def take_answer(self, answer: Answer) -> None:
         """To a question that was answered elsewhere: it goes with the next report."""

@@ -105,7 +105,7 @@ class EngineLoop(CommandLoop[_Letter]):
             engine.prompts, self._mailbox.put, engine.slots.hibernated.prefetch
         )
         self._lens_thread = LensThread(engine.lens, self._on_seen) if engine.lens else None
-        engine.on_encoded = lambda: self._mailbox.put(_Encoded())
+        engine.when_encoded(lambda: self._mailbox.put(_Encoded()))
         engine.answers.build_shorter_prompt = self._prompt_thread.build_shorter
 
     # Any thread.
@@ -212,7 +212,7 @@ class EngineLoop(CommandLoop[_Letter]):
         if isinstance(question, StopLens):
             self._lens_thread.end(question)
         else:
-            self._lens_thread.ask(question, partial(self._engine.copied_state, question.chat_id))
+            self._lens_thread.ask(question, partial(self._engine.slots.copied_state, question.chat_id))
 
     def _on_seen(self, answer: LensAnswer) -> None:
         """On the lens's thread."""

@@ -104,7 +104,7 @@ class Schedule:
         new = CHATS[(CHATS.index(chat) + 1) % len(CHATS)]
         if self.history[chat] and not self.history[new] and new not in self.open:
             self.engine.forget(new)
-            self.engine.fork(chat, new)
+            self.engine.slots.fork(chat, new)
             self.history[new] = list(self.history[chat])
 
     def step(self) -> None:

@@ -167,7 +167,7 @@ class _Play:
             *[self._steps] * 12,
             *[self._break_off] * 3,
             *[self._abort, self._fork, self._forget, self._restart],
-            *[lambda chat: self._engine.hibernate(chat)] * 2,
+            *[lambda chat: self._engine.slots.hibernate_chat(chat)] * 2,
             lambda chat: self._engine.slots.restore_chat(chat),
             lambda chat: self._engine.slots.clear_chat(chat),
             lambda chat: self._engine.obey(SetFront(chat)),
@@ -275,7 +275,7 @@ class _Play:
         new = CHATS[(CHATS.index(name) + 1) % len(CHATS)]
         if not self._chats[name].request and not self._chats[new].token_ids and not self._chats[new].request:
             self._engine.forget(new)
-            self._engine.fork(name, new)
+            self._engine.slots.fork(name, new)
             self._chats[new].token_ids = self._chats[name].token_ids
 
     def _forget(self, name: str) -> None:

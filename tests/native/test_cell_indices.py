@@ -194,7 +194,7 @@ class EightTabs:
 
     def fork(self, source: str, tab: str) -> None:
         self.engine.forget(tab)
-        self.engine.fork(source, tab)
+        self.engine.slots.fork(source, tab)
         self.histories[tab] = self.histories[source]
 
     def hibernate(self, tab: str) -> None:

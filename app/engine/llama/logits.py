@@ -60,9 +60,8 @@ class Candidates:
     @property
     def left(self) -> npt.NDArray[np.void]:
         """A view of the remaining tokens: ids, logits and, after a sampler that draws, probabilities."""
-        moved = (
-            ctypes.addressof(self._array.data.contents) - self._data.ctypes.data
-        )  # XTC drops the first ones
+        # XTC drops the first ones.
+        moved = ctypes.addressof(self._array.data.contents) - self._data.ctypes.data
         start = moved // TOKEN_DATA.itemsize
         return self._data[start : start + self._array.size]
 

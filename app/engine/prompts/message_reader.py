@@ -79,9 +79,7 @@ class AnswerReader:
         format_ = json.loads(self._parser)
         self._ask("begin", format=format_ | {"is_continuation": False})
         self._begun_in = self._chat_layer.num_starts
-        if format_[
-            "is_continuation"
-        ]:  # the caller knows what was said in the prompt; a call comes as a whole
+        if format_["is_continuation"]:  # the caller knows what the prompt has said; a call comes as a whole
             begun = self._ask("read", text="", is_last=False)
             if "delta" in begun and not before:
                 self._begun_calls = begun["delta"]["tool_calls"]

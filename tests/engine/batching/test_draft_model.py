@@ -84,7 +84,7 @@ def test_what_it_holds_follows_each_slot_through_turns_forks_and_other_chats():
     engine, _, draft = pair(n_seq_max=2)
     first = request("A chat about this and that", "chat", max_tokens=20)
     told = ask(engine, first)
-    assert engine.fork("chat", "fork")
+    assert engine.slots.fork("chat", "fork")
     second = replace(next_turn(first, told.text, "and now?"), max_tokens=20)
     forked = replace(second, request_id="fork", chat_id="fork")
     other = request("Something else, which takes a slot from them", "other", max_tokens=20)

@@ -99,7 +99,7 @@ def test_it_is_restored_as_often_as_its_cells_are_gone(store):
         num_shelf = read(engine)
         wait_for_disk(engine)
         for chat in ("ann", "bob"):
-            engine.hibernate(NAME)
+            engine.slots.hibernate_chat(NAME)
             assert engine.slots.hibernated.chats()[0].is_on_disk
             assert ask_in(engine, "What is it?", chat).usage.num_restored_tokens == num_shelf
             engine.forget(chat)
@@ -110,7 +110,7 @@ def test_a_chat_that_comes_back_shares_it_again():
         num_shelf = read(engine)
         for chat in ("ann", "bob"):
             ask_in(engine, f"What is it, {chat}?", chat)
-        engine.hibernate("ann")
+        engine.slots.hibernate_chat("ann")
         assert ask_in(engine, "And why?", "ann").usage.num_restored_tokens == 0
         assert engine.slots.cells.usage.num_used < 2 * num_shelf
 

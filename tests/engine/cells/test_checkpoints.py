@@ -173,7 +173,7 @@ def test_the_snapshot_names_them_with_their_memory(engine):
 def test_a_hibernated_chat_takes_them_along(engine):
     ask(engine, question("a", [*DOCUMENT, *[1] * 40]))
     before = list(slot_of(engine, "a").checkpoints)
-    assert engine.hibernate("a")
+    assert engine.slots.hibernate_chat("a")
     usage = ask(engine, question("a", [*DOCUMENT, *[2] * 40])).usage
     assert usage.num_restored_tokens == nearest(before, len(DOCUMENT))
 
