@@ -220,9 +220,8 @@ class Slot:
     max_context_tokens: int = 0  # of its chat, as the last request had it
     # Cells from here on were moved, or computed behind such: they have seen what was left out of the chat.
     shifted_from: int | None = None
-    checkpoints: dict[int, npt.NDArray[np.uint8]] = field(
-        default_factory=dict
-    )  # by the number of tokens it held then
+    # By the number of tokens it held then.
+    checkpoints: dict[int, npt.NDArray[np.uint8]] = field(default_factory=dict)
     planes: tuple[RowRun, ...] = ()  # pictures among its tokens that do not take one position a row
 
     @property

@@ -108,12 +108,12 @@
     </message>
     <message>
         <source>The model&apos;s chat template failed: {reason}</source>
-        <extracomment>app/engine/prompts/answer_guide.py</extracomment>
+        <extracomment>app/engine/answer_guide.py</extracomment>
         <translation>模型的对话模板出错：{reason}</translation>
     </message>
     <message>
         <source>The model&apos;s chat template cannot be read: {reason}</source>
-        <extracomment>app/engine/prompts/chat_template.py</extracomment>
+        <extracomment>app/engine/chat_template.py</extracomment>
         <translation>无法读取模型的对话模板：{reason}</translation>
     </message>
     <message>
@@ -133,7 +133,7 @@
     </message>
     <message>
         <source>The answer was cut off: this chat&apos;s context of {limit:,} tokens is full.</source>
-        <extracomment>app/engine/batching/answers.py</extracomment>
+        <extracomment>app/engine/answers.py</extracomment>
         <translation>回答被截断：这个对话已占满 {limit:,} 个词元的上下文。</translation>
     </message>
     <message>
@@ -158,12 +158,12 @@
     </message>
     <message>
         <source>Loading {name} was cancelled.</source>
-        <extracomment>app/engine/children/engine_process.py</extracomment>
+        <extracomment>app/engine/engine_process.py</extracomment>
         <translation>已取消加载 {name}。</translation>
     </message>
     <message>
         <source>the file is damaged or of an unknown kind</source>
-        <extracomment>app/engine/llama/weights.py</extracomment>
+        <extracomment>app/engine/llama/adapters.py</extracomment>
         <translation>文件已损坏或类型未知</translation>
     </message>
     <message>
@@ -203,137 +203,137 @@
     </message>
     <message>
         <source>Start a new chat, or raise this chat&apos;s own limit.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>请新建对话，或提高这个对话自己的上限。</translation>
     </message>
     <message>
         <source>In the chat settings, choose what to leave out when the chat is full.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>请选择这个对话过长时省略什么。</translation>
     </message>
     <message>
         <source>the middle of {n} long texts</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>{n} 段长文本的中间部分</translation>
     </message>
     <message>
         <source>{dropped} and {cut} no longer fit the context and were left out.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>{dropped}和{cut}已放不下，未纳入上下文。</translation>
     </message>
     <message>
         <source>the middle of a long text</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>一段长文本的中间部分</translation>
     </message>
     <message>
         <source>{dropped} no longer fit the context and were left out.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>{dropped}已放不下，未纳入上下文。</translation>
     </message>
     <message>
         <source>{dropped} no longer fits the context and was left out.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>{dropped}已放不下，未纳入上下文。</translation>
     </message>
     <message>
         <source>The middle of {n} long texts no longer fits the context and was left out.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>{n} 段长文本的中间部分已放不下，未纳入上下文。</translation>
     </message>
     <message>
         <source>The middle of a long text no longer fits the context and was left out.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>一段长文本的中间部分已放不下，未纳入上下文。</translation>
     </message>
     <message>
         <source>The oldest {n:,} messages</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>最早的 {n:,} 条消息</translation>
     </message>
     <message>
         <source>The oldest message</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>最早的一条消息</translation>
     </message>
     <message>
         <source>{n:,} messages in the middle of this chat</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>这个对话中间的 {n:,} 条消息</translation>
     </message>
     <message>
         <source>One message in the middle of this chat</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>这个对话中间的一条消息</translation>
     </message>
     <message>
         <source>The oldest {tokens:,} tokens of the prompt no longer fit the context and were left out.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>提示词中最早的 {tokens:,} 个词元已放不下，未纳入上下文。</translation>
     </message>
     <message>
         <source>The prompt no longer fits the context: {tokens:,} tokens in its middle were left out.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>提示词已放不下：中间的 {tokens:,} 个词元未纳入上下文。</translation>
     </message>
     <message>
         <source>The file is damaged or malicious. Download it again from a source you trust, or open another one.</source>
-        <extracomment>app/engine/children/probe.py</extracomment>
+        <extracomment>app/engine/probe.py</extracomment>
         <translation>这个文件已损坏，或是为了造成危害而制作的。请从可信的来源重新下载，或打开另一个文件。</translation>
     </message>
     <message>
         <source>{name} changed while it was being tested. Is it still downloading?</source>
-        <extracomment>app/engine/children/probe.py</extracomment>
+        <extracomment>app/engine/probe.py</extracomment>
         <translation>{name} 在检测期间发生了变化。它还在下载吗？</translation>
     </message>
     <message>
         <source>{name} cannot be tested before loading: {reason}. Close other programs, or free some disk space.</source>
-        <extracomment>app/engine/children/probe.py</extracomment>
+        <extracomment>app/engine/probe.py</extracomment>
         <translation>无法在加载前检测 {name}：{reason}。请关闭其他程序，或释放一些磁盘空间。</translation>
     </message>
     <message>
         <source>Testing {name} took over {seconds} seconds of CPU time.</source>
-        <extracomment>app/engine/children/probe.py</extracomment>
+        <extracomment>app/engine/probe.py</extracomment>
         <translation>检测 {name} 用了超过 {seconds} 秒的计算时间。</translation>
     </message>
     <message>
         <source>The system killed the process testing {name}, most likely because it ran out of memory. Close other programs, or open a smaller model.</source>
-        <extracomment>app/engine/children/probe.py</extracomment>
+        <extracomment>app/engine/probe.py</extracomment>
         <translation>系统结束了检测 {name} 的进程，很可能是因为内存耗尽。请关闭其他程序，或打开较小的模型。</translation>
     </message>
     <message>
         <source>{name} crashed the process testing it ({how}: {last_words}).</source>
-        <extracomment>app/engine/children/probe.py</extracomment>
+        <extracomment>app/engine/probe.py</extracomment>
         <translation>{name} 使检测它的进程崩溃（{how}：{last_words}）。</translation>
     </message>
     <message>
         <source>exit code {code}</source>
-        <extracomment>app/engine/children/engine_process.py</extracomment>
+        <extracomment>app/engine/engine_process.py</extracomment>
         <translation>退出码 {code}</translation>
     </message>
     <message>
         <source>no output</source>
-        <extracomment>app/engine/children/engine_process.py</extracomment>
+        <extracomment>app/engine/engine_process.py</extracomment>
         <translation>没有留下信息</translation>
     </message>
     <message>
         <source>Testing {name} took longer than {seconds:.0f} seconds. The file is damaged or its disk is too slow: copy it to another disk and open it there.</source>
-        <extracomment>app/engine/children/probe.py</extracomment>
+        <extracomment>app/engine/probe.py</extracomment>
         <translation>未能在 {seconds:.0f} 秒内完成对 {name} 的检测。文件已损坏，或所在磁盘太慢：请把它复制到另一个磁盘再打开。</translation>
     </message>
     <message>
         <source>A message can have at most {limit:,} characters. Send it in parts.</source>
-        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>一段文本最多 {limit:,} 个字符。请分几次发送。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template produces far more text than the context can hold.</source>
-        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>模型的对话模板写出的文本远超上下文的容量。</translation>
     </message>
     <message>
         <source>The prompt is empty.</source>
-        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>提示词是空的。请写点内容。</translation>
     </message>
     <message>
@@ -453,27 +453,27 @@
     </message>
     <message>
         <source>Sequence {seq_id} reached position {position:,}.</source>
-        <extracomment>app/engine/batching/stepping.py</extracomment>
+        <extracomment>app/engine/stepping.py</extracomment>
         <translation>序列 {seq_id} 到达位置 {position:,}。</translation>
     </message>
     <message>
         <source>Token {id} was sampled.</source>
-        <extracomment>app/engine/batching/stepping.py</extracomment>
+        <extracomment>app/engine/stepping.py</extracomment>
         <translation>采样到词元 {id}。</translation>
     </message>
     <message>
         <source>The answer ended.</source>
-        <extracomment>app/engine/batching/stepping.py</extracomment>
+        <extracomment>app/engine/stepping.py</extracomment>
         <translation>回答已结束。</translation>
     </message>
     <message>
         <source>An answer ended.</source>
-        <extracomment>app/engine/batching/stepping.py</extracomment>
+        <extracomment>app/engine/stepping.py</extracomment>
         <translation>有一个回答已结束。</translation>
     </message>
     <message>
         <source>llama_decode returned {code}.</source>
-        <extracomment>app/engine/batching/stepping.py</extracomment>
+        <extracomment>app/engine/stepping.py</extracomment>
         <translation>llama_decode 返回 {code}。</translation>
     </message>
     <message>
@@ -693,7 +693,7 @@
     </message>
     <message>
         <source>The model&apos;s chat template took more than {seconds} seconds or {size} MiB. Try another GGUF of this model.</source>
-        <extracomment>app/engine/prompts/chat_template.py</extracomment>
+        <extracomment>app/engine/chat_template.py</extracomment>
         <translation>模型的对话模板耗费超过 {seconds} 秒或 {size} MiB，无法使用；请尝试这个模型的另一个 GGUF 文件。</translation>
     </message>
     <message>
@@ -703,7 +703,7 @@
     </message>
     <message>
         <source>The {what} cannot be used: {reason}. Correct or remove it.</source>
-        <extracomment>app/engine/prompts/chat_child.py</extracomment>
+        <extracomment>app/engine/chat_child.py</extracomment>
         <translation>{what}无法使用：{reason}。请更正，或不用它提问。</translation>
     </message>
     <message>
@@ -773,7 +773,7 @@
     </message>
     <message>
         <source>{name} was trained with a context too short for chatting. Open another GGUF.</source>
-        <extracomment>app/engine/children/probe_child.py</extracomment>
+        <extracomment>app/engine/probe_child.py</extracomment>
         <translation>{name} 针对的文本太短，无法对话。请打开另一个 GGUF 文件。</translation>
     </message>
     <message>
@@ -1541,47 +1541,47 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The engine stopped because of an error in Skein itself. Load the model again.</source>
-        <extracomment>app/engine/children/engine_child.py</extracomment>
+        <extracomment>app/engine/engine_child.py</extracomment>
         <translation>引擎因 Skein 自身的错误而停止。请重新加载模型。</translation>
     </message>
     <message>
         <source>The engine stopped.</source>
-        <extracomment>app/engine/children/engine_process.py</extracomment>
+        <extracomment>app/engine/engine_process.py</extracomment>
         <translation>引擎已停止。</translation>
     </message>
     <message>
         <source>A model can be spread over at most {number} workers.</source>
-        <extracomment>app/engine/children/engine_process.py</extracomment>
+        <extracomment>app/engine/engine_process.py</extracomment>
         <translation>一个模型最多可以分布到 {number} 个工作节点。</translation>
     </message>
     <message>
         <source>The worker {address}, which held part of the model, no longer responds.</source>
-        <extracomment>app/engine/children/engine_process.py</extracomment>
+        <extracomment>app/engine/engine_process.py</extracomment>
         <translation>机器 {address} 不再响应，它负责计算模型的一部分。</translation>
     </message>
     <message>
         <source>The workers {addresses}, which held parts of the model, no longer respond.</source>
-        <extracomment>app/engine/children/engine_process.py</extracomment>
+        <extracomment>app/engine/engine_process.py</extracomment>
         <translation>机器 {addresses} 不再响应，它们负责计算模型的各个部分。</translation>
     </message>
     <message>
         <source>The system killed the engine, most likely because it ran out of memory.</source>
-        <extracomment>app/engine/children/engine_process.py</extracomment>
+        <extracomment>app/engine/engine_process.py</extracomment>
         <translation>系统结束了引擎，很可能是因为内存耗尽。</translation>
     </message>
     <message>
         <source>The engine crashed ({how}: {last_words}).</source>
-        <extracomment>app/engine/children/engine_process.py</extracomment>
+        <extracomment>app/engine/engine_process.py</extracomment>
         <translation>引擎崩溃了（{how}：{last_words}）。</translation>
     </message>
     <message>
         <source>{name} cannot be used as an adapter of this model: {reason}. Remove it from the model&apos;s settings, or choose one that was made for this model.</source>
-        <extracomment>app/engine/llama/weights.py</extracomment>
+        <extracomment>app/engine/llama/adapters.py</extracomment>
         <translation>{name} 无法用作这个模型的适配器：{reason}。请从模型的设置中移除它，或选择为这个模型制作的适配器。</translation>
     </message>
     <message>
         <source>{name} is an activated LoRA, which Skein does not support. Remove it from the model&apos;s settings.</source>
-        <extracomment>app/engine/llama/weights.py</extracomment>
+        <extracomment>app/engine/llama/adapters.py</extracomment>
         <translation>{name} 只在特定词语之后起作用（它是激活式 LoRA），Skein 不支持。请从模型的设置中移除它。</translation>
     </message>
     <message>
@@ -1601,7 +1601,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The model&apos;s chat template produced more than {size} MiB. Try another GGUF of this model.</source>
-        <extracomment>app/engine/prompts/chat_child.py</extracomment>
+        <extracomment>app/engine/chat_child.py</extracomment>
         <translation>模型的对话模板生成了超过 {size} MiB 的内容，无法使用；请尝试此模型的另一个 GGUF。</translation>
     </message>
     <message>
@@ -1746,7 +1746,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The model&apos;s chat template produced an empty prompt. Choose another model for this chat.</source>
-        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>模型的对话模板生成了空的提示词。请为此对话选择其他模型。</translation>
     </message>
     <message>
@@ -1761,37 +1761,37 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Traffic to workers is neither encrypted nor authenticated: others on the network can read prompts and answers, and can take over a worker. Use workers in trusted networks only.</source>
-        <extracomment>app/engine/children/workers.py</extracomment>
+        <extracomment>app/engine/workers.py</extracomment>
         <translation>发送给工作节点的内容既不加密，也没有密码保护：提示词和回答在途中可被读取，任何能连上工作节点的人都可以控制它。请只在可信的网络中使用工作节点。</translation>
     </message>
     <message>
         <source>The worker {address} is busy with another program. Close that program, or wait.</source>
-        <extracomment>app/engine/children/workers.py</extracomment>
+        <extracomment>app/engine/workers.py</extracomment>
         <translation>工作节点 {address} 正在为另一个程序服务。请结束那个程序，或等待。</translation>
     </message>
     <message>
         <source>The worker {address} uses protocol version {theirs}, this Skein {ours}. Install the same version of Skein on both machines.</source>
-        <extracomment>app/engine/children/workers.py</extracomment>
+        <extracomment>app/engine/workers.py</extracomment>
         <translation>工作节点 {address} 使用协议的 {theirs} 版，而这个 Skein 使用 {ours} 版。请在两台机器上安装相同版本的 Skein。</translation>
     </message>
     <message>
         <source>{address} answers, but not as a worker. Check the address and the port.</source>
-        <extracomment>app/engine/children/workers.py</extracomment>
+        <extracomment>app/engine/workers.py</extracomment>
         <translation>在 {address} 响应的不是工作节点。请检查地址和端口。</translation>
     </message>
     <message>
         <source>The worker {address} cannot be reached: {reason}. Start it there with: skein worker --host ADDRESS --port N</source>
-        <extracomment>app/engine/children/workers.py</extracomment>
+        <extracomment>app/engine/workers.py</extracomment>
         <translation>无法连接工作节点 {address}：{reason}。请在那里启动它：skein worker --host ADDRESS --port N</translation>
     </message>
     <message>
         <source>no response</source>
-        <extracomment>app/engine/children/workers.py</extracomment>
+        <extracomment>app/engine/workers.py</extracomment>
         <translation>没有响应</translation>
     </message>
     <message>
         <source>“{text}” is not the address of a worker. Enter a host name or IPv4 address and a port, such as 192.168.1.20:50052.</source>
-        <extracomment>app/engine/children/workers.py</extracomment>
+        <extracomment>app/engine/workers.py</extracomment>
         <translation>“{text}”不是工作节点的地址。请写出它的名称或 IPv4 地址以及端口，例如 192.168.1.20:50052。</translation>
     </message>
     <message>
@@ -1811,12 +1811,12 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The model&apos;s chat template crashed llama.cpp&apos;s template engine, as endless recursion would. Try another GGUF of this model.</source>
-        <extracomment>app/engine/prompts/chat_template.py</extracomment>
+        <extracomment>app/engine/chat_template.py</extracomment>
         <translation>该模型的对话模板使 llama.cpp 的模板解析器崩溃，无限递归就会如此。请换用该模型的另一个 GGUF。</translation>
     </message>
     <message>
         <source>The JSON schema crashed llama.cpp&apos;s converter. Simplify it.</source>
-        <extracomment>app/engine/prompts/chat_template.py</extracomment>
+        <extracomment>app/engine/chat_template.py</extracomment>
         <translation>该 JSON Schema 使 llama.cpp 的模式解析器崩溃。请简化它。</translation>
     </message>
     <message>
@@ -1831,37 +1831,37 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>about {tokens:,}</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>≈{tokens:,}</translation>
     </message>
     <message>
         <source>This chat needs {tokens} tokens, but its own limit is {limit:,}: raise that in the chat settings, or shorten the text.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>此对话需要 {tokens} 个词元，但其自身上限为 {limit:,}：请在对话设置中提高上限，或缩短文字。</translation>
     </message>
     <message>
         <source>This chat needs {tokens} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), leave out the middle, or shorten the text.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>此对话需要 {tokens} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，省略中间部分，或缩短文字。</translation>
     </message>
     <message>
         <source>This chat needs {tokens} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), or shorten the text.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>此对话需要 {tokens} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，或缩短文字。</translation>
     </message>
     <message>
         <source>This chat needs {tokens} tokens, but this model can hold {limit:,}: leave out the middle, shorten the text, or use another model.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>此对话需要 {tokens} 个词元，但此模型只能容纳 {limit:,}：请省略中间部分，缩短文字，或使用其他模型。</translation>
     </message>
     <message>
         <source>This chat needs {tokens} tokens, but this model can hold {limit:,}: shorten the text, or use another model.</source>
-        <extracomment>app/engine/prompts/overflow.py</extracomment>
+        <extracomment>app/engine/overflow.py</extracomment>
         <translation>此对话需要 {tokens} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
     </message>
     <message>
         <source>This chat has {chars:,} characters, too many for a context of {limit:,} tokens: shorten the text.</source>
-        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>此对话有 {chars:,} 个字符，对 {limit:,} 个词元的上下文来说太多了：请缩短文字。</translation>
     </message>
     <message>
@@ -2203,37 +2203,37 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The JSON schema contains something that cannot be enforced: {what}.</source>
-        <extracomment>app/engine/prompts/chat_child.py</extracomment>
+        <extracomment>app/engine/chat_child.py</extracomment>
         <translation>JSON Schema 中有无法强制回答遵守的要求：{what}。</translation>
     </message>
     <message>
         <source>This build of llama-cpp-python does not support tools and JSON schemas. Set Skein up again with packaging/run.</source>
-        <extracomment>app/engine/prompts/chat_template.py</extracomment>
+        <extracomment>app/engine/chat_template.py</extracomment>
         <translation>此 llama-cpp-python 缺少处理工具和 JSON Schema 的部分。请用 packaging/run 重新安装 Skein。</translation>
     </message>
     <message>
         <source>The JSON schema took more than {seconds} seconds or {size} MiB. Simplify it.</source>
-        <extracomment>app/engine/prompts/chat_template.py</extracomment>
+        <extracomment>app/engine/chat_template.py</extracomment>
         <translation>处理 JSON Schema 用了超过 {seconds} 秒或 {size} MiB。请简化它。</translation>
     </message>
     <message>
         <source>The grammar took more than {seconds} seconds to check. Simplify it.</source>
-        <extracomment>app/engine/prompts/chat_template.py</extracomment>
+        <extracomment>app/engine/chat_template.py</extracomment>
         <translation>检查语法用了超过 {seconds} 秒。请简化它。</translation>
     </message>
     <message>
         <source>The projector&apos;s process crashed while encoding a picture or sound. Its file may be damaged, or made for another model.</source>
-        <extracomment>app/engine/media/encoder.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>投影器的进程在处理图片或声音时终止了。其文件可能已损坏，或与此模型不匹配。</translation>
     </message>
     <message>
         <source>The picture or sound could not be encoded.</source>
-        <extracomment>app/engine/media/encoder.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>无法编码该图片或声音。</translation>
     </message>
     <message>
         <source>{name} crashed its process: it is damaged, or not a projector for this model.</source>
-        <extracomment>app/engine/media/encoder.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>{name} 使其进程终止：它已损坏，或不是此模型的投影器。</translation>
     </message>
     <message>
@@ -2243,7 +2243,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>patterns, and lengths and numbers above {number}, in tools</source>
-        <extracomment>app/engine/prompts/chat_child.py</extracomment>
+        <extracomment>app/engine/chat_child.py</extracomment>
         <translation>工具中的模式以及超过 {number} 的长度和数值</translation>
     </message>
     <message>
@@ -2268,7 +2268,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>A picture or sound needs {tokens:,} tokens at once, which is too many.</source>
-        <extracomment>app/engine/media/rows.py</extracomment>
+        <extracomment>app/engine/media_rows.py</extracomment>
         <translation>一张图片或一段声音一次要占 {tokens:,} 个词元，太多了。</translation>
     </message>
     <message>
@@ -2278,17 +2278,17 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>An answer with tools cannot follow a grammar. Leave one out.</source>
-        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template has no place for this picture or sound. Send text only.</source>
-        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>该模型的对话模板没有放置此图片或声音的位置。请只发送文字。</translation>
     </message>
     <message>
         <source>Its process ended unexpectedly. The file may be damaged, or need more memory than is free.</source>
-        <extracomment>app/engine/children/text_models.py</extracomment>
+        <extracomment>app/engine/text_models.py</extracomment>
         <translation>它的进程已结束。文件可能已损坏，或需要的内存超过可用内存。</translation>
     </message>
     <message>
@@ -3679,7 +3679,7 @@ rate</source>
     </message>
     <message>
         <source>{name} is a reranker: it ranks texts and computes no embeddings.</source>
-        <extracomment>app/engine/children/text_child.py</extracomment>
+        <extracomment>app/engine/text_child.py</extracomment>
         <translation>{name} 是重排模型：它给文本排序，不计算向量。</translation>
     </message>
     <message>
@@ -4173,12 +4173,12 @@ rate</source>
     </message>
     <message>
         <source>This model cannot see pictures. A vision model needs its projector, a file named mmproj-….gguf, in the same folder.</source>
-        <extracomment>app/engine/media/encoder.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>此模型在这里看不了图片。能看图的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
         <source>This model cannot hear sounds. An audio model needs its projector, a file named mmproj-….gguf, in the same folder.</source>
-        <extracomment>app/engine/media/encoder.py</extracomment>
+        <extracomment>app/engine/media_encoder.py</extracomment>
         <translation>此模型在这里听不了声音。能听声音的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
@@ -4510,17 +4510,17 @@ rate</source>
     </message>
     <message>
         <source>the parameters of tools</source>
-        <extracomment>app/engine/prompts/chat_child.py</extracomment>
+        <extracomment>app/engine/chat_child.py</extracomment>
         <translation>工具的参数</translation>
     </message>
     <message>
         <source>it takes too long to look at</source>
-        <extracomment>app/engine/prompts/chat_child.py</extracomment>
+        <extracomment>app/engine/chat_child.py</extracomment>
         <translation>检查所需时间过长</translation>
     </message>
     <message>
         <source>tools and JSON schemas</source>
-        <extracomment>app/engine/prompts/chat_template.py</extracomment>
+        <extracomment>app/engine/chat_template.py</extracomment>
         <translation>工具和 JSON 模式</translation>
     </message>
     <message>
@@ -4570,7 +4570,7 @@ rate</source>
     </message>
     <message>
         <source>This model computes a picture in one step of {rows:,} rows, but its micro-batch holds only {most:,}. Reload it with a larger one (n_ubatch).</source>
-        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompt_builder.py</extracomment>
         <translation>此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的微批次（n_ubatch）重新加载。</translation>
     </message>
     <message>
@@ -6311,12 +6311,12 @@ rate</source>
     </message>
     <message>
         <source>It cannot remove tokens it has computed.</source>
-        <extracomment>app/engine/batching/draft_model.py</extracomment>
+        <extracomment>app/engine/draft_model.py</extracomment>
         <translation>它无法撤回已计算的内容。</translation>
     </message>
     <message>
         <source>The draft model {name} has been switched off. {reason}</source>
-        <extracomment>app/engine/batching/draft_planner.py</extracomment>
+        <extracomment>app/engine/draft_planner.py</extracomment>
         <translation>草稿模型 {name} 不再推测。{reason}</translation>
     </message>
     <message>
@@ -11363,7 +11363,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>JSON schema</source>
-        <extracomment>app/engine/prompts/chat_child.py</extracomment>
+        <extracomment>app/engine/chat_child.py</extracomment>
         <translation>JSON Schema</translation>
     </message>
     <message>

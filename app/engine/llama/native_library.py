@@ -112,9 +112,7 @@ class NativeLog:
     def __init__(self) -> None:
         self.recent: deque[str] = deque(maxlen=50)  # warnings and errors, for messages to the user
         self._untaken: deque[str] = deque(maxlen=MAX_UNTAKEN_LINES)  # warnings and errors, for the inspector
-        self.loaded: deque[str] = deque(
-            maxlen=MAX_LOAD_LINES
-        )  # sizes of buffers, types of weights: of the last loads
+        self.loaded: deque[str] = deque(maxlen=MAX_LOAD_LINES)  # sizes of buffers, types of weights
         self.callback = lib.llama_log_callback(self._on_log)  # a collected callback would crash the process
         lib.llama_log_set(self.callback, ctypes.c_void_p(0))
 
