@@ -12,8 +12,8 @@ from pathlib import Path
 
 from app.engine import opening
 from app.engine.cells.hibernation import HibernatedChats
+from app.engine.children.probe import OnProgress
 from app.engine.children.workers import TRUSTED_ONLY, checked_address
-from app.engine.opening import OnProgress
 from app.engine.running import RunningEngine
 from app.models.memory_fit import fitted
 from app.models.model_file import is_for_texts

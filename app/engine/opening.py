@@ -10,7 +10,7 @@ from typing import Protocol
 from app.engine.backend import Backend
 from app.engine.cells.hibernation import HibernatedChats
 from app.engine.children.engine_process import EngineProcess
-from app.engine.children.probe import open_probed_backend, open_probed_embedder
+from app.engine.children.probe import OnProgress, open_probed_backend, open_probed_embedder
 from app.engine.embedding import Embedder, EmbeddingLoop
 from app.engine.engine import Engine
 from app.engine.loop import EngineLoop
@@ -18,7 +18,6 @@ from app.engine.running import RunningEngine
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, ModelInfo
 
-OnProgress = Callable[[float], bool]
 OpenBackend = Callable[
     [LoadParams, OnProgress, Callable[[LoadParams, Sequence[Device]], LoadParams]],
     AbstractContextManager[Backend],

@@ -10,12 +10,12 @@ import logging
 import pickle
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from app.engine.children.probe import probe_files, unchanged
+from app.engine.children.probe import Fitter, OnProgress, probe_files, unchanged
 from app.engine.children.workers import MAX_WORKERS, RemoteWorker, WorkerState, ask, lost
 from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.commands import Command
@@ -29,9 +29,6 @@ from app.system.worker import Worker, WorkerEndedError, WorkerRefusedError
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-
-OnProgress = Callable[[float], bool]
-Fitter = Callable[[LoadParams, Sequence[Device]], LoadParams]
 
 POLL_S = 0.05
 WORKER_PATIENCE_S = 10.0
