@@ -9,11 +9,19 @@ import contextlib
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
+from app.engine.prompts.answer_grammars import (
+    NO_PARAMETERS,
+    OWN_RULES,
+    checked,
+    either,
+    is_bearable,
+    ways_to_hold,
+)
 from app.engine.prompts.chat_template import (
     ChatTemplate,
     cpu_s,
@@ -23,8 +31,7 @@ from app.engine.prompts.chat_template import (
     turn_of,
 )
 from app.engine.prompts.chat_worker import MAX_MEMORY_BYTES, ChatLayer, ChatLayerError, library_path, refusal
-from app.engine.prompts.grammar_choice import either
-from app.engine.prompts.schema_limits import MAX_BOUND, simplified, unenforced, without_bounds
+from app.engine.prompts.schema_limits import simplified, unenforced
 from app.engine.prompts.template_limits import (
     IN_ITS_FORMAT,
     IN_OUR_FORMAT,
@@ -36,12 +43,7 @@ from app.engine.prompts.template_limits import (
 from app.protocol.answer_format import AnswerFormat, AnswerWishes, ReasoningFormat, ToolChoice, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
 from app.protocol.grammar import (
-    MAX_GRAMMAR_BYTES,
-    MAX_OWN_BYTES,
-    check_grammar,
     fault_of,
-    is_costly,
-    note_fault,
 )
 from app.protocol.json_object import read_object
 from app.protocol.request import Message, Role
@@ -56,12 +58,6 @@ UNTIL = re.compile(r"^(until-[0-9]+) ::= .*$", re.MULTILINE)  # text up to a mar
 # A mark of calls that an answer in JSON may begin with, too.
 LIKE_JSON = re.compile(r'[\[{]\s*(["\[{]|$)')
 CALLS = '"tool-name"'  # in a parser that finds calls of tools
-# llama.cpp lets blanks stand between any two of them, so that a line of 64 could be read in millions of ways.
-BLANKS_BETWEEN_CALLS = re.compile(r"\(([\w-]+)\? space\)\+")
-# Rules of llama.cpp itself, for text up to a mark and JSON. Those of a caller's schema have longer names.
-OWN_RULES = re.compile(r"(until|ac)-[0-9]+(-[0-9]+)*|json-[a-z]+|string")
-NO_PARAMETERS = said("the parameters of tools")
-STEPS_OF_TOOLS = 200_000  # of looking at the grammar of their calls
 SPECIAL = ("add_generation_prompt", "enable_thinking")  # variables that llama.cpp has its own way for
 DEFAULTS = {"preserve_reasoning": True}  # as llama-server has it: what was thought in earlier turns stays
 # A chat that shows what a template does with tools.
@@ -203,10 +199,10 @@ class _Template:
             return self._library("apply", **request)
         if more.get("is_prompt_only"):
             return {"prompt": self._prompt(called if left.how else shown, request)}
-        for note, held, max_bytes in _ways_to_hold(called):
+        for note, held, max_bytes in ways_to_hold(called):
             made = self._library("apply", tools=held, tool_choice=wishes.tool_choice, **request)
             made["notes"] += [note] if note else []
-            if _is_bearable(_unambiguous(made["grammar"]), max_bytes):
+            if is_bearable(made["grammar"], max_bytes):
                 break
         if note == NO_PARAMETERS and "object" not in made["grammar"]:
             made |= {"grammar": "", "triggers": []}  # of parameters in tags it would allow none
@@ -345,7 +341,7 @@ def _format_of(made: dict[str, Any], wishes: AnswerWishes, json_schema: str) -> 
     return AnswerFormat(
         parser=json.dumps(made_format, ensure_ascii=False),
         opening=made["generation_prompt"],
-        grammar=_checked(made["grammar"], OWN_RULES) if made["grammar"] else "",
+        grammar=checked(made["grammar"], OWN_RULES) if made["grammar"] else "",
         triggers=tuple(Trigger(one["value"], one["type"] != WORD) for one in made["triggers"] if is_lazy),
         shown_tokens=tuple(made["preserved_tokens"]),
         stops=tuple(filter(None, made["stops"])),
@@ -370,40 +366,8 @@ def _grammar_of_schema(library: ChatLayer | None, text: str) -> dict[str, Any]:
                 reason=reason,
             )
         ) from error
-    grammar = _checked(made["grammar"])
+    grammar = checked(made["grammar"])
     return {"grammar": grammar, "warnings": [packed(one) for one in _warnings([schema], made["notes"])]}
-
-
-def _ways_to_hold(tools: list[Any]) -> Iterator[tuple[str, list[Any], int]]:
-    """What is given up so that a grammar can hold calls of all tools, the tools then, and its most bytes."""
-    lighter = without_bounds(tools)
-    yield "", tools, MAX_OWN_BYTES if lighter == tools else MAX_GRAMMAR_BYTES
-    if lighter != tools:
-        given_up = said("patterns, and lengths and numbers above {number}, in tools", number=MAX_BOUND)
-        yield given_up, lighter, MAX_OWN_BYTES
-    bare = [tool | {"function": tool["function"] | {"parameters": {"type": "object"}}} for tool in tools]
-    yield NO_PARAMETERS, bare, MAX_OWN_BYTES
-
-
-def _is_bearable(grammar: str, max_bytes: int) -> bool:
-    if not grammar:
-        return True
-    if len(grammar.encode()) > max_bytes:
-        return False
-    if is_costly(grammar, OWN_RULES, max_steps=STEPS_OF_TOOLS):
-        note_fault(grammar, said("it takes too long to look at"), OWN_RULES)
-    return not fault_of(grammar, OWN_RULES)
-
-
-def _unambiguous(grammar: str) -> str:
-    return BLANKS_BETWEEN_CALLS.sub(r"space (\1 space)*", grammar)
-
-
-@lru_cache(maxsize=64)  # the tools of a conversation stay the same, and checks take up to half a second
-def _checked(grammar: str, known: re.Pattern[str] | None = None) -> str:
-    simpler = _unambiguous(grammar)
-    check_grammar(simpler, said("JSON schema"), known)
-    return simpler
 
 
 def _warnings(schemas: list[Any], notes: list[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.prompts.chat_child import OWN_RULES, STEPS_OF_TOOLS
+from app.engine.prompts.answer_grammars import OWN_RULES, STEPS_OF_TOOLS
 from app.engine.prompts.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
 from app.protocol.answer_format import AnswerWishes, ToolChoice
 from app.protocol.errors import ChatTemplateError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.engine.prompts.grammar_choice import either
+from app.engine.prompts.answer_grammars import either
 from app.protocol.gbnf import read_gbnf
 
 CALLS = 'name ::= "root" [a-z"]+\nroot ::= "<call>" space name\nspace ::= " "?\n'
