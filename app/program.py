@@ -32,7 +32,6 @@ from app.bridge.hang_watch import HangWatch
 from app.bridge.report_router import ReportRouter
 from app.bridge.tasks import QtLoop
 from app.bridge.workspace import Workspace
-from app.engine.freed_memory import keep_little
 from app.look.words import tr, tr_said
 from app.protocol.commands import SetSpeed
 from app.protocol.load import Speed
@@ -50,6 +49,7 @@ from app.system import log, paths
 from app.system.crashes import RunMarker, keep_report, was_bus_error
 from app.system.files import opener
 from app.system.folder_lock import FolderLock
+from app.system.freed_memory import keep_little
 from app.ui.base.help_commands import open_folder
 from app.ui.frame import Application, Frame
 from app.ui.main_window import MainWindow

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from unittest import mock
 
 from app.engine.batch import Batch, BatchSpan
-from app.engine.draft_planner import DraftPlanner
+from app.engine.batching.draft_planner import DraftPlanner
 from app.engine.engine import Engine
 from app.protocol.answer_format import AnswerFormat
 from app.protocol.output import FinishReason, Usage

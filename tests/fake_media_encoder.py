@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from app.engine.media_encoder import EncodedMedia, EncodingProgress
-from app.engine.media_rows import MediaPart
+from app.engine.media.encoder import EncodedMedia, EncodingProgress
+from app.engine.media.rows import MediaPart
 from app.protocol.media import Media, Senses
 
 

@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from app.engine.backend import UsedCells
 from app.engine.batch import Batch
-from app.engine.cells import UsedCells, num_words
-from app.engine.media_encoder import MediaEncoder
+from app.engine.cells.ledger import num_words
+from app.engine.media.encoder import MediaEncoder
 from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
     BadLogitsError,

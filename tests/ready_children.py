@@ -28,9 +28,9 @@ from app.system import worker
 
 MODULES = (
     "app.attachments.reading_child",
-    "app.engine.chat_child",
-    "app.engine.probe_child",
-    "app.engine.projector_child",
+    "app.engine.prompts.chat_child",
+    "app.engine.children.probe_child",
+    "app.engine.llama.projector",
     "app.media.reading_child",
     "app.tools.mcp_host",
     "tests.bridge.hanging",
@@ -38,7 +38,7 @@ MODULES = (
     "tests.cli.without_qt",
     "tests.e2e.observed",
     "tests.e2e.scripted",
-    "tests.engine.plain_chat_child",
+    "tests.engine.prompts.plain_chat_child",
     "tests.native.answering",
     "tests.native.mtmd_alone",
 )

@@ -92,7 +92,7 @@ def test_the_window_is_painted_before_anything_heavy_is_imported() -> None:
         "app.api.server",
         "app.chats.imports.read",
         "app.engine.engine",
-        "app.engine.prompt_builder",
+        "app.engine.prompts.prompt_builder",
         "app.inspector.kv_map",
         "app.inspector.recording_file",
         "app.ui.base.setting_list",

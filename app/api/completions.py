@@ -22,8 +22,8 @@ from app.api.json_body import beside, json_response
 from app.api.openai import MAX_COPIES, MAX_TOKENS, ChoiceChunks, ChunkFrame, OpenAiFields, limit
 from app.api.parameters import SamplingFields, listed, pieces_of, read_sampling_fields
 from app.api.state import CLIENT
-from app.engine.infill import Gap, infill_tokens
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.infill import Gap, infill_tokens
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.output import Output, SampledToken
 from app.protocol.request import Request
 from app.protocol.sampling import SamplingParams

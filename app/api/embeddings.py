@@ -24,7 +24,7 @@ from app.api.json_body import Body, as_json, json_response, read_fields
 from app.api.parameters import Piece, Pieces, PromptObject, listed, pieces_of
 from app.api.state import CLIENT, TEXT_ENGINES, model_name
 from app.engine.embedding import TextTokenizer
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.load import Pooling
 from app.protocol.output import Embedded
 from app.protocol.request import Request

@@ -22,8 +22,8 @@ from app.api.errors import ApiError, invalid, unavailable
 from app.api.fair_queue import FairQueue
 from app.api.json_body import as_json
 from app.api.metrics import Metrics, PromptProgress
-from app.engine.message_reader import MessageReaders
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.message_reader import MessageReaders
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.commands import Abort, Command, Forget, SlotCommand, Submit
 from app.protocol.errors import InvalidRequestError
 from app.protocol.json_object import read_object

@@ -11,7 +11,7 @@ from app.api.answer_parts import logprobs_json, probabilities_json, timings_json
 from app.api.answering import Whole
 from app.api.engine_client import OpenAnswers
 from app.api.state import CLIENT, model_name
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.output import SampledToken
 from app.protocol.request import Request
 from app.protocol.sampling import NEVER, SamplingParams

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from app.api.errors import invalid
 from app.api.state import CLIENT
-from app.engine.media_encoder import cannot
+from app.engine.media.encoder import cannot
 from app.media.reading import MediaReading, MediaRefusedError
 from app.protocol.media import Media, MediaKind
 from app.protocol.request import Message, Request

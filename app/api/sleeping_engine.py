@@ -11,12 +11,12 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from app.api.threaded_engine import OnReports, OpenEngine, ThreadedEngine
-from app.engine.freed_memory import give_back
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.commands import Abort, Command, SlotCommand, Submit
 from app.protocol.errors import EngineError, ModelLoadCancelledError
 from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
+from app.system.freed_memory import give_back
 
 T = TypeVar("T")
 

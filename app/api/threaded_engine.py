@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.engine.running import RunningEngine
 from app.protocol.commands import Command
 from app.protocol.errors import EngineError, ModelLoadCancelledError

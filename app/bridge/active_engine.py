@@ -26,7 +26,7 @@ from app.protocol.output import FinishReason
 from app.system.said import said
 
 if TYPE_CHECKING:
-    from app.engine.prompt_builder import PromptBuilder
+    from app.engine.prompts.prompt_builder import PromptBuilder
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ from app.protocol.errors import EngineError
 from app.protocol.load import CellStore, Speed
 
 if TYPE_CHECKING:
-    from app.engine.prompt_builder import PromptBuilder
+    from app.engine.prompts.prompt_builder import PromptBuilder
 
 
 T = TypeVar("T")

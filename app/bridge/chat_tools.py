@@ -27,7 +27,7 @@ from app.settings.settings import Settings
 from app.tools.tool import Tool
 
 if TYPE_CHECKING:
-    from app.engine.prompt_builder import PromptBuilder
+    from app.engine.prompts.prompt_builder import PromptBuilder
 
 
 class ChatTools:

@@ -25,7 +25,7 @@ from app.system import paths
 
 if TYPE_CHECKING:
     from app.engine.opening import OpenBackend
-    from app.engine.prompt_builder import PromptBuilder
+    from app.engine.prompts.prompt_builder import PromptBuilder
     from app.engine.running import RunningEngine
 
 log = logging.getLogger(__name__)
@@ -135,10 +135,10 @@ class EngineThread(QThread):
 
     def _run_engine(self) -> None:
         # Here, so that the window need not wait for the native library.
-        from app.engine.hibernation import HibernatedChats
+        from app.engine.cells.hibernation import HibernatedChats
+        from app.engine.children.probe import open_probed_backend
         from app.engine.loop import SWITCH_INTERVAL_S
         from app.engine.opening import open_engine
-        from app.engine.probe import open_probed_backend
 
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         fit = partial(fitted, reclaimable=self.reclaimable_bytes)

@@ -12,9 +12,9 @@ from typing import cast
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.engine_thread import EngineThread
-from app.engine.freed_memory import give_back
 from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
+from app.system.freed_memory import give_back
 
 PATIENCE_MS = 5_000  # the longest wait for an engine that ends
 CLOSING_S = 1.5  # the same at the end of the program

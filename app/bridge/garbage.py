@@ -8,7 +8,7 @@ import gc
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from app.engine.freed_memory import give_back
+from app.system.freed_memory import give_back
 
 PERIOD_MS = 1_000
 TIDY_AFTER_MS = 5_000  # since a chat was closed

@@ -20,7 +20,7 @@ from app.protocol.errors import EngineError, RequestError
 from app.protocol.media import Media
 
 if TYPE_CHECKING:
-    from app.engine.prompt_builder import PromptBuilder
+    from app.engine.prompts.prompt_builder import PromptBuilder
 
 PIECE_CHARS = 32_000  # some 10 ms
 Counted = str | Media

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.engine.message_reader import MessageReaders
+from app.engine.prompts.message_reader import MessageReaders
 from app.tools.tool import Approval, Tool, ToolError, ToolKit
 
 

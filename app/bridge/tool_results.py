@@ -17,7 +17,7 @@ from app.tools.tool import Result, Surroundings, Tool, ToolError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from app.engine.prompt_builder import PromptBuilder
+    from app.engine.prompts.prompt_builder import PromptBuilder
 
 MAX_CHARS_PER_TOKEN = 16  # of what is looked at; more is a run of one character
 MAX_LOOKED_AT = 900_000  # characters; see `prompt_builder.MAX_CHARS`

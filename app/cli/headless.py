@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.engine import opening
-from app.engine.embedding import open_embedding_engine
-from app.engine.hibernation import HibernatedChats
-from app.engine.opening import OnProgress
+from app.engine.cells.hibernation import HibernatedChats
+from app.engine.children.probe import OnProgress
+from app.engine.children.workers import TRUSTED_ONLY, checked_address
 from app.engine.running import RunningEngine
-from app.engine.workers import TRUSTED_ONLY, checked_address
 from app.models.memory_fit import fitted
 from app.models.model_file import is_for_texts
 from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError
@@ -193,7 +192,7 @@ def open_engine(
 ) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
     """Raises EngineError on entering."""
     if params.embeds:
-        return open_embedding_engine(params, on_progress, on_reports_ready)
+        return opening.open_embedding_engine(params, on_progress, on_reports_ready)
     hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
     return opening.open_engine(params, on_progress, on_reports_ready, fitted, hibernated)
 

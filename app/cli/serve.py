@@ -20,9 +20,9 @@ from app.api.sleeping_engine import SleepingEngine
 from app.api.state import Presentation, ServedShelves, TextEngines
 from app.api.threaded_engine import ThreadedEngine
 from app.cli import headless
+from app.engine.children.text_models import TextModels
 from app.engine.loop import SWITCH_INTERVAL_S
-from app.engine.prompt_builder import PromptBuilder
-from app.engine.text_models import TextModels
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.errors import EngineCrashedError, EngineError, InvalidRequestError, ModelLoadCancelledError
 from app.protocol.load import LoadParams
 from app.protocol.request import Overflow

@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.engine.workers import DEFAULT_PORT, PROTOCOL, TRUSTED_ONLY, WorkerState, ask, is_everywhere
+from app.engine.children.workers import DEFAULT_PORT, PROTOCOL, TRUSTED_ONLY, WorkerState, ask, is_everywhere
 from app.protocol.errors import EngineError
 from app.system import paths, worker
 from app.system.machine import num_physical_cores

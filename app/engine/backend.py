@@ -4,20 +4,35 @@ The tokenizer half may be called from any thread, the memory half from the engin
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from app.engine.batch import Batch
-from app.engine.cells import UsedCells
-from app.engine.media_encoder import MediaEncoder
+from app.engine.media.encoder import MediaEncoder
 from app.engine.prompt import NO_GUIDE, Guide
-from app.engine.sampler import Sampler
+from app.engine.sequence import Sampler
 from app.protocol.lens import Floats, Span
 from app.protocol.model import ModelInfo
 from app.protocol.report import SavedState
 from app.protocol.sampling import SamplingParams
+
+Words = npt.NDArray[np.uint64]  # one bit a sequence
+WORD_BITS = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UsedCells:
+    """All used cells in order of their index: `pos` of shape (n,), `holders` of shape (n, num_words)."""
+
+    pos: npt.NDArray[np.int32]
+    holders: Words
+
+    def listed(self) -> list[tuple[int, tuple[int, ...]]]:
+        """Position and holders of each, readable."""
+        return [(int(pos), _seq_ids(words)) for pos, words in zip(self.pos, self.holders, strict=True)]
 
 
 class Lens(Protocol):
@@ -209,3 +224,12 @@ class Backend(Protocol):
     def pos_min(self, seq_id: int) -> int: ...
 
     def pos_max(self, seq_id: int) -> int: ...
+
+
+def _seq_ids(words: Words) -> tuple[int, ...]:
+    return tuple(
+        index * WORD_BITS + bit
+        for index, word in enumerate(map(int, words))
+        for bit in range(word.bit_length())
+        if word >> bit & 1
+    )

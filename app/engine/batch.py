@@ -9,7 +9,7 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.engine.media_rows import plane_places
+from app.engine.media.rows import plane_places
 from app.protocol.report import Span
 
 if TYPE_CHECKING:

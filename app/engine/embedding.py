@@ -12,19 +12,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager
 from queue import Empty
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 
-from app.engine.command_loop import CommandLoop
 from app.engine.loop import PromptThread
-from app.engine.probe import open_probed_embedder
-from app.engine.prompt_builder import MAX_CHARS, MAX_CHARS_PER_TOKEN, PromptBuilder
+from app.engine.prompts.prompt_builder import MAX_CHARS, MAX_CHARS_PER_TOKEN, PromptBuilder
+from app.engine.running import CommandLoop
 from app.protocol.commands import AbortAll, Command, Submit, ends
 from app.protocol.errors import DecodeInterruptedError, PromptTooLongError
-from app.protocol.load import LoadParams
 from app.protocol.output import Embedded, FinishReason, Output, Usage
 from app.protocol.report import CellUsage, SlotSnapshot, SlotState, Span, StepReport
 from app.protocol.request import Request
@@ -55,9 +52,6 @@ class Embedder(Protocol):
     def interrupt(self) -> None: ...
     def resume(self) -> None: ...
     def embed(self, texts: Sequence[Sequence[int]]) -> list[Vectors]: ...
-
-
-OpenEmbedder = Callable[[LoadParams, Callable[[float], bool]], AbstractContextManager[Embedder]]
 
 
 class TextTokenizer(PromptBuilder):
@@ -97,9 +91,7 @@ class TextTokenizer(PromptBuilder):
         if all(map(self._is_plain, (query, document))):
             return self._fitting(self.tokenize("".join(texts_at.get(part, part) for part in parts)))
         tokens: list[int] = []
-        for (
-            part
-        ) in parts:  # a control token that is spelled out is text, though words at its edges may be cut
+        for part in parts:  # a control token spelled out is text, though words at its edges may be cut
             tokens += self.tokenize(texts_at.get(part, part), parse_special=part not in texts_at)
         return self._fitting(tokens)
 
@@ -152,7 +144,7 @@ class EmbeddingLoop(CommandLoop[Command]):
             while not self._stopping:
                 self._receive()
                 if self._waiting or self._outputs:
-                    self._outbox.put(self._embed_next())
+                    self.put_report(self._embed_next())
             self._end_all(FinishReason.ABORT, "")
         except Exception as error:  # the root of this thread: all requests must end
             reason = said("The engine stopped: {reason} Load the model again.", reason=str(error))
@@ -233,7 +225,7 @@ class EmbeddingLoop(CommandLoop[Command]):
         for request, _since in self._waiting:
             self._end(request, reason, notice)
         self._waiting.clear()
-        self._outbox.put(self._report((), time.perf_counter()))
+        self.put_report(self._report((), time.perf_counter()))
 
     def _report(self, spans: tuple[Span, ...], started_at: float) -> StepReport:
         self._step += 1
@@ -247,15 +239,3 @@ class EmbeddingLoop(CommandLoop[Command]):
 def _span(seq_id: int, request: Request) -> Span:
     num_rows = len(request.prompt)
     return Span(seq_id, request.chat_id, request.request_id, 0, num_rows, False, 0, 0, is_prefill=True)
-
-
-@contextmanager
-def open_embedding_engine(
-    params: LoadParams,
-    on_progress: Callable[[float], bool],
-    on_reports_ready: Callable[[], None],
-    open_embedder: OpenEmbedder | None = None,
-) -> Iterator[tuple[ModelInfo, EmbeddingLoop]]:
-    """As `opening.open_engine`, for an embedder."""
-    with (open_embedder or open_probed_embedder)(params, on_progress) as embedder:
-        yield embedder.model, EmbeddingLoop(embedder, on_reports_ready)

@@ -10,26 +10,25 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from app.engine.answers import Answers
-from app.engine.awaited_media import AwaitedMedia
 from app.engine.batch import Batch
-from app.engine.cells import CellWatch
+from app.engine.batching.answers import Answers
+from app.engine.batching.awaited_media import AwaitedMedia
+from app.engine.batching.draft_planner import DraftPlanner
+from app.engine.batching.sampling import Sampling
+from app.engine.batching.scheduler import Scheduler
+from app.engine.batching.step_budget import StepBudget, Stopwatch
+from app.engine.batching.stepping import SampledId, Stepping, SteppingCommand
+from app.engine.cells.hibernation import HibernatedChats
+from app.engine.cells.idle import IdleChats
+from app.engine.cells.kept_cells import KEEPING_S, KeptCells
+from app.engine.cells.ledger import CellWatch
+from app.engine.cells.slots import SlotPool
 from app.engine.detokenizer import Detokenizer
-from app.engine.draft_planner import DraftPlanner
-from app.engine.hibernation import HibernatedChats
-from app.engine.idle import IdleChats
 from app.engine.inspection import Inspection
-from app.engine.kept_cells import KEEPING_S, KeptCells
-from app.engine.overflow import context_limit
 from app.engine.prompt import Prompt
-from app.engine.prompt_builder import PromptBuilder
-from app.engine.sampling import Sampling
-from app.engine.scheduler import Scheduler
+from app.engine.prompts.overflow import context_limit
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.engine.sequence import Sequence
-from app.engine.slots import SlotPool
-from app.engine.step_budget import StepBudget
-from app.engine.stepping import SampledId, Stepping, SteppingCommand
-from app.engine.stopwatch import Stopwatch
 from app.protocol.commands import (
     Abort,
     AbortAll,
@@ -62,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.engine.backend import Backend, Lens
-    from app.protocol.report import Answer, CellMap, SavedState, SlotSnapshot
+    from app.protocol.report import Answer, CellMap, SlotSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -102,13 +101,8 @@ class Engine:
         self._is_planned = False  # the batch waits for its step
         self._step = 0
 
-    @property
-    def on_encoded(self) -> Callable[[], None]:
-        """Called on another thread when an encoding has ended, and every second until then."""
-        return self._backend.media_encoder.on_progress if self._backend.media_encoder else lambda: None
-
-    @on_encoded.setter
-    def on_encoded(self, call: Callable[[], None]) -> None:
+    def when_encoded(self, call: Callable[[], None]) -> None:
+        """It is called on another thread when an encoding has ended, and every second until then."""
         if self._backend.media_encoder:
             self._backend.media_encoder.on_progress = call
 
@@ -189,14 +183,6 @@ class Engine:
                 self.answers.break_off(seq, FinishReason.ABORT)
         self.slots.forget(chat_id)
 
-    def fork(self, chat_id: str, new_chat_id: str) -> bool:
-        """Let a new chat hold the cells of an idle one, without a copy. False: no slot is free for it."""
-        return self.slots.fork(chat_id, new_chat_id)
-
-    def hibernate(self, chat_id: str) -> bool:
-        """Save the cells of an idle chat and free them. False: it holds none, or is answering."""
-        return self.slots.hibernate_chat(chat_id)
-
     def obey(self, command: Command) -> None:
         """The result is in the next report. Raises PositionMismatchError if the library holds other cells."""
         self._end_ahead()
@@ -213,7 +199,7 @@ class Engine:
             case Forget(chat_id):
                 self.forget(chat_id)
             case Fork(chat_id, new_chat_id):
-                self.fork(chat_id, new_chat_id)
+                self.slots.fork(chat_id, new_chat_id)
             case SetFront(chat_id):
                 self.slots.front_chat_id = chat_id
             case SetSpeed(speed):
@@ -253,10 +239,6 @@ class Engine:
     @property
     def lens(self) -> Lens | None:
         return self._backend.lens
-
-    def copied_state(self, chat_id: str) -> SavedState | None:
-        """What is held of the chat, for a context beside this one."""
-        return self.slots.copied_state(chat_id)
 
     def take_answer(self, answer: Answer) -> None:
         """To a question that was answered elsewhere: it goes with the next report."""

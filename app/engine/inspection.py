@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.engine.verify import check_cells
+from app.engine.cells.ledger import check_cells
 from app.protocol.commands import (
     CheckCells,
     ClearCells,
@@ -29,9 +29,9 @@ from app.protocol.report import Answer, CellCheck, ChatTokens, SlotAnswer, Token
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
-    from app.engine.prompt_builder import PromptBuilder
-    from app.engine.scheduler import Scheduler
-    from app.engine.slots import SlotPool
+    from app.engine.batching.scheduler import Scheduler
+    from app.engine.cells.slots import SlotPool
+    from app.engine.prompts.prompt_builder import PromptBuilder
 
 InspectionCommand = (
     Hibernate

@@ -16,7 +16,7 @@ from queue import Empty, SimpleQueue
 import numpy as np
 
 from app.engine.backend import Lens
-from app.engine.prefix import common_prefix
+from app.engine.cells.prefix import common_prefix
 from app.protocol.errors import EngineError, LensInterruptedError, LensRefusedError, RequestError
 from app.protocol.lens import (
     Attention,

@@ -17,11 +17,11 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from app.engine.command_loop import CommandLoop
 from app.engine.engine import Engine
 from app.engine.lens import LensThread
 from app.engine.prompt import Prompt
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.prompt_builder import PromptBuilder
+from app.engine.running import CommandLoop
 from app.protocol.commands import (
     Abort,
     AbortAll,
@@ -104,7 +104,7 @@ class EngineLoop(CommandLoop[_Letter]):
             engine.prompts, self._mailbox.put, engine.slots.hibernated.prefetch
         )
         self._lens_thread = LensThread(engine.lens, self._on_seen) if engine.lens else None
-        engine.on_encoded = lambda: self._mailbox.put(_Encoded())
+        engine.when_encoded(lambda: self._mailbox.put(_Encoded()))
         engine.answers.build_shorter_prompt = self._prompt_thread.build_shorter
 
     # Any thread.
@@ -128,14 +128,14 @@ class EngineLoop(CommandLoop[_Letter]):
                     self._advance()
             self._end_all(FinishReason.ABORT, "")
             if self._engine.has_work:
-                self._outbox.put(self._engine.report())
+                self.put_report(self._engine.report())
         except Exception as error:  # the root of this thread: all requests must end
             self._engine.obey(KeepCells(None))  # its cells may be corrupt
             self._end_all(
                 FinishReason.ERROR,
                 said("The engine stopped: {reason} Load the model again.", reason=str(error)),
             )
-            self._outbox.put(self._engine.post_mortem(error))
+            self.put_report(self._engine.post_mortem(error))
             raise
         finally:
             self._prompt_thread.stop()
@@ -149,7 +149,7 @@ class EngineLoop(CommandLoop[_Letter]):
             self._handle(self._mailbox.get())
         elif not self._engine.has_work:
             if self._engine.verify_when_idle():
-                self._outbox.put(self._engine.report())
+                self.put_report(self._engine.report())
             self._handle(self._mailbox.get())
         while not self._engine.stepping.owes_a_step:
             try:
@@ -161,11 +161,11 @@ class EngineLoop(CommandLoop[_Letter]):
         """One step or, while paused, the plan of the next one."""
         stepping = self._engine.stepping
         if self._engine.has_work and not stepping.is_paused:
-            self._outbox.put(self._engine.step())
+            self.put_report(self._engine.step())
         if not self._engine.has_open_answers and not self._preparing:
             stepping.note_no_work()
         if stepping.is_paused:
-            self._outbox.put(self._engine.plan())
+            self.put_report(self._engine.plan())
 
     def _handle(self, letter: _Letter | Command | None) -> None:
         match letter:
@@ -185,9 +185,9 @@ class EngineLoop(CommandLoop[_Letter]):
                 self._look(letter)
             case _Seen(answer):
                 self._engine.take_answer(answer)
-                self._outbox.put(self._engine.report())
+                self.put_report(self._engine.report())
             case _Encoded():
-                self._outbox.put(self._engine.report())
+                self.put_report(self._engine.report())
             case None:
                 pass
             case command:
@@ -203,7 +203,7 @@ class EngineLoop(CommandLoop[_Letter]):
         if isinstance(command, AbortAll):
             self._engine.resume()
         if not isinstance(command, SHOWN_BY_STEPS):
-            self._outbox.put(self._engine.report())
+            self.put_report(self._engine.report())
 
     def _look(self, question: LensQuestion | StopLens) -> None:
         if self._lens_thread is None:
@@ -211,7 +211,7 @@ class EngineLoop(CommandLoop[_Letter]):
         if isinstance(question, StopLens):
             self._lens_thread.end(question)
         else:
-            self._lens_thread.ask(question, partial(self._engine.copied_state, question.chat_id))
+            self._lens_thread.ask(question, partial(self._engine.slots.copied_state, question.chat_id))
 
     def _on_seen(self, answer: LensAnswer) -> None:
         """On the lens's thread."""

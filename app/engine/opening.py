@@ -8,20 +8,21 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from app.engine.backend import Backend
+from app.engine.cells.hibernation import HibernatedChats
+from app.engine.children.engine_process import EngineProcess
+from app.engine.children.probe import OnProgress, open_probed_backend, open_probed_embedder
+from app.engine.embedding import Embedder, EmbeddingLoop
 from app.engine.engine import Engine
-from app.engine.engine_process import EngineProcess
-from app.engine.hibernation import HibernatedChats
 from app.engine.loop import EngineLoop
-from app.engine.probe import open_probed_backend
 from app.engine.running import RunningEngine
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, ModelInfo
 
-OnProgress = Callable[[float], bool]
 OpenBackend = Callable[
     [LoadParams, OnProgress, Callable[[LoadParams, Sequence[Device]], LoadParams]],
     AbstractContextManager[Backend],
 ]
+OpenEmbedder = Callable[[LoadParams, OnProgress], AbstractContextManager[Embedder]]
 
 
 class Fitter(Protocol):
@@ -60,3 +61,15 @@ def open_engine(
     process = EngineProcess(params, on_progress, on_reports_ready, fit_with)
     with process.loaded() as model:
         yield model, process
+
+
+@contextlib.contextmanager
+def open_embedding_engine(
+    params: LoadParams,
+    on_progress: OnProgress,
+    on_reports_ready: Callable[[], None],
+    open_embedder: OpenEmbedder | None = None,
+) -> Iterator[tuple[ModelInfo, EmbeddingLoop]]:
+    """As `open_engine`, for a model that turns texts into vectors."""
+    with (open_embedder or open_probed_embedder)(params, on_progress) as embedder:
+        yield embedder.model, EmbeddingLoop(embedder, on_reports_ready)

@@ -10,7 +10,7 @@ from app.protocol.answer_format import PLAIN_TEXT, AnswerFormat
 from app.protocol.media import is_media
 
 if TYPE_CHECKING:
-    from app.engine.media_rows import Chunk
+    from app.engine.media.rows import Chunk
     from app.protocol.request import Message
 
 

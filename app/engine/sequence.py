@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from app.engine.media_rows import Chunk, RowRun, planes_in, position_of
-from app.protocol.output import FinishReason, PrefixEnd, Usage
+from app.engine.media.rows import Chunk, RowRun, planes_in, position_of
+from app.protocol.output import FinishReason, PrefixEnd, SampledToken, Usage
 from app.protocol.report import SlotState
 from app.protocol.request import Request
 from app.system.said import together
@@ -20,11 +20,30 @@ if TYPE_CHECKING:
     from app.engine.detokenizer import Detokenizer
     from app.engine.drafter import Drafter
     from app.engine.prompt import CachedPrefix, Prompt
-    from app.engine.sampler import Sampler
-    from app.engine.states import State
     from app.protocol.answer_format import AnswerFormat
 
     Rows = npt.NDArray[np.float32]
+
+
+class Sampler(Protocol):
+    """Chooses the next tokens of one sequence and owns the native memory for that. Engine thread only."""
+
+    @property
+    def waits_for_trigger(self) -> bool:
+        """It has a grammar that does not hold yet."""
+
+    def sample(self, row: int) -> int:
+        """Choose from the logits of batch row `row` of the last decode, and remember the choice.
+
+        Raises BadLogitsError if the logits are not numbers, GrammarError if the grammar allows no token or
+        takes too long, SamplingInterruptedError if the backend is interrupted meanwhile.
+        """
+
+    def sample_with_logprobs(self, row: int, num_logprobs: int) -> SampledToken:
+        """As `sample`, with the probabilities of the token and of so many others."""
+
+    def close(self) -> None:
+        """Free it. A second call does nothing."""
 
 
 @dataclass(eq=False, slots=True)
@@ -201,7 +220,8 @@ class Slot:
     max_context_tokens: int = 0  # of its chat, as the last request had it
     # Cells from here on were moved, or computed behind such: they have seen what was left out of the chat.
     shifted_from: int | None = None
-    checkpoints: dict[int, State] = field(default_factory=dict)  # by the number of tokens it held then
+    # By the number of tokens it held then.
+    checkpoints: dict[int, npt.NDArray[np.uint8]] = field(default_factory=dict)
     planes: tuple[RowRun, ...] = ()  # pictures among its tokens that do not take one position a row
 
     @property

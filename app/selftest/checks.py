@@ -9,7 +9,7 @@ from statistics import median
 
 import psutil
 
-from app.engine.checkpoints import GAP
+from app.engine.cells.checkpoints import GAP
 from app.protocol.output import FinishReason
 from app.selftest.bench import Answer, Bench, CannotCheckError, CheckFailedError, living_native_objects
 from app.selftest.report import TITLES
@@ -286,7 +286,7 @@ def moved_cells(bench: Bench) -> str:
     first = bench.ask(bench.request(document + bench.words(QUESTION, 9), ANSWER, keeps=True))
     other = bench.ask(bench.request(document + bench.words(QUESTION, 12), ANSWER, keeps=True))
     shared = _shared(bench, other)
-    is_forked = bench.engine.fork(first.request.chat_id, FORK)
+    is_forked = bench.engine.slots.fork(first.request.chat_id, FORK)
     on = bench.request(_continued(first, bench.words(QUESTION, 3)), ANSWER, first.request.chat_id, keeps=True)
     off = bench.request(_continued(first, bench.words(QUESTION, 4)), ANSWER, FORK, keeps=True)
     going_on, forked = bench.ask_all(on, off)
@@ -342,7 +342,7 @@ def _cut_back(bench: Bench, answer: Answer) -> str:
 
 def _hibernated_and_restored(bench: Bench, answer: Answer) -> tuple[str, Answer]:
     chat_id = answer.request.chat_id
-    is_hibernated = bench.engine.hibernate(chat_id)
+    is_hibernated = bench.engine.slots.hibernate_chat(chat_id)
     if is_hibernated and (num_left := bench.backend.pos_max(answer.seq_id) + 1):
         raise CheckFailedError(
             said("{number} cells are still held after the chat was hibernated", number=num_left)

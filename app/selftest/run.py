@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 
 from app.engine.backend import Backend
+from app.engine.children.probe import open_probed_backend
 from app.engine.engine import Engine
 from app.engine.llama.loading import LIBRARY_VERSION
-from app.engine.probe import open_probed_backend
 from app.models.memory_fit import fitted
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.load import LoadParams

@@ -63,7 +63,7 @@ class CellKeeping(QObject):
         """Bytes that are kept of a chat or a shelf, for whatever model."""
         if not self._folder.is_dir():
             return 0
-        from app.engine.kept_cells import size_of  # imports numpy
+        from app.engine.cells.kept_cells import size_of  # imports numpy
 
         return size_of(self._folder, chat_id)
 
@@ -168,6 +168,6 @@ def _decoded(text: str | None) -> bytes | None:
 
 def _delete_all_but(folder: Path, chat_ids: list[str]) -> None:
     if folder.is_dir():
-        from app.engine.kept_cells import delete_all_but  # imports numpy
+        from app.engine.cells.kept_cells import delete_all_but  # imports numpy
 
         delete_all_but(folder, chat_ids)

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.engine.chat_worker import ChatWorker
+from app.engine.prompts.chat_worker import ChatWorker
 from app.protocol.errors import RequestError
 from app.protocol.grammar import check_grammar
 from app.system.said import together

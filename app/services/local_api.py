@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from app.api.engine_client import EngineClient
     from app.api.server import ApiServer
-    from app.engine.message_reader import MessageReaders
-    from app.engine.prompt_builder import PromptBuilder
+    from app.engine.prompts.message_reader import MessageReaders
+    from app.engine.prompts.prompt_builder import PromptBuilder
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)

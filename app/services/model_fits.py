@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
-from app.engine.workers import ask
+from app.engine.children.workers import ask
 from app.models.gguf_header import HeaderError
 from app.models.memory_fit import Fit, advice, fit_of, plan, room_for
 from app.models.memory_need import Room

@@ -6,7 +6,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.io_thread import IoThread
 from app.bridge.token_counter import TokenCounter
 from app.bridge.workspace import Workspace
-from app.engine.text_models import TextModels
+from app.engine.children.text_models import TextModels
 from app.services.cell_keeping import CellKeeping
 from app.services.chat_backups import ChatBackups
 from app.services.chat_library import ChatLibrary, ChatSearch

@@ -25,7 +25,7 @@ from app.services.shelves import ShelfService, ShelfState
 from app.settings.settings import Settings
 
 if TYPE_CHECKING:
-    from app.engine.prompt_builder import PromptBuilder
+    from app.engine.prompts.prompt_builder import PromptBuilder
 
 LOOK_EVERY_MS = 1000
 MAX_WAIT_S = 300.0  # after attempts in vain, such as beside chats that leave no room: each builds the prompt

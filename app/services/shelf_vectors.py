@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.ahead_reader import is_on_mains
 from app.bridge.tasks import spawn
-from app.engine.text_models import TextModels
+from app.engine.children.text_models import TextModels
 from app.models.model_file import FileKind, ModelFile, why_not_for_texts
 from app.protocol.errors import EngineError
 from app.services.model_library import ModelLibrary

@@ -36,7 +36,7 @@ from app.system.files import Stamp, stamp_of
 from app.system.said import said
 
 if TYPE_CHECKING:
-    from app.engine.prompt_builder import PromptBuilder
+    from app.engine.prompts.prompt_builder import PromptBuilder
 
 log = logging.getLogger(__name__)
 

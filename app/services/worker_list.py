@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
 from app.bridge.tasks import spawn
-from app.engine.workers import RemoteWorker, ask, checked_address
+from app.engine.children.workers import RemoteWorker, ask, checked_address
 from app.services.preferences import Preferences
 
 

@@ -16,8 +16,8 @@ from threading import Thread
 from typing import Any
 
 from app.cli import headless
-from app.engine.answer_reader import AnswerReader
-from app.engine.chat_worker import ChatWorker
+from app.engine.prompts.chat_worker import ChatWorker
+from app.engine.prompts.message_reader import AnswerReader
 from app.engine.running import RunningEngine
 from app.protocol.answer_format import NO_WISHES, AnswerFormat, AnswerWishes
 from app.protocol.commands import Submit

@@ -19,7 +19,7 @@ from app.api.engine_client import EngineClient
 from app.api.server import ApiServer
 from app.api.state import TextEngines
 from app.api.threaded_engine import ThreadedEngine
-from app.engine.embedding import OpenEmbedder, open_embedding_engine
+from app.engine.opening import OpenEmbedder, open_embedding_engine
 from app.protocol.errors import DecodeError, DecodeInterruptedError
 from app.protocol.load import LoadParams, Pooling
 from tests.api.conftest import SOON, Served, serving, until

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.engine.infill import Gap, infill_tokens
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.infill import Gap, infill_tokens
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.load import LoadParams
 from app.protocol.model import FimTokens
 from tests.api.conftest import OpenBackend, serving

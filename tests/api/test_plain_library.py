@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.engine import answer_reader
+from app.engine.prompts import message_reader
 from app.system import worker
 from tests.api.conftest import serving
 from tests.api.parrot import QWEN3, SCHEMA, THOUGHT, Parrot, with_tools
@@ -23,11 +23,12 @@ def plain_library(monkeypatch):
 
     def plain(module: str, *arguments: object) -> list[str]:
         return command(
-            "tests.engine.plain_chat_child" if module == "app.engine.chat_child" else module, *arguments
+            "tests.engine.prompts.plain_chat_child" if module == "app.engine.prompts.chat_child" else module,
+            *arguments,
         )
 
     monkeypatch.setattr(worker, "command", plain)
-    monkeypatch.setattr(answer_reader, "library_path", lambda: None)
+    monkeypatch.setattr(message_reader, "library_path", lambda: None)
 
 
 async def test_templates_work_and_answers_are_text():

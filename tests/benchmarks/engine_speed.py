@@ -19,10 +19,10 @@ from unittest import mock
 
 import llama_cpp as lib
 
+from app.engine.batching.scheduler import HEADROOM_TOKENS
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.prompt import Prompt
-from app.engine.scheduler import HEADROOM_TOKENS
 from app.protocol.commands import SetSpeed
 from app.protocol.load import Speed
 from app.protocol.output import FinishReason

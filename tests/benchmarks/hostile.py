@@ -30,7 +30,7 @@ from typing import Any
 import aiohttp
 
 from app.chats.imports import read as imports
-from app.engine.chat_template import LimitedChatTemplate
+from app.engine.prompts.chat_template import LimitedChatTemplate
 from app.protocol.errors import ChatTemplateError
 from app.protocol.request import Message, Role
 from app.storage import chat_rows

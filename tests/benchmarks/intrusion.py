@@ -16,7 +16,7 @@ import numpy as np
 
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
-from app.engine.media_rows import Chunk, MediaPart, row_ids
+from app.engine.media.rows import Chunk, MediaPart, row_ids
 from app.engine.prompt import Prompt
 from app.protocol.commands import SetSpeed
 from app.protocol.load import Speed

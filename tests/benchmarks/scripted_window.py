@@ -26,7 +26,7 @@ from app.bridge.engine_thread import EngineThread
 from app.bridge.garbage import GarbageCollector
 from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.prompt_builder import PromptBuilder
 from app.protocol.commands import Abort, Command, Submit
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output, Usage

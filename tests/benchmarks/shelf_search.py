@@ -27,7 +27,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.engine.text_models import TextModels
+from app.engine.children.text_models import TextModels
 from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
 from app.shelves.passages import passages

@@ -28,9 +28,9 @@ from app.chats.options import ChatOptions
 from app.chats.presets import Preset, as_object
 from app.cli import serve
 from app.engine.backend import Backend
-from app.engine.chat_template import LimitedChatTemplate
-from app.engine.chat_worker import ChatLayer, ChatWorker, library_path
 from app.engine.detokenizer import Detokenizer
+from app.engine.prompts.chat_template import LimitedChatTemplate
+from app.engine.prompts.chat_worker import ChatLayer, ChatWorker, library_path
 from app.protocol.request import Role
 from app.system.worker import Message
 from tests.native.random_chat import (
@@ -301,8 +301,8 @@ def hostile_process(lateness: Lateness) -> Iterator[Path]:
         mock.patch("app.api.engine_client.EngineClient", Watched),
         mock.patch.object(serve, "EngineClient", Watched),
         mock.patch("app.engine.engine.Detokenizer", Broken),
-        mock.patch("app.engine.prompt_builder._template_of", template_of),
-        mock.patch("app.engine.prompt_builder.ChatWorker", partial(_Templates, sources)),
+        mock.patch("app.engine.prompts.prompt_builder._template_of", template_of),
+        mock.patch("app.engine.prompts.prompt_builder.ChatWorker", partial(_Templates, sources)),
     ):
         yield _folder()
 

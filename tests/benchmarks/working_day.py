@@ -39,7 +39,7 @@ from PySide6.QtWidgets import QApplication
 import app.main
 import app.program
 from app.bridge import tasks
-from app.engine import hibernation
+from app.engine.cells import hibernation
 from app.engine.llama.native_library import native_objects
 from app.inspector.recording import MAX_STEPS, Recording
 from app.settings.settings import Settings

@@ -1,7 +1,7 @@
 import pytest
 
 from app.bridge.chat_session import ChatSession
-from app.engine.prompt_builder import PromptBuilder
+from app.engine.prompts.prompt_builder import PromptBuilder
 from tests.bridge.test_tool_rounds import settle
 from tests.bridge.tool_fakes import FakeKit, FakeReaders, tool
 from tests.fakes import CountingBackend

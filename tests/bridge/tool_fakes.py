@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.engine.chat_worker import ChatWorker
+from app.engine.prompts.chat_worker import ChatWorker
 from app.protocol.answer_format import AnswerFormat
 from app.protocol.output import MessageDelta, ToolCallDelta
 from app.tools.tool import Approval, Result, Surroundings, Tool, ToolError

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from app.engine.batch import Batch
+from app.engine.cells.hibernation import HibernatedChats
 from app.engine.engine import Engine
-from app.engine.hibernation import HibernatedChats
 from app.engine.prompt import Prompt
 from app.protocol.errors import DecodeError, DecodeInterruptedError, NoKvCellsError
 from app.protocol.events import EventKind
@@ -311,7 +311,7 @@ def test_cells_that_only_idle_chats_share_make_way_for_a_question(has_fork):
     idle = request("x" * 300)
     ask(engine, idle)
     if has_fork:
-        assert engine.fork(idle.chat_id, "fork")
+        assert engine.slots.fork(idle.chat_id, "fork")
     running, asked = request("running", max_tokens=200), request("y" * 60)
     engine.add_request(running)
     engine.step()

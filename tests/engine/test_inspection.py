@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from app.engine.cells import UsedCells
+from app.engine.backend import UsedCells
+from app.engine.cells.hibernation import HibernatedChats
 from app.engine.engine import Engine
-from app.engine.hibernation import HibernatedChats
 from app.inspector.event_words import words
 from app.protocol.commands import (
     CheckCells,
@@ -336,7 +336,7 @@ def test_the_way_of_a_chat_through_its_slot_is_told_in_events(engine):
     reports = [*run(engine, first).reports]
     engine.add_request(second)
     reports += [engine.step(), engine.step()]
-    engine.fork(first.chat_id, "fork")
+    engine.slots.fork(first.chat_id, "fork")
     engine.abort(second.request_id)
     engine.forget(first.chat_id)
     reports.append(engine.report())

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from app.engine.attention import LensCells, alibi_slopes, attention_weights
 from app.engine.lens import LensThread, answers_to
+from app.engine.llama.attention import LensCells, alibi_slopes, attention_weights
 from app.protocol.errors import LensInterruptedError, LensRefusedError
 from app.protocol.lens import (
     Attention,

@@ -5,11 +5,12 @@ import time
 
 import pytest
 
-from app.engine.chat_template import ChatTemplate
+from app.engine.batching.stepping import NO_WORK
 from app.engine.engine import Engine
 from app.engine.loop import EngineLoop
-from app.engine.prompt_builder import PromptBuilder
-from app.engine.stepping import NO_WORK
+from app.engine.prompts.chat_template import ChatTemplate
+from app.engine.prompts.prompt_builder import PromptBuilder
+from app.engine.running import CommandLoop
 from app.protocol.commands import (
     Abort,
     AbortAll,
@@ -552,3 +553,15 @@ def test_the_batch_of_a_fatal_decode_is_told_with_its_return_code(start):
     last = runner.run.reports[-1]
     assert last.return_code == -3
     assert [span.request_id for span in last.spans] == [one.request_id]
+
+
+def test_reports_pile_up_without_waking_the_reader_twice():
+    report = Engine(CountingBackend()).report()
+    wakes: list[int] = []
+    loop = CommandLoop(lambda: None, lambda: wakes.append(1))
+    for _ in range(5):
+        loop.put_report(report)
+    assert len(wakes) == 1
+    assert len(loop.take_reports()) == 5
+    loop.put_report(report)
+    assert len(wakes) == 2

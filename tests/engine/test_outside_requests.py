@@ -57,7 +57,7 @@ def test_an_answer_goes_on_where_another_broke_off(engine):
 def test_a_chat_can_be_forked_at_a_token_with_another_one(engine):
     chat = request("hello", max_tokens=12)
     whole = ask(engine, chat)
-    assert engine.fork(chat.chat_id, "fork")
+    assert engine.slots.fork(chat.chat_id, "fork")
     other = ord("!") if whole.token_ids[4] != ord("!") else ord("?")
     start = (*whole.token_ids[:4], other)
     forked = dataclasses.replace(chat, request_id="f", chat_id="fork", answer_start=start)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.engine.batching.scheduler import HEADROOM_TOKENS
+from app.engine.cells.hibernation import HibernatedChats
+from app.engine.cells.slots import MIN_SHARED_TOKENS
 from app.engine.engine import Engine
-from app.engine.hibernation import HibernatedChats
 from app.engine.llama.loading import open_llama_backend
-from app.engine.scheduler import HEADROOM_TOKENS
-from app.engine.slots import MIN_SHARED_TOKENS
 from app.protocol.commands import ClearCells, Hibernate, Pause, Pin, Restore, Resume, SetFront, StepOnce
 from app.protocol.events import EventKind
 from app.protocol.load import LoadParams
@@ -104,7 +104,7 @@ class Schedule:
         new = CHATS[(CHATS.index(chat) + 1) % len(CHATS)]
         if self.history[chat] and not self.history[new] and new not in self.open:
             self.engine.forget(new)
-            self.engine.fork(chat, new)
+            self.engine.slots.fork(chat, new)
             self.history[new] = list(self.history[chat])
 
     def step(self) -> None:

@@ -344,7 +344,7 @@ def test_what_a_real_engine_did_is_exported_whole(backend: Any, tmp_path: Path) 
     engine = Engine(backend)
     first = request("a cat", "a")
     reports = run(engine, first, request("the sea", "b")).reports
-    assert engine.fork("a", "c")
+    assert engine.slots.fork("a", "c")
     for one in (next_turn(first, "sat", "and then?"), request("the moon", "c", max_tokens=50)):
         engine.add_request(one)
     reports += [engine.step() for _ in range(3)]

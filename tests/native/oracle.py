@@ -19,8 +19,8 @@ from app.engine.batch import Batch, BatchSpan
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.engine.llama.same_alone import has_patches
 from app.engine.llama.sampler import LlamaSampler
+from app.engine.llama.weights import has_patches
 from app.protocol.load import KvType, LoadParams
 
 IS_SAME_ALONE = has_patches()  # a row's numbers, alone and among others

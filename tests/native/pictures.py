@@ -64,7 +64,7 @@ def backend_with_projector(folder: Path, kind: Kind, **params: object) -> Iterat
 def run_encoding(engine: Engine, *requests: Request, max_steps: int = 5000) -> Run:
     """As `driver.run`, but waits where only an encoding can go on."""
     encoded = threading.Event()
-    engine.on_encoded = encoded.set
+    engine.when_encoded(encoded.set)
     for one in requests:
         engine.add_request(one)
     result = Run()

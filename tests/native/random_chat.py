@@ -25,7 +25,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from app.engine.chat_worker import MAX_CPU_S, MAX_MEMORY_BYTES, ChatLayer, ChatLayerError, library_path
+from app.engine.prompts.chat_worker import (
+    MAX_CPU_S,
+    MAX_MEMORY_BYTES,
+    ChatLayer,
+    ChatLayerError,
+    library_path,
+)
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 ANSWERS_OF_A_SEED = 20

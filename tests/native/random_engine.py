@@ -24,12 +24,12 @@ from unittest import mock
 
 import llama_cpp as lib
 
-from app.engine import hibernation
+from app.engine.cells import hibernation
+from app.engine.cells.checkpoints import State
+from app.engine.cells.hibernation import HibernatedChats
 from app.engine.engine import Engine
-from app.engine.hibernation import HibernatedChats
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.engine.states import State
 from app.protocol.commands import KeepCells, SetFront
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.load import CellStore, KvType, LoadParams, LoraAdapter
@@ -167,7 +167,7 @@ class _Play:
             *[self._steps] * 12,
             *[self._break_off] * 3,
             *[self._abort, self._fork, self._forget, self._restart],
-            *[lambda chat: self._engine.hibernate(chat)] * 2,
+            *[lambda chat: self._engine.slots.hibernate_chat(chat)] * 2,
             lambda chat: self._engine.slots.restore_chat(chat),
             lambda chat: self._engine.slots.clear_chat(chat),
             lambda chat: self._engine.obey(SetFront(chat)),
@@ -275,7 +275,7 @@ class _Play:
         new = CHATS[(CHATS.index(name) + 1) % len(CHATS)]
         if not self._chats[name].request and not self._chats[new].token_ids and not self._chats[new].request:
             self._engine.forget(new)
-            self._engine.fork(name, new)
+            self._engine.slots.fork(name, new)
             self._chats[new].token_ids = self._chats[name].token_ids
 
     def _forget(self, name: str) -> None:

@@ -22,7 +22,7 @@ from unittest import mock
 from app.engine.engine import Engine
 from app.engine.llama import loading
 from app.engine.llama.backend import LlamaBackend
-from app.engine.media_encoder import MediaEncoder
+from app.engine.media.encoder import MediaEncoder
 from app.protocol.load import LoadParams
 from app.protocol.media import Media
 from app.protocol.output import FinishReason
@@ -84,7 +84,7 @@ class Play:
         self.answers: dict[tuple[Message, ...], set[tuple[int, ...]]] = {}
         self.num_steps = self.num_broken_off = 0
         self._encoded = threading.Event()
-        self._engine.on_encoded = self._encoded.set
+        self._engine.when_encoded(self._encoded.set)
 
     def play(self, num_events: int = NUM_EVENTS) -> None:
         events = [self._ask] * 5 + [self._steps] * 6
@@ -121,11 +121,11 @@ class Play:
 
     def _fork(self) -> None:
         source, target = self._random.sample(CHATS, 2)
-        if target not in self._asked and self._engine.fork(source, target):
+        if target not in self._asked and self._engine.slots.fork(source, target):
             self._history[target] = self._history.get(source, ())
 
     def _hibernate(self) -> None:
-        self._engine.hibernate(self._random.choice(CHATS))
+        self._engine.slots.hibernate_chat(self._random.choice(CHATS))
 
     def _restore(self) -> None:
         self._engine.slots.restore_chat(self._random.choice(CHATS))

@@ -13,7 +13,7 @@ import re
 import llama_cpp
 import pytest
 
-from app.engine.cells import CellLedger
+from app.engine.cells.ledger import CellLedger
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.errors import DecodeInterruptedError
@@ -194,7 +194,7 @@ class EightTabs:
 
     def fork(self, source: str, tab: str) -> None:
         self.engine.forget(tab)
-        self.engine.fork(source, tab)
+        self.engine.slots.fork(source, tab)
         self.histories[tab] = self.histories[source]
 
     def hibernate(self, tab: str) -> None:

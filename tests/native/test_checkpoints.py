@@ -10,9 +10,9 @@ from itertools import chain, count, product
 import llama_cpp
 import pytest
 
+from app.engine.cells.prefix import common_prefix
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
-from app.engine.prefix import common_prefix
 from app.protocol.commands import KeepCells
 from app.protocol.load import CellStore, LoadParams
 from app.protocol.request import Request
@@ -113,7 +113,7 @@ class Chats:
         return {name: self._held[name] for name in prompts}
 
     def fork(self, name, new):
-        if self.engine.fork(name, new):
+        if self.engine.slots.fork(name, new):
             self._held[new] = self._held[name]
 
     def _request(self, name, prompt, max_tokens):
@@ -197,9 +197,9 @@ def test_hibernation_in_between(chats):
     prompt = chats.turn(chats.words(300))
     held = chats.ask("ann", prompt)
     held = chats.ask("ann", [*held, *chats.turn(chats.words(100))])
-    assert chats.engine.hibernate("ann")
+    assert chats.engine.slots.hibernate_chat("ann")
     chats.ask("ann", [*held, *chats.turn(chats.words(10))])
-    assert chats.engine.hibernate("ann")
+    assert chats.engine.slots.hibernate_chat("ann")
     chats.ask("ann", prompt)
 
 

@@ -59,8 +59,8 @@ def _answers(params: LoadParams) -> list[str]:
         asked = [request("What is 34 + 21?", "a"), request("Count from 3 to 9", "b", max_tokens=24)]
         first = run(engine, *asked)
         said = [first.answers[one.request_id].text for one in asked]
-        assert engine.fork("a", "c")
-        assert engine.hibernate("b")
+        assert engine.slots.fork("a", "c")
+        assert engine.slots.hibernate_chat("b")
         forked = replace(next_turn(asked[0], said[0], "What is 12 + 30?"), chat_id="c")
         later = [next_turn(asked[1], said[1], "What is 5 + 6?"), forked]
         second = run(engine, *later)

@@ -12,11 +12,11 @@ import gguf
 import numpy as np
 import pytest
 
-from app.engine import draft_model
+from app.engine.batching import draft_model
+from app.engine.drafter import PromptLookup
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.native_library import native_objects
-from app.engine.prompt_lookup import PromptLookup
 from app.models.memory_fit import estimate
 from app.models.model_file import read_whole_header
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
@@ -87,8 +87,8 @@ def play(engine):
     """Several chats at once, then their next turns, one of them forked and one hibernated before."""
     first = [request(text, f"chat {number}", max_tokens=40) for number, text in enumerate(TEXTS)]
     told = run(engine, *first).answers
-    engine.fork("chat 0", "fork")
-    engine.hibernate("chat 1")
+    engine.slots.fork("chat 0", "fork")
+    engine.slots.hibernate_chat("chat 1")
     second = [next_turn(one, told[one.request_id].text, "And then?") for one in first]
     second = [replace(one, max_tokens=40) for one in second]
     second.append(replace(second[0], request_id="fork", chat_id="fork"))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from app.engine.engine import Engine
-from app.engine.llama.candidates import Candidates
 from app.engine.llama.loading import open_llama_backend
+from app.engine.llama.logits import Candidates
 from app.engine.llama.sampler import LlamaSampler
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
@@ -141,8 +141,8 @@ def test_chats_that_repeat_themselves_answer_the_same_together_forked_and_hibern
     def play(engine):
         first = [request(text, f"chat {number}", max_tokens=200) for number, (text, _) in enumerate(texts)]
         told = run(engine, *first).answers
-        engine.fork("chat 0", "fork")
-        engine.hibernate("chat 1")
+        engine.slots.fork("chat 0", "fork")
+        engine.slots.hibernate_chat("chat 1")
         second = [
             replace(next_turn(one, told[one.request_id].text, text), max_tokens=200)
             for one, (_, text) in zip(first, texts, strict=True)

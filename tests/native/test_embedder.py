@@ -12,10 +12,10 @@ import llama_cpp as lib
 import numpy as np
 import pytest
 
+from app.engine.children.probe import open_probed_embedder
 from app.engine.embedding import TextTokenizer
 from app.engine.llama.embedder import LlamaEmbedder, Vectors, open_llama_embedder
 from app.engine.llama.native_library import Native, native_objects
-from app.engine.probe import open_probed_embedder
 from app.protocol.errors import DecodeInterruptedError, ModelLoadError, PromptTooLongError
 from app.protocol.load import LoadParams, Pooling
 from tests.native.oracle import IS_SAME_ALONE

@@ -10,7 +10,7 @@ import llama_cpp
 import numpy as np
 import pytest
 
-from app.engine.checkpoints import GAP
+from app.engine.cells.checkpoints import GAP
 from app.engine.detokenizer import Detokenizer
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
@@ -157,7 +157,7 @@ def test_prompts_in_flight_that_begin_alike(engine, alone):
 def test_a_chat_that_was_hibernated(engine, alone):
     first = request(DOCUMENT)
     answer = ask(engine, first)
-    assert engine.hibernate(first.chat_id)
+    assert engine.slots.hibernate_chat(first.chat_id)
     run(engine, *[request(text) for text in TEXTS])
     second = next_turn(first, answer.text, "and then?")
     assert_as_alone(run(engine, second), [second], alone)
@@ -166,7 +166,7 @@ def test_a_chat_that_was_hibernated(engine, alone):
 def test_a_chat_that_was_hibernated_and_then_edited(engine, alone):
     chat = request(DOCUMENT + "What is it?")
     ask(engine, chat)
-    assert engine.hibernate(chat.chat_id)
+    assert engine.slots.hibernate_chat(chat.chat_id)
     edited = request(DOCUMENT + "Why is it?", chat.chat_id)
     assert_as_alone(run(engine, edited), [edited], alone)
 
@@ -174,7 +174,7 @@ def test_a_chat_that_was_hibernated_and_then_edited(engine, alone):
 def test_a_forked_chat_and_its_source(engine, alone):
     first = request(DOCUMENT)
     answer = ask(engine, first)
-    engine.fork(first.chat_id, "fork")
+    engine.slots.fork(first.chat_id, "fork")
     asked = [
         next_turn(first, answer.text, "and then?"),
         dataclasses.replace(next_turn(first, answer.text, "and why?"), chat_id="fork"),

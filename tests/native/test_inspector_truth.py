@@ -184,7 +184,7 @@ class RandomRun:
     def _fork(self, source: str, tab: str) -> None:
         """The copy takes the place of a tab that is closed."""
         self._close(tab)
-        self._engine.fork(source, tab)
+        self._engine.slots.fork(source, tab)
         self._look(self._engine.report())
         self._histories[tab] = self._histories[source]
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from app.engine.chat_worker import ChatWorker
-from app.engine.schema_limits import simplified
+from app.engine.prompts.chat_worker import ChatWorker
+from app.engine.prompts.schema_limits import simplified
 from app.protocol.answer_format import AnswerFormat
 from app.protocol.errors import InvalidRequestError
 from app.protocol.grammar import check_grammar

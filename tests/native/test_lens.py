@@ -152,7 +152,7 @@ def batches_of(path, *, with_lens: bool) -> tuple[list[tuple[object, ...]], list
             spans += [(report.step, one.seq_id, one.first_pos, one.token_bytes) for one in report.spans]
             for output in report.outputs:
                 answers[output.chat_id] += output.text
-            saved = engine.copied_state("first") if with_lens else None
+            saved = engine.slots.copied_state("first") if with_lens else None
             if saved and len(saved.token_ids) > 10:
                 part = (len(saved.token_ids) - 3, len(saved.token_ids))
                 question = ReadAttention("q", "first", saved.token_ids, part)

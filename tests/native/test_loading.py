@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from app.engine import probe
+from app.engine.children import probe
 from app.engine.llama import loading
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.native_library import native_objects

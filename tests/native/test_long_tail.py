@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.llama.long_tail import MAX_TAIL_BYTES, has_long_tail
-from app.engine.probe import open_probed_backend
+from app.engine.children.probe import open_probed_backend
+from app.engine.llama.weights import MAX_TAIL_BYTES, has_long_tail
 from app.protocol.load import LoadParams
 from tests.driver import rows
 

@@ -15,11 +15,11 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from app.engine.cells.slots import MIN_SHARED_TOKENS
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.engine.sampler import Sampler
-from app.engine.slots import MIN_SHARED_TOKENS
+from app.engine.sequence import Sampler
 from app.protocol.events import EventKind
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason

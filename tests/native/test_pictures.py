@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from app.engine.cells.hibernation import HibernatedChats
+from app.engine.cells.kept_cells import KeptCells
 from app.engine.engine import Engine
-from app.engine.hibernation import HibernatedChats
-from app.engine.kept_cells import KeptCells
 from app.engine.llama.projector import types_of
 from app.media import reading
 from app.protocol.commands import KeepCells
@@ -111,9 +111,9 @@ def test_a_picture_beside_running_chats_is_computed_as_alone(folder, kind):
         }
         for way, (chat, num_encoded) in ways.items():
             if way == "after a fork":
-                assert engine.fork("a", "fork")
+                assert engine.slots.fork("a", "fork")
             if way == "after a hibernation":
-                assert engine.hibernate("a")
+                assert engine.slots.hibernate_chat("a")
             before = backend.media_encoder.num_encoded
             again, rows = logits.of(engine, about(media, chat=chat, max_tokens=6))
             assert again.token_ids == first.token_ids

@@ -19,11 +19,11 @@ import numpy as np
 import psutil
 import pytest
 
-from app.engine import probe
+from app.engine.children import probe
+from app.engine.children.probe import open_probed_backend
+from app.engine.children.probe_child import EVERY_BYTE
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
-from app.engine.probe import open_probed_backend
-from app.engine.probe_child import EVERY_BYTE
 from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import LoadParams
 from tests.driver import ask, request
@@ -101,7 +101,7 @@ def test_a_file_that_passed_opens_without_a_child_from_then_on(tiny_gguf, monkey
 )
 def test_a_template_that_fails_is_a_line_in_the_log(tmp_path, source, caplog):
     path = write_tiny_gguf(tmp_path / "tiny.gguf", "qwen3", chat_template=source)
-    with caplog.at_level("INFO", "app.engine.probe"):
+    with caplog.at_level("INFO", "app.engine.children.probe"):
         assert probe.probe(path)
     assert "chat template" in caplog.text or "no" in caplog.text
 
@@ -209,7 +209,7 @@ def test_called_off_in_the_middle_it_leaves_no_process(tmp_path):
 EXAMINE = """
 import json, sys
 from pathlib import Path
-from app.engine import probe_child
+from app.engine.children import probe_child
 from app.protocol.errors import EngineError
 probe_child.limit(1 << 30, 60)
 for path in sys.argv[1:]:
@@ -315,7 +315,7 @@ def test_every_mutant_ends_in_a_verdict_and_the_good_ones_answer_here(mutants):
 def test_the_child_limits_itself_before_it_opens_anything():
     program = (
         "import json, os, resource, sys\n"
-        "from app.engine import probe_child\n"
+        "from app.engine.children import probe_child\n"
         "probe_child.limit(1 << 30, 77)\n"
         "limits = {name: resource.getrlimit(getattr(resource, name))[0]"
         " for name in ('RLIMIT_CORE', 'RLIMIT_CPU', 'RLIMIT_DATA')}\n"

@@ -17,7 +17,7 @@ from gguf import GGMLQuantizationType as Type
 
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
-from app.engine.llama.same_alone import WEIGHTS
+from app.engine.llama.weights import WEIGHTS
 from app.protocol.load import FlashAttention, KvType, LoadParams
 from app.selftest.run import run_checks
 from tests.driver import rows

@@ -11,14 +11,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.engine.answer_reader import AnswerReader
 from app.engine.batch import Batch, BatchSpan
-from app.engine.chat_worker import ChatWorker
 from app.engine.engine import Engine
 from app.engine.llama import sampler as sampler_module
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.native_library import native_objects
 from app.engine.prompt import Guide, Reasoning
+from app.engine.prompts.chat_worker import ChatWorker
+from app.engine.prompts.message_reader import AnswerReader
 from app.protocol.commands import ReadAhead
 from app.protocol.errors import GrammarError, InvalidRequestError
 from app.protocol.load import LoadParams

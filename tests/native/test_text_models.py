@@ -10,10 +10,10 @@ import numpy as np
 import psutil
 import pytest
 
-from app.engine import text_models
+from app.engine.children import text_models
+from app.engine.children.text_models import TextModels
 from app.engine.embedding import TextTokenizer
 from app.engine.llama.embedder import open_llama_embedder
-from app.engine.text_models import TextModels
 from app.protocol.errors import EngineError
 from app.protocol.load import LoadParams
 from tests.native.tiny_ggufs import write_tiny_gguf
@@ -38,7 +38,7 @@ def bert(tmp_path_factory) -> Path:
 
 def children() -> set[int]:
     below = psutil.Process().children(recursive=True)
-    return {one.pid for one in below if "app.engine.text_child" in one.cmdline()}
+    return {one.pid for one in below if "app.engine.children.text_child" in one.cmdline()}
 
 
 def test_vectors_are_those_of_the_model_and_of_length_one(models, bert):

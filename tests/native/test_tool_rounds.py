@@ -8,10 +8,10 @@ import pytest
 
 from app.chats.chat import Turn
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
-from app.engine.answer_reader import AnswerReader
-from app.engine.chat_worker import ChatWorker
 from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
+from app.engine.prompts.chat_worker import ChatWorker
+from app.engine.prompts.message_reader import AnswerReader
 from app.protocol.answer_format import AnswerFormat, AnswerWishes
 from app.protocol.events import Triggered
 from app.protocol.load import LoadParams

@@ -6,8 +6,8 @@ import llama_cpp as lib
 import numpy as np
 import pytest
 
-from app.engine.llama.candidates import Candidates
 from app.engine.llama.loading import open_llama_backend
+from app.engine.llama.logits import Candidates
 from app.protocol.load import LoadParams
 from tests.driver import rows
 from tests.native.tiny_ggufs import Shape, write_tiny_gguf

@@ -11,11 +11,11 @@ from pytestqt.qtbot import QtBot
 from qasync import QEventLoop
 
 from app.bridge.active_engine import ActiveEngine
+from app.engine.children.engine_process import EngineProcess
+from app.engine.children.workers import WorkerState, ask
 from app.engine.engine import Engine
-from app.engine.engine_process import EngineProcess
 from app.engine.llama.loading import open_llama_backend
 from app.engine.loop import EngineLoop
-from app.engine.workers import WorkerState, ask
 from app.models.memory_fit import plan
 from app.models.model_file import read_whole_header
 from app.protocol.commands import Fork, Hibernate, Pause, Resume, StepOnce, Submit
@@ -71,7 +71,7 @@ def check_estimate(engine: ActiveEngine, path: Path) -> None:
 def engine_children() -> list[psutil.Process]:
     """Without those that have ended and are not reaped yet."""
     alive = [one for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE]
-    return [one for one in alive if "app.engine.engine_child" in one.cmdline()]
+    return [one for one in alive if "app.engine.children.engine_child" in one.cmdline()]
 
 
 def answer_alone(path: Path) -> str:

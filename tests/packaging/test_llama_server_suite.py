@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 from app.cli import serve
-from app.engine.chat_template import ChatTemplate
+from app.engine.prompts.chat_template import ChatTemplate
 from app.protocol.request import Message, Overflow, Role
 from llama_server_suite.compare import compare
 from llama_server_suite.source import Suite, _unpack

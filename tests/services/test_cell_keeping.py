@@ -14,7 +14,7 @@ from keyring.errors import KeyringLocked
 from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.workspace import Workspace
-from app.engine.kept_cells import path_of
+from app.engine.cells.kept_cells import path_of
 from app.services.cell_keeping import NAME, SERVICE, CellKeeping
 from app.services.preferences import Preferences
 from app.settings.settings import Settings

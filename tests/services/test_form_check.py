@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.engine.chat_worker import ChatWorker
+from app.engine.prompts.chat_worker import ChatWorker
 from app.services.form_check import Form, FormCheck
 
 

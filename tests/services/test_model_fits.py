@@ -8,7 +8,7 @@ import pytest
 
 from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
-from app.engine.workers import RemoteWorker, WorkerState
+from app.engine.children.workers import RemoteWorker, WorkerState
 from app.models.folders import Folder
 from app.models.memory_fit import Fit
 from app.models.model_file import FileKind, ModelFile, ModelSource, read_whole_header

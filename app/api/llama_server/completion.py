@@ -34,7 +34,7 @@ from app.api.parameters import (
     read_sampling_fields,
 )
 from app.api.state import CLIENT
-from app.engine.infill import Gap
+from app.engine.prompts.infill import Gap
 from app.protocol.output import Output
 from app.protocol.request import MAX_LOGPROBS, Request
 from app.protocol.sampling import SamplingParams

@@ -13,7 +13,7 @@ from app.api.errors import invalid
 from app.api.json_body import Body, as_json, beside, json_response, read_fields
 from app.api.parameters import read_sampling_fields
 from app.api.state import CLIENT
-from app.engine.prompt_builder import MAX_CHARS, PromptBuilder
+from app.engine.prompts.prompt_builder import MAX_CHARS, PromptBuilder
 
 MAX_TOKENS = 250_000
 AT_ONCE = 2_000  # pieces or tokens: prompts of others are made in between

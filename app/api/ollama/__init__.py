@@ -21,7 +21,7 @@ from app.api.ollama.answer import Lines, line
 from app.api.ollama.fields import OllamaChatFields, OllamaFields, OllamaGenerateFields
 from app.api.parameters import SamplingFields
 from app.api.state import CLIENT, model_name
-from app.engine.infill import Gap
+from app.engine.prompts.infill import Gap
 from app.protocol.request import Request
 
 PREFIX = "/api/"

@@ -14,19 +14,17 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
+from app.engine.backend import UsedCells
 from app.engine.batch import Batch, MediaRows
-from app.engine.cells import UsedCells
-from app.engine.llama.abort_flag import AbortFlag
 from app.engine.llama.cell_reader import M_ROPE_TYPES, CellReader
 from app.engine.llama.lens import LlamaLens
 from app.engine.llama.logits import Logits
 from app.engine.llama.mapped_files import MappedFiles
-from app.engine.llama.native_library import Native, array_pointer, library
-from app.engine.llama.owning_thread import OwningThread
+from app.engine.llama.native_library import AbortFlag, Native, OwningThread, array_pointer, library
 from app.engine.llama.sampler import LlamaSampler, grammar_of
 from app.engine.llama.vocabulary import Vocabulary, chat_template
-from app.engine.media_encoder import MediaEncoder
-from app.engine.media_rows import MAX_POSITIONS
+from app.engine.media.encoder import MediaEncoder
+from app.engine.media.rows import MAX_POSITIONS
 from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
     DecodeError,

@@ -16,7 +16,8 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
-from app.engine.cells import UsedCells, num_words, words_and_bits
+from app.engine.backend import UsedCells
+from app.engine.cells.ledger import num_words, words_and_bits
 from app.engine.llama.native_library import Native
 from app.protocol.errors import PositionMismatchError
 from app.protocol.model import ModelInfo

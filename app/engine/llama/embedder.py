@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.batch import Batch
-from app.engine.llama.abort_flag import AbortFlag
 from app.engine.llama.backend import NativeBatch
 from app.engine.llama.loading import (
     check_can_be_run,
@@ -28,8 +27,15 @@ from app.engine.llama.loading import (
 )
 from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.memory import memory_taken, total
-from app.engine.llama.native_library import Native, array_pointer, library, library_info, printable
-from app.engine.llama.owning_thread import OwningThread
+from app.engine.llama.native_library import (
+    AbortFlag,
+    Native,
+    OwningThread,
+    array_pointer,
+    library,
+    library_info,
+    printable,
+)
 from app.engine.llama.vocabulary import Vocabulary, chat_template
 from app.protocol.errors import DecodeError, DecodeInterruptedError, ModelLoadError
 from app.protocol.load import LoadParams, Pooling

@@ -15,13 +15,12 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
-from app.engine.attention import LensCells, attention_weights
-from app.engine.llama.abort_flag import AbortFlag
+from app.engine.cells.prefix import common_prefix
+from app.engine.llama.attention import LensCells, attention_weights
 from app.engine.llama.cell_reader import CellReader
 from app.engine.llama.graph_nodes import FLASH_ATTENTION, SOFT_MAX, EvalCallback, Floats, Node
 from app.engine.llama.mapped_files import MappedFiles
-from app.engine.llama.native_library import Native, array_pointer, library
-from app.engine.prefix import common_prefix
+from app.engine.llama.native_library import AbortFlag, Native, array_pointer, library
 from app.protocol.errors import DecodeError, EngineError, LensInterruptedError, LensRefusedError
 from app.protocol.lens import Span
 from app.protocol.model import ModelInfo

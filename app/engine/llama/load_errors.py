@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from string import Formatter
 
 from app.system.said import Said, said, together
 
@@ -20,111 +21,55 @@ SMALLER = said(
     "Choose a smaller context in the model's settings, close other programs, or open a smaller model."
 )
 
-Reason = Callable[[str, str], Said]  # the name of the model, what the pattern has found
+UNKNOWN_FAMILY = said(
+    "{name} has the architecture “{family}”, which this version of llama.cpp does not support."
+)
+UNKNOWN_TOKENIZER = said(
+    "{name} uses the tokenizer “{kind}”, which this version of llama.cpp does not support."
+)
+UNKNOWN_WEIGHTS = said("{name} has tensors of type {kind}, which this version of llama.cpp does not support.")
+NEWER_FORMAT = said("{name} uses a newer version of the GGUF format ({version}).")
+BAD_WEIGHTS = said("{name} has weights that are NaN or infinite. The file may be damaged.")
+INCOMPLETE = said("{name} is incomplete: it is truncated or still downloading.")
+MISSING_PART = said("A part of {name} is missing or cannot be read: {part}.")
+LATER_PART = said("{name} is part {number} of a model.")
+WRONG_NAMES = said("{name} is part of a model whose parts have been renamed.")
+PROJECTOR = said("{name} is a projector: it lets a model see or hear, and answers nothing itself.")
+MISSING_WEIGHTS = said("{name} lacks the tensor “{weights}”.")
+MISSING_VALUE = said("{name} lacks the metadata “{key}”.")
+DAMAGED = said("The header of {name} cannot be read: the file is damaged or incomplete.")
+NO_MEMORY = said("There is not enough memory for {name}.")
+NO_MEMORY_OF = said("There is not enough memory for {name}: an allocation of {size:.1f} GiB failed.")
 
-
-def _unknown_family(name: str, family: str) -> Said:
-    return said(
-        "{name} has the architecture “{family}”, which this version of llama.cpp does not support.",
-        name=name,
-        family=family,
-    )
-
-
-def _unknown_tokenizer(name: str, kind: str) -> Said:
-    return said(
-        "{name} uses the tokenizer “{kind}”, which this version of llama.cpp does not support.",
-        name=name,
-        kind=kind,
-    )
-
-
-def _unknown_weights(name: str, kind: str) -> Said:
-    return said(
-        "{name} has tensors of type {kind}, which this version of llama.cpp does not support.",
-        name=name,
-        kind=kind,
-    )
-
-
-def _newer_format(name: str, version: str) -> Said:
-    return said("{name} uses a newer version of the GGUF format ({version}).", name=name, version=version)
-
-
-def _bad_weights(name: str, _found: str) -> Said:
-    return said("{name} has weights that are NaN or infinite. The file may be damaged.", name=name)
-
-
-def _incomplete(name: str, _found: str) -> Said:
-    return said("{name} is incomplete: it is truncated or still downloading.", name=name)
-
-
-def _missing_part(name: str, part: str) -> Said:
-    return said(
-        "A part of {name} is missing or cannot be read: {part}.", name=name, part=part.rsplit("/", 1)[-1]
-    )
-
-
-def _later_part(name: str, index: str) -> Said:
-    return said("{name} is part {number} of a model.", name=name, number=int(index) + 1)
-
-
-def _wrong_names(name: str, _found: str) -> Said:
-    return said("{name} is part of a model whose parts have been renamed.", name=name)
-
-
-def _projector(name: str, _found: str) -> Said:
-    return said("{name} is a projector: it lets a model see or hear, and answers nothing itself.", name=name)
-
-
-def _missing_weights(name: str, weights: str) -> Said:
-    return said("{name} lacks the tensor “{weights}”.", name=name, weights=weights)
-
-
-def _missing_value(name: str, key: str) -> Said:
-    return said("{name} lacks the metadata “{key}”.", name=name, key=key)
-
-
-def _damaged(name: str, _found: str) -> Said:
-    return said("The header of {name} cannot be read: the file is damaged or incomplete.", name=name)
-
-
-def _no_memory(name: str, mib: str) -> Said:
-    if not mib:
-        return said("There is not enough memory for {name}.", name=name)
-    return said(
-        "There is not enough memory for {name}: an allocation of {size:.1f} GiB failed.",
-        name=name,
-        size=float(mib) / 1024,
-    )
-
-
-def _no_memory_bytes(name: str, num_bytes: str) -> Said:
-    return _no_memory(name, str(int(num_bytes) / 2**20))
-
+# What a pattern has found, as the texts have it. The library counts in MiB with decimals, or in bytes.
+READ: dict[str, Callable[[str], object]] = {
+    "part": lambda path: path.rsplit("/", 1)[-1],
+    "number": lambda index: int(index) + 1,
+    "size": lambda size: float(size) / (2**10 if "." in size else 2**30),
+}
 
 # The first match counts, so exact causes come before errors that follow from them.
-TABLE: tuple[tuple[str, Reason, Said], ...] = (
-    (r"found tensors with invalid data()", _bad_weights, AGAIN),
-    (r"unknown model architecture: '([^']*)'", _unknown_family, NEWER),
-    (r"unknown pre-tokenizer type: '([^']*)'", _unknown_tokenizer, NEWER),
-    (r"unknown tokenizer: '([^']*)'", _unknown_tokenizer, NEWER),
-    (r"has invalid ggml type (\d+)", _unknown_weights, NEWER),
-    (r"GGUF file is version (\d+) but", _newer_format, NEWER),
-    (r"attempted to allocate +([\d.]+) MB", _no_memory, SMALLER),
-    (r"failed to allocate .*buffer of size (\d+)", _no_memory_bytes, SMALLER),
-    (r"allocating [\d.]+ MiB on device .*: cudaMalloc failed: out of memory()", _no_memory, SMALLER),
-    (r"(?:failed|unable) to allocate()", _no_memory, SMALLER),
-    (r"[Cc]annot allocate memory()", _no_memory, SMALLER),
-    (r"data is not within the file bounds()", _incomplete, AGAIN),
-    (r"illegal split file idx: (\d+)", _later_part, FIRST),
-    (r"invalid split file (?:name|idx):()", _wrong_names, RENAMED),
-    (r"CLIP cannot be used as main model()", _projector, LANGUAGE),
-    (r"failed to load GGUF split from (.+)", _missing_part, COMPLETE),
-    (r"missing tensor '([^']*)'", _missing_weights, AGAIN),
-    (r"tensor '([^']*)' not found", _missing_weights, AGAIN),
-    (r"key not found in model: (\S+)", _missing_value, AGAIN),
-    (r"failed to read (?:header|key-value pairs|tensor info|tensor data)()", _damaged, AGAIN),
+TABLE: tuple[tuple[str, Said, Said], ...] = (
+    (r"found tensors with invalid data", BAD_WEIGHTS, AGAIN),
+    (r"unknown model architecture: '([^']*)'", UNKNOWN_FAMILY, NEWER),
+    (r"unknown pre-tokenizer type: '([^']*)'", UNKNOWN_TOKENIZER, NEWER),
+    (r"unknown tokenizer: '([^']*)'", UNKNOWN_TOKENIZER, NEWER),
+    (r"has invalid ggml type (\d+)", UNKNOWN_WEIGHTS, NEWER),
+    (r"GGUF file is version (\d+) but", NEWER_FORMAT, NEWER),
+    (r"attempted to allocate +([\d.]+) MB", NO_MEMORY_OF, SMALLER),
+    (r"failed to allocate .*buffer of size (\d+)", NO_MEMORY_OF, SMALLER),
+    (r"allocating [\d.]+ MiB on device .*: cudaMalloc failed: out of memory", NO_MEMORY, SMALLER),
+    (r"(?:failed|unable) to allocate", NO_MEMORY, SMALLER),
+    (r"[Cc]annot allocate memory", NO_MEMORY, SMALLER),
+    (r"data is not within the file bounds", INCOMPLETE, AGAIN),
+    (r"illegal split file idx: (\d+)", LATER_PART, FIRST),
+    (r"invalid split file (?:name|idx):", WRONG_NAMES, RENAMED),
+    (r"CLIP cannot be used as main model", PROJECTOR, LANGUAGE),
+    (r"failed to load GGUF split from (.+)", MISSING_PART, COMPLETE),
+    (r"missing tensor '([^']*)'", MISSING_WEIGHTS, AGAIN),
+    (r"tensor '([^']*)' not found", MISSING_WEIGHTS, AGAIN),
+    (r"key not found in model: (\S+)", MISSING_VALUE, AGAIN),
+    (r"failed to read (?:header|key-value pairs|tensor info|tensor data)", DAMAGED, AGAIN),
 )
 
 
@@ -133,7 +78,7 @@ def refusal(name: str, lines: Iterable[str], reason: str) -> str:
     log = "\n".join(lines)
     for pattern, why, what_to_do in TABLE:
         if found := re.search(pattern, log):
-            return together(why(name, found[1]), what_to_do)
+            return together(_reason(why, name, found), what_to_do)
     return together(
         said(
             "llama.cpp cannot load {name}: {reason}.",
@@ -153,11 +98,14 @@ def context_refusal(name: str, num_tokens: int, lines: Iterable[str], reason: st
         reason=reason or said("no reason given"),
     )
     log = "\n".join(lines)
-    memory = next((row for row in TABLE if row[2] is SMALLER and re.search(row[0], log)), None)
-    if memory:
-        found = re.search(memory[0], log)
-        assert found
-        why = together(
-            said("A context of {tokens:,} tokens is too large.", tokens=num_tokens), memory[1](name, found[1])
-        )
+    for pattern, reason_of, what_to_do in TABLE:
+        if what_to_do is SMALLER and (found := re.search(pattern, log)):
+            too_large = said("A context of {tokens:,} tokens is too large.", tokens=num_tokens)
+            return together(too_large, _reason(reason_of, name, found), SMALLER)
     return together(why, SMALLER)
+
+
+def _reason(why: Said, name: str, found: re.Match[str]) -> Said:
+    fields = (field for _text, field, _spec, _how in Formatter().parse(why.template) if field)
+    values = {field: READ.get(field, str)(found[1]) for field in fields if field != "name"}
+    return said(why.template, name=name, **values)

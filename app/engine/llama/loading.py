@@ -14,9 +14,8 @@ from typing import Any
 
 import llama_cpp as lib
 
-from app.engine.checkpoints import usual_checkpoint_bytes
+from app.engine.cells.checkpoints import usual_checkpoint_bytes
 from app.engine.llama import load_errors
-from app.engine.llama.adapters import loaded_adapters, use_adapters
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.cell_reader import M_ROPE_TYPES, has_one_kind_of_cells
 from app.engine.llama.draft import draft_beside, share_of_progress
@@ -29,7 +28,6 @@ from app.engine.llama.kv_types import (
     row_bytes,
 )
 from app.engine.llama.lens import LlamaLens
-from app.engine.llama.long_tail import has_long_tail
 from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.memory import HERE, context_need, memory_taken, total
 from app.engine.llama.native_library import (
@@ -41,10 +39,10 @@ from app.engine.llama.native_library import (
     library_info,
     printable,
 )
-from app.engine.llama.same_alone import is_same_alone
-from app.engine.llama.spread import worker_bytes, worker_devices
+from app.engine.llama.rpc import worker_bytes, worker_devices
 from app.engine.llama.vocabulary import chat_template
-from app.engine.media_encoder import MediaEncoder
+from app.engine.llama.weights import has_long_tail, is_same_alone, loaded_adapters, use_adapters
+from app.engine.media.encoder import MediaEncoder
 from app.protocol.errors import InvalidRequestError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKENS, LoadParams, RopeScaling
 from app.protocol.media import NO_SENSES, Senses

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import time
+from glob import escape
 from pathlib import Path
 
-from app.engine.good_files import parts_of
 from app.protocol.errors import EngineError
 from app.system.said import said
 
@@ -22,6 +23,13 @@ if sys.platform == "linux":
 
 PATIENCE_S = 0.05  # with somebody who has opened a file to write: who cuts it does so at once
 POLL_S = 0.001
+SPLIT_NAME = re.compile(r"(.+)-\d{5}(-of-\d{5}\.gguf)")
+
+
+def parts_of(path: Path) -> list[Path]:
+    """llama.cpp finds the other parts of a split model by their names."""
+    split = SPLIT_NAME.fullmatch(path.name)
+    return sorted(path.parent.glob(f"{escape(split[1])}-?????{escape(split[2])}")) if split else [path]
 
 
 class MappedFiles:

@@ -5,12 +5,15 @@ Facts about the library in this folder hold for llama-cpp-python 0.3.36. Any thr
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import ctypes.util
 import logging
 import os
 import re
+import threading
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -19,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 from llama_cpp.llama_cpp import _lib
 
-from app.engine.freed_memory import keep_little
 from app.protocol.errors import EngineError
 from app.protocol.model import Device, DeviceKind, LibraryInfo
+from app.system.freed_memory import keep_little
 from app.system.llama_library import library_folder
 from app.system.said import said
 
@@ -109,9 +112,7 @@ class NativeLog:
     def __init__(self) -> None:
         self.recent: deque[str] = deque(maxlen=50)  # warnings and errors, for messages to the user
         self._untaken: deque[str] = deque(maxlen=MAX_UNTAKEN_LINES)  # warnings and errors, for the inspector
-        self.loaded: deque[str] = deque(
-            maxlen=MAX_LOAD_LINES
-        )  # sizes of buffers, types of weights: of the last loads
+        self.loaded: deque[str] = deque(maxlen=MAX_LOAD_LINES)  # sizes of buffers, types of weights
         self.callback = lib.llama_log_callback(self._on_log)  # a collected callback would crash the process
         lib.llama_log_set(self.callback, ctypes.c_void_p(0))
 
@@ -180,3 +181,56 @@ class Native:
 
 def array_pointer(array: npt.NDArray[np.generic], c_type: type[ctypes._SimpleCData[int]]) -> object:
     return array.ctypes.data_as(ctypes.POINTER(c_type))
+
+
+class OwningThread:
+    """The first thread that computes owns the context; a second one would corrupt it."""
+
+    def __init__(self) -> None:
+        self._id: int | None = None
+
+    def check(self) -> None:
+        self._id = self._id or threading.get_ident()
+        assert self._id == threading.get_ident(), "llama.cpp was called from a second thread"
+
+
+class AbortFlag:
+    """Interrupts a decode from any thread without the GIL.
+
+    llama.cpp asks its abort callback after each graph node. A Python function there would wait for the GIL
+    hundreds of times a step, so the callback is C's `atoi` and the flag is the text it reads.
+    """
+
+    def __init__(self, context: Native) -> None:
+        self._context = context
+        self._text = ctypes.create_string_buffer(b"0", 8)
+        libc = ctypes.CDLL(ctypes.util.find_library("msvcrt" if os.name == "nt" else "c"))
+        self._callback = ctypes.cast(libc.atoi, lib.ggml_abort_callback)
+        self._connect(self._text)
+
+    # Any thread.
+
+    @property
+    def is_set(self) -> bool:
+        return self._text.value == b"1"
+
+    def set(self) -> None:
+        self._text.value = b"1"
+
+    def clear(self) -> None:
+        self._text.value = b"0"
+
+    # The engine thread only.
+
+    @contextlib.contextmanager
+    def ignored(self) -> Iterator[None]:
+        """Within the block, the flag can be set but has no effect."""
+        never = ctypes.create_string_buffer(b"0", 8)
+        self._connect(never)
+        try:
+            yield
+        finally:
+            self._connect(self._text)
+
+    def _connect(self, text: ctypes.Array[ctypes.c_char]) -> None:
+        lib.llama_set_abort_callback(self._context.pointer, self._callback, ctypes.addressof(text))

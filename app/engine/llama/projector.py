@@ -1,16 +1,21 @@
-"""A projector: turns pictures and sounds into rows of embeddings. In the child of `MediaEncoder` only.
+"""A projector: turns pictures and sounds into rows of embeddings. Run as the child of `MediaEncoder`.
 
-Whatever is wrong with its file may end the process. Knows neither sequences nor cells.
+Whatever is wrong with its file may end the process. A picture is laid out beside the encoding of another.
+Knows neither sequences nor cells.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import logging
 import os
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import llama_cpp as lib
@@ -18,9 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.llama.native_library import Native, library
-from app.protocol.errors import ModelLoadError
+from app.protocol.errors import EngineError, ModelLoadError
 from app.protocol.media import MediaKind
+from app.system import worker
 from app.system.said import said
+from app.system.worker import Question
 
 TEXT, IMAGE, AUDIO = 0, 1, 2  # enum mtmd_input_chunk_type
 USUAL_SIDE = 1024  # pixels of a picture that shows how many rows one has at most
@@ -168,3 +175,66 @@ def open_projector(path: Path, model_path: Path, num_threads: int) -> Iterator[P
         context = Native("projector", pointer, native.mtmd_free)
         stack.callback(context.close)
         yield Projector(native, context, lib.llama_model_n_embd_inp(model.pointer))
+
+
+log = logging.getLogger(__name__)
+
+
+def _described(projector: Projector) -> dict[str, Any]:
+    return {
+        "sees": projector.sees,
+        "hears": projector.hears,
+        "rate": projector.rate,
+        "takes_whole": projector.takes_whole,
+        "max_rows_at_once": projector.max_rows_at_once,
+    }
+
+
+def serve(questions: Iterator[Question]) -> None:
+    """Each names the files, which are opened with the first one."""
+    projector: Projector | None = None
+    to_encode: SimpleQueue[Question] = SimpleQueue()
+    with contextlib.ExitStack() as stack:
+        for question in questions:
+            asked = question.value
+            try:
+                if projector is None:
+                    paths = Path(asked["projector"]), Path(asked["model"])
+                    projector = stack.enter_context(open_projector(*paths, asked["num_threads"]))
+                    threading.Thread(target=_encode, args=(projector, to_encode), daemon=True).start()
+                match asked["do"]:
+                    case "describe":
+                        question.answer(_described(projector))
+                    case "layout":
+                        question.answer({"layout": projector.layout(*_what(question))})
+                    case "encode":
+                        to_encode.put(question)
+            except EngineError as error:
+                question.refuse(str(error))
+
+
+def _encode(projector: Projector, questions: SimpleQueue[Question]) -> None:
+    while True:
+        question = questions.get()
+        try:
+            rows = []
+            for part in projector.encode(*_what(question), question.parts[0]):
+                rows.append(part)
+                question.tell(num_rows=sum(map(len, rows)))
+        except EngineError as error:
+            question.refuse(str(error))
+        except Exception:  # the root of this thread
+            log.exception("encoding failed")
+            question.refuse(said("It could not be encoded."))
+        else:
+            question.answer({"shapes": [part.shape for part in rows]}, *(part.tobytes() for part in rows))
+
+
+def _what(question: Question) -> tuple[MediaKind, tuple[int, ...]]:
+    return MediaKind(question.value["kind"]), tuple(question.value["size"])
+
+
+if __name__ == "__main__":
+    worker.stand_back()
+    worker.limit()
+    serve(worker.Parent().questions())

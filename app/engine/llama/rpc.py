@@ -1,7 +1,7 @@
-"""llama.cpp's RPC: the server lends this machine to others, the client uses other machines.
+"""llama.cpp's RPC: the server lends this machine to others, the client spreads layers over other machines.
 
-A worker that does not answer, or is lost, aborts the process: see `app.engine.workers` for the checks before,
-and `app.engine.engine_child` for where this runs. Any thread.
+A worker that does not answer, or is lost, aborts the process: `children/workers.py` has the checks before,
+and `children/engine_child.py` is where this runs. Any thread.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import ctypes
 import os
 import socket
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,3 +119,19 @@ def _keep_alive(connection: socket.socket) -> None:
     for name, value in options.items():
         if hasattr(socket, name):
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def worker_devices(addresses: Sequence[str]) -> list[ctypes.c_void_p]:
+    """Connects to workers that were checked before: one that does not answer aborts the process."""
+    rpc = Rpc()
+    devices = []
+    for address in addresses:
+        if not (found := rpc.devices_of(address)):
+            raise ModelLoadError(said("The worker {address} has no device to compute on.", address=address))
+        devices += found
+    return devices
+
+
+def worker_bytes(addresses: Sequence[str]) -> int:
+    """Their free memory in total."""
+    return sum(described_device(device).free_bytes for device in worker_devices(addresses))

@@ -11,10 +11,9 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
+from app.engine.llama.answer_watch import FoundTrigger, ReasoningWatch, TriggerWatch
 from app.engine.llama.native_library import Native
 from app.engine.prompt import NO_GUIDE, Guide
-from app.engine.reasoning import ReasoningWatch
-from app.engine.trigger_watch import FoundTrigger, TriggerWatch
 from app.protocol.errors import (
     EngineError,
     GrammarError,
@@ -28,8 +27,7 @@ from app.protocol.sampling import GREEDY_BELOW, NEVER, SamplingParams
 from app.system.said import said
 
 if TYPE_CHECKING:
-    from app.engine.llama.candidates import Candidates
-    from app.engine.llama.logits import Logits
+    from app.engine.llama.logits import Candidates, Logits
     from app.engine.llama.vocabulary import Vocabulary
 
 FULL_TOP_K = 1000  # "off" for top_k: sorting a whole vocabulary of 152,000 costs 22 ms a token

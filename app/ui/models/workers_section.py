@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLineEdit, QWidget
 
-from app.engine.workers import MAX_WORKERS, TRUSTED_ONLY, RemoteWorker, WorkerState
+from app.engine.children.workers import MAX_WORKERS, TRUSTED_ONLY, RemoteWorker, WorkerState
 from app.look.buttons import IconButton, dialog_button
 from app.look.figures import data_size
 from app.look.layouts import STRETCH, hbox, vbox

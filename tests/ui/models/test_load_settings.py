@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.bridge.tasks import finish_all
-from app.engine.workers import RemoteWorker, WorkerState
+from app.engine.children.workers import RemoteWorker, WorkerState
 from app.models.model_file import FileKind
 from app.protocol.load import KvType, LoadParams
 from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed

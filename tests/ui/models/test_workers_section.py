@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.bridge.tasks import finish_all
-from app.engine.workers import RemoteWorker, WorkerState
+from app.engine.children.workers import RemoteWorker, WorkerState
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
 from app.ui.models import workers_section

@@ -10,7 +10,7 @@ from app.bridge.parameters import ParameterSource, inherited_sampling
 from app.bridge.tasks import finish_all
 from app.bridge.token_counter import TokenCount
 from app.chats.options import ChatOptions
-from app.engine.chat_worker import ChatWorker
+from app.engine.prompts.chat_worker import ChatWorker
 from app.protocol.request import Overflow
 from app.protocol.sampling import NEVER, SamplingParams
 from app.services.form_check import FormCheck

@@ -1,0 +1,1 @@
+"""What the next step computes, and what becomes of its rows: scheduling, drafting, sampling."""

@@ -1,0 +1,66 @@
+"""Collects events and leases for the next report.
+
+Engine thread only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.engine.cells.prefix import common_prefix
+from app.engine.prompt import CachedPrefix
+from app.protocol.events import Event, Evicted, Hibernated, Leased, Resumed
+from app.protocol.report import Lease
+
+if TYPE_CHECKING:
+    from app.engine.sequence import Sequence, Slot
+
+TOKENS_SHOWN = 8  # of a lease, around where wanted and held tokens diverge
+
+
+class EventLog:
+    """Events and leases until the engine takes them for a report."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.leases: list[Lease] = []
+
+    def take(self) -> tuple[tuple[Event, ...], tuple[Lease, ...]]:
+        """All since the last call."""
+        if not (self.events or self.leases):
+            return (), ()
+        taken = tuple(self.events), tuple(self.leases)
+        self.events, self.leases = [], []
+        return taken
+
+    def add(self, event: Event) -> None:
+        self.events.append(event)
+
+    def add_lease(self, seq: Sequence, slot: Slot, prefix: CachedPrefix) -> None:
+        lease = Resumed if seq.leased_at else Leased
+        self.add(lease(slot.seq_id, slot.chat_id, prefix.num_tokens, seq.num_pending_tokens))
+
+    def add_saved(self, slot: Slot, is_kept: bool) -> None:
+        """The slot's chat was evicted, with its state saved or not."""
+        self.add((Hibernated if is_kept else Evicted)(slot.seq_id, slot.chat_id, len(slot.token_ids)))
+
+    def note_lease(self, seq: Sequence, slot: Slot, held: list[int], prefix: CachedPrefix) -> None:
+        """`held` are the tokens its chat had, in cells or saved, before the lease."""
+        start = common_prefix(held, seq.token_ids)
+        self.leases.append(
+            Lease(
+                request_id=seq.request.request_id,
+                chat_id=seq.request.chat_id,
+                seq_id=slot.seq_id,
+                num_common_tokens=start,
+                num_reused_tokens=prefix.num_reused,
+                num_shared_tokens=prefix.num_shared,
+                num_restored_tokens=prefix.num_restored,
+                num_tokens_to_compute=seq.num_pending_tokens,
+                prefix_end=seq.prefix_end,
+                is_from_checkpoint=prefix.is_from_checkpoint,
+                wanted=tuple(seq.token_ids[start : start + TOKENS_SHOWN]),
+                held=tuple(held[start : start + TOKENS_SHOWN]),
+                common=tuple(held[max(0, start - TOKENS_SHOWN) : start]),
+            )
+        )
