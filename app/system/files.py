@@ -10,13 +10,11 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, TextIO
+from typing import NamedTuple, Self, TextIO
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What changes with a file's content."""
 
     num_bytes: int

@@ -43,27 +43,27 @@
     </message>
     <message>
         <source>Its “{name}” is not supported.</source>
-        <extracomment>app/chats/imports/problems.py</extracomment>
+        <extracomment>app/chats/imports/entries.py</extracomment>
         <translation>其中的“{name}”不是 Skein 能用的内容。</translation>
     </message>
     <message>
         <source>No chats found. Choose an export from Skein, ChatGPT, Open WebUI, LM Studio, Jan or llama.cpp.</source>
-        <extracomment>app/chats/imports/problems.py</extracomment>
+        <extracomment>app/chats/imports/entries.py</extracomment>
         <translation>其中没有 Skein 能读取的对话。请选择 Skein、ChatGPT、Open WebUI、LM Studio、Jan 或 llama.cpp 的导出文件。</translation>
     </message>
     <message>
         <source>It contains no messages.</source>
-        <extracomment>app/chats/imports/problems.py</extracomment>
+        <extracomment>app/chats/imports/entries.py</extracomment>
         <translation>其中没有消息。</translation>
     </message>
     <message>
         <source>It is larger than {size} MB. Export fewer chats at a time.</source>
-        <extracomment>app/chats/imports/problems.py</extracomment>
+        <extracomment>app/chats/imports/entries.py</extracomment>
         <translation>文件大于 {size} MB。请每次少导出一些对话。</translation>
     </message>
     <message>
         <source>It cannot be read: {reason}. Check its permissions.</source>
-        <extracomment>app/chats/imports/problems.py</extracomment>
+        <extracomment>app/chats/imports/entries.py</extracomment>
         <translation>无法读取：{reason}。请检查您是否有权打开它。</translation>
     </message>
     <message>
@@ -108,12 +108,12 @@
     </message>
     <message>
         <source>The model&apos;s chat template failed: {reason}</source>
-        <extracomment>app/engine/answer_guide.py</extracomment>
+        <extracomment>app/engine/prompts/answer_guide.py</extracomment>
         <translation>模型的对话模板出错：{reason}</translation>
     </message>
     <message>
         <source>The model&apos;s chat template cannot be read: {reason}</source>
-        <extracomment>app/engine/chat_template.py</extracomment>
+        <extracomment>app/engine/prompts/chat_template.py</extracomment>
         <translation>无法读取模型的对话模板：{reason}</translation>
     </message>
     <message>
@@ -133,7 +133,7 @@
     </message>
     <message>
         <source>The answer was cut off: this chat&apos;s context of {limit:,} tokens is full.</source>
-        <extracomment>app/engine/answers.py</extracomment>
+        <extracomment>app/engine/batching/answers.py</extracomment>
         <translation>回答被截断：这个对话已占满 {limit:,} 个词元的上下文。</translation>
     </message>
     <message>
@@ -158,12 +158,12 @@
     </message>
     <message>
         <source>Loading {name} was cancelled.</source>
-        <extracomment>app/engine/engine_process.py</extracomment>
+        <extracomment>app/engine/children/engine_process.py</extracomment>
         <translation>已取消加载 {name}。</translation>
     </message>
     <message>
         <source>the file is damaged or of an unknown kind</source>
-        <extracomment>app/engine/llama/adapters.py</extracomment>
+        <extracomment>app/engine/llama/load_errors.py</extracomment>
         <translation>文件已损坏或类型未知</translation>
     </message>
     <message>
@@ -203,137 +203,137 @@
     </message>
     <message>
         <source>Start a new chat, or raise this chat&apos;s own limit.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>请新建对话，或提高这个对话自己的上限。</translation>
     </message>
     <message>
         <source>In the chat settings, choose what to leave out when the chat is full.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>请选择这个对话过长时省略什么。</translation>
     </message>
     <message>
         <source>the middle of {n} long texts</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>{n} 段长文本的中间部分</translation>
     </message>
     <message>
         <source>{dropped} and {cut} no longer fit the context and were left out.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>{dropped}和{cut}已放不下，未纳入上下文。</translation>
     </message>
     <message>
         <source>the middle of a long text</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>一段长文本的中间部分</translation>
     </message>
     <message>
         <source>{dropped} no longer fit the context and were left out.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>{dropped}已放不下，未纳入上下文。</translation>
     </message>
     <message>
         <source>{dropped} no longer fits the context and was left out.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>{dropped}已放不下，未纳入上下文。</translation>
     </message>
     <message>
         <source>The middle of {n} long texts no longer fits the context and was left out.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>{n} 段长文本的中间部分已放不下，未纳入上下文。</translation>
     </message>
     <message>
         <source>The middle of a long text no longer fits the context and was left out.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>一段长文本的中间部分已放不下，未纳入上下文。</translation>
     </message>
     <message>
         <source>The oldest {n:,} messages</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>最早的 {n:,} 条消息</translation>
     </message>
     <message>
         <source>The oldest message</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>最早的一条消息</translation>
     </message>
     <message>
         <source>{n:,} messages in the middle of this chat</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>这个对话中间的 {n:,} 条消息</translation>
     </message>
     <message>
         <source>One message in the middle of this chat</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>这个对话中间的一条消息</translation>
     </message>
     <message>
         <source>The oldest {tokens:,} tokens of the prompt no longer fit the context and were left out.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>提示词中最早的 {tokens:,} 个词元已放不下，未纳入上下文。</translation>
     </message>
     <message>
         <source>The prompt no longer fits the context: {tokens:,} tokens in its middle were left out.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>提示词已放不下：中间的 {tokens:,} 个词元未纳入上下文。</translation>
     </message>
     <message>
         <source>The file is damaged or malicious. Download it again from a source you trust, or open another one.</source>
-        <extracomment>app/engine/probe.py</extracomment>
+        <extracomment>app/engine/children/probe.py</extracomment>
         <translation>这个文件已损坏，或是为了造成危害而制作的。请从可信的来源重新下载，或打开另一个文件。</translation>
     </message>
     <message>
         <source>{name} changed while it was being tested. Is it still downloading?</source>
-        <extracomment>app/engine/probe.py</extracomment>
+        <extracomment>app/engine/children/probe.py</extracomment>
         <translation>{name} 在检测期间发生了变化。它还在下载吗？</translation>
     </message>
     <message>
         <source>{name} cannot be tested before loading: {reason}. Close other programs, or free some disk space.</source>
-        <extracomment>app/engine/probe.py</extracomment>
+        <extracomment>app/engine/children/probe.py</extracomment>
         <translation>无法在加载前检测 {name}：{reason}。请关闭其他程序，或释放一些磁盘空间。</translation>
     </message>
     <message>
         <source>Testing {name} took over {seconds} seconds of CPU time.</source>
-        <extracomment>app/engine/probe.py</extracomment>
+        <extracomment>app/engine/children/probe.py</extracomment>
         <translation>检测 {name} 用了超过 {seconds} 秒的计算时间。</translation>
     </message>
     <message>
         <source>The system killed the process testing {name}, most likely because it ran out of memory. Close other programs, or open a smaller model.</source>
-        <extracomment>app/engine/probe.py</extracomment>
+        <extracomment>app/engine/children/probe.py</extracomment>
         <translation>系统结束了检测 {name} 的进程，很可能是因为内存耗尽。请关闭其他程序，或打开较小的模型。</translation>
     </message>
     <message>
         <source>{name} crashed the process testing it ({how}: {last_words}).</source>
-        <extracomment>app/engine/probe.py</extracomment>
+        <extracomment>app/engine/children/probe.py</extracomment>
         <translation>{name} 使检测它的进程崩溃（{how}：{last_words}）。</translation>
     </message>
     <message>
         <source>exit code {code}</source>
-        <extracomment>app/engine/engine_process.py</extracomment>
+        <extracomment>app/engine/children/engine_process.py</extracomment>
         <translation>退出码 {code}</translation>
     </message>
     <message>
         <source>no output</source>
-        <extracomment>app/engine/engine_process.py</extracomment>
+        <extracomment>app/engine/children/engine_process.py</extracomment>
         <translation>没有留下信息</translation>
     </message>
     <message>
         <source>Testing {name} took longer than {seconds:.0f} seconds. The file is damaged or its disk is too slow: copy it to another disk and open it there.</source>
-        <extracomment>app/engine/probe.py</extracomment>
+        <extracomment>app/engine/children/probe.py</extracomment>
         <translation>未能在 {seconds:.0f} 秒内完成对 {name} 的检测。文件已损坏，或所在磁盘太慢：请把它复制到另一个磁盘再打开。</translation>
     </message>
     <message>
         <source>A message can have at most {limit:,} characters. Send it in parts.</source>
-        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
         <translation>一段文本最多 {limit:,} 个字符。请分几次发送。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template produces far more text than the context can hold.</source>
-        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
         <translation>模型的对话模板写出的文本远超上下文的容量。</translation>
     </message>
     <message>
         <source>The prompt is empty.</source>
-        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
         <translation>提示词是空的。请写点内容。</translation>
     </message>
     <message>
@@ -453,27 +453,27 @@
     </message>
     <message>
         <source>Sequence {seq_id} reached position {position:,}.</source>
-        <extracomment>app/engine/stepping.py</extracomment>
+        <extracomment>app/engine/batching/stepping.py</extracomment>
         <translation>序列 {seq_id} 到达位置 {position:,}。</translation>
     </message>
     <message>
         <source>Token {id} was sampled.</source>
-        <extracomment>app/engine/stepping.py</extracomment>
+        <extracomment>app/engine/batching/stepping.py</extracomment>
         <translation>采样到词元 {id}。</translation>
     </message>
     <message>
         <source>The answer ended.</source>
-        <extracomment>app/engine/stepping.py</extracomment>
+        <extracomment>app/engine/batching/stepping.py</extracomment>
         <translation>回答已结束。</translation>
     </message>
     <message>
         <source>An answer ended.</source>
-        <extracomment>app/engine/stepping.py</extracomment>
+        <extracomment>app/engine/batching/stepping.py</extracomment>
         <translation>有一个回答已结束。</translation>
     </message>
     <message>
         <source>llama_decode returned {code}.</source>
-        <extracomment>app/engine/stepping.py</extracomment>
+        <extracomment>app/engine/batching/stepping.py</extracomment>
         <translation>llama_decode 返回 {code}。</translation>
     </message>
     <message>
@@ -488,137 +488,137 @@
     </message>
     <message>
         <source>The engine no longer holds this answer&apos;s tokens. It can be recomputed from the text, which may tokenize differently from what was sampled.</source>
-        <extracomment>app/inspector/answer_reader.py</extracomment>
+        <extracomment>app/inspector/answer_finder.py</extracomment>
         <translation>引擎已不再持有这个回答的词元。可以从文本重新计算，但切分出的词元可能与当初采样的不同。</translation>
     </message>
     <message>
         <source>The engine keeps the sampled tokens of a chat&apos;s newest answer only. This one can be recomputed from its text, which may tokenize differently from what was sampled.</source>
-        <extracomment>app/inspector/answer_reader.py</extracomment>
+        <extracomment>app/inspector/answer_finder.py</extracomment>
         <translation>引擎只持有对话最新回答的原始词元。可以从文本重新计算，但切分出的词元可能与当初采样的不同。</translation>
     </message>
     <message>
         <source>The engine no longer holds this answer&apos;s tokens, and no open tab has its text.</source>
-        <extracomment>app/inspector/answer_reader.py</extracomment>
+        <extracomment>app/inspector/answer_finder.py</extracomment>
         <translation>引擎已不再持有这个回答的词元，也没有标签页保存它的文本。</translation>
     </message>
     <message>
         <source>Fetching this answer&apos;s tokens…</source>
-        <extracomment>app/inspector/answer_reader.py</extracomment>
+        <extracomment>app/inspector/answer_finder.py</extracomment>
         <translation>正在向引擎查询这个回答的词元…</translation>
     </message>
     <message>
         <source>Recomputing the answer…</source>
-        <extracomment>app/inspector/answer_reader.py</extracomment>
+        <extracomment>app/inspector/answer_finder.py</extracomment>
         <translation>正在重新计算回答…</translation>
     </message>
     <message>
         <source>It was stopped.</source>
-        <extracomment>app/inspector/answer_reader.py</extracomment>
+        <extracomment>app/inspector/answer_finder.py</extracomment>
         <translation>已停止。</translation>
     </message>
     <message>
         <source>Chosen: rank {rank}, {before} before the samplers, ruled out after.</source>
-        <extracomment>app/inspector/answer_tokens.py</extracomment>
+        <extracomment>app/inspector/answer_finder.py</extracomment>
         <translation>选中的是第 {rank} 名：采样器之前为 {before}，被采样器排除。</translation>
     </message>
     <message>
         <source>Chosen: rank {rank}, {before} before and {after} after the samplers.</source>
-        <extracomment>app/inspector/answer_tokens.py</extracomment>
+        <extracomment>app/inspector/answer_finder.py</extracomment>
         <translation>选中的是第 {rank} 名：采样器之前为 {before}，之后为 {after}。</translation>
     </message>
     <message>
         <source>The chosen token is not among the {number} most likely.</source>
-        <extracomment>app/inspector/answer_tokens.py</extracomment>
+        <extracomment>app/inspector/answer_finder.py</extracomment>
         <translation>选中的词元不在最可能的 {number} 个之中。</translation>
     </message>
     <message>
         <source>Cost of this lookup: {computed} computed, {shared} shared.</source>
-        <extracomment>app/inspector/answer_tokens.py</extracomment>
+        <extracomment>app/inspector/answer_finder.py</extracomment>
         <translation>为此计算了 {computed}，共享了 {shared} 个。</translation>
     </message>
     <message>
         <source>seq</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>序列</translation>
     </message>
     <message>
         <source>tab</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>标签页</translation>
     </message>
     <message>
         <source>phase</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>阶段</translation>
     </message>
     <message>
         <source>rows</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>行</translation>
     </message>
     <message>
         <source>positions</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>位置</translation>
     </message>
     <message>
         <source>logits</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>logits</translation>
     </message>
     <message>
         <source>answer</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/step_picture.py</extracomment>
         <translation>回答</translation>
     </message>
     <message>
         <source>The sequence id, seq_id</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>序列编号 seq_id</translation>
     </message>
     <message>
         <source>The chat</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/step_rows.py</extracomment>
         <translation>所属对话</translation>
     </message>
     <message>
         <source>Part of a prompt, or the next token of an answer</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>提示词的一部分，或回答的下一个词元</translation>
     </message>
     <message>
         <source>Rows of the batch</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>批次中的行数</translation>
     </message>
     <message>
         <source>Positions computed in this step</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>要计算的位置</translation>
     </message>
     <message>
         <source>Tokens generated so far, and the most that were asked for</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>回答目前的词元数，以及要求的数量</translation>
     </message>
     <message>
         <source>decode</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>解码</translation>
     </message>
     <message>
         <source>last row</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>最后一行</translation>
     </message>
     <message>
         <source>9,999 of 9,999</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>9,999 / 9,999</translation>
     </message>
     <message>
         <source>prefill</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>预填充</translation>
     </message>
     <message>
@@ -693,17 +693,17 @@
     </message>
     <message>
         <source>The model&apos;s chat template took more than {seconds} seconds or {size} MiB. Try another GGUF of this model.</source>
-        <extracomment>app/engine/chat_template.py</extracomment>
+        <extracomment>app/engine/prompts/chat_template.py</extracomment>
         <translation>模型的对话模板耗费超过 {seconds} 秒或 {size} MiB，无法使用；请尝试这个模型的另一个 GGUF 文件。</translation>
     </message>
     <message>
         <source>grammar</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>语法</translation>
     </message>
     <message>
         <source>The {what} cannot be used: {reason}. Correct or remove it.</source>
-        <extracomment>app/engine/chat_child.py</extracomment>
+        <extracomment>app/engine/prompts/chat_child.py</extracomment>
         <translation>{what}无法使用：{reason}。请更正，或不用它提问。</translation>
     </message>
     <message>
@@ -773,7 +773,7 @@
     </message>
     <message>
         <source>{name} was trained with a context too short for chatting. Open another GGUF.</source>
-        <extracomment>app/engine/probe_child.py</extracomment>
+        <extracomment>app/engine/children/probe_child.py</extracomment>
         <translation>{name} 针对的文本太短，无法对话。请打开另一个 GGUF 文件。</translation>
     </message>
     <message>
@@ -838,17 +838,17 @@
     </message>
     <message>
         <source>none</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>无</translation>
     </message>
     <message>
         <source>{part} of {whole}</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>{part} / {whole}</translation>
     </message>
     <message>
         <source>Sequences in the batch</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>批次中的序列</translation>
     </message>
     <message>
@@ -863,7 +863,7 @@
     </message>
     <message>
         <source>Batches</source>
-        <extracomment>app/inspector/arrangement.py</extracomment>
+        <extracomment>app/inspector/batch_timeline.py</extracomment>
         <translation>批次</translation>
     </message>
     <message>
@@ -928,72 +928,72 @@
     </message>
     <message>
         <source>rank</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>名次</translation>
     </message>
     <message>
         <source>token</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>词元</translation>
     </message>
     <message>
         <source>id</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>编号</translation>
     </message>
     <message>
         <source>before</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>之前</translation>
     </message>
     <message>
         <source>after</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>之后</translation>
     </message>
     <message>
         <source>Rank by probability among the whole vocabulary</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>按概率在模型所有词元中的名次</translation>
     </message>
     <message>
         <source>The token&apos;s text: ␣ is a space, ⏎ a newline, \x one byte of a character</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>词元的写法：␣ 是空格，⏎ 是换行，\x 是字符中的一个字节</translation>
     </message>
     <message>
         <source>Token id</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>词元编号</translation>
     </message>
     <message>
         <source>Probability before the samplers: softmax of the raw logits</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>采样器之前的概率：模型原始 logits 的 softmax</translation>
     </message>
     <message>
         <source>Probability after penalties, temperature and truncation</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>采样器之后的概率：经过惩罚、温度以及一切排除词元的规则</translation>
     </message>
     <message>
         <source>ruled out</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>已排除</translation>
     </message>
     <message>
         <source>Log-probability: {number}</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>模型给出的对数概率：{number}</translation>
     </message>
     <message>
         <source>{token}, chosen</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>{token}，已选中</translation>
     </message>
     <message>
         <source>Candidates</source>
-        <extracomment>app/inspector/candidate_table.py</extracomment>
+        <extracomment>app/inspector/probabilities.py</extracomment>
         <translation>候选词元</translation>
     </message>
     <message>
@@ -1067,69 +1067,69 @@
     </message>
     <message>
         <source>free</source>
-        <extracomment>app/inspector/cell_legend.py</extracomment>
+        <extracomment>app/inspector/kv_map.py</extracomment>
         <translation>空闲</translation>
     </message>
     <message>
         <source>shared</source>
-        <extracomment>app/inspector/cell_legend.py</extracomment>
+        <extracomment>app/inspector/kv_map.py</extracomment>
         <translation>共享</translation>
     </message>
     <message>
         <source>Legend</source>
-        <extracomment>app/inspector/cell_legend.py</extracomment>
+        <extracomment>app/inspector/kv_map.py</extracomment>
         <translation>图例</translation>
     </message>
     <message>
         <source>step {step}: {number} cells compared, {difference}</source>
-        <extracomment>app/inspector/check_badge.py</extracomment>
+        <extracomment>app/inspector/sequences.py</extracomment>
         <translation>第 {step} 步，比较了 {number} 个单元：{difference}</translation>
     </message>
     <message>
         <source>Disagreed with llama.cpp at step {step}</source>
-        <extracomment>app/inspector/check_badge.py</extracomment>
+        <extracomment>app/inspector/sequences.py</extracomment>
         <translation>在第 {step} 步与 llama.cpp 不一致</translation>
     </message>
     <message>
         <source>Not yet compared with llama.cpp</source>
-        <extracomment>app/inspector/check_badge.py</extracomment>
+        <extracomment>app/inspector/sequences.py</extracomment>
         <translation>尚未与 llama.cpp 比较</translation>
     </message>
     <message>
         <source>Positions agree with llama.cpp at step {step}; this model&apos;s cells cannot be listed</source>
-        <extracomment>app/inspector/check_badge.py</extracomment>
+        <extracomment>app/inspector/sequences.py</extracomment>
         <translation>位置与 llama.cpp 一致，第 {step} 步；这个模型的单元无法列出</translation>
     </message>
     <message numerus="yes">
         <source>Agrees with llama.cpp: {n} cells, step {step}</source>
-        <extracomment>app/inspector/check_badge.py</extracomment>
+        <extracomment>app/inspector/sequences.py</extracomment>
         <translation>
             <numerusform>与 llama.cpp 一致：{n} 个单元，第 {step} 步</numerusform>
         </translation>
     </message>
     <message>
         <source>Copy evidence</source>
-        <extracomment>app/inspector/check_badge.py</extracomment>
+        <extracomment>app/inspector/sequences.py</extracomment>
         <translation>复制证据</translation>
     </message>
     <message>
         <source>Copy the differences</source>
-        <extracomment>app/inspector/check_badge.py</extracomment>
+        <extracomment>app/inspector/sequences.py</extracomment>
         <translation>复制不一致的内容</translation>
     </message>
     <message>
         <source>Check now</source>
-        <extracomment>app/inspector/check_badge.py</extracomment>
+        <extracomment>app/inspector/sequences.py</extracomment>
         <translation>立即检查</translation>
     </message>
     <message>
         <source>Compare every cell with llama.cpp&apos;s own records now</source>
-        <extracomment>app/inspector/check_badge.py</extracomment>
+        <extracomment>app/inspector/sequences.py</extracomment>
         <translation>立即将每个单元与 llama.cpp 自己的记录比较</translation>
     </message>
     <message>
         <source>{name}: {value}</source>
-        <extracomment>app/inspector/choice_button.py</extracomment>
+        <extracomment>app/inspector/panel_buttons.py</extracomment>
         <translation>{name}：{value}</translation>
     </message>
     <message>
@@ -1189,107 +1189,107 @@
     </message>
     <message>
         <source>step</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>步</translation>
     </message>
     <message>
         <source>time</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>时间</translation>
     </message>
     <message>
         <source>kind</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>类别</translation>
     </message>
     <message>
         <source>event</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>事件</translation>
     </message>
     <message>
         <source>lease</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>租用</translation>
     </message>
     <message>
         <source>release</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>释放</translation>
     </message>
     <message>
         <source>share</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>共享</translation>
     </message>
     <message>
         <source>fork</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>分叉</translation>
     </message>
     <message>
         <source>hibernate</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>休眠</translation>
     </message>
     <message>
         <source>restore</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>恢复</translation>
     </message>
     <message>
         <source>evict</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>逐出</translation>
     </message>
     <message>
         <source>clear</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>清空</translation>
     </message>
     <message>
         <source>shift</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>平移</translation>
     </message>
     <message>
         <source>pin</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>固定</translation>
     </message>
     <message>
         <source>pause</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>暂停</translation>
     </message>
     <message>
         <source>resume</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>继续</translation>
     </message>
     <message>
         <source>abort</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>中止</translation>
     </message>
     <message>
         <source>overflow</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>溢出</translation>
     </message>
     <message>
         <source>verify</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>校验</translation>
     </message>
     <message>
         <source>native log</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>原生日志</translation>
     </message>
     <message>
         <source>{number} s</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>{number} 秒</translation>
     </message>
     <message>
@@ -1304,7 +1304,7 @@
     </message>
     <message>
         <source>Events</source>
-        <extracomment>app/inspector/arrangement.py</extracomment>
+        <extracomment>app/inspector/docks.py</extracomment>
         <translation>事件</translation>
     </message>
     <message>
@@ -1401,32 +1401,32 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>KV map</source>
-        <extracomment>app/inspector/arrangement.py</extracomment>
+        <extracomment>app/inspector/docks.py</extracomment>
         <translation>KV 图</translation>
     </message>
     <message>
         <source>Figures</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
-        <translation>数据</translation>
+        <translation type="vanished">数据</translation>
     </message>
     <message>
         <source>Show or hide the panel “{title}”</source>
-        <extracomment>app/inspector/panel_dock.py</extracomment>
+        <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>显示或隐藏面板“{title}”</translation>
     </message>
     <message>
         <source>Tear off</source>
-        <extracomment>app/inspector/panel_dock.py</extracomment>
+        <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>分离</translation>
     </message>
     <message>
         <source>Close panel</source>
-        <extracomment>app/inspector/panel_dock.py</extracomment>
+        <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>关闭面板</translation>
     </message>
     <message>
         <source>Dock</source>
-        <extracomment>app/inspector/panel_dock.py</extracomment>
+        <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>放回</translation>
     </message>
     <message>
@@ -1456,7 +1456,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Why did it recompute?</source>
-        <extracomment>app/inspector/arrangement.py</extracomment>
+        <extracomment>app/inspector/docks.py</extracomment>
         <translation>为什么重新计算？</translation>
     </message>
     <message>
@@ -1541,47 +1541,47 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The engine stopped because of an error in Skein itself. Load the model again.</source>
-        <extracomment>app/engine/engine_child.py</extracomment>
+        <extracomment>app/engine/children/engine_child.py</extracomment>
         <translation>引擎因 Skein 自身的错误而停止。请重新加载模型。</translation>
     </message>
     <message>
         <source>The engine stopped.</source>
-        <extracomment>app/engine/engine_process.py</extracomment>
+        <extracomment>app/engine/children/engine_process.py</extracomment>
         <translation>引擎已停止。</translation>
     </message>
     <message>
         <source>A model can be spread over at most {number} workers.</source>
-        <extracomment>app/engine/engine_process.py</extracomment>
+        <extracomment>app/engine/children/engine_process.py</extracomment>
         <translation>一个模型最多可以分布到 {number} 个工作节点。</translation>
     </message>
     <message>
         <source>The worker {address}, which held part of the model, no longer responds.</source>
-        <extracomment>app/engine/engine_process.py</extracomment>
+        <extracomment>app/engine/children/engine_process.py</extracomment>
         <translation>机器 {address} 不再响应，它负责计算模型的一部分。</translation>
     </message>
     <message>
         <source>The workers {addresses}, which held parts of the model, no longer respond.</source>
-        <extracomment>app/engine/engine_process.py</extracomment>
+        <extracomment>app/engine/children/engine_process.py</extracomment>
         <translation>机器 {addresses} 不再响应，它们负责计算模型的各个部分。</translation>
     </message>
     <message>
         <source>The system killed the engine, most likely because it ran out of memory.</source>
-        <extracomment>app/engine/engine_process.py</extracomment>
+        <extracomment>app/engine/children/engine_process.py</extracomment>
         <translation>系统结束了引擎，很可能是因为内存耗尽。</translation>
     </message>
     <message>
         <source>The engine crashed ({how}: {last_words}).</source>
-        <extracomment>app/engine/engine_process.py</extracomment>
+        <extracomment>app/engine/children/engine_process.py</extracomment>
         <translation>引擎崩溃了（{how}：{last_words}）。</translation>
     </message>
     <message>
         <source>{name} cannot be used as an adapter of this model: {reason}. Remove it from the model&apos;s settings, or choose one that was made for this model.</source>
-        <extracomment>app/engine/llama/adapters.py</extracomment>
+        <extracomment>app/engine/llama/weights.py</extracomment>
         <translation>{name} 无法用作这个模型的适配器：{reason}。请从模型的设置中移除它，或选择为这个模型制作的适配器。</translation>
     </message>
     <message>
         <source>{name} is an activated LoRA, which Skein does not support. Remove it from the model&apos;s settings.</source>
-        <extracomment>app/engine/llama/adapters.py</extracomment>
+        <extracomment>app/engine/llama/weights.py</extracomment>
         <translation>{name} 只在特定词语之后起作用（它是激活式 LoRA），Skein 不支持。请从模型的设置中移除它。</translation>
     </message>
     <message>
@@ -1601,7 +1601,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The model&apos;s chat template produced more than {size} MiB. Try another GGUF of this model.</source>
-        <extracomment>app/engine/chat_child.py</extracomment>
+        <extracomment>app/engine/prompts/chat_child.py</extracomment>
         <translation>模型的对话模板生成了超过 {size} MiB 的内容，无法使用；请尝试此模型的另一个 GGUF。</translation>
     </message>
     <message>
@@ -1741,12 +1741,12 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The worker {address} has no device to compute on.</source>
-        <extracomment>app/engine/llama/spread.py</extracomment>
+        <extracomment>app/engine/llama/rpc.py</extracomment>
         <translation>工作节点 {address} 没有可用于计算的设备。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template produced an empty prompt. Choose another model for this chat.</source>
-        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
         <translation>模型的对话模板生成了空的提示词。请为此对话选择其他模型。</translation>
     </message>
     <message>
@@ -1761,37 +1761,37 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Traffic to workers is neither encrypted nor authenticated: others on the network can read prompts and answers, and can take over a worker. Use workers in trusted networks only.</source>
-        <extracomment>app/engine/workers.py</extracomment>
+        <extracomment>app/engine/children/workers.py</extracomment>
         <translation>发送给工作节点的内容既不加密，也没有密码保护：提示词和回答在途中可被读取，任何能连上工作节点的人都可以控制它。请只在可信的网络中使用工作节点。</translation>
     </message>
     <message>
         <source>The worker {address} is busy with another program. Close that program, or wait.</source>
-        <extracomment>app/engine/workers.py</extracomment>
+        <extracomment>app/engine/children/workers.py</extracomment>
         <translation>工作节点 {address} 正在为另一个程序服务。请结束那个程序，或等待。</translation>
     </message>
     <message>
         <source>The worker {address} uses protocol version {theirs}, this Skein {ours}. Install the same version of Skein on both machines.</source>
-        <extracomment>app/engine/workers.py</extracomment>
+        <extracomment>app/engine/children/workers.py</extracomment>
         <translation>工作节点 {address} 使用协议的 {theirs} 版，而这个 Skein 使用 {ours} 版。请在两台机器上安装相同版本的 Skein。</translation>
     </message>
     <message>
         <source>{address} answers, but not as a worker. Check the address and the port.</source>
-        <extracomment>app/engine/workers.py</extracomment>
+        <extracomment>app/engine/children/workers.py</extracomment>
         <translation>在 {address} 响应的不是工作节点。请检查地址和端口。</translation>
     </message>
     <message>
         <source>The worker {address} cannot be reached: {reason}. Start it there with: skein worker --host ADDRESS --port N</source>
-        <extracomment>app/engine/workers.py</extracomment>
+        <extracomment>app/engine/children/workers.py</extracomment>
         <translation>无法连接工作节点 {address}：{reason}。请在那里启动它：skein worker --host ADDRESS --port N</translation>
     </message>
     <message>
         <source>no response</source>
-        <extracomment>app/engine/workers.py</extracomment>
+        <extracomment>app/engine/children/workers.py</extracomment>
         <translation>没有响应</translation>
     </message>
     <message>
         <source>“{text}” is not the address of a worker. Enter a host name or IPv4 address and a port, such as 192.168.1.20:50052.</source>
-        <extracomment>app/engine/workers.py</extracomment>
+        <extracomment>app/engine/children/workers.py</extracomment>
         <translation>“{text}”不是工作节点的地址。请写出它的名称或 IPv4 地址以及端口，例如 192.168.1.20:50052。</translation>
     </message>
     <message>
@@ -1806,17 +1806,17 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>The answer crashed llama.cpp&apos;s parser.</source>
-        <extracomment>app/engine/answer_reader.py</extracomment>
+        <extracomment>app/engine/prompts/message_reader.py</extracomment>
         <translation>该回答使 llama.cpp 的回答解析器崩溃。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template crashed llama.cpp&apos;s template engine, as endless recursion would. Try another GGUF of this model.</source>
-        <extracomment>app/engine/chat_template.py</extracomment>
+        <extracomment>app/engine/prompts/chat_template.py</extracomment>
         <translation>该模型的对话模板使 llama.cpp 的模板解析器崩溃，无限递归就会如此。请换用该模型的另一个 GGUF。</translation>
     </message>
     <message>
         <source>The JSON schema crashed llama.cpp&apos;s converter. Simplify it.</source>
-        <extracomment>app/engine/chat_template.py</extracomment>
+        <extracomment>app/engine/prompts/chat_worker.py</extracomment>
         <translation>该 JSON Schema 使 llama.cpp 的模式解析器崩溃。请简化它。</translation>
     </message>
     <message>
@@ -1831,57 +1831,57 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>about {tokens:,}</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>≈{tokens:,}</translation>
     </message>
     <message>
         <source>This chat needs {tokens} tokens, but its own limit is {limit:,}: raise that in the chat settings, or shorten the text.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>此对话需要 {tokens} 个词元，但其自身上限为 {limit:,}：请在对话设置中提高上限，或缩短文字。</translation>
     </message>
     <message>
         <source>This chat needs {tokens} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), leave out the middle, or shorten the text.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>此对话需要 {tokens} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，省略中间部分，或缩短文字。</translation>
     </message>
     <message>
         <source>This chat needs {tokens} tokens, but the context holds {limit:,}: choose a larger one in Settings (--ctx), or shorten the text.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>此对话需要 {tokens} 个词元，但上下文只能容纳 {limit:,}：请在设置中选择更大的上下文 (--ctx)，或缩短文字。</translation>
     </message>
     <message>
         <source>This chat needs {tokens} tokens, but this model can hold {limit:,}: leave out the middle, shorten the text, or use another model.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>此对话需要 {tokens} 个词元，但此模型只能容纳 {limit:,}：请省略中间部分，缩短文字，或使用其他模型。</translation>
     </message>
     <message>
         <source>This chat needs {tokens} tokens, but this model can hold {limit:,}: shorten the text, or use another model.</source>
-        <extracomment>app/engine/overflow.py</extracomment>
+        <extracomment>app/engine/prompts/overflow.py</extracomment>
         <translation>此对话需要 {tokens} 个词元，但此模型只能容纳 {limit:,}：请缩短文字，或使用其他模型。</translation>
     </message>
     <message>
         <source>This chat has {chars:,} characters, too many for a context of {limit:,} tokens: shorten the text.</source>
-        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
         <translation>此对话有 {chars:,} 个字符，对 {limit:,} 个词元的上下文来说太多了：请缩短文字。</translation>
     </message>
     <message>
         <source>drafted</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/step_picture.py</extracomment>
         <translation>推测</translation>
     </message>
     <message>
         <source>Draft tokens among them</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>其中对后续词元的推测</translation>
     </message>
     <message>
         <source>Whether logits are read from its rows to sample a token</source>
-        <extracomment>app/inspector/batch_shares.py</extracomment>
+        <extracomment>app/inspector/stepper_panel.py</extracomment>
         <translation>是否从它的最后一行以及各推测之前的行采样词元</translation>
     </message>
     <message>
         <source>draft model</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>草稿模型</translation>
     </message>
     <message>
@@ -1891,207 +1891,207 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>A new chat</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>新对话</translation>
     </message>
     <message>
         <source>Only new text was computed</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>只有新文本</translation>
     </message>
     <message>
         <source>An earlier message was edited</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>较早的消息被编辑过</translation>
     </message>
     <message>
         <source>The chat template rewrote the history</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>对话模板改写了历史</translation>
     </message>
     <message>
         <source>Turns were left out</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>省略了一些轮次</translation>
     </message>
     <message>
         <source>The model cannot remove a tail</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>模型无法回退</translation>
     </message>
     <message>
         <source>Went back to a checkpoint</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>回到了一个检查点</translation>
     </message>
     <message>
         <source>Its cells were evicted</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>它的单元让给了别的对话</translation>
     </message>
     <message>
         <source>The saved state failed its checks</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>已保存的状态存疑</translation>
     </message>
     <message>
         <source>new chat</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>新对话</translation>
     </message>
     <message>
         <source>new text</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>新文本</translation>
     </message>
     <message>
         <source>edited message</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>消息被编辑</translation>
     </message>
     <message>
         <source>template changed the history</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>模板改写了历史</translation>
     </message>
     <message>
         <source>turns left out</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>省略了轮次</translation>
     </message>
     <message>
         <source>model cannot remove a tail</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>模型无法删去末尾</translation>
     </message>
     <message>
         <source>went back to a checkpoint</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>回到检查点</translation>
     </message>
     <message>
         <source>evicted</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>已逐出</translation>
     </message>
     <message>
         <source>saved state failed its checks</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>已保存状态存疑</translation>
     </message>
     <message>
         <source>Nothing of this chat was cached, but another chat begins the same way.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>这个对话此前没有计算过任何内容，但有另一个对话的开头与它相同。</translation>
     </message>
     <message>
         <source>Nothing of this chat was cached, and no other chat begins the same way.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>这个对话此前没有计算过任何内容，也没有开头与它相同的对话。</translation>
     </message>
     <message>
         <source>Everything cached is part of the prompt; only the new text after it was computed.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>已有的内容都是提示词的一部分；只计算了后面新增的部分。</translation>
     </message>
     <message>
         <source>The prompt differs from the cached one after {tokens}, so everything after that was recomputed.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>提示词在 {tokens}之后与已有内容不同，因此该处之后的内容全部重新计算。</translation>
     </message>
     <message>
         <source>The messages are the same, but the chat template renders them differently: the prompts differ after {tokens}.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>消息没有变，但对话模板的写法与之前不同：两者在 {tokens}之后分开。</translation>
     </message>
     <message>
         <source>The chat no longer fits its context, so turns after the first {tokens} were left out.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>对话已超出上下文，因此省略了前 {tokens}之后的一些轮次。</translation>
     </message>
     <message>
         <source>The first {tokens} are the same, but {memory} cannot be cut back to them.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>前 {tokens}相同，但{memory}无法退回到那里。</translation>
     </message>
     <message>
         <source>The first {tokens} are the same, but {memory} can be cut back to checkpoints only, and the nearest is after {kept}.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>前 {tokens} 相同，但{memory}只能退回到检查点，最近的一个在 {kept} 之后。</translation>
     </message>
     <message>
         <source>Other chats needed its cells, and its state was not saved.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>它的单元被其他对话需要，而状态没有保留。</translation>
     </message>
     <message>
         <source>Its saved state failed its checks and was not used.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>有一份已保存的状态，但没有通过检查，因此没有使用。</translation>
     </message>
     <message>
         <source>Fork the chat before editing it: both versions then keep their cells.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>编辑前先分叉对话，两个版本就都能保留各自的单元。</translation>
     </message>
     <message>
         <source>Nothing is wrong with the chat. A chat template that leaves earlier turns unchanged avoids this.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>对话本身没有问题；使用不改写历史的模板即可避免。</translation>
     </message>
     <message>
         <source>A larger context (Context settings, --ctx) or a higher limit for this chat delays this.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>更大的上下文（上下文设置，--ctx）或更高的对话上限可以推迟这种情况。</translation>
     </message>
     <message>
         <source>Continue at the end of such a chat: editing or forking it recomputes the whole prompt.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>请在这类对话的末尾继续：编辑、分叉和另起版本都要重新计算整个提示词。</translation>
     </message>
     <message>
         <source>Pin the chat, or use a larger context (Context settings, --ctx).</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>请固定这个对话，或选择更大的上下文（上下文设置，--ctx）。</translation>
     </message>
     <message>
         <source>Nothing to do: the answer is right, it only took longer.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>无需处理：回答是正确的，只是多花了时间。</translation>
     </message>
     <message>
         <source>Nothing to do.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>无需处理。</translation>
     </message>
     <message>
         <source>{computed} prompt tokens computed.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>计算了 {computed} 个提示词词元。</translation>
     </message>
     <message>
         <source>{computed} prompt tokens computed in {time}.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>用 {time}计算了 {computed} 个提示词词元。</translation>
     </message>
     <message>
         <source>A checkpoint saved {tokens}, about {time}.</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>一个检查点省去了 {tokens}，约 {time}。</translation>
     </message>
     <message>
         <source>the memory of a model with a sliding window</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>滑动窗口模型的记忆</translation>
     </message>
     <message>
         <source>the running state of a recurrent model</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>循环模型的运行状态</translation>
     </message>
     <message>
         <source>this model&apos;s memory</source>
-        <extracomment>app/inspector/prefix_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>这个模型的记忆</translation>
     </message>
     <message>
@@ -2156,7 +2156,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Recompute</source>
-        <extracomment>app/inspector/lens_panel.py</extracomment>
+        <extracomment>app/inspector/answer_panel.py</extracomment>
         <translation>重新计算</translation>
     </message>
     <message>
@@ -2183,7 +2183,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Back to live</source>
-        <extracomment>app/inspector/panel_dock.py</extracomment>
+        <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>返回实时</translation>
     </message>
     <message>
@@ -2198,42 +2198,42 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Parsing the answer took more than {seconds} seconds.</source>
-        <extracomment>app/engine/answer_reader.py</extracomment>
+        <extracomment>app/engine/prompts/message_reader.py</extracomment>
         <translation>解析回答用了超过 {seconds} 秒。</translation>
     </message>
     <message>
         <source>The JSON schema contains something that cannot be enforced: {what}.</source>
-        <extracomment>app/engine/chat_child.py</extracomment>
+        <extracomment>app/engine/prompts/chat_child.py</extracomment>
         <translation>JSON Schema 中有无法强制回答遵守的要求：{what}。</translation>
     </message>
     <message>
         <source>This build of llama-cpp-python does not support tools and JSON schemas. Set Skein up again with packaging/run.</source>
-        <extracomment>app/engine/chat_template.py</extracomment>
+        <extracomment>app/engine/prompts/chat_template.py</extracomment>
         <translation>此 llama-cpp-python 缺少处理工具和 JSON Schema 的部分。请用 packaging/run 重新安装 Skein。</translation>
     </message>
     <message>
         <source>The JSON schema took more than {seconds} seconds or {size} MiB. Simplify it.</source>
-        <extracomment>app/engine/chat_template.py</extracomment>
+        <extracomment>app/engine/prompts/chat_worker.py</extracomment>
         <translation>处理 JSON Schema 用了超过 {seconds} 秒或 {size} MiB。请简化它。</translation>
     </message>
     <message>
         <source>The grammar took more than {seconds} seconds to check. Simplify it.</source>
-        <extracomment>app/engine/chat_template.py</extracomment>
+        <extracomment>app/engine/prompts/chat_worker.py</extracomment>
         <translation>检查语法用了超过 {seconds} 秒。请简化它。</translation>
     </message>
     <message>
         <source>The projector&apos;s process crashed while encoding a picture or sound. Its file may be damaged, or made for another model.</source>
-        <extracomment>app/engine/media_encoder.py</extracomment>
+        <extracomment>app/engine/media/encoder.py</extracomment>
         <translation>投影器的进程在处理图片或声音时终止了。其文件可能已损坏，或与此模型不匹配。</translation>
     </message>
     <message>
         <source>The picture or sound could not be encoded.</source>
-        <extracomment>app/engine/media_encoder.py</extracomment>
+        <extracomment>app/engine/media/encoder.py</extracomment>
         <translation>无法编码该图片或声音。</translation>
     </message>
     <message>
         <source>{name} crashed its process: it is damaged, or not a projector for this model.</source>
-        <extracomment>app/engine/media_encoder.py</extracomment>
+        <extracomment>app/engine/media/encoder.py</extracomment>
         <translation>{name} 使其进程终止：它已损坏，或不是此模型的投影器。</translation>
     </message>
     <message>
@@ -2243,7 +2243,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>patterns, and lengths and numbers above {number}, in tools</source>
-        <extracomment>app/engine/chat_child.py</extracomment>
+        <extracomment>app/engine/prompts/answer_grammars.py</extracomment>
         <translation>工具中的模式以及超过 {number} 的长度和数值</translation>
     </message>
     <message>
@@ -2268,42 +2268,42 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>A picture or sound needs {tokens:,} tokens at once, which is too many.</source>
-        <extracomment>app/engine/media_rows.py</extracomment>
+        <extracomment>app/engine/media/rows.py</extracomment>
         <translation>一张图片或一段声音一次要占 {tokens:,} 个词元，太多了。</translation>
     </message>
     <message>
         <source>It could not be encoded.</source>
-        <extracomment>app/engine/projector_child.py</extracomment>
+        <extracomment>app/engine/llama/projector.py</extracomment>
         <translation>无法编码。</translation>
     </message>
     <message>
         <source>An answer with tools cannot follow a grammar. Leave one out.</source>
-        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
         <translation>带工具的回答不能同时遵循语法。请去掉其中一个。</translation>
     </message>
     <message>
         <source>The model&apos;s chat template has no place for this picture or sound. Send text only.</source>
-        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
         <translation>该模型的对话模板没有放置此图片或声音的位置。请只发送文字。</translation>
     </message>
     <message>
         <source>Its process ended unexpectedly. The file may be damaged, or need more memory than is free.</source>
-        <extracomment>app/engine/text_models.py</extracomment>
+        <extracomment>app/engine/children/text_models.py</extracomment>
         <translation>它的进程已结束。文件可能已损坏，或需要的内存超过可用内存。</translation>
     </message>
     <message>
         <source>Lens</source>
-        <extracomment>app/inspector/arrangement.py</extracomment>
+        <extracomment>app/inspector/docks.py</extracomment>
         <translation>透镜</translation>
     </message>
     <message>
         <source>Branches</source>
-        <extracomment>app/inspector/arrangement.py</extracomment>
+        <extracomment>app/inspector/docks.py</extracomment>
         <translation>分支</translation>
     </message>
     <message>
         <source>picture or sound</source>
-        <extracomment>app/inspector/cell_legend.py</extracomment>
+        <extracomment>app/inspector/kv_map.py</extracomment>
         <translation>图片或声音</translation>
     </message>
     <message>
@@ -2313,7 +2313,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>encode</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>编码</translation>
     </message>
     <message>
@@ -2348,7 +2348,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>What the model read</source>
-        <extracomment>app/inspector/heat_view.py</extracomment>
+        <extracomment>app/inspector/lens_view.py</extracomment>
         <translation>模型读到的内容</translation>
     </message>
     <message>
@@ -2383,22 +2383,22 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>layer</source>
-        <extracomment>app/inspector/layer_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>层</translation>
     </message>
     <message>
         <source>says</source>
-        <extracomment>app/inspector/layer_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>输出</translation>
     </message>
     <message>
         <source>Probability of that token</source>
-        <extracomment>app/inspector/layer_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>该词元的概率</translation>
     </message>
     <message>
         <source>What each layer says</source>
-        <extracomment>app/inspector/layer_table.py</extracomment>
+        <extracomment>app/inspector/probabilities.py</extracomment>
         <translation>各层的输出</translation>
     </message>
     <message>
@@ -2485,81 +2485,81 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>A picture takes one cell for each of its rows of embeddings. Models with M-RoPE give them positions along its longer side only: the text behind it goes on at a smaller position than the cells count.</source>
-        <extracomment>app/inspector/media_words.py</extracomment>
+        <extracomment>app/inspector/kv_map.py</extracomment>
         <translation>图片的每一行嵌入占一个单元。使用 M-RoPE 的模型只按较长的一边给它们编排位置：其后文本的位置小于单元数。</translation>
     </message>
     <message>
         <source>picture</source>
-        <extracomment>app/inspector/media_words.py</extracomment>
+        <extracomment>app/inspector/recording.py</extracomment>
         <translation>图片</translation>
     </message>
     <message>
         <source>sound</source>
-        <extracomment>app/inspector/media_words.py</extracomment>
+        <extracomment>app/inspector/recording.py</extracomment>
         <translation>声音</translation>
     </message>
     <message numerus="yes">
         <source>{n} cells</source>
-        <extracomment>app/inspector/media_words.py</extracomment>
+        <extracomment>app/inspector/cell_figures.py</extracomment>
         <translation>
             <numerusform>{n} 个单元</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{n} positions</source>
-        <extracomment>app/inspector/media_words.py</extracomment>
+        <extracomment>app/inspector/cell_figures.py</extracomment>
         <translation>
             <numerusform>{n} 个位置</numerusform>
         </translation>
     </message>
     <message>
         <source>Recording {name}</source>
-        <extracomment>app/inspector/panel_dock.py</extracomment>
+        <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>录制 {name}</translation>
     </message>
     <message>
         <source>First message</source>
-        <extracomment>app/inspector/parting_box.py</extracomment>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
         <translation>第一条消息</translation>
     </message>
     <message>
         <source>Second message</source>
-        <extracomment>app/inspector/parting_box.py</extracomment>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
         <translation>第二条消息</translation>
     </message>
     <message>
         <source>Both are the same.</source>
-        <extracomment>app/inspector/parting_box.py</extracomment>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
         <translation>两者相同。</translation>
     </message>
     <message>
         <source>the end</source>
-        <extracomment>app/inspector/parting_box.py</extracomment>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
         <translation>结尾</translation>
     </message>
     <message>
         <source>The same for {number} characters, then {one} and {other}.</source>
-        <extracomment>app/inspector/parting_box.py</extracomment>
+        <extracomment>app/inspector/tree_panel.py</extracomment>
         <translation>前 {number} 个字符相同，之后分别为 {one} 和 {other}。</translation>
     </message>
     <message>
         <source>passage</source>
-        <extracomment>app/inspector/passage_table.py</extracomment>
+        <extracomment>app/inspector/lens_view.py</extracomment>
         <translation>段落</translation>
     </message>
     <message>
         <source>read</source>
-        <extracomment>app/inspector/passage_table.py</extracomment>
+        <extracomment>app/inspector/lens_view.py</extracomment>
         <translation>读取</translation>
     </message>
     <message>
         <source>if dropped</source>
-        <extracomment>app/inspector/passage_table.py</extracomment>
+        <extracomment>app/inspector/lens_view.py</extracomment>
         <translation>去掉后</translation>
     </message>
     <message>
         <source>Passages</source>
-        <extracomment>app/inspector/passage_table.py</extracomment>
+        <extracomment>app/inspector/lens_panel.py</extracomment>
         <translation>段落</translation>
     </message>
     <message>
@@ -3339,17 +3339,17 @@ rate</source>
     </message>
     <message>
         <source>failed</source>
-        <extracomment>app/inspector/step_legend.py</extracomment>
+        <extracomment>app/inspector/step_picture.py</extracomment>
         <translation>失败</translation>
     </message>
     <message>
         <source>held up</source>
-        <extracomment>app/inspector/step_legend.py</extracomment>
+        <extracomment>app/inspector/step_picture.py</extracomment>
         <translation>受阻</translation>
     </message>
     <message>
         <source>no work</source>
-        <extracomment>app/inspector/step_legend.py</extracomment>
+        <extracomment>app/inspector/step_picture.py</extracomment>
         <translation>无工作</translation>
     </message>
     <message>
@@ -3384,7 +3384,7 @@ rate</source>
     </message>
     <message>
         <source>pos</source>
-        <extracomment>app/inspector/step_rows.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>位置</translation>
     </message>
     <message>
@@ -3394,7 +3394,7 @@ rate</source>
     </message>
     <message>
         <source>Position in the sequence</source>
-        <extracomment>app/inspector/step_rows.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>它在序列中的位置</translation>
     </message>
     <message>
@@ -3409,32 +3409,32 @@ rate</source>
     </message>
     <message>
         <source>Rows of the step</source>
-        <extracomment>app/inspector/step_rows.py</extracomment>
+        <extracomment>app/inspector/batch_timeline.py</extracomment>
         <translation>这一步的各行</translation>
     </message>
     <message>
         <source>schedule</source>
-        <extracomment>app/inspector/step_words.py</extracomment>
+        <extracomment>app/inspector/step_picture.py</extracomment>
         <translation>调度</translation>
     </message>
     <message>
         <source>sample</source>
-        <extracomment>app/inspector/step_words.py</extracomment>
+        <extracomment>app/inspector/step_picture.py</extracomment>
         <translation>采样</translation>
     </message>
     <message>
         <source>deliver</source>
-        <extracomment>app/inspector/step_words.py</extracomment>
+        <extracomment>app/inspector/step_picture.py</extracomment>
         <translation>交付</translation>
     </message>
     <message>
         <source>Step {number}</source>
-        <extracomment>app/inspector/step_words.py</extracomment>
+        <extracomment>app/inspector/step_chart.py</extracomment>
         <translation>第 {number} 步</translation>
     </message>
     <message>
         <source>{number} ms</source>
-        <extracomment>app/inspector/step_words.py</extracomment>
+        <extracomment>app/inspector/step_chart.py</extracomment>
         <translation>{number} 毫秒</translation>
     </message>
     <message>
@@ -3589,22 +3589,22 @@ rate</source>
     </message>
     <message>
         <source>Likeliest token if this layer&apos;s output went straight to the output norm and the head</source>
-        <extracomment>app/inspector/layer_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>若此层的输出直接送入输出归一化和输出头，最可能的词元</translation>
     </message>
     <message>
         <source>prob.</source>
-        <extracomment>app/inspector/layer_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>概率</translation>
     </message>
     <message>
         <source>final</source>
-        <extracomment>app/inspector/layer_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>最终</translation>
     </message>
     <message>
         <source>Probability that this layer gives to the model&apos;s final likeliest token</source>
-        <extracomment>app/inspector/layer_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>此层给予模型最终最可能词元的概率</translation>
     </message>
     <message>
@@ -3629,12 +3629,12 @@ rate</source>
     </message>
     <message>
         <source>Share of the attention paid to earlier tokens</source>
-        <extracomment>app/inspector/passage_table.py</extracomment>
+        <extracomment>app/inspector/lens_view.py</extracomment>
         <translation>在对之前词元的注意力中所占的份额</translation>
     </message>
     <message>
         <source>Change in the sentence&apos;s log-probability without this: the lower, the more it matters</source>
-        <extracomment>app/inspector/passage_table.py</extracomment>
+        <extracomment>app/inspector/lens_view.py</extracomment>
         <translation>去掉后这句话的对数概率变化：越低越重要</translation>
     </message>
     <message>
@@ -3679,7 +3679,7 @@ rate</source>
     </message>
     <message>
         <source>{name} is a reranker: it ranks texts and computes no embeddings.</source>
-        <extracomment>app/engine/text_child.py</extracomment>
+        <extracomment>app/engine/children/text_child.py</extracomment>
         <translation>{name} 是重排模型：它给文本排序，不计算向量。</translation>
     </message>
     <message>
@@ -3794,32 +3794,32 @@ rate</source>
     </message>
     <message>
         <source>Fill this in.</source>
-        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
         <translation>请填写此项。</translation>
     </message>
     <message>
         <source>At least {n} characters.</source>
-        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
         <translation>至少 {n} 个字符。</translation>
     </message>
     <message>
         <source>Not a whole number.</source>
-        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
         <translation>不是整数。</translation>
     </message>
     <message>
         <source>Not a number.</source>
-        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
         <translation>不是数字。</translation>
     </message>
     <message>
         <source>Not below {number}.</source>
-        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
         <translation>不能小于 {number}。</translation>
     </message>
     <message>
         <source>Not above {number}.</source>
-        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <extracomment>app/ui/settings/question_dialog.py</extracomment>
         <translation>不能大于 {number}。</translation>
     </message>
     <message>
@@ -3904,102 +3904,102 @@ rate</source>
     </message>
     <message>
         <source>Current time</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>当前时间</translation>
     </message>
     <message>
         <source>The date and time, in your time zone or another.</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>您所在时区或其他时区的日期和时间。</translation>
     </message>
     <message>
         <source>Calculator</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>计算器</translation>
     </message>
     <message>
         <source>Computes exactly, also with fractions and large numbers.</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>精确计算，支持分数和大数。</translation>
     </message>
     <message>
         <source>Finds messages in your other chats.</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>在您的其他对话中查找消息。</translation>
     </message>
     <message>
         <source>Fetch a web page</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>获取网页</translation>
     </message>
     <message>
         <source>Reads a public page as text. Always asks.</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>以文本形式读取公开网页。始终询问。</translation>
     </message>
     <message>
         <source>Read a file</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>读取文件</translation>
     </message>
     <message>
         <source>Reads a text file in your folders.</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>读取您文件夹中的文本文件。</translation>
     </message>
     <message>
         <source>Find files</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>查找文件</translation>
     </message>
     <message>
         <source>Finds files in your folders by name.</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>按名称在您的文件夹中查找文件。</translation>
     </message>
     <message>
         <source>Search in files</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>在文件中搜索</translation>
     </message>
     <message>
         <source>Finds lines in the files of your folders.</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/settings/tool_choice.py</extracomment>
         <translation>在您文件夹的文件中查找行。</translation>
     </message>
     <message>
         <source>Trash</source>
-        <extracomment>app/ui/chats/trash.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>回收站</translation>
     </message>
     <message>
         <source>Deleted chats</source>
-        <extracomment>app/ui/chats/trash.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>已删除的对话</translation>
     </message>
     <message>
         <source>&amp;Restore</source>
-        <extracomment>app/ui/chats/trash.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>恢复(&amp;R)</translation>
     </message>
     <message>
         <source>&amp;Delete permanently</source>
-        <extracomment>app/ui/chats/trash.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>永久删除(&amp;D)</translation>
     </message>
     <message>
         <source>Deleted chats are kept here for {days} days.</source>
-        <extracomment>app/ui/chats/trash.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>已删除的对话会在此保留 {days} 天。</translation>
     </message>
     <message>
         <source>The trash is empty.</source>
-        <extracomment>app/ui/chats/trash.py</extracomment>
+        <extracomment>app/ui/chats/navigation.py</extracomment>
         <translation>回收站是空的。</translation>
     </message>
     <message>
         <source>Tools: {server}</source>
-        <extracomment>app/ui/commands/palette_sources.py</extracomment>
+        <extracomment>app/ui/main_window.py</extracomment>
         <translation>工具：{server}</translation>
     </message>
     <message>
@@ -4014,12 +4014,12 @@ rate</source>
     </message>
     <message>
         <source>The middle of this message will be left out: about {draft} tokens, and {limit} fit.</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>这条消息的中间部分将被省略：约 {draft} 个词元，只能容纳 {limit} 个。</translation>
     </message>
     <message>
         <source>tokens of each prompt describe tools</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>个词元在每个提示词中描述工具</translation>
     </message>
     <message>
@@ -4029,44 +4029,44 @@ rate</source>
     </message>
     <message numerus="yes">
         <source>{n} tools are on</source>
-        <extracomment>app/ui/composer/choice_button.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>
             <numerusform>已开启 {n} 个工具</numerusform>
         </translation>
     </message>
     <message>
         <source>none is on</source>
-        <extracomment>app/ui/composer/choice_button.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>未开启任何工具</translation>
     </message>
     <message>
         <source>Tools of this chat: {state}</source>
-        <extracomment>app/ui/composer/choice_button.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>此对话的工具：{state}</translation>
     </message>
     <message>
         <source>Tools the model may call in this chat (Ctrl+Shift+O)</source>
-        <extracomment>app/ui/composer/choice_button.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>模型在此对话中可以调用的工具 (Ctrl+Shift+O)</translation>
     </message>
     <message>
         <source>Not encrypted</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>未加密</translation>
     </message>
     <message>
         <source>Copy the fingerprint</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>复制指纹</translation>
     </message>
     <message>
         <source>SHA-256</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>SHA-256</translation>
     </message>
     <message numerus="yes">
         <source>{n} requests running</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>
             <numerusform>{n} 个请求正在运行</numerusform>
         </translation>
@@ -4173,12 +4173,12 @@ rate</source>
     </message>
     <message>
         <source>This model cannot see pictures. A vision model needs its projector, a file named mmproj-….gguf, in the same folder.</source>
-        <extracomment>app/engine/media_encoder.py</extracomment>
+        <extracomment>app/engine/media/encoder.py</extracomment>
         <translation>此模型在这里看不了图片。能看图的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
         <source>This model cannot hear sounds. An audio model needs its projector, a file named mmproj-….gguf, in the same folder.</source>
-        <extracomment>app/engine/media_encoder.py</extracomment>
+        <extracomment>app/engine/media/encoder.py</extracomment>
         <translation>此模型在这里听不了声音。能听声音的模型需要在其文件夹中有自己的投影器，即名为 mmproj-….gguf 的文件。</translation>
     </message>
     <message>
@@ -4390,17 +4390,17 @@ rate</source>
     </message>
     <message>
         <source>Save as</source>
-        <extracomment>app/ui/base/media_saving.py</extracomment>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
         <translation>另存为</translation>
     </message>
     <message>
         <source>{name} could not be saved: {reason}.</source>
-        <extracomment>app/ui/base/media_saving.py</extracomment>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
         <translation>无法保存 {name}：{reason}。</translation>
     </message>
     <message>
         <source>The file of “{name}” is lost or damaged.</source>
-        <extracomment>app/ui/base/media_saving.py</extracomment>
+        <extracomment>app/ui/base/picture_viewer.py</extracomment>
         <translation>“{name}”的文件已丢失或损坏。</translation>
     </message>
     <message>
@@ -4475,7 +4475,7 @@ rate</source>
     </message>
     <message>
         <source>tool</source>
-        <extracomment>app/inspector/event_list.py</extracomment>
+        <extracomment>app/inspector/events.py</extracomment>
         <translation>工具</translation>
     </message>
     <message>
@@ -4510,17 +4510,17 @@ rate</source>
     </message>
     <message>
         <source>the parameters of tools</source>
-        <extracomment>app/engine/chat_child.py</extracomment>
+        <extracomment>app/engine/prompts/answer_grammars.py</extracomment>
         <translation>工具的参数</translation>
     </message>
     <message>
         <source>it takes too long to look at</source>
-        <extracomment>app/engine/chat_child.py</extracomment>
+        <extracomment>app/engine/prompts/answer_grammars.py</extracomment>
         <translation>检查所需时间过长</translation>
     </message>
     <message>
         <source>tools and JSON schemas</source>
-        <extracomment>app/engine/chat_template.py</extracomment>
+        <extracomment>app/engine/prompts/chat_template.py</extracomment>
         <translation>工具和 JSON 模式</translation>
     </message>
     <message>
@@ -4570,17 +4570,17 @@ rate</source>
     </message>
     <message>
         <source>This model computes a picture in one step of {rows:,} rows, but its micro-batch holds only {most:,}. Reload it with a larger one (n_ubatch).</source>
-        <extracomment>app/engine/prompt_builder.py</extracomment>
+        <extracomment>app/engine/prompts/prompt_builder.py</extracomment>
         <translation>此模型必须在一步内处理一张图片的全部 {rows:,} 行，而一次只计算 {most:,} 行。请用更大的微批次（n_ubatch）重新加载。</translation>
     </message>
     <message>
         <source>{role}: {text}</source>
-        <extracomment>app/inspector/passage_table.py</extracomment>
+        <extracomment>app/inspector/lens_view.py</extracomment>
         <translation>{role}：{text}</translation>
     </message>
     <message>
         <source>encoding before it {time}</source>
-        <extracomment>app/inspector/step_words.py</extracomment>
+        <extracomment>app/inspector/step_chart.py</extracomment>
         <translation>此前编码 {time}</translation>
     </message>
     <message>
@@ -4737,12 +4737,12 @@ rate</source>
     </message>
     <message>
         <source>{words}.</source>
-        <extracomment>app/ui/settings/page_rows.py</extracomment>
+        <extracomment>app/ui/settings/settings_window.py</extracomment>
         <translation>{words}。</translation>
     </message>
     <message>
         <source>Shelf: {name}</source>
-        <extracomment>app/ui/commands/palette_sources.py</extracomment>
+        <extracomment>app/ui/main_window.py</extracomment>
         <translation>书架：{name}</translation>
     </message>
     <message>
@@ -4757,17 +4757,17 @@ rate</source>
     </message>
     <message>
         <source>Too long for this chat: about {total} tokens, and {limit} fit. In the chat settings, choose what to leave out, or start a new chat.</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>对此对话来说太长：约 {total} 个词元，而只能容纳 {limit} 个。请在对话设置中选择省略什么，或新建对话。</translation>
     </message>
     <message>
         <source>This message alone is too long: about {draft} tokens, and {limit} fit. Shorten it, or choose “Truncate the middle” in the chat settings.</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>仅这条消息就太长：约 {draft} 个词元，只能容纳 {limit} 个。请缩短它，或在对话设置中选择“截去中间”。</translation>
     </message>
     <message>
         <source>tokens of each prompt list the tools by name: their descriptions need too much of the context</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>个词元在每个提示词中按名称列出工具：其描述占用的上下文过多</translation>
     </message>
     <message>
@@ -4802,7 +4802,7 @@ rate</source>
     </message>
     <message>
         <source>Shelf of this chat: {name}</source>
-        <extracomment>app/ui/composer/choice_button.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>此对话的书架：{name}</translation>
     </message>
     <message>
@@ -4887,7 +4887,7 @@ rate</source>
     </message>
     <message>
         <source>Reranker</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>重排模型</translation>
     </message>
     <message>
@@ -4937,12 +4937,12 @@ rate</source>
     </message>
     <message>
         <source>Ask</source>
-        <extracomment>app/ui/settings/approval_row.py</extracomment>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
         <translation>询问</translation>
     </message>
     <message>
         <source>Approval of {tool}</source>
-        <extracomment>app/ui/settings/approval_row.py</extracomment>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
         <translation>{tool} 的许可</translation>
     </message>
     <message>
@@ -4982,34 +4982,34 @@ rate</source>
     </message>
     <message>
         <source>Paste mcp.json</source>
-        <extracomment>app/ui/settings/paste_dialog.py</extracomment>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
         <translation>粘贴 mcp.json</translation>
     </message>
     <message>
         <source>As Claude Desktop, LM Studio and VS Code write it. Nothing starts before you confirm it.</source>
-        <extracomment>app/ui/settings/paste_dialog.py</extracomment>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
         <translation>格式与 Claude Desktop、LM Studio 和 VS Code 相同。在您确认之前不会启动任何程序。</translation>
     </message>
     <message>
         <source>mcp.json</source>
-        <extracomment>app/ui/settings/paste_dialog.py</extracomment>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
         <translation>mcp.json</translation>
     </message>
     <message numerus="yes">
         <source>{n} servers: {names}</source>
-        <extracomment>app/ui/settings/paste_dialog.py</extracomment>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
         <translation>
             <numerusform>{n} 个服务器：{names}</numerusform>
         </translation>
     </message>
     <message>
         <source>Values for MCP servers</source>
-        <extracomment>app/ui/settings/paste_dialog.py</extracomment>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
         <translation>MCP 服务器的值</translation>
     </message>
     <message>
         <source>Values for {names}</source>
-        <extracomment>app/ui/settings/paste_dialog.py</extracomment>
+        <extracomment>app/ui/settings/server_dialog.py</extracomment>
         <translation>{names} 的值</translation>
     </message>
     <message>
@@ -5221,17 +5221,17 @@ rate</source>
     </message>
     <message>
         <source>For models whose terms must be accepted. Stored in the system&apos;s keyring.</source>
-        <extracomment>app/ui/settings/page_rows.py</extracomment>
+        <extracomment>app/ui/settings/settings_window.py</extracomment>
         <translation>用于须先接受条款的模型。保存在系统密钥环中。</translation>
     </message>
     <message>
         <source>Hugging Face token</source>
-        <extracomment>app/ui/settings/page_rows.py</extracomment>
+        <extracomment>app/ui/settings/settings_window.py</extracomment>
         <translation>Hugging Face 令牌</translation>
     </message>
     <message>
         <source>Forget</source>
-        <extracomment>app/ui/settings/page_rows.py</extracomment>
+        <extracomment>app/ui/settings/settings_window.py</extracomment>
         <translation>移除</translation>
     </message>
     <message>
@@ -5371,22 +5371,22 @@ rate</source>
     </message>
     <message>
         <source>No.</source>
-        <extracomment>app/ui/shelves/files_table.py</extracomment>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>编号</translation>
     </message>
     <message>
         <source>State</source>
-        <extracomment>app/ui/shelves/files_table.py</extracomment>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>状态</translation>
     </message>
     <message>
         <source>Tokens</source>
-        <extracomment>app/ui/shelves/files_table.py</extracomment>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>词元</translation>
     </message>
     <message>
         <source>Files of this shelf</source>
-        <extracomment>app/ui/shelves/files_table.py</extracomment>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>此书架的文件</translation>
     </message>
     <message>
@@ -5411,7 +5411,7 @@ rate</source>
     </message>
     <message>
         <source>Choose a file…</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>选择文件…</translation>
     </message>
     <message numerus="yes">
@@ -5612,7 +5612,7 @@ rate</source>
     </message>
     <message>
         <source>Show the list of chats (Ctrl+B)</source>
-        <extracomment>app/ui/tabs/tab_strip.py</extracomment>
+        <extracomment>app/ui/tabs/tab_bar.py</extracomment>
         <translation>显示对话列表 (Ctrl+B)</translation>
     </message>
     <message>
@@ -5814,12 +5814,12 @@ rate</source>
     </message>
     <message>
         <source>Copy as &amp;Markdown</source>
-        <extracomment>app/ui/transcript/selection_menu.py</extracomment>
+        <extracomment>app/ui/transcript/selecting.py</extracomment>
         <translation>复制为 Markdown(&amp;M)</translation>
     </message>
     <message>
         <source>Select &amp;all messages</source>
-        <extracomment>app/ui/transcript/selection_menu.py</extracomment>
+        <extracomment>app/ui/transcript/selecting.py</extracomment>
         <translation>选中全部消息(&amp;A)</translation>
     </message>
     <message>
@@ -5876,7 +5876,7 @@ rate</source>
     </message>
     <message>
         <source>Full colour: prefill. Lighter: decode. Lightest: draft tokens. Marks: cross failed, triangle held up, two bars paused, dot no work.</source>
-        <extracomment>app/inspector/step_legend.py</extracomment>
+        <extracomment>app/inspector/step_picture.py</extracomment>
         <translation>深色：预填充。浅色：解码。最浅：推测词元。标记：叉表示失败，三角表示受阻，两竖表示暂停，圆点表示无工作。</translation>
     </message>
     <message>
@@ -6022,17 +6022,17 @@ rate</source>
     </message>
     <message>
         <source>Probability after the samplers, where known</source>
-        <extracomment>app/inspector/token_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>采样器之后的概率（已查询过的位置）</translation>
     </message>
     <message>
         <source>(next)</source>
-        <extracomment>app/inspector/token_table.py</extracomment>
+        <extracomment>app/inspector/answer_tables.py</extracomment>
         <translation>（下一个）</translation>
     </message>
     <message>
         <source>Tokens of the answer</source>
-        <extracomment>app/inspector/token_table.py</extracomment>
+        <extracomment>app/inspector/probabilities.py</extracomment>
         <translation>回答的词元</translation>
     </message>
     <message>
@@ -6131,7 +6131,7 @@ rate</source>
     </message>
     <message>
         <source>it does not respond</source>
-        <extracomment>app/models/hub_trouble.py</extracomment>
+        <extracomment>app/models/hub_address.py</extracomment>
         <translation>没有响应</translation>
     </message>
     <message>
@@ -6271,37 +6271,37 @@ rate</source>
     </message>
     <message>
         <source>{hub} does not answer as a model hub should. Check its address in Settings.</source>
-        <extracomment>app/models/hub_trouble.py</extracomment>
+        <extracomment>app/models/hub_address.py</extracomment>
         <translation>{hub} 有响应，但不像模型网站。请在设置中检查它的地址。</translation>
     </message>
     <message>
         <source>{hub} cannot be reached ({reason}). Check your internet connection and try again. Models on this machine still work.</source>
-        <extracomment>app/models/hub_trouble.py</extracomment>
+        <extracomment>app/models/hub_address.py</extracomment>
         <translation>无法连接 {hub}（{reason}）。请检查网络连接，然后重试。这台电脑上的模型仍可使用。</translation>
     </message>
     <message>
         <source>{hub} rejected your token. Create a new one there and enter it here.</source>
-        <extracomment>app/models/hub_trouble.py</extracomment>
+        <extracomment>app/models/hub_address.py</extracomment>
         <translation>{hub} 不接受您的令牌。请在那里创建一个新令牌，并在此输入。</translation>
     </message>
     <message>
         <source>{hub} limits requests. Wait a few minutes and try again; with a token the limit is higher.</source>
-        <extracomment>app/models/hub_trouble.py</extracomment>
+        <extracomment>app/models/hub_address.py</extracomment>
         <translation>{hub} 表示请求过于频繁。请等几分钟再试；使用令牌可以请求更多。</translation>
     </message>
     <message>
         <source>{hub} has a problem (HTTP {status}). Try again in a few minutes.</source>
-        <extracomment>app/models/hub_trouble.py</extracomment>
+        <extracomment>app/models/hub_address.py</extracomment>
         <translation>{hub} 出了问题（HTTP {status}）。请过几分钟再试。</translation>
     </message>
     <message>
         <source>{repo} requires a token and acceptance of its terms. Accept them at {page}, then enter your token here.</source>
-        <extracomment>app/models/hub_trouble.py</extracomment>
+        <extracomment>app/models/hub_address.py</extracomment>
         <translation>{repo} 只提供给有令牌并已接受其条款的人。请在 {page} 接受条款，然后在此输入您的令牌。</translation>
     </message>
     <message>
         <source>{repo} is not at {hub}: it was renamed, removed, or is private. Search for it again.</source>
-        <extracomment>app/models/hub_trouble.py</extracomment>
+        <extracomment>app/models/hub_address.py</extracomment>
         <translation>{hub} 上没有 {repo}：它已改名、被移除或不公开。请重新搜索。</translation>
     </message>
     <message>
@@ -6311,12 +6311,12 @@ rate</source>
     </message>
     <message>
         <source>It cannot remove tokens it has computed.</source>
-        <extracomment>app/engine/draft_model.py</extracomment>
+        <extracomment>app/engine/batching/draft_model.py</extracomment>
         <translation>它无法撤回已计算的内容。</translation>
     </message>
     <message>
         <source>The draft model {name} has been switched off. {reason}</source>
-        <extracomment>app/engine/draft_planner.py</extracomment>
+        <extracomment>app/engine/batching/draft_planner.py</extracomment>
         <translation>草稿模型 {name} 不再推测。{reason}</translation>
     </message>
     <message>
@@ -6440,12 +6440,12 @@ accepted</source>
     </message>
     <message>
         <source>The certificate of {hub} is not valid ({reason}). Check this computer&apos;s date and time, and whether your network requires you to sign in first.</source>
-        <extracomment>app/models/hub_trouble.py</extracomment>
+        <extracomment>app/models/hub_address.py</extracomment>
         <translation>{hub} 无法证明自己的身份（{reason}）。请检查这台电脑的日期和时间，以及您的网络是否要求先登录（例如在酒店）。</translation>
     </message>
     <message>
         <source>{hub} limits requests. Try again in {minutes:.0f} min; with a token the limit is higher.</source>
-        <extracomment>app/models/hub_trouble.py</extracomment>
+        <extracomment>app/models/hub_address.py</extracomment>
         <translation>{hub} 表示请求过于频繁。请在 {minutes:.0f} 分钟后重试；使用令牌可以请求更多。</translation>
     </message>
     <message>
@@ -6645,12 +6645,12 @@ accepted</source>
     </message>
     <message>
         <source>its header is too large to inspect remotely</source>
-        <extracomment>app/models/remote_header.py</extracomment>
+        <extracomment>app/services/model_hub.py</extracomment>
         <translation>它的文件头太大，无法远程查看</translation>
     </message>
     <message>
         <source>the hub does not support range requests</source>
-        <extracomment>app/models/remote_header.py</extracomment>
+        <extracomment>app/services/model_hub.py</extracomment>
         <translation>网站不提供它的片段</translation>
     </message>
     <message>
@@ -7160,17 +7160,17 @@ accepted</source>
     </message>
     <message>
         <source>Diagnostics</source>
-        <extracomment>app/ui/base/about.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>诊断信息</translation>
     </message>
     <message>
         <source>Licences</source>
-        <extracomment>app/ui/base/about.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>许可</translation>
     </message>
     <message>
         <source>Copy diagnostics</source>
-        <extracomment>app/ui/base/about.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>复制诊断信息</translation>
     </message>
     <message>
@@ -7245,7 +7245,7 @@ accepted</source>
     </message>
     <message>
         <source>Prompt</source>
-        <extracomment>app/inspector/passage_table.py</extracomment>
+        <extracomment>app/inspector/lens_view.py</extracomment>
         <translation>提示词</translation>
     </message>
     <message>
@@ -7270,7 +7270,7 @@ accepted</source>
     </message>
     <message>
         <source>Answer</source>
-        <extracomment>app/inspector/passage_table.py</extracomment>
+        <extracomment>app/inspector/lens_view.py</extracomment>
         <translation>回答</translation>
     </message>
     <message>
@@ -7370,27 +7370,27 @@ accepted</source>
     </message>
     <message>
         <source>Off</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>关闭</translation>
     </message>
     <message>
         <source>Only this window uses the model.</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>只有这个窗口使用模型。</translation>
     </message>
     <message>
         <source>On</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>开启</translation>
     </message>
     <message>
         <source>Programs on this computer that have the key can use it, too.</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>这台电脑上持有密钥的程序也可以使用。</translation>
     </message>
     <message>
         <source>Created when the API is first turned on</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>首次开启 API 时生成</translation>
     </message>
     <message>
@@ -7405,27 +7405,27 @@ accepted</source>
     </message>
     <message>
         <source>Copy the address</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>复制地址</translation>
     </message>
     <message>
         <source>Copy the key</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>复制密钥</translation>
     </message>
     <message>
         <source>Copy the command</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>复制命令</translation>
     </message>
     <message>
         <source>New key</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>新密钥</translation>
     </message>
     <message>
         <source>Programs with the old key lose access</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>持有旧密钥的程序将无法访问</translation>
     </message>
     <message>
@@ -7525,7 +7525,7 @@ accepted</source>
     </message>
     <message>
         <source>Backup created at {time}.</source>
-        <extracomment>app/ui/data/backups_menu.py</extracomment>
+        <extracomment>app/ui/data/backups.py</extracomment>
         <translation>已于 {time} 生成备份。</translation>
     </message>
     <message>
@@ -7664,47 +7664,47 @@ accepted</source>
     </message>
     <message>
         <source>Lan&amp;guage</source>
-        <extracomment>app/ui/settings/languages.py</extracomment>
+        <extracomment>app/ui/settings/appearance.py</extracomment>
         <translation>语言(&amp;G)</translation>
     </message>
     <message>
         <source>The link&apos;s text shows a different address from the one it opens.</source>
-        <extracomment>app/ui/message/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_doubts.py</extracomment>
         <translation>链接的文字所写的地方与它指向的地方不同。</translation>
     </message>
     <message>
         <source>The address has letters that look like others. In plain ASCII it is:</source>
-        <extracomment>app/ui/message/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_doubts.py</extracomment>
         <translation>地址中有看起来像其他字母的字母。完整写出为：</translation>
     </message>
     <message>
         <source>What comes before the @ is only a user name: the host comes after it.</source>
-        <extracomment>app/ui/message/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_doubts.py</extracomment>
         <translation>@ 之前的只是名称：真正的地方从它之后开始。</translation>
     </message>
     <message>
         <source>The link contains hidden characters.</source>
-        <extracomment>app/ui/message/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_doubts.py</extracomment>
         <translation>链接中有隐藏字符。</translation>
     </message>
     <message>
         <source>Open this link?</source>
-        <extracomment>app/ui/message/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_doubts.py</extracomment>
         <translation>打开这个链接？</translation>
     </message>
     <message>
         <source>This link may be deceptive</source>
-        <extracomment>app/ui/message/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_doubts.py</extracomment>
         <translation>这个链接可能与看上去不同</translation>
     </message>
     <message>
         <source>Copy address</source>
-        <extracomment>app/ui/message/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_doubts.py</extracomment>
         <translation>复制地址</translation>
     </message>
     <message>
         <source>Address: {address}</source>
-        <extracomment>app/ui/message/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_doubts.py</extracomment>
         <translation>地址：{address}</translation>
     </message>
     <message>
@@ -7918,7 +7918,7 @@ accepted</source>
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>名称</translation>
     </message>
     <message>
@@ -7963,7 +7963,7 @@ accepted</source>
     </message>
     <message>
         <source>Search chats</source>
-        <extracomment>app/ui/base/tool_texts.py</extracomment>
+        <extracomment>app/ui/chats/search_popup.py</extracomment>
         <translation>搜索对话</translation>
     </message>
     <message>
@@ -8033,7 +8033,7 @@ accepted</source>
     </message>
     <message>
         <source>MMMM yyyy</source>
-        <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_model.py</extracomment>
         <translation>yyyy年M月</translation>
     </message>
     <message>
@@ -8073,17 +8073,17 @@ accepted</source>
     </message>
     <message>
         <source>Some changes could not be saved and will be lost if Skein quits now.</source>
-        <extracomment>app/ui/data/unsaved.py</extracomment>
+        <extracomment>app/ui/refusal_dialog.py</extracomment>
         <translation>已写的部分内容无法保存，现在结束 Skein 就会丢失。</translation>
     </message>
     <message>
         <source>Quit anyway</source>
-        <extracomment>app/ui/data/unsaved.py</extracomment>
+        <extracomment>app/ui/refusal_dialog.py</extracomment>
         <translation>仍然结束</translation>
     </message>
     <message>
         <source>Keep open</source>
-        <extracomment>app/ui/data/unsaved.py</extracomment>
+        <extracomment>app/ui/refusal_dialog.py</extracomment>
         <translation>保持打开</translation>
     </message>
     <message>
@@ -8123,32 +8123,32 @@ accepted</source>
     </message>
     <message>
         <source>Close</source>
-        <extracomment>app/ui/base/about.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>关闭</translation>
     </message>
     <message>
         <source>Server</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>服务器</translation>
     </message>
     <message>
         <source>Address</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>地址</translation>
     </message>
     <message>
         <source>Key</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>密钥</translation>
     </message>
     <message>
         <source>A curl command with address and key, to try in a terminal.</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>包含地址和密钥的 curl 命令，可在终端中试用。</translation>
     </message>
     <message>
         <source>Example</source>
-        <extracomment>app/ui/engine/api_panel.py</extracomment>
+        <extracomment>app/ui/engine/api_menu.py</extracomment>
         <translation>示例</translation>
     </message>
     <message>
@@ -8504,17 +8504,17 @@ accepted</source>
     </message>
     <message>
         <source>System</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>系统</translation>
     </message>
     <message>
         <source>Tool</source>
-        <extracomment>app/inspector/passage_table.py</extracomment>
+        <extracomment>app/inspector/lens_view.py</extracomment>
         <translation>工具</translation>
     </message>
     <message>
         <source>System prompt</source>
-        <extracomment>app/inspector/passage_table.py</extracomment>
+        <extracomment>app/inspector/lens_view.py</extracomment>
         <translation>系统提示词</translation>
     </message>
     <message>
@@ -8534,7 +8534,7 @@ accepted</source>
     </message>
     <message>
         <source>New chat</source>
-        <extracomment>app/ui/base/chat_title.py</extracomment>
+        <extracomment>app/ui/base/titles.py</extracomment>
         <translation>新对话</translation>
     </message>
     <message>
@@ -8544,82 +8544,82 @@ accepted</source>
     </message>
     <message>
         <source>Light</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>浅色</translation>
     </message>
     <message>
         <source>Dark</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>深色</translation>
     </message>
     <message>
         <source>Full</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>完整</translation>
     </message>
     <message>
         <source>Reduced</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>减弱</translation>
     </message>
     <message>
         <source>Responsive</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>响应优先</translation>
     </message>
     <message>
         <source>New prompts hardly slow down running answers.</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>新提示词几乎不会拖慢正在生成的回答。</translation>
     </message>
     <message>
         <source>Balanced</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>均衡</translation>
     </message>
     <message>
         <source>Prompts are processed faster, running answers slow down somewhat.</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>提示词读得更快，回答会慢一些。</translation>
     </message>
     <message>
         <source>Throughput</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>吞吐优先</translation>
     </message>
     <message>
         <source>Prompts are processed fastest, running answers wait.</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>提示词读得最快，正在生成的回答需要等待。</translation>
     </message>
     <message>
         <source>The answer stops and says so.</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>回答到此为止并加以说明。</translation>
     </message>
     <message>
         <source>Rolling window</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>滚动窗口</translation>
     </message>
     <message>
         <source>Drops the oldest turns, keeps the system prompt.</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>省略最早的轮次，保留系统提示词。</translation>
     </message>
     <message>
         <source>Truncate the middle</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>截去中间</translation>
     </message>
     <message>
         <source>Keeps the beginning and the end, drops turns in between.</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>保留开头和结尾，省略中间的轮次。</translation>
     </message>
     <message>
         <source>Stop when full</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>满时停止</translation>
     </message>
     <message numerus="yes">
@@ -8683,57 +8683,57 @@ accepted</source>
     </message>
     <message>
         <source>The oldest turns will be left out to make room for this message.</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>为了给这条消息腾出空间，将省略最早的轮次。</translation>
     </message>
     <message>
         <source>Turns in the middle will be left out to make room for this message.</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>为了给这条消息腾出空间，将省略中间的轮次。</translation>
     </message>
     <message>
         <source>{used} + {draft} / {limit}</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>{used} + {draft} / {limit}</translation>
     </message>
     <message>
         <source>{used} / {limit}</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>{used} / {limit}</translation>
     </message>
     <message>
         <source>Used</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>已用</translation>
     </message>
     <message>
         <source>tokens in this chat</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>这个对话的词元</translation>
     </message>
     <message>
         <source>of them are cached</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>其中已在内存中，无需重新计算</translation>
     </message>
     <message>
         <source>Draft</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>草稿</translation>
     </message>
     <message>
         <source>tokens this message and its files will add</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>这条消息及其文件将增加的词元</translation>
     </message>
     <message>
         <source>Limit</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>上限</translation>
     </message>
     <message>
         <source>tokens this chat can have</source>
-        <extracomment>app/ui/composer/context_words.py</extracomment>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>这个对话最多可以有的词元</translation>
     </message>
     <message>
@@ -8815,27 +8815,27 @@ accepted</source>
     </message>
     <message>
         <source>Find in this chat</source>
-        <extracomment>app/ui/transcript/find_bar.py</extracomment>
+        <extracomment>app/ui/transcript/find_in_chat.py</extracomment>
         <translation>在这个对话中查找</translation>
     </message>
     <message>
         <source>Match case</source>
-        <extracomment>app/ui/transcript/find_bar.py</extracomment>
+        <extracomment>app/ui/transcript/find_in_chat.py</extracomment>
         <translation>区分大小写</translation>
     </message>
     <message>
         <source>Previous match (Shift+F3)</source>
-        <extracomment>app/ui/transcript/find_bar.py</extracomment>
+        <extracomment>app/ui/transcript/find_in_chat.py</extracomment>
         <translation>上一处匹配 (Shift+F3)</translation>
     </message>
     <message>
         <source>Next match (F3)</source>
-        <extracomment>app/ui/transcript/find_bar.py</extracomment>
+        <extracomment>app/ui/transcript/find_in_chat.py</extracomment>
         <translation>下一处匹配 (F3)</translation>
     </message>
     <message>
         <source>Close (Esc)</source>
-        <extracomment>app/ui/transcript/find_bar.py</extracomment>
+        <extracomment>app/ui/transcript/find_in_chat.py</extracomment>
         <translation>关闭 (Esc)</translation>
     </message>
     <message>
@@ -8855,12 +8855,12 @@ accepted</source>
     </message>
     <message>
         <source>About Skein</source>
-        <extracomment>app/ui/base/about.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>关于 Skein</translation>
     </message>
     <message>
         <source>Many chats with local language models in one shared llama.cpp context.</source>
-        <extracomment>app/ui/base/about.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>在一个共享的 llama.cpp 上下文中，与本地语言模型进行多个对话。</translation>
     </message>
     <message>
@@ -9004,27 +9004,27 @@ accepted</source>
     </message>
     <message>
         <source>You</source>
-        <extracomment>app/inspector/passage_table.py</extracomment>
+        <extracomment>app/inspector/lens_view.py</extracomment>
         <translation>您</translation>
     </message>
     <message>
         <source>Follow the system&apos;s language</source>
-        <extracomment>app/ui/settings/languages.py</extracomment>
+        <extracomment>app/ui/settings/appearance.py</extracomment>
         <translation>使用系统的语言</translation>
     </message>
     <message>
         <source>The language changes to {language} when Skein restarts. All tabs reopen; running answers stop.</source>
-        <extracomment>app/ui/settings/languages.py</extracomment>
+        <extracomment>app/ui/settings/appearance.py</extracomment>
         <translation>语言将在下次启动时变为{language}。所有标签页都会恢复；正在生成的回答会结束。</translation>
     </message>
     <message>
         <source>Previous part</source>
-        <extracomment>app/ui/base/text_parts.py</extracomment>
+        <extracomment>app/ui/base/long_text_box.py</extracomment>
         <translation>上一部分</translation>
     </message>
     <message>
         <source>Next part</source>
-        <extracomment>app/ui/base/text_parts.py</extracomment>
+        <extracomment>app/ui/base/long_text_box.py</extracomment>
         <translation>下一部分</translation>
     </message>
     <message>
@@ -9034,7 +9034,7 @@ accepted</source>
     </message>
     <message>
         <source>Part {number} of {total}</source>
-        <extracomment>app/ui/base/text_parts.py</extracomment>
+        <extracomment>app/ui/base/long_text_box.py</extracomment>
         <translation>第 {number} 部分，共 {total} 部分</translation>
     </message>
     <message>
@@ -9049,7 +9049,7 @@ accepted</source>
     </message>
     <message>
         <source>&amp;Edit</source>
-        <extracomment>app/ui/commands/menu_titles.py</extracomment>
+        <extracomment>app/ui/frame.py</extracomment>
         <translation>编辑(&amp;E)</translation>
     </message>
     <message>
@@ -9079,7 +9079,7 @@ accepted</source>
     </message>
     <message>
         <source>&amp;File</source>
-        <extracomment>app/ui/commands/menu_titles.py</extracomment>
+        <extracomment>app/ui/frame.py</extracomment>
         <translation>文件(&amp;F)</translation>
     </message>
     <message>
@@ -9124,7 +9124,7 @@ accepted</source>
     </message>
     <message>
         <source>&amp;View</source>
-        <extracomment>app/ui/commands/menu_titles.py</extracomment>
+        <extracomment>app/ui/frame.py</extracomment>
         <translation>视图(&amp;V)</translation>
     </message>
     <message>
@@ -9199,7 +9199,7 @@ accepted</source>
     </message>
     <message>
         <source>&amp;Chat</source>
-        <extracomment>app/ui/commands/menu_titles.py</extracomment>
+        <extracomment>app/ui/frame.py</extracomment>
         <translation>对话(&amp;C)</translation>
     </message>
     <message>
@@ -9334,37 +9334,37 @@ accepted</source>
     </message>
     <message>
         <source>Embedding &amp;model</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>嵌入模型(&amp;M)</translation>
     </message>
     <message>
         <source>Reran&amp;ker</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>重排模型(&amp;K)</translation>
     </message>
     <message>
         <source>None, words only</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>无，只按词</translation>
     </message>
     <message>
         <source>Also finds passages that say the same in other words</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>也能找到用别的说法表达同样意思的段落</translation>
     </message>
     <message>
         <source>Sorts the passages found by how well they answer the message. Slower</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>按与消息的相关程度给找到的段落排序。较慢</translation>
     </message>
     <message>
         <source>Choose an embedding model</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>选择嵌入模型</translation>
     </message>
     <message>
         <source>Choose a reranker</source>
-        <extracomment>app/ui/shelves/search_choice.py</extracomment>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>选择重排模型</translation>
     </message>
     <message>
@@ -9414,7 +9414,7 @@ accepted</source>
     </message>
     <message>
         <source>&amp;Model</source>
-        <extracomment>app/ui/commands/menu_titles.py</extracomment>
+        <extracomment>app/ui/frame.py</extracomment>
         <translation>模型(&amp;M)</translation>
     </message>
     <message>
@@ -9434,7 +9434,7 @@ accepted</source>
     </message>
     <message>
         <source>&amp;Tools</source>
-        <extracomment>app/ui/commands/menu_titles.py</extracomment>
+        <extracomment>app/ui/frame.py</extracomment>
         <translation>工具(&amp;T)</translation>
     </message>
     <message>
@@ -9444,7 +9444,7 @@ accepted</source>
     </message>
     <message>
         <source>&amp;Help</source>
-        <extracomment>app/ui/commands/menu_titles.py</extracomment>
+        <extracomment>app/ui/frame.py</extracomment>
         <translation>帮助(&amp;H)</translation>
     </message>
     <message>
@@ -9631,52 +9631,52 @@ accepted</source>
     </message>
     <message>
         <source>Log</source>
-        <extracomment>app/ui/base/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>日志</translation>
     </message>
     <message>
         <source>Lowest level shown</source>
-        <extracomment>app/ui/base/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>显示的最低级别</translation>
     </message>
     <message>
         <source>Everything</source>
-        <extracomment>app/ui/base/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>全部</translation>
     </message>
     <message>
         <source>Information</source>
-        <extracomment>app/ui/base/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>信息</translation>
     </message>
     <message>
         <source>Warnings</source>
-        <extracomment>app/ui/base/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>警告</translation>
     </message>
     <message>
         <source>Errors</source>
-        <extracomment>app/ui/base/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>错误</translation>
     </message>
     <message>
         <source>Filter lines…</source>
-        <extracomment>app/ui/base/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>只显示包含…的行</translation>
     </message>
     <message>
         <source>Show only lines with this text</source>
-        <extracomment>app/ui/base/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>只显示包含此文本的行</translation>
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/ui/base/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>复制</translation>
     </message>
     <message>
         <source>Open folder</source>
-        <extracomment>app/ui/base/log_viewer.py</extracomment>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>打开文件夹</translation>
     </message>
     <message>
@@ -9736,7 +9736,7 @@ accepted</source>
     </message>
     <message>
         <source>Memory: {expected} expected, {taken} used.</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>预计占用 {expected} 内存，实际占用 {taken}。</translation>
     </message>
     <message>
@@ -9781,7 +9781,7 @@ accepted</source>
     </message>
     <message>
         <source>It can make changes, and runs in every chat without asking.</source>
-        <extracomment>app/ui/settings/approval_row.py</extracomment>
+        <extracomment>app/ui/settings/server_row.py</extracomment>
         <translation>它可能做出更改，并在所有对话中不经询问就运行。</translation>
     </message>
     <message>
@@ -10098,37 +10098,37 @@ accepted</source>
     </message>
     <message>
         <source>Strength</source>
-        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>强度</translation>
     </message>
     <message>
         <source>1: as trained, 0: no effect, below 0: the opposite.</source>
-        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>1 表示与训练时相同，0 表示不作用，小于 0 表示反向作用。</translation>
     </message>
     <message>
         <source>A small file that adapts the model. Each has a strength; 1 is as trained.</source>
-        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>改变模型所学内容的小文件。每个都有强度；1 表示与训练时相同。</translation>
     </message>
     <message>
         <source>Add adapter…</source>
-        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>添加适配器…</translation>
     </message>
     <message>
         <source>Strength of {name}</source>
-        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>{name} 的强度</translation>
     </message>
     <message>
         <source>Add adapter</source>
-        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>添加适配器</translation>
     </message>
     <message>
         <source>LoRA adapters (*.gguf)</source>
-        <extracomment>app/ui/models/adapter_list.py</extracomment>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>LoRA 适配器 (*.gguf)</translation>
     </message>
     <message>
@@ -10224,12 +10224,12 @@ accepted</source>
     </message>
     <message>
         <source>{name} has been downloaded.</source>
-        <extracomment>app/ui/models/download_notices.py</extracomment>
+        <extracomment>app/ui/models/model_commands.py</extracomment>
         <translation>{name} 已下载完成。</translation>
     </message>
     <message>
         <source>{name} could not be downloaded.</source>
-        <extracomment>app/ui/models/download_notices.py</extracomment>
+        <extracomment>app/ui/models/model_commands.py</extracomment>
         <translation>{name} 无法下载。</translation>
     </message>
     <message>
@@ -10254,59 +10254,59 @@ accepted</source>
     </message>
     <message>
         <source>Some models require that you accept their terms. Create a read token on the hub&apos;s web page under Settings, Access Tokens. It is stored in the system&apos;s keyring and sent only to this hub.</source>
-        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>有些模型只提供给已接受其条款的人。请在网站的网页上，于 Settings 的 Access Tokens 下创建一个具有读取权限的令牌。它保存在这个系统的密钥环中，只发送给这个网站。</translation>
     </message>
     <message>
         <source>For networks that cannot reach Hugging Face. Leave empty to use the hub itself.</source>
-        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>用于无法访问 Hugging Face 的网络。留空则使用该网站本身。</translation>
     </message>
     <message>
         <source>Access to the hub</source>
-        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>访问模型网站</translation>
     </message>
     <message>
         <source>&amp;Forget the token</source>
-        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>删除令牌(&amp;F)</translation>
     </message>
     <message>
         <source>&amp;Create a token…</source>
-        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>创建令牌(&amp;C)…</translation>
     </message>
     <message>
         <source>&amp;Save</source>
-        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>保存(&amp;S)</translation>
     </message>
     <message>
         <source>Token saved</source>
-        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>已有令牌</translation>
     </message>
     <message>
         <source>&amp;Token</source>
-        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>令牌(&amp;T)</translation>
     </message>
     <message>
         <source>Mi&amp;rror</source>
-        <extracomment>app/ui/models/hub_access.py</extracomment>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>镜像站(&amp;R)</translation>
     </message>
     <message numerus="yes">
         <source>{n} downloads are not finished.</source>
-        <extracomment>app/ui/models/download_notices.py</extracomment>
+        <extracomment>app/ui/models/model_commands.py</extracomment>
         <translation>
             <numerusform>有 {n} 个下载尚未完成。</numerusform>
         </translation>
     </message>
     <message>
         <source>Show</source>
-        <extracomment>app/ui/models/download_notices.py</extracomment>
+        <extracomment>app/ui/models/model_commands.py</extracomment>
         <translation>显示</translation>
     </message>
     <message>
@@ -10438,7 +10438,7 @@ accepted</source>
     </message>
     <message>
         <source>Folder for downloads</source>
-        <extracomment>app/ui/models/folders_menu.py</extracomment>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
         <translation>下载文件夹</translation>
     </message>
     <message>
@@ -10656,7 +10656,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>&amp;Add folder…</source>
-        <extracomment>app/ui/models/folders_menu.py</extracomment>
+        <extracomment>app/ui/models/library_page.py</extracomment>
         <translation>添加文件夹(&amp;A)…</translation>
     </message>
     <message>
@@ -10683,37 +10683,37 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Show models of &amp;other programs</source>
-        <extracomment>app/ui/models/folders_menu.py</extracomment>
+        <extracomment>app/ui/models/library_page.py</extracomment>
         <translation>显示其他程序的模型(&amp;O)</translation>
     </message>
     <message>
         <source>&amp;Rescan</source>
-        <extracomment>app/ui/models/folders_menu.py</extracomment>
+        <extracomment>app/ui/models/library_page.py</extracomment>
         <translation>重新查找(&amp;L)</translation>
     </message>
     <message>
         <source>Downloads: {folder}</source>
-        <extracomment>app/ui/models/folders_menu.py</extracomment>
+        <extracomment>app/ui/models/library_page.py</extracomment>
         <translation>下载：{folder}</translation>
     </message>
     <message>
         <source>Open in the file manager</source>
-        <extracomment>app/ui/models/folders_menu.py</extracomment>
+        <extracomment>app/ui/models/library_page.py</extracomment>
         <translation>在文件管理器中打开</translation>
     </message>
     <message>
         <source>Choose another folder…</source>
-        <extracomment>app/ui/models/folders_menu.py</extracomment>
+        <extracomment>app/ui/models/library_page.py</extracomment>
         <translation>选择其他文件夹…</translation>
     </message>
     <message>
         <source>Use the default folder</source>
-        <extracomment>app/ui/models/folders_menu.py</extracomment>
+        <extracomment>app/ui/models/library_page.py</extracomment>
         <translation>使用默认文件夹</translation>
     </message>
     <message>
         <source>Add a folder with models</source>
-        <extracomment>app/ui/models/folders_menu.py</extracomment>
+        <extracomment>app/ui/models/library_page.py</extracomment>
         <translation>添加存放模型的文件夹</translation>
     </message>
     <message>
@@ -10733,72 +10733,72 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Chat model</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>对话模型</translation>
     </message>
     <message>
         <source>Embedding</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>嵌入模型</translation>
     </message>
     <message>
         <source>Projector</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>投影器</translation>
     </message>
     <message>
         <source>LoRA adapter</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>LoRA 适配器</translation>
     </message>
     <message>
         <source>Other model</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>其他模型</translation>
     </message>
     <message>
         <source>Incomplete</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>不完整</translation>
     </message>
     <message>
         <source>Damaged</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>已损坏</translation>
     </message>
     <message>
         <source>Your folder</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>您的文件夹</translation>
     </message>
     <message>
         <source>Opened file</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>打开过的文件</translation>
     </message>
     <message>
         <source>Comes with Skein</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>Skein 自带</translation>
     </message>
     <message>
         <source>In use</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>使用中</translation>
     </message>
     <message>
         <source>Needs about {needed}, but only {free} of memory is free.</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>约需 {needed}，但只有 {free} 内存可用。</translation>
     </message>
     <message>
         <source>Needs about {needed} of {free} free memory.</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>约需 {needed}，可用内存 {free}。</translation>
     </message>
     <message>
         <source>It cannot be used: {reason}.</source>
-        <extracomment>app/ui/models/library_rows.py</extracomment>
+        <extracomment>app/ui/models/library_table.py</extracomment>
         <translation>无法使用：{reason}。</translation>
     </message>
     <message>
@@ -11083,12 +11083,12 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Get more</source>
-        <extracomment>app/ui/models/models_window.py</extracomment>
+        <extracomment>app/ui/models/model_commands.py</extracomment>
         <translation>获取更多</translation>
     </message>
     <message>
         <source>On this machine</source>
-        <extracomment>app/ui/models/models_window.py</extracomment>
+        <extracomment>app/ui/models/model_commands.py</extracomment>
         <translation>在这台电脑上</translation>
     </message>
     <message>
@@ -11363,7 +11363,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>JSON schema</source>
-        <extracomment>app/engine/chat_child.py</extracomment>
+        <extracomment>app/engine/prompts/answer_grammars.py</extracomment>
         <translation>JSON Schema</translation>
     </message>
     <message>
@@ -11515,12 +11515,12 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Report as JSON (*.json)</source>
-        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>JSON 报告 (*.json)</translation>
     </message>
     <message>
         <source>Report as text (*.txt)</source>
-        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>文本报告 (*.txt)</translation>
     </message>
     <message>
@@ -11535,112 +11535,112 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Self-test: {result}</source>
-        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>自检：{result}</translation>
     </message>
     <message>
         <source>Saved in {name}.</source>
-        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>已保存到 {name}。</translation>
     </message>
     <message>
         <source>Save report</source>
-        <extracomment>app/ui/engine/self_test_menu.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>保存报告</translation>
     </message>
     <message>
         <source>passed</source>
-        <extracomment>app/ui/engine/self_test_row.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>通过</translation>
     </message>
     <message>
         <source>skipped</source>
-        <extracomment>app/ui/engine/self_test_row.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>跳过</translation>
     </message>
     <message>
         <source>running</source>
-        <extracomment>app/ui/engine/self_test_row.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>正在运行</translation>
     </message>
     <message>
         <source>Done: {what}.</source>
-        <extracomment>app/ui/engine/self_test_row.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>做法：{what}。</translation>
     </message>
     <message>
         <source>{outcome}, {time}</source>
-        <extracomment>app/ui/engine/self_test_row.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>{outcome}，{time}</translation>
     </message>
     <message>
         <source>Seen: {what}</source>
-        <extracomment>app/ui/engine/self_test_row.py</extracomment>
+        <extracomment>app/ui/engine/self_test.py</extracomment>
         <translation>结果：{what}</translation>
     </message>
     <message>
         <source>Stop this answer (Esc)</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>停止这个回答 (Esc)</translation>
     </message>
     <message>
         <source>Queue</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>排队</translation>
     </message>
     <message>
         <source>Send</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>发送</translation>
     </message>
     <message>
         <source>Enter</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>Enter</translation>
     </message>
     <message>
         <source>Queue: send when this answer is done ({key})</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>排队：这个回答完成后发送 ({key})</translation>
     </message>
     <message>
         <source>Send ({key})</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>发送 ({key})</translation>
     </message>
     <message>
         <source>More ways to send</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>更多发送方式</translation>
     </message>
     <message>
         <source>&amp;Send</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>发送(&amp;S)</translation>
     </message>
     <message>
         <source>Add &amp;without asking</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>添加而不提问(&amp;W)</translation>
     </message>
     <message>
         <source>As your message, without an answer for now</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>作为您的一条尚未回答的消息</translation>
     </message>
     <message>
         <source>Add as &amp;answer</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>作为回答添加(&amp;A)</translation>
     </message>
     <message>
         <source>As if the model had written it</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>如同模型所写</translation>
     </message>
     <message>
         <source>&amp;Queue</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>排队(&amp;Q)</translation>
     </message>
     <message>
@@ -11727,22 +11727,22 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>New notebook</source>
-        <extracomment>app/ui/base/chat_title.py</extracomment>
+        <extracomment>app/ui/base/titles.py</extracomment>
         <translation>新笔记本</translation>
     </message>
     <message>
         <source>Normal</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>标准</translation>
     </message>
     <message>
         <source>Wide</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>较宽</translation>
     </message>
     <message>
         <source>Full width</source>
-        <extracomment>app/ui/base/choices.py</extracomment>
+        <extracomment>app/ui/base/setting.py</extracomment>
         <translation>全宽</translation>
     </message>
     <message>
@@ -11792,19 +11792,19 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Open {name}</source>
-        <extracomment>app/ui/base/dropped_model.py</extracomment>
+        <extracomment>app/ui/base/dropped.py</extracomment>
         <translation>打开 {name}</translation>
     </message>
     <message numerus="yes">
         <source>Attach {n} files</source>
-        <extracomment>app/ui/base/dropped_model.py</extracomment>
+        <extracomment>app/ui/base/dropped.py</extracomment>
         <translation>
             <numerusform>附加 {n} 个文件</numerusform>
         </translation>
     </message>
     <message>
         <source>Attach {name}</source>
-        <extracomment>app/ui/base/dropped_model.py</extracomment>
+        <extracomment>app/ui/base/dropped.py</extracomment>
         <translation>附加 {name}</translation>
     </message>
     <message>
@@ -11909,7 +11909,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>None</source>
-        <extracomment>app/ui/base/schema_form.py</extracomment>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>无</translation>
     </message>
     <message>
@@ -12129,17 +12129,17 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Open</source>
-        <extracomment>app/ui/message/link_prompt.py</extracomment>
+        <extracomment>app/ui/message/link_doubts.py</extracomment>
         <translation>打开</translation>
     </message>
     <message>
         <source>on</source>
-        <extracomment>app/ui/settings/page_rows.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>开</translation>
     </message>
     <message>
         <source>off</source>
-        <extracomment>app/ui/settings/page_rows.py</extracomment>
+        <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>关</translation>
     </message>
     <message>
@@ -12289,17 +12289,17 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>&amp;Rename folder</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>重命名文件夹(&amp;R)</translation>
     </message>
     <message>
         <source>&amp;Delete folder, keep its chats</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>删除文件夹，保留其中的对话(&amp;D)</translation>
     </message>
     <message>
         <source>New &amp;folder</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>新建文件夹(&amp;F)</translation>
     </message>
     <message>
@@ -12309,47 +12309,47 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Open in split &amp;view</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>在拆分视图中打开(&amp;V)</translation>
     </message>
     <message>
         <source>&amp;Rename</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>重命名(&amp;R)</translation>
     </message>
     <message>
         <source>&amp;Fork</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>分叉(&amp;F)</translation>
     </message>
     <message>
         <source>Un&amp;pin</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>取消固定(&amp;P)</translation>
     </message>
     <message>
         <source>&amp;Pin</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>固定(&amp;P)</translation>
     </message>
     <message>
         <source>&amp;Export…</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>导出(&amp;E)…</translation>
     </message>
     <message>
         <source>&amp;Move to folder</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>移动到文件夹(&amp;M)</translation>
     </message>
     <message>
         <source>&amp;No folder</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>不放入文件夹(&amp;N)</translation>
     </message>
     <message>
         <source>New &amp;folder…</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>新建文件夹(&amp;F)…</translation>
     </message>
     <message numerus="yes">
@@ -12366,32 +12366,32 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>open</source>
-        <extracomment>app/ui/chats/search_model.py</extracomment>
+        <extracomment>app/ui/chats/search_popup.py</extracomment>
         <translation>已打开</translation>
     </message>
     <message>
         <source>Pinned</source>
-        <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_model.py</extracomment>
         <translation>已固定</translation>
     </message>
     <message>
         <source>Folders</source>
-        <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_model.py</extracomment>
         <translation>文件夹</translation>
     </message>
     <message>
         <source>Today</source>
-        <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_model.py</extracomment>
         <translation>今天</translation>
     </message>
     <message>
         <source>Yesterday</source>
-        <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_model.py</extracomment>
         <translation>昨天</translation>
     </message>
     <message>
         <source>Previous 7 days</source>
-        <extracomment>app/ui/chats/sidebar_rows.py</extracomment>
+        <extracomment>app/ui/chats/sidebar_model.py</extracomment>
         <translation>过去 7 天</translation>
     </message>
     <message>
@@ -12466,12 +12466,12 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>All open chats</source>
-        <extracomment>app/ui/tabs/tab_strip.py</extracomment>
+        <extracomment>app/ui/tabs/tab_bar.py</extracomment>
         <translation>所有打开的对话</translation>
     </message>
     <message>
         <source>sequence {number}</source>
-        <extracomment>app/ui/tabs/tab_strip.py</extracomment>
+        <extracomment>app/ui/tabs/tab_bar.py</extracomment>
         <translation>序列 {number}</translation>
     </message>
     <message>
@@ -12481,7 +12481,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Title</source>
-        <extracomment>app/ui/base/title_edit.py</extracomment>
+        <extracomment>app/ui/base/titles.py</extracomment>
         <translation>标题</translation>
     </message>
     <message>
@@ -12541,7 +12541,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>&amp;Delete</source>
-        <extracomment>app/ui/chats/sidebar_menu.py</extracomment>
+        <extracomment>app/ui/chats/sidebar.py</extracomment>
         <translation>删除(&amp;D)</translation>
     </message>
     <message numerus="yes">
@@ -12578,7 +12578,7 @@ Switch, load settings, eject</source>
     </message>
     <message>
         <source>Ctrl+Enter</source>
-        <extracomment>app/ui/composer/send_buttons.py</extracomment>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
         <translation>Ctrl+Enter</translation>
     </message>
     <message>

@@ -43,7 +43,7 @@ from app.ui.data.import_preview import ImportPreview
 from app.ui.frame import WINDOW_SIZE
 from app.ui.main_window import MainWindow
 from app.ui.settings.settings_window import SettingsWindow
-from app.ui.transcript.empty_chat import STARTER_PROMPTS
+from app.ui.transcript.greeting import STARTER_PROMPTS
 from tests.ui.fakes import FakeEngine, FakeWorkspace
 from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
 from tests.ui.windows import scripted_window

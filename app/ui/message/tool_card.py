@@ -25,9 +25,9 @@ from app.look.plain_text import PlainLabel
 from app.look.tokens import current
 from app.look.words import mark, tr, tr_said
 from app.ui.message.text_part import TextPart
+from app.ui.message.tool_text import ToolText
 from app.ui.message.tool_words import (
     ToolLabel,
-    ToolText,
     has_arguments,
     pretty,
     server_text,

@@ -22,7 +22,8 @@ from app.ui.base.actions import command
 from app.ui.base.notices import Notices
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.tabs.chat_tabs import ChatTabs
-from app.ui.transcript.empty_chat import EmptyChat, Greeting, Primary, greeting
+from app.ui.transcript.empty_chat import EmptyChat
+from app.ui.transcript.greeting import Greeting, Primary, greeting
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView

@@ -13,8 +13,9 @@ from app.protocol.request import Overflow, Role
 from app.ui.composer.recording_bar import LevelMeter
 from app.ui.message.safe_browser import SafeBrowser
 from app.ui.tabs.chat_view import ChatView
-from app.ui.transcript.empty_chat import EmptyChat, Greeting, Primary
+from app.ui.transcript.empty_chat import EmptyChat
 from app.ui.transcript.find_in_chat import FindBar
+from app.ui.transcript.greeting import Greeting, Primary
 from app.ui.transcript.message_picker import PickerBar
 from app.ui.transcript.turn_actions import TurnAction
 from tests.inspector.reports import decoding

@@ -3,6 +3,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_session import ChatSession
 from app.bridge.notebook_session import NotebookSession
 from app.chats.chat import Chat, Turn
 from app.protocol.output import FinishReason, Output
@@ -16,6 +17,11 @@ from tests.ui.test_accessibility import nameless
 from tests.ui.windows import opened
 
 CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture(autouse=True)
+def nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ChatSession, "_send_request", lambda _session, _request: None)
 
 
 @pytest.fixture

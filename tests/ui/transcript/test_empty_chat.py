@@ -9,7 +9,8 @@ from app.look.layouts import vbox
 from app.services.model_state import ModelState
 from app.system import paths
 from app.ui.transcript import empty_chat
-from app.ui.transcript.empty_chat import EmptyChat, ModelOffers, greeting
+from app.ui.transcript.empty_chat import EmptyChat, ModelOffers
+from app.ui.transcript.greeting import greeting
 from tests.fakes import model_info
 
 STARTER = ModelState(model_info(name="Skein starter", path=paths.starter_model()))
