@@ -76,9 +76,11 @@ def _unpack(package: Path, folder: Path) -> None:
     with tarfile.open(package) as archive:
         for member in archive:
             inner = PurePosixPath(*PurePosixPath(member.name).parts[1:])
-            if any(inner.is_relative_to(wanted) for wanted in WANTED):
-                member.name = str(inner)
-                archive.extract(member, folder, filter="data")
+            if any(inner.is_relative_to(wanted) for wanted in WANTED) and (
+                content := archive.extractfile(member)
+            ):
+                (folder / inner).parent.mkdir(parents=True, exist_ok=True)
+                (folder / inner).write_bytes(content.read())
 
 
 def _install(suite: Suite) -> None:

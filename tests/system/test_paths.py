@@ -7,15 +7,13 @@ from app.system import paths
 from tests.read_only import foreign_folder, read_only
 
 
-def test_xdg_variables_decide_where_things_lie(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", "/d")
-    monkeypatch.setenv("XDG_CONFIG_HOME", "/c")
-    monkeypatch.setenv("XDG_STATE_HOME", "/s")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/k")
-    assert paths.chats_file() == Path("/d/skein/chats.db")
-    assert paths.settings_file() == Path("/c/skein/settings.json")
-    assert paths.probed_models_file() == Path("/k/skein/probed-models.json")
-    assert paths.log_dir().is_relative_to("/s/skein")
+def test_xdg_variables_decide_where_things_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DATA", "CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    assert paths.chats_file() == tmp_path / "DATA" / "skein" / "chats.db"
+    assert paths.settings_file() == tmp_path / "CONFIG" / "skein" / "settings.json"
+    assert paths.probed_models_file() == tmp_path / "CACHE" / "skein" / "probed-models.json"
+    assert paths.log_dir().is_relative_to(tmp_path / "STATE" / "skein")
 
 
 def test_a_private_folder_is_closed_to_others_even_if_it_was_open(tmp_path: Path) -> None:

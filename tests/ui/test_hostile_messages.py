@@ -227,7 +227,7 @@ OPENERS = {
 VIEWERS = {
     "app/ui/message/safe_browser.py",
     "app/ui/base/help_commands.py",  # our own pages
-    "app/ui/message/passages.py",  # read, never shown
+    "app/ui/message/turn_passages.py",  # read, never shown
     "app/ui/transcript/selection.py",  # for the clipboard
 }
 

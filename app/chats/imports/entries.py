@@ -75,10 +75,9 @@ VALUES_BETWEEN = 1_000  # two looks at whether to go on
 
 Progress = Callable[[float], None]  # 0 to 1; may raise to stop
 
-# The next bracket, behind all that is none and all strings; or a quote whose string ends behind the window;
-# or the window's end. Matches from anywhere, possessively: nothing in a window is tried twice.
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_NEXT = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb')*+([\[\]{}"]|\Z)', re.DOTALL)
+# A bracket, a string, or the quote of a string that ends behind the window. Nothing in a window is tried twice.
+# Without alternatives in a possessive group, which Python before 3.11.5 misreads.
+_NEXT = re.compile(rb'[\[\]{}]|"(?:[^"\\]*+(?:\\.[^"\\]*+)*+")?', re.DOTALL)
 _REST_OF_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 _BETWEEN_LINES = re.compile(rb"[ \t\r]*\n\s*")
@@ -196,14 +195,14 @@ def _brackets(buffer: bytes | mmap, on_progress: Progress) -> Iterator[int]:
     at, size = 0, len(buffer)
     while at < size:
         on_progress(at / size)
-        end = min(at + WINDOW_BYTES, size)
-        for found in _NEXT.finditer(buffer, at, end):
-            at = found.end()
-            if found[1] in (b"", b'"'):
+        begin, end = at, min(at + WINDOW_BYTES, size)
+        at = end
+        for found in _NEXT.finditer(buffer, begin, end):
+            if found[0] == b'"':
+                at = _end_of_string(buffer, found.end(), on_progress)
                 break
-            yield at - 1
-        if found[1] == b'"':
-            at = _end_of_string(buffer, at, on_progress)
+            if found.end() - found.start() == 1:
+                yield found.start()
 
 
 def _end_of_string(buffer: bytes | mmap, at: int, on_progress: Progress) -> int:
