@@ -75,8 +75,8 @@ VALUES_BETWEEN = 1_000  # two looks at whether to go on
 
 Progress = Callable[[float], None]  # 0 to 1; may raise to stop
 
-# A bracket, a string, or the quote of a string that ends behind the window. Nothing in a window is tried twice.
-# Without alternatives in a possessive group, which Python before 3.11.5 misreads.
+# A bracket, a string, or the quote of a string that ends behind the window; nothing in it is tried twice.
+# Python before 3.11.5 misreads a possessive group with alternatives.
 _NEXT = re.compile(rb'[\[\]{}]|"(?:[^"\\]*+(?:\\.[^"\\]*+)*+")?', re.DOTALL)
 _REST_OF_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
