@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -37,8 +38,13 @@ def bert(tmp_path_factory) -> Path:
 
 
 def children() -> set[int]:
-    below = psutil.Process().children(recursive=True)
-    return {one.pid for one in below if "app.engine.children.text_child" in one.cmdline()}
+    """Not those that have ended, and are about to be reaped."""
+    found = set()
+    for one in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "app.engine.children.text_child" in one.cmdline():
+                found.add(one.pid)
+    return found
 
 
 def test_vectors_are_those_of_the_model_and_of_length_one(models, bert):
