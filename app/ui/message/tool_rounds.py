@@ -47,13 +47,13 @@ class ToolRoundsView(QWidget):
         self.height_changed.emit()
 
     def _go_on(self, *, is_hurried: bool = False) -> bool:
-        """Makes one round after the other until the frame is spent. Whether something has changed."""
-        has_changed = len(self._parts) > len(self._rounds)
+        """Makes one round at least, and others until the frame is spent. Whether something has changed."""
+        num_before, has_changed = len(self._parts), len(self._parts) > len(self._rounds)
         while len(self._parts) > len(self._rounds):
             self._parts.pop().discard()
         for number, each in enumerate(self._rounds):
             if number == len(self._parts):
-                if number and frame_budget().is_spent and not is_hurried:
+                if number > num_before and frame_budget().is_spent and not is_hurried:
                     break
                 self._parts.append(_RoundParts(self))
             is_growing = self._is_growing and number == len(self._rounds) - 1 and not each.uses
