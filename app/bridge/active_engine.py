@@ -369,7 +369,7 @@ class PromptUses:
     def hand_to(self, engine: EngineThread) -> None:
         waiting, self._waiting = self._waiting, []
         for work, future in waiting:
-            _pass_on(engine.use_prompts(work), future)
+            pass_on(engine.use_prompts(work), future)
 
     def fail(self, message: str) -> None:
         waiting, self._waiting = self._waiting, []
@@ -378,7 +378,7 @@ class PromptUses:
                 future.set_exception(EngineError(message))
 
 
-def _pass_on(source: Future[T], target: Future[T]) -> None:
+def pass_on(source: Future[T], target: Future[T]) -> None:
     """Copies the outcome of `source` to `target`, on the thread that completes it."""
     if not target.set_running_or_notify_cancel():
         source.cancel()

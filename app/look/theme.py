@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QWidget
 
 from app.look.fonts import choose_column, choose_families
 from app.look.tokens import DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Tokens
@@ -40,12 +39,6 @@ def apply_theme(app: QApplication, choice: str) -> None:
         app.setStyleSheet("")  # else each widget gets its palette anew for each of its ancestors
         app.setPalette(palette_of(tokens))
         app.setStyleSheet(sheet)
-
-
-def polish(widget: QWidget) -> None:
-    """Gives it and all in it their style: a third of what showing them for the first time takes."""
-    for part in (widget, *widget.findChildren(QWidget)):
-        part.ensurePolished()
 
 
 def _wants_contrast(hints: QStyleHints) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.active_engine import ActiveEngine, pass_on
 from app.bridge.io_thread import IoThread
 from app.bridge.tasks import spawn
 from app.protocol.commands import Command
@@ -261,16 +261,7 @@ class _EnginePort(QObject):
 
     @Slot(object, object)
     def _use_prompts(self, work: Callable[[PromptBuilder], T], future: Future[T]) -> None:
-        self._engine.use_prompts(work).add_done_callback(partial(_pass_on, future))
-
-
-def _pass_on(future: Future[T], done: Future[T]) -> None:
-    if not future.set_running_or_notify_cancel():
-        return
-    if error := done.exception():
-        future.set_exception(error)
-    else:
-        future.set_result(done.result())
+        pass_on(self._engine.use_prompts(work), future)
 
 
 def _chosen(settings: Settings) -> tuple[object, ...]:
