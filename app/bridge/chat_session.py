@@ -23,7 +23,7 @@ from app.bridge.open_answer import NO_USAGE, OpenAnswer
 from app.bridge.tasks import spawn
 from app.bridge.token_counter import TokenCounter
 from app.bridge.tool_access import ToolAccess
-from app.bridge.tool_rounds import Listener, OfferedTool, ToolRounds
+from app.bridge.tool_rounds import Listener, ToolRounds
 from app.chats.attachment import Attachment, valid_unicode
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.options import ChatOptions
@@ -486,19 +486,14 @@ class ChatSession(QObject):
 
     def apply(self, *outputs: Output) -> None:
         """Takes what the engine made, of one request; outputs of earlier requests are ignored."""
-        last = outputs[-1]
-        answer = self._answers.get(last.request_id)
-        if answer is None:
-            return
-        if answer.take(outputs, self._answerer(answer)):
-            self.grew.emit(answer.turn)
-        if last.finish_reason and not answer.rounds:
-            self._end(answer, last)
+        answer = self._answers.get(outputs[-1].request_id)
+        if answer:
+            answer.take(outputs, self._answerer(answer))
 
     def _end(self, answer: OpenAnswer, last: Output) -> None:
         assert last.finish_reason
         self._answers = {key: one for key, one in self._answers.items() if one is not answer}
-        if answer.way_number and answer.rounds:
+        if answer.way_number and answer.rounds.tools:
             self._engine.post(Forget(self._way_id(answer)))
         self._finish(answer.turn, last.finish_reason, last)
 
@@ -551,6 +546,8 @@ class ChatSession(QObject):
         before = turn.usage if answer_start else NO_USAGE
         answer = OpenAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)
         turn.model = self._answerer(answer)
+        answer.rounds = self._rounds(answer)
+        answer.rounds.begin_part(turn.text)
         question = self._question_of(turn)
         waits_for_shelf = not self.shelf.is_ready() or self.shelf.wants_passages(question)
         if self.tools.is_ready() and not waits_for_shelf:
@@ -575,15 +572,12 @@ class ChatSession(QObject):
 
     def _begin(self, answer: OpenAnswer, answer_start: str | tuple[int, ...]) -> None:
         answer.turn.notice = self._missing_notice()
-        if offered := self.tools.offered():
-            answer.rounds = self._rounds(answer, offered)
-            answer.rounds.begin_part(answer.turn.text)
+        answer.rounds.offer(self.tools.offered())
         self._ask_for_part(answer, answer_start)
 
     def _ask_for_part(self, answer: OpenAnswer, answer_start: str | tuple[int, ...] = ()) -> None:
         """In the place of the part before."""
-        turn = answer.turn
-        tools = answer.rounds.tools if answer.rounds else ()
+        turn, tools = answer.turn, answer.rounds.tools
         request = self._request_for(answer, answer_start, tools)
         if answer.way_number:  # beside the others, in a sequence of its own
             request = replace(request, chat_id=self._way_id(answer), keep_cells=bool(tools))
@@ -615,7 +609,7 @@ class ChatSession(QObject):
     def _way_id(self, answer: OpenAnswer) -> str:
         return f"{self.chat.id}{WAY}{answer.way_number}"
 
-    def _rounds(self, answer: OpenAnswer, offered: list[OfferedTool]) -> ToolRounds:
+    def _rounds(self, answer: OpenAnswer) -> ToolRounds:
         turn = answer.turn
         listener = Listener(
             show=answer.show,
@@ -626,7 +620,7 @@ class ChatSession(QObject):
             ran=partial(self._note_tool, answer),
             num_told=self.tools.num_told,
         )
-        return self.tools.rounds(turn, offered, listener)
+        return self.tools.rounds(turn, listener)
 
     def _go_on_after_calls(self, answer: OpenAnswer) -> None:
         answer.begin_part()

@@ -87,8 +87,8 @@ class ChatTools:
         limit, room = self._settings.max_tool_result_tokens, self._limits.room
         return await num_told(self._engine, result, min(limit, room // 4) if room else limit)
 
-    def rounds(self, turn: Turn, offered: list[OfferedTool], listener: Listener) -> ToolRounds:
-        return ToolRounds(turn, offered, self._access, self.permits, self._settings.max_tool_rounds, listener)
+    def rounds(self, turn: Turn, listener: Listener) -> ToolRounds:
+        return ToolRounds(turn, self._access, self.permits, self._settings.max_tool_rounds, listener)
 
     async def _run(self, tool: Tool, arguments: dict[str, Any]) -> str:
         return await self._access.kit.call(tool, arguments, self._chat.id)

@@ -1,11 +1,11 @@
-"""The rounds of one answer: calls of tools appear while they are written, and are checked, allowed and run.
+"""One answer while it is written: read as thinking, text and calls of tools, which are allowed and run.
 
 Knows no engine and no chat: the session asks for the next part once the results are there. GUI thread.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -15,6 +15,7 @@ from app.bridge.tool_access import ToolAccess
 from app.bridge.tool_permits import ToolPermits
 from app.chats.attachment import valid_unicode
 from app.chats.chat import Turn
+from app.chats.thinking import Split, split_thinking
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.errors import RequestError
 from app.protocol.output import AnswerMessage, FinishReason, MessageDelta, Output
@@ -49,7 +50,7 @@ class OfferedTool:
 class Listener:
     """What the session does with what it is told."""
 
-    show: Callable[[str], object]  # all the text so far of the part that is being written
+    show: Callable[[str, Split | None], object]  # the part so far, as `Turn` has it
     grew: Callable[[], object]
     changed: Callable[[], object]
     went_on: Callable[[], object]  # all results are there: ask for the next part, and call `begin_part`
@@ -62,14 +63,13 @@ class ToolRounds:
     def __init__(
         self,
         turn: Turn,
-        offered: Sequence[OfferedTool],
         access: ToolAccess,
         permits: ToolPermits,
         max_rounds: int,
         listener: Listener,
     ) -> None:
         self._turn = turn
-        self._offered = {one.tool.name: one for one in offered}
+        self._offered: dict[str, OfferedTool] = {}
         self._access, self._permits, self._listener = access, permits, listener
         self._num_left = max_rounds
         self._work: asyncio.Task[None] | None = None  # that reads, or runs calls
@@ -83,19 +83,27 @@ class ToolRounds:
         """The same for all parts: a change would have the whole prompt computed again."""
         return tuple(one.tool for one in self._offered.values())
 
+    def offer(self, tools: Iterable[OfferedTool]) -> None:
+        """To the model, in all parts. Before the first of them."""
+        self._offered = {one.tool.name: one for one in tools}
+
     def begin_part(self, start: str = "") -> None:
         """A part is asked for, which begins with the text `start`."""
         self._reader.close()
         self._reader = self._access.readers.open(MAX_CALLS)
         self._message = AnswerMessage()
-        self._text, self._num_read = start, 0
+        self._text = start
+        self._num_read = self._num_shown = 0  # characters of it that the reader was given, and has told
         self._last: Output | None = None
         self._round: ToolRound | None = None  # that this part has become with its first call
 
     # The model writes
 
     def take(self, outputs: tuple[Output, ...]) -> None:
-        """What was written is read on another thread. An answer that is broken off ends at once."""
+        """Where the model's way of writing is known, it is read on another thread.
+
+        An answer that is broken off ends at once.
+        """
         if self._is_over:
             return
         for output in outputs:
@@ -103,25 +111,27 @@ class ToolRounds:
                 self._reader.note_format(output.format)
             self._text += output.text
         last = outputs[-1]
+        self._last = last if last.finish_reason else None
+        is_plain = self._work is None and not self._reader.has_format
+        if is_plain:
+            self._show(self._unread(), self._text)
         if last.finish_reason in BROKEN_OFF:
             self._break_off(last)
-            return
-        if last.finish_reason:
-            self._last = last
-        if self._work is None:
-            self._work = spawn(self._read())
+        elif not is_plain:
+            self._work = self._work or spawn(self._read())
+        elif self._last:
+            self._end_part(self._last)
 
     async def _read(self) -> None:
         while self._num_read < len(self._text) or self._last:
             text, last = self._text, self._last
-            new, self._num_read = text[self._num_read :], len(text)
             try:
-                delta = await self._reader.read(new, is_last=last is not None)
+                delta = await self._reader.read(self._unread().content, is_last=last is not None)
             except RequestError as error:
                 log.warning("The rest of an answer is shown as it was written: %s", error)
                 delta, self._reader = MessageDelta(), self._access.readers.open()
-                if self._round is None and not self._is_over:
-                    self._listener.show(text)
+                if self._round is None:
+                    self._message, delta = AnswerMessage(), MessageDelta(text)
             if self._is_over:
                 return
             self._show(delta, text)
@@ -130,24 +140,36 @@ class ToolRounds:
                 return
         self._work = None
 
+    def _unread(self) -> MessageDelta:
+        """As text, which it is unless a reader finds more in it."""
+        unread, self._num_read = self._text[self._num_read :], len(self._text)
+        return MessageDelta(unread)
+
     def _show(self, delta: MessageDelta, text: str) -> None:
         """`text` is what was read so far. Its end, which may become a call, is not shown yet."""
         self._message = self._message.grown(delta)
+        if delta != MessageDelta():
+            self._num_shown = len(text)
         if self._message.tool_calls:
             self._show_calls(text)
-        elif told := delta.content or delta.reasoning:
-            at = text.rfind(told)
-            shown = text[: at + len(told)] if at >= 0 else text
-            if len(shown) > len(self._turn.text):
-                self._listener.show(shown)
-                self._listener.grew()
+        elif delta.content or delta.reasoning:
+            self._listener.show(text, self._reading)
+            self._listener.grew()
+
+    @property
+    def _reading(self) -> Split:
+        """What the reader calls text may have thinking in it, with marks that the template does not name."""
+        content, reasoning = valid_unicode(self._message.content), valid_unicode(self._message.reasoning)
+        if reasoning:
+            return Split(reasoning.strip(), content.lstrip(), is_thinking=not content)
+        return split_thinking(content, is_growing=True)
 
     def _show_calls(self, text: str) -> None:
         is_new = self._round is None or len(self._round.uses) < len(self._message.tool_calls)
         if self._round is None:
             self._round = ToolRound(thinking_s=self._turn.thinking_s)
             self._turn.rounds.append(self._round)
-            self._turn.text, self._turn.thinking_s = "", 0.0
+            self._turn.text, self._turn.reading, self._turn.thinking_s = "", None, 0.0
         round_ = self._round
         round_.text = text
         round_.content = valid_unicode(self._message.content)
@@ -161,10 +183,22 @@ class ToolRounds:
         else:
             self._listener.grew()
 
+    def _show_whole(self) -> None:
+        """What is not read any more belongs to what was being written."""
+        if not self._num_shown and self._text == self._turn.text:
+            return  # it was not begun
+        reading, unread = self._reading, self._text[self._num_shown :]
+        if split_thinking(self._text[: self._num_shown], is_growing=True).says_the_same(reading):
+            self._listener.show(self._text, None)
+        elif reading.is_thinking:
+            self._listener.show(self._text, replace(reading, thinking=reading.thinking + unread))
+        else:
+            self._listener.show(self._text, replace(reading, answer=reading.answer + unread))
+
     def _end_part(self, last: Output) -> None:
         round_ = self._round
         if round_ is None:
-            self._listener.show(self._text)
+            self._show_whole()
             self._end(last)
             return
         round_.text, round_.usage = self._text, self._turn.usage
@@ -248,7 +282,7 @@ class ToolRounds:
         if self._work:
             self._work.cancel()
         if self._round is None:
-            self._listener.show(self._text)
+            self._show_whole()
         elif not self._round.is_whole:
             self._round.text = self._text
         if self._round:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from app.chats.chat import FIRST, Chat, Turn, TurnState
-from app.chats.thinking import split_thinking
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +116,7 @@ def votes(answers: Iterable[Turn]) -> list[tuple[str, int]]:
     Case, and signs around it, do not count. Nothing unless several have ended and all of them are short.
     """
     ended = [turn for turn in answers if turn.state is TurnState.DONE]
-    texts = [split_thinking(turn.text).answer.strip() for turn in ended]
+    texts = [turn.split.answer.strip() for turn in ended]
     if len(texts) < 2 or not all(0 < len(text) <= MAX_CHARS for text in texts):
         return []
     counts = Counter(map(_core, texts))

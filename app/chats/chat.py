@@ -14,6 +14,7 @@ from itertools import chain, dropwhile, pairwise, zip_longest
 from typing import Any
 
 from app.chats.attachment import Attachment, placed_media, with_attachments
+from app.chats.thinking import Split, split_thinking
 from app.chats.titles import NEW_CHAT, NEW_NOTEBOOK, title_of_copy
 from app.chats.tool_use import ToolRound, messages_of
 from app.protocol.output import Usage
@@ -50,12 +51,18 @@ class Turn:
     attachments: tuple[Attachment, ...] = ()
     thinking_s: float = 0.0  # from its first token to the end of what it thought
     rounds: list[ToolRound] = field(default_factory=list)  # its parts before `text`, ending in calls
+    reading: Split | None = None  # `text` as its model means it; None: as the marks in it say
     _messages: tuple[Message, ...] = field(default=(), init=False, repr=False, compare=False)  # once read
 
     @property
     def message_text(self) -> str:
         """What the model reads."""
         return with_attachments(self.text, self.attachments) if self.attachments else self.text
+
+    @property
+    def split(self) -> Split:
+        """What is shown of an answer's `text`."""
+        return self.reading or split_thinking(self.text, is_growing=self.state is TurnState.STREAMING)
 
     @property
     def is_empty(self) -> bool:

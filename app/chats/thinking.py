@@ -1,12 +1,8 @@
-"""Splits what a model wrote into its thinking and its answer, also while it is still writing.
+"""Splits a text into thinking and answer by the marks that model families write around their thinking.
 
-Models mark their thinking in the text itself, each family in its own way. The whole text is stored and sent
-back; this only splits it for display. Pure functions, any thread.
-
-How long a turn has been thinking is measured by the session, which sees its text grow: the time from its
-first text to the last that left it thinking. A chat template may have opened the thinking already, in the
-prompt: `begins_inside=True` says so from the first character on; without it such a text is known only by the
-end mark that follows.
+For texts whose reading by llama.cpp's chat layer is not known: imported ones, those written before it was
+there, and those of templates that it cannot read. The whole text is stored and sent back to the model; the
+split is for display. Pure functions, any thread.
 """
 
 import re
@@ -21,6 +17,11 @@ class Split:
     thinking: str
     answer: str
     is_thinking: bool = False
+
+    def says_the_same(self, other: "Split") -> bool:
+        """But for white space."""
+        mine, theirs = ((one.thinking.split(), one.answer.split()) for one in (self, other))
+        return mine == theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,9 @@ _FAMILIES = (
     ),
     _Marks("<|channel>thought\n", "<channel|>"),
 )
-LONGEST_MARK = max(len(family.opens) for family in _FAMILIES) + len("<|start|>assistant")
-MARK_ENDS = frozenset(">]▷\n")  # a mark of any family ends with one of these
 _OPENING_TURN = "<|start|>assistant"
-# An answer may speak about the mark: what a prompt has opened is closed by one that ends its line.
+# Where the prompt has opened the thinking only its end is marked. An answer may speak about that mark: the
+# thinking is closed by one that ends its line.
 _CLOSES_ALONE = ("</think>", "[/THINK]", "◁/think▷")
 _CLOSED_ONLY = re.compile(r"(?<![`'\"])(?:</think>|\[/THINK\]|◁/think▷)(?=[ \t]*(?:\n|\Z))")
 _ANY_MARK = re.compile(
@@ -72,19 +72,17 @@ _ANY_MARK = re.compile(
 _CODE_BEFORE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
 
-def split_thinking(text: str, is_growing: bool = False, begins_inside: bool = False) -> Split:
+def split_thinking(text: str, is_growing: bool = False) -> Split:
     """While `is_growing`, the half of a mark at the very end is shown in neither part."""
     start = _after_space(text, 0)
     family = next((family for family in _FAMILIES if text.startswith(family.opens, start)), None)
     if family is not None:
         return _split_marked(text, start, family, is_growing)
     if is_growing and _is_half_of_any(text[start:]):
-        return Split("", "", is_thinking=begins_inside)
+        return Split("", "")
     closed = _CLOSED_ONLY.search(text) if any(mark in text for mark in _CLOSES_ALONE) else None
-    if closed and (begins_inside or not _has_open_fence(text[: closed.start()])):
+    if closed and not _has_open_fence(text[: closed.start()]):
         return Split(text[: closed.start()].strip(), _answer(text[closed.end() :], _FAMILIES[0], is_growing))
-    if begins_inside:
-        return Split(_without_half(text, _CLOSES_ALONE, is_growing).strip(), "", is_thinking=True)
     return Split("", text)
 
 

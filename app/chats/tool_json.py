@@ -1,4 +1,4 @@
-"""Rounds of tool calls, and which tools a chat offers, to JSON and back. Any thread.
+"""Rounds of tool calls, how an answer was read, and which tools a chat offers, to JSON and back. Any thread.
 
 What is read may be damaged or a stranger's: what is not as it should be is left out.
 """
@@ -10,6 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from app.chats.attachment import MAX_SECONDS, number_of, valid_unicode
+from app.chats.chat import Turn, TurnState
+from app.chats.thinking import Split
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.output import Usage
 
@@ -32,6 +34,19 @@ def rounds_of(stored: Any) -> list[ToolRound]:
     """A call that had not ended will not go on."""
     items = stored if isinstance(stored, list) else []
     return [_round(each) for each in items[:MAX_ROUNDS] if isinstance(each, dict)]
+
+
+def reading_as_json(turn: Turn) -> dict[str, Any]:
+    """Nothing while the answer grows: its text is ahead of its reading then."""
+    if turn.reading is None or turn.state is TurnState.STREAMING:
+        return {}
+    return {"thinking": turn.reading.thinking, "answer": turn.reading.answer}
+
+
+def reading_of(stored: Any) -> Split | None:
+    known = stored if isinstance(stored, dict) else {}
+    split = Split(_text(known.get("thinking")), _text(known.get("answer")))
+    return split if split.thinking or split.answer else None
 
 
 def tools_of(stored: Any) -> tuple[str, ...]:

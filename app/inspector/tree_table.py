@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QWidget
 
 from app.chats.branches import Branch
 from app.chats.chat import Turn, TurnState
-from app.chats.thinking import split_thinking
 from app.chats.titles import without_markup
 from app.look.figures import count
 from app.look.list import Index
@@ -132,7 +131,7 @@ def together(seqs: Mapping[int, Seqs], rows: Sequence[int]) -> Seqs:
 
 def text_of(turn: Turn) -> str:
     """What its author said, without the thinking."""
-    return turn.text if turn.role is Role.USER else split_thinking(turn.text).answer
+    return turn.text if turn.role is Role.USER else turn.split.answer
 
 
 def line_of(turn: Turn) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 from app.chats.attachment import Attachment, as_json, from_json, valid_unicode
 from app.chats.chat import FIRST, Chat, QueuedMessage, Turn, TurnState
 from app.chats.options import NAMES
-from app.chats.tool_json import as_text, rounds_of, tools_of
+from app.chats.tool_json import as_text, reading_as_json, reading_of, rounds_of, tools_of
 from app.chats.tool_use import ToolRound
 from app.protocol.output import Usage
 from app.protocol.request import Overflow, Role
@@ -88,7 +88,7 @@ _CHAT_COLUMNS = (
 )
 _TURN_COLUMNS = (
     "role, text, state, notice, model, usage, id, created_at, overflowed, parent_id, attachments, "
-    "thinking_s, rounds"
+    "thinking_s, rounds, reading"
 )
 _UPSERT_CHAT = f"""
     INSERT INTO chats ({_CHAT_COLUMNS}, updated_at) VALUES ({", ".join("?" * 20)})
@@ -102,11 +102,11 @@ _UPSERT_CHAT = f"""
         updated_at = max(updated_at, excluded.updated_at)
 """
 _UPSERT_TURN = f"""
-    INSERT INTO turns ({_TURN_COLUMNS}, chat_id, checksum) VALUES ({", ".join("?" * 15)})
+    INSERT INTO turns ({_TURN_COLUMNS}, chat_id, checksum) VALUES ({", ".join("?" * 16)})
     ON CONFLICT (id) DO UPDATE SET text = excluded.text, state = excluded.state, notice = excluded.notice,
         model = excluded.model, usage = excluded.usage, overflowed = excluded.overflowed,
         parent_id = excluded.parent_id, attachments = excluded.attachments,
-        thinking_s = excluded.thinking_s, rounds = excluded.rounds,
+        thinking_s = excluded.thinking_s, rounds = excluded.rounds, reading = excluded.reading,
         checksum = excluded.checksum
     RETURNING number
 """
@@ -355,10 +355,10 @@ def _queue(stored: list[dict[str, Any]]) -> list[QueuedMessage]:
 def _turn_row(turn: Turn) -> tuple[object, ...]:
     usage = json.dumps(asdict(turn.usage)) if turn.usage != Usage() else ""
     state = (turn.state, to_text(turn.notice), turn.model, usage)
-    attachments = _to_json(turn.attachments)
+    attachments, reading = _to_json(turn.attachments), reading_as_json(turn)
     return (
         turn.role, turn.text, *state, turn.id, turn.created_at, turn.overflowed, turn.parent_id, attachments,
-        turn.thinking_s, as_text(turn.rounds),
+        turn.thinking_s, as_text(turn.rounds), json.dumps(reading) if reading else "",
     )  # fmt: skip
 
 
@@ -398,6 +398,7 @@ def _turn(row: Sequence[Any]) -> Turn:
         attachments,
         thinking_s,
         rounds,
+        reading,
         expected,
     ) = row
     if expected is not None and expected != checksum(turn_id, parent_id, role, text, attachments, rounds):
@@ -416,6 +417,7 @@ def _turn(row: Sequence[Any]) -> Turn:
         _attachments(json.loads(attachments)) if attachments != "[]" else (),
         thinking_s,
         rounds_of(_from_json(rounds, [])) if rounds != NO_ROUNDS else [],
+        reading_of(_from_json(reading, {})) if reading else None,
     )
 
 

@@ -87,19 +87,26 @@ class FakeKit:
 class FakeReaders:
     chat_layer = ChatWorker()  # not started before it is asked
 
+    def __init__(self, thinking_end: str = "") -> None:
+        self._thinking_end = thinking_end
+
     def open(self, _max_calls: int | None = None) -> FakeReader:
-        return FakeReader()
+        return FakeReader(self._thinking_end)
 
     def close(self) -> None: ...
 
 
 class FakeReader:
-    """Of an answer with «calls»: what stands before the first is its content."""
+    """Of an answer with «calls»: what stands before the first is its content, and its thinking before that.
 
-    def __init__(self) -> None:
+    The thinking is opened by the prompt, and ends at `thinking_end`, if that is given.
+    """
+
+    def __init__(self, thinking_end: str) -> None:
         self.has_format = False
+        self._thinking_end = thinking_end
         self._text = ""
-        self._content = ""
+        self._content = self._reasoning = ""
         self._told: list[str] = []  # arguments by call
 
     def note_format(self, _format: AnswerFormat) -> None:
@@ -112,10 +119,13 @@ class FakeReader:
             return MessageDelta(text)
         await asyncio.sleep(0)
         self._text += text
-        begin = self._text.find("«")
-        content = self._text if begin < 0 else self._text[:begin]
+        before_calls = self._text.partition("«")[0]
+        reasoning, end, content = before_calls.partition(self._thinking_end or "\0")
+        if not end and not self._thinking_end:
+            reasoning, content = "", before_calls
         new, self._content = content[len(self._content) :], content
-        return MessageDelta(new, tool_calls=tuple(self._calls(is_last)))
+        thought, self._reasoning = reasoning[len(self._reasoning) :], reasoning
+        return MessageDelta(new, thought, tuple(self._calls(is_last)))
 
     def _calls(self, _is_last: bool) -> list[ToolCallDelta]:
         deltas = []

@@ -64,12 +64,6 @@ def test_empty_thinking_leaves_nothing_behind() -> None:
     assert split_thinking("<think>\n\n</think>\n\nHello") == Split("", "Hello")
 
 
-def test_what_the_prompt_has_opened_is_thinking_from_the_start() -> None:
-    assert split_thinking("Let me", True, begins_inside=True) == Split("Let me", "", is_thinking=True)
-    assert split_thinking("Let me</thi", True, begins_inside=True) == Split("Let me", "", is_thinking=True)
-    assert split_thinking("Let me\n</think>\nHi", True, begins_inside=True) == Split("Let me", "Hi")
-
-
 def test_without_an_end_the_text_that_is_left_belongs_to_somebody() -> None:
     assert split_thinking("<thin") == Split("", "<thin")
     assert split_thinking("<think>a</th") == Split("a</th", "", is_thinking=True)
@@ -80,9 +74,9 @@ def test_no_half_of_a_mark_is_ever_seen_while_it_grows(text: str) -> None:
     whole = split_thinking(text)
     for end in range(len(text)):
         part = split_thinking(text[:end], is_growing=True)
-        begins_inside = text.startswith("Let") and not part.thinking
+        is_opened_by_prompt = text.startswith("Let") and not part.thinking
         assert whole.thinking.startswith(part.thinking)
-        assert begins_inside or whole.answer.startswith(part.answer.rstrip())
+        assert is_opened_by_prompt or whole.answer.startswith(part.answer.rstrip())
 
 
 @given(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.chats.chat import Chat, Turn, TurnState
+from app.chats.thinking import Split
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.output import Usage
 from app.protocol.request import Role
@@ -26,6 +27,7 @@ def asked(state: ToolState = ToolState.DONE) -> Chat:
     usage = Usage(num_prompt_tokens=9, num_computed_tokens=7)
     round_ = ToolRound("Hm. «look_up»", "Let me see.", "Hm.", [use], True, 0.5, usage)
     answer = Turn(Role.ASSISTANT, "It is paid.", model="starter", rounds=[round_])
+    answer.reading = Split("Well.", "It is paid.")
     return Chat("c", turns=[Turn(Role.USER, "Is it paid?"), answer], tools=("skein/time", "files/*"))
 
 
@@ -58,6 +60,15 @@ async def test_a_crash_in_the_middle_of_a_round_leaves_a_stopped_call(path) -> N
     answer = (await load(path)).turns[1]
     assert (answer.state, answer.rounds[0].uses[0].state) == (TurnState.STOPPED, ToolState.STOPPED)
     assert answer.rounds[0].is_whole
+
+
+@pytest.mark.parametrize("damage", ["{", "7", '["x"]', '{"thinking": 7}'])
+async def test_a_damaged_reading_is_left_out(path, damage) -> None:
+    await save(path, asked())
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE turns SET reading = ? WHERE role = 'assistant'", (damage,))
+    answer = (await load(path)).turns[1]
+    assert (answer.text, answer.notice, answer.reading) == ("It is paid.", "", None)
 
 
 @pytest.mark.parametrize("damage", ["[{", "7", '["x", {"uses": 3}]', '[{"uses": [{"id": []}]}]'])

@@ -68,7 +68,7 @@ def page(qtbot: QtBot) -> QWidget:
 
 def shown(page: QWidget, source: str) -> AnswerBody:
     body = AnswerBody(page)
-    body.show_whole(source)
+    body.show_whole(split_thinking(source))
     body.arrange(580)
     body.show()
     body.grab()
@@ -104,7 +104,7 @@ def test_no_file_and_no_address_in_a_message_is_ever_opened(
 ) -> None:
     body = shown(page, fill(source))  # hangs if the pipe is opened
     for end in range(0, len(source), 5):
-        body.show_growing(fill(source[:end]))
+        body.show_growing(split_thinking(fill(source[:end]), is_growing=True))
     body.grab()
     with pytest.raises(BlockingIOError):
         listener.accept()
@@ -136,7 +136,7 @@ def test_a_hostile_message_does_no_harm_while_it_grows(page: QWidget, source: st
     body = AnswerBody(page)
     start = time.thread_time()
     for end in range(0, min(len(source), 4000), 400):
-        body.show_growing(source[:end])
+        body.show_growing(split_thinking(source[:end], is_growing=True))
         body.arrange(580)
     assert time.thread_time() - start < SECONDS
 
@@ -162,8 +162,8 @@ def test_no_frame_is_long_whatever_the_text(
         cpu_s.append(time.thread_time() - begin)
 
     for end in range(300, 3_000, 600):
-        do(partial(body.show_growing, source[:end]))
-    do(partial(body.show_whole, source))
+        do(partial(body.show_growing, split_thinking(source[:end], is_growing=True)))
+    do(partial(body.show_whole, split_thinking(source)))
     while frame_budget().num_waiting:
         do(qapp.processEvents)
     assert max(cpu_s) < FRAME_SECONDS
@@ -177,7 +177,7 @@ def test_the_examples_of_commonmark_lose_no_word(page: QWidget) -> None:
     lost = {}
     for example in json.loads(CORPUS.read_text(encoding="utf-8")):
         start = time.thread_time()
-        body.show_whole(example["markdown"])
+        body.show_whole(split_thinking(example["markdown"]))
         body.arrange(580)
         assert time.thread_time() - start < SECONDS
         if words := missing(body, example["markdown"]):

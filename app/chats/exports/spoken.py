@@ -11,7 +11,6 @@ from pathlib import PurePath
 
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn
-from app.chats.thinking import split_thinking
 from app.chats.tool_use import ToolRound, ToolState, ToolUse, result_for_model
 from app.protocol.request import Role
 
@@ -65,7 +64,7 @@ def date_of(seconds: float) -> str:
 
 
 def _spoken(turn: Turn, speaker: str) -> Spoken:
-    split = split_thinking(turn.text) if turn.role is Role.ASSISTANT else None
+    split = turn.split if turn.role is Role.ASSISTANT else None
     return Spoken(
         turn.role,
         speaker,

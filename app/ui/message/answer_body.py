@@ -5,7 +5,7 @@ from functools import cached_property
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.chats.thinking import Split, split_thinking
+from app.chats.thinking import Split
 from app.ui.message.code_block import CodeBlock
 from app.ui.message.markdown_column import MarkdownColumn
 from app.ui.message.prose_pane import ProsePane
@@ -46,27 +46,16 @@ class AnswerBody(QWidget):
         """The views of the answer, from top to bottom."""
         return self.column.parts
 
-    def show_growing(self, source: str, thinking_s: float = 0.0) -> None:
-        split = split_thinking(source, is_growing=True)
+    def show_growing(self, split: Split, thinking_s: float = 0.0) -> None:
         self._show_thinking(split, split.is_thinking, thinking_s)
         self.column.show_growing(split.answer)
 
-    def show_whole(self, source: str, thinking_s: float = 0.0) -> None:
-        split = split_thinking(source)
+    def show_whole(self, split: Split, thinking_s: float = 0.0) -> None:
         self._show_thinking(split, False, thinking_s)
         self.column.show_whole(split.answer)
 
-    def show_read(self, thinking: str, answer: str, is_growing: bool) -> None:
-        """What was split by who knows how the model writes."""
-        self._show_thinking(Split(thinking, answer), is_growing and bool(thinking) and not answer, 0.0)
-        if is_growing:
-            self.column.show_growing(answer)
-        else:
-            self.column.show_whole(answer)
-
     def _show_thinking(self, split: Split, is_thinking: bool, thinking_s: float) -> None:
-        has_thought = bool(split.thinking) or is_thinking
-        if has_thought:
+        if split.thinking or is_thinking:
             self.thinking.show()
             self.thinking.apply(split.thinking, is_thinking, thinking_s)
         elif self._thoughts:

@@ -6,7 +6,6 @@ from app.chats.attachment import fenced
 from app.chats.chat import Turn
 from app.chats.exports.markdown import on_one_line
 from app.chats.exports.spoken import ExportWords, call_title, outcome
-from app.chats.thinking import split_thinking
 from app.chats.tool_use import ToolRound
 from app.look.words import tr
 from app.protocol.request import Role
@@ -20,7 +19,7 @@ def written_text(turn: Turn) -> str:
     if turn.role is Role.USER:
         return turn.text
     parts = [text for each in turn.rounds for text in _round_texts(each)]
-    return "\n\n".join(filter(None, [*parts, split_thinking(turn.text).answer]))
+    return "\n\n".join(filter(None, [*parts, turn.split.answer]))
 
 
 def _round_texts(each: ToolRound) -> Iterator[str]:

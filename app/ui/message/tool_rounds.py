@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app.chats.thinking import Split
 from app.chats.tool_use import ToolRound
 from app.ui.base.frame_budget import frame_budget
 from app.ui.message.answer_body import AnswerBody
@@ -142,7 +143,9 @@ class _RoundParts:
         has_changed = shown != self._shown or len(each.uses) != len(self.cards)
         if shown != self._shown:
             self._shown = shown
-            self.body.show_read(each.reasoning, each.content, is_growing)
+            is_thinking = bool(each.reasoning) and not each.content
+            show = self.body.show_growing if is_growing else self.body.show_whole
+            show(Split(each.reasoning, each.content, is_thinking))
         while len(self.cards) > len(each.uses):
             discard(self.cards.pop())
         while len(self.cards) < len(each.uses):

@@ -7,7 +7,6 @@ from app.chats.chat import Turn, TurnState
 from app.look.fonts import reading_font, small_font, tabular
 from app.look.plain_text import PlainLabel, as_table, one_line
 from app.look.words import mark, tr
-from app.protocol.output import Usage
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.text_part import TextPart
 from app.ui.message.tool_rounds import GAP as ROUNDS_GAP
@@ -54,7 +53,7 @@ class AnswerView(TurnView):
 
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(turn, parent)
-        self._shown: tuple[Turn, int, TurnState, str, Usage] | None = None
+        self._shown: tuple[object, ...] | None = None
         self._stats = ""
         self.rounds = ToolRoundsView(self)
         self.rounds.height_changed.connect(self._emit_height_changed)
@@ -75,7 +74,7 @@ class AnswerView(TurnView):
     def apply(self, place: Place, progress: AnswerProgress) -> None:
         self.place = place
         turn = self.turn
-        shown = (turn, len(turn.text), turn.state, turn.notice, turn.usage)
+        shown = (turn, len(turn.text), turn.reading, turn.state, turn.notice, turn.usage)
         if shown != self._shown:
             self._shown = shown
             self._show_turn()
@@ -94,10 +93,10 @@ class AnswerView(TurnView):
     def _show_turn(self) -> None:
         turn = self.turn
         if turn.state is TurnState.STREAMING:
-            self.body.show_growing(turn.text, turn.thinking_s)
+            self.body.show_growing(turn.split, turn.thinking_s)
             self.footer.setToolTip("")
         else:
-            self.body.show_whole(turn.text, turn.thinking_s)
+            self.body.show_whole(turn.split, turn.thinking_s)
             self.footer.setToolTip(details_tooltip(turn))
         self.notice.setText(notice_line(turn))
         self.notice.set_tone("danger" if turn.state is TurnState.FAILED else "muted")

@@ -156,7 +156,7 @@ class AnswerColumn(QWidget):
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(parent)
         self.turn = turn
-        self._shown: tuple[int, TurnState, str] | None = None
+        self._shown: tuple[object, ...] | None = None
         self._stats = ""
         self._head = PlainLabel(parent=self, tone="muted")
         self._head.setFont(small_font())
@@ -178,14 +178,14 @@ class AnswerColumn(QWidget):
         self.keep.setAccessibleName(tr("Keep answer {number}", number=number))
         self.keep.setEnabled(not place.is_busy)
         has_changed = self.rounds.apply(turn.rounds, turn.state is TurnState.STREAMING)
-        shown = (len(turn.text), turn.state, turn.notice)
+        shown = (len(turn.text), turn.reading, turn.state, turn.notice)
         if shown == self._shown:
             return has_changed
         self._shown = shown
         if turn.state is TurnState.STREAMING:
-            self.body.show_growing(turn.text, turn.thinking_s)
+            self.body.show_growing(turn.split, turn.thinking_s)
         else:
-            self.body.show_whole(turn.text, turn.thinking_s)
+            self.body.show_whole(turn.split, turn.thinking_s)
         self._notice.setText(notice_line(turn))
         self._notice.set_tone("danger" if turn.state is TurnState.FAILED else "muted")
         return True

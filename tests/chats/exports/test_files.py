@@ -10,6 +10,7 @@ from app.chats.chat import Chat, Turn, TurnState
 from app.chats.exports.files import ExportError, ExportForm, FileExport, FolderExport, file_name, free_name
 from app.chats.exports.spoken import ExportWords, data_url, media_file_name
 from app.chats.imports.read import read
+from app.chats.thinking import Split
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.media import Media, MediaKind
 from app.protocol.output import Usage
@@ -41,6 +42,7 @@ def full_chat() -> Chat:
         Turn(Role.ASSISTANT, "<think>\nhm\n</think>\n\n55", model="starter", usage=usage, created_at=4.0)
     )
     chat.turns[-1].thinking_s = 1.5
+    chat.turns[-1].reading = Split("hm", "55")
     use = ToolUse("c1", "look", '{"city": "Krak\u00f3w"}', ToolState.DONE, "Rain.\n" * 9, 1.25, num_told=12)
     refused = ToolUse("c2", "look<b>", "{}", ToolState.REFUSED)
     called = ToolRound("Hm. «look»", "Let me *look*.", "Hm.", [use, refused], is_whole=True, usage=usage)

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.chats.thinking import split_thinking
 from app.ui.base.frame_budget import frame_budget
 from app.ui.message.answer_body import AnswerBody
 from app.ui.message.code_block import CodeBlock
@@ -42,7 +43,7 @@ def frame(qtbot: QtBot) -> QWidget:
 
 def whole(frame: QWidget, source: str) -> AnswerBody:
     body = AnswerBody(frame)
-    body.show_whole(source)
+    body.show_whole(split_thinking(source))
     return body
 
 
@@ -51,8 +52,8 @@ def whole(frame: QWidget, source: str) -> AnswerBody:
 def test_however_it_arrived_the_finished_answer_looks_the_same(frame: QWidget, cuts: list[int]) -> None:
     body = AnswerBody(frame)
     for cut in sorted(cuts):
-        body.show_growing(SOURCE[:cut])
-    body.show_whole(SOURCE)
+        body.show_growing(split_thinking(SOURCE[:cut], is_growing=True))
+    body.show_whole(split_thinking(SOURCE))
     fresh = whole(frame, SOURCE)
     assert body.plain_text() == fresh.plain_text()
     assert [type(part) for part in body.parts] == [type(part) for part in fresh.parts]
@@ -61,10 +62,10 @@ def test_however_it_arrived_the_finished_answer_looks_the_same(frame: QWidget, c
 
 def test_while_it_grows_finished_blocks_are_not_touched(frame: QWidget) -> None:
     body = AnswerBody(frame)
-    body.show_growing("one\n\n```py\nx = 1\n```\n\ntw")
+    body.show_growing(split_thinking("one\n\n```py\nx = 1\n```\n\ntw", is_growing=True))
     before = list(body.parts)
     tail = before[-1]
-    body.show_growing("one\n\n```py\nx = 1\n```\n\ntwo\n\nthree")
+    body.show_growing(split_thinking("one\n\n```py\nx = 1\n```\n\ntwo\n\nthree", is_growing=True))
     assert body.parts == before
     assert tail.plain_text() == "two\nthree"
 
@@ -76,9 +77,9 @@ def test_prose_and_code_stand_in_their_own_views(frame: QWidget) -> None:
 
 def test_code_is_shown_while_its_fence_is_still_open(frame: QWidget) -> None:
     body = AnswerBody(frame)
-    body.show_growing("```python\nx = 1\ny")
+    body.show_growing(split_thinking("```python\nx = 1\ny", is_growing=True))
     (code,) = body.parts
-    body.show_growing("```python\nx = 1\ny = 2")
+    body.show_growing(split_thinking("```python\nx = 1\ny = 2", is_growing=True))
     assert body.parts == [code]
     assert code.plain_text() == "x = 1\ny = 2"
 
@@ -86,7 +87,7 @@ def test_code_is_shown_while_its_fence_is_still_open(frame: QWidget) -> None:
 def test_a_half_written_fence_becomes_code_and_leaves_nothing_behind(frame: QWidget) -> None:
     body = AnswerBody(frame)
     for end in range(len("text\n\n```py\nx\n```") + 1):
-        body.show_growing("text\n\n```py\nx\n```"[:end])
+        body.show_growing(split_thinking("text\n\n```py\nx\n```"[:end], is_growing=True))
     assert [part.plain_text() for part in body.parts] == ["text", "x"]
 
 
@@ -114,8 +115,8 @@ def test_the_copy_button_of_code_does_not_move_the_text(frame: QWidget) -> None:
 
 def test_a_text_that_is_not_a_continuation_is_drawn_anew(frame: QWidget) -> None:
     body = AnswerBody(frame)
-    body.show_growing("one\n\ntwo")
-    body.show_growing("three")
+    body.show_growing(split_thinking("one\n\ntwo", is_growing=True))
+    body.show_growing(split_thinking("three", is_growing=True))
     assert body.plain_text() == "three"
 
 
@@ -123,8 +124,8 @@ def test_long_answers_are_split_into_panes_and_stay_whole(frame: QWidget) -> Non
     source = "\n\n".join(f"paragraph {n} " + "word " * 60 for n in range(60))
     body = AnswerBody(frame)
     for end in range(0, len(source), 997):
-        body.show_growing(source[:end])
-    body.show_whole(source)
+        body.show_growing(split_thinking(source[:end], is_growing=True))
+    body.show_whole(split_thinking(source))
     assert len(body.parts) > 2
     assert all(f"paragraph {n} " in body.plain_text() for n in range(60))
 
@@ -133,16 +134,16 @@ def test_the_end_of_a_fence_is_never_seen_as_code(frame: QWidget) -> None:
     body = AnswerBody(frame)
     source = "```py\nx\n```\n"
     for end in range(7, len(source) + 1):
-        body.show_growing(source[:end])
+        body.show_growing(split_thinking(source[:end], is_growing=True))
         assert "`" not in body.plain_text()
 
 
 def test_thinking_is_open_while_it_lasts_and_folded_away_after(frame: QWidget) -> None:
     body = AnswerBody(frame)
-    body.show_growing("<think>Let me", 1.0)
+    body.show_growing(split_thinking("<think>Let me", is_growing=True), 1.0)
     assert body.thinking.is_open
     assert body.thinking.header.text() == "Thinking…"
-    body.show_growing("<think>Let me see.</think>It is 4.", 4.2)
+    body.show_growing(split_thinking("<think>Let me see.</think>It is 4.", is_growing=True), 4.2)
     assert not body.thinking.is_open
     assert body.thinking.header.text() == "Thought for 4.2 s"
     assert body.plain_text() == "It is 4."
@@ -150,21 +151,21 @@ def test_thinking_is_open_while_it_lasts_and_folded_away_after(frame: QWidget) -
 
 def test_thinking_that_somebody_wants_to_see_stays_open(frame: QWidget) -> None:
     body = AnswerBody(frame)
-    body.show_whole("<think>Let me **see**.</think>It is 4.")
+    body.show_whole(split_thinking("<think>Let me **see**.</think>It is 4."))
     folded = body.arrange(500)
     body.thinking.header.click()
     assert body.arrange(500) > folded
-    body.show_whole("<think>Let me **see**.</think>It is 4.")
+    body.show_whole(split_thinking("<think>Let me **see**.</think>It is 4."))
     assert body.thinking.is_open
 
 
 def test_another_answer_in_the_same_view_begins_with_its_thinking_folded(frame: QWidget) -> None:
     body = AnswerBody(frame)
-    body.show_whole("<think>One.</think>1")
+    body.show_whole(split_thinking("<think>One.</think>1"))
     body.thinking.toggle()
-    body.show_whole("<think>Two.</think>2")
+    body.show_whole(split_thinking("<think>Two.</think>2"))
     assert not body.thinking.is_open
-    body.show_whole("No thought.")
+    body.show_whole(split_thinking("No thought."))
     assert body.thinking.isHidden()
 
 
@@ -176,9 +177,9 @@ def test_an_answer_without_thinking_has_no_section(frame: QWidget) -> None:
 
 def test_who_listens_can_name_the_parts(frame: QWidget) -> None:
     body = AnswerBody(frame)
-    body.show_growing("<think>Hm", 0.0)
+    body.show_growing(split_thinking("<think>Hm", is_growing=True), 0.0)
     assert body.thinking.header.accessibleName() == "Thinking…"
-    body.show_whole("text\n\n```py\nx\n```")
+    body.show_whole(split_thinking("text\n\n```py\nx\n```"))
     prose, code = body.parts
     assert isinstance(code, CodeBlock)
     assert prose.accessibleName() == "Answer"
@@ -204,10 +205,10 @@ def test_of_a_text_in_very_many_parts_the_end_is_shown_as_it_was_written(frame: 
 def test_it_is_shown_so_too_while_it_grows_and_goes_on(frame: QWidget) -> None:
     body = AnswerBody(frame)
     for end in range(0, len(PIECES), 300):
-        body.show_growing(PIECES[:end])
-    body.show_whole(PIECES)
+        body.show_growing(split_thinking(PIECES[:end], is_growing=True))
+    body.show_whole(split_thinking(PIECES))
     assert body.plain_text() == whole(frame, PIECES).plain_text()
-    body.show_whole("Another one")
+    body.show_whole(split_thinking("Another one"))
     assert body.plain_text() == "Another one"
 
 
@@ -216,7 +217,7 @@ def test_a_long_answer_is_drawn_in_turns_and_all_of_it_in_the_end(frame: QWidget
     source = "\n\n".join(f"paragraph {n} " + "word " * 60 for n in range(100))
     body = AnswerBody(frame)
     body.height_changed.connect(lambda: body.arrange(500))
-    body.show_whole(source)
+    body.show_whole(split_thinking(source))
     first, num_first = body.arrange(500), len(body.parts)
     assert "paragraph 0 " in body.parts[0].plain_text()
     qtbot.waitUntil(lambda: frame_budget().num_waiting == 0)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont, QGuiApplication, QImage, QTextFrame, QTextTable
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.chats.thinking import split_thinking
 from app.look.theme import apply_theme
 from app.look.tokens import DARK, LIGHT
 from app.ui.base.frame_budget import frame_budget
@@ -103,7 +104,7 @@ def inks(pane: ProsePane) -> set[str]:
 
 def test_formulas_take_the_colours_of_the_theme(frame: QWidget, qtbot: QtBot, qapp: QApplication) -> None:
     body = AnswerBody(frame)
-    body.show_whole("a $k^2$ b")
+    body.show_whole(split_thinking("a $k^2$ b"))
     (pane,) = body.parts
     assert isinstance(pane, ProsePane)
     qtbot.waitUntil(lambda: "\ufffc" in pane.toPlainText())
