@@ -3,11 +3,8 @@
 Knows neither widgets nor the database: the workspace keeps what changes, the widgets show it.
 """
 
-import copy
-import uuid
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
-from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
 from shiboken6 import isValid
@@ -15,21 +12,19 @@ from shiboken6 import isValid
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_limits import ChatLimits
 from app.bridge.chat_requests import ChatRequests
-from app.bridge.chat_shelf import ChatShelf, ShelfAccess, has_passages, without_passages
+from app.bridge.chat_shelf import ChatShelf, ShelfAccess, without_passages
 from app.bridge.chat_tools import ChatTools
 from app.bridge.draft_files import DraftFiles
 from app.bridge.media_files import MediaFiles
-from app.bridge.open_answer import NO_USAGE, OpenAnswer
-from app.bridge.tasks import spawn
+from app.bridge.running_answers import RunningAnswers
 from app.bridge.token_counter import TokenCounter
 from app.bridge.tool_access import ToolAccess
-from app.bridge.tool_rounds import Listener, ToolRounds
 from app.chats.attachment import Attachment, valid_unicode
 from app.chats.chat import Chat, QueuedMessage, Removed, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.chats.titles import title_from
 from app.chats.tool_use import Decision, ToolUse
-from app.protocol.commands import Abort, Forget, NoteTool, Submit
+from app.protocol.commands import Forget
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Message, Overflow, Request, Role
 from app.protocol.sampling import SamplingParams
@@ -45,7 +40,6 @@ _STATE_AFTER = {
 }
 GO_ON = "Continue."
 MAX_WAYS = 8
-WAY = " way "  # between a chat's id and the number of one of several answers to one message
 
 
 class ChatSession(QObject):
@@ -76,7 +70,6 @@ class ChatSession(QObject):
         """`save` returns once what was touched is on disk, or cannot be written."""
         super().__init__(parent)
         self.chat = chat
-        self._save = save
         self._engine = engine
         self._settings = settings
         self._draft = draft
@@ -85,12 +78,17 @@ class ChatSession(QObject):
         self.is_loaded = is_loaded
         self._kept_leaf_id = leaf_id  # the last turn that is shown, as long as it is not loaded
         self.has_tab = True  # a menu of one of its turns may outlive it
-        self._answers: dict[str, OpenAnswer] = {}  # by request id, the last one while calls run
         self._limits = ChatLimits(chat, engine, settings)
         self.tools = ChatTools(chat, engine, settings, self._limits, tools or ToolAccess(), self)
         self.tools.cost.measured.connect(self.limits_changed)
         self.shelf = ChatShelf(chat, shelves or ShelfAccess(), self._limits)
         self.requests = ChatRequests(chat, engine, self._limits, self.tools, self.shelf)
+        self.answers = RunningAnswers(
+            *(chat, engine, self._limits, self.tools, self.shelf, media, save, self._request), self
+        )
+        self.answers.changed.connect(self._emit_changed)
+        self.answers.grew.connect(self.grew)
+        self.answers.ended.connect(self._on_ended)
         self.media = media
         self.files = DraftFiles(media, self)
         self.files.read.connect(self._on_file_read)
@@ -100,23 +98,12 @@ class ChatSession(QObject):
 
     @property
     def is_busy(self) -> bool:
-        return bool(self._answers)
+        return bool(self.answers)
 
     @property
     def request_id(self) -> str | None:
         """The answer being written, if one is: of several, the first."""
-        return next(iter(self._answers), None)
-
-    def turn_of(self, request_id: str) -> Turn | None:
-        """The answer that it asks for, as long as that has not ended."""
-        answer = self._answers.get(request_id)
-        return answer.turn if answer else None
-
-    @property
-    def awaited_servers(self) -> tuple[str, ...]:
-        """The MCP servers that are starting, and that an answer waits for."""
-        names = (name for answer in self._answers.values() for name in answer.awaited_servers)
-        return tuple(dict.fromkeys(names))
+        return next(iter(self.answers.request_ids), None)
 
     @property
     def draft(self) -> str:
@@ -300,12 +287,12 @@ class ChatSession(QObject):
         if self.chat.turns[-1].text:
             self.send(GO_ON)
         elif self._can_ask_for(self.chat.turns[-1]):
-            self._ask(self.chat.turns[-1])
+            self.answers.ask(self.chat.turns[-1])
 
     def go_on(self, answer_start: str | tuple[int, ...]) -> None:
         """Asks for the rest of the last answer. `answer_start` is its beginning, as text or tokens."""
         if self._can_ask_for(self.chat.turns[-1]):
-            self._ask(self.chat.turns[-1], answer_start)
+            self.answers.ask(self.chat.turns[-1], answer_start)
 
     def continue_answer(self) -> None:
         """Continues the last answer, which ended early."""
@@ -314,7 +301,7 @@ class ChatSession(QObject):
             return
         if not last.text and not last.rounds[-1].is_whole:  # it was stopped while it wrote a call
             last.text = last.rounds.pop().text
-        self._ask(last, last.text)
+        self.answers.ask(last, last.text)
 
     # Versions: an edited or regenerated turn keeps its former text as another version
 
@@ -363,7 +350,7 @@ class ChatSession(QObject):
             answer.parent_id = answers[0].parent_id
             self.chat.add_aside(answer)
         for number, (answer, (options, name)) in enumerate(zip(answers, ways, strict=True)):
-            self._ask(answer, way_number=number, options=options, way_name=name)
+            self.answers.ask(answer, way_number=number, options=options, way_name=name)
         return tuple(answers)
 
     def edit(self, message: Turn, text: str, attachments: Iterable[Attachment] | None = None) -> None:
@@ -429,17 +416,6 @@ class ChatSession(QObject):
         if isValid(self) and text == self._draft:
             self.draft_attachments = (*without_passages(self.draft_attachments), *found)
 
-    async def _add_passages(self, question: Turn | None) -> None:
-        if question is None or not self.shelf.wants_passages(question):
-            return
-        found = await self.shelf.found_for(question.text)
-        if found and isValid(self) and not has_passages(question.attachments):
-            question.attachments = (*question.attachments, *found)
-            self._emit_changed(question)
-
-    def _question_of(self, answer: Turn) -> Turn | None:
-        return next((turn for turn in reversed(self.chat.turns) if turn.id == answer.parent_id), None)
-
     # The engine
 
     def reading_of(self, answer: Turn) -> Request | None:
@@ -458,51 +434,25 @@ class ChatSession(QObject):
         return replace(self._request(messages, ""), max_tokens=0, sampling=SamplingParams())
 
     def stop(self) -> None:
-        """Aborts the open answers. They end through the engine's reports, with the text they have so far."""
-        for request_id, answer in tuple(self._answers.items()):
-            if answer.is_submitted:
-                self._engine.post(Abort(request_id))
-            else:
-                self._abort_here(request_id)
+        """Aborts the answers. They end through the engine's reports, with the text they have so far."""
+        self.answers.stop()
 
     def close(self) -> None:
         """Ends the open answers at once, without waiting for their last outputs."""
         self.files.cancel()
         self.tokens.count(())
-        for request_id in tuple(self._answers):
-            self._abort_here(request_id)
+        self.answers.close()
         self._engine.post(Forget(self.chat.id))
 
-    async def _submit_when_saved(self, request: Request) -> None:
-        await self._save()
-        self._submit(await self.media.filled(request))
-
-    def _submit(self, request: Request) -> None:
-        """Unless it was stopped meanwhile."""
-        answer = self._answers.get(request.request_id)
-        if answer and not answer.is_submitted:
-            answer.is_submitted = True
-            self._engine.post(Submit(request))
-
-    def apply(self, *outputs: Output) -> None:
-        """Takes what the engine made, of one request; outputs of earlier requests are ignored."""
-        answer = self._answers.get(outputs[-1].request_id)
-        if answer:
-            answer.take(outputs, self._answerer(answer))
-
-    def _end(self, answer: OpenAnswer, last: Output) -> None:
-        assert last.finish_reason
-        self._answers = {key: one for key, one in self._answers.items() if one is not answer}
-        if answer.way_number and answer.rounds.tools:
-            self._engine.post(Forget(self._way_id(answer)))
-        self._finish(answer.turn, last.finish_reason, last)
-
-    def _finish(self, answer: Turn, reason: FinishReason, last: Output) -> None:
+    @Slot(object, object)
+    def _on_ended(self, answer: Turn, last: Output) -> None:
+        reason = last.finish_reason
+        assert reason
         answer.state = _STATE_AFTER[reason]
         cut = self._cut_notice() if reason is FinishReason.LENGTH else ""
         answer.notice = last.notice or cut or answer.notice  # the last of which is known from the start
         answer.overflowed = self.chat.overflow is Overflow.STOP and last.found_no_room
-        answer.model = answer.model or self._model_name()
+        answer.model = answer.model or (self._engine.model.name if self._engine.model else "")
         if not answer.is_empty and self._engine.model:
             self.chat.model_path = str(self._engine.model.path)
         self._emit_changed(answer)
@@ -515,12 +465,6 @@ class ChatSession(QObject):
         limit = self._limits.answer
         return said("The answer was cut off at its limit of {limit:,} tokens.", limit=limit) if limit else ""
 
-    def _missing_notice(self) -> str:
-        names = ", ".join(self.tools.missing())
-        if not names:
-            return ""
-        return said("Asked without the tools of {servers}, which had not started.", servers=names)
-
     def _append(self, turn: Turn) -> Turn:
         self.chat.add(turn)
         if turn.role is Role.USER and not self.chat.auto_title and self._settings.automatic_titles:
@@ -531,117 +475,13 @@ class ChatSession(QObject):
 
     def _answer(self) -> None:
         """To the last turn."""
-        self._ask(self._append(Turn(Role.ASSISTANT, "")))
-
-    def _ask(
-        self,
-        turn: Turn,
-        answer_start: str | tuple[int, ...] = (),
-        way_number: int = 0,
-        options: ChatOptions | None = None,
-        way_name: str = "",
-    ) -> None:
-        """For `turn`, which is at the end and has no text but that of its start."""
-        turn.state, turn.notice, turn.overflowed = TurnState.STREAMING, "", False
-        before = turn.usage if answer_start else NO_USAGE
-        answer = OpenAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)
-        turn.model = self._answerer(answer)
-        answer.rounds = self._rounds(answer)
-        answer.rounds.begin_part(turn.text)
-        question = self._question_of(turn)
-        waits_for_shelf = not self.shelf.is_ready() or self.shelf.wants_passages(question)
-        if self.tools.is_ready() and not waits_for_shelf:
-            self._begin(answer, answer_start)
-        else:
-            answer.awaited_servers = self.tools.missing()
-            self._answers[uuid.uuid4().hex] = answer  # from now on it can be stopped
-            self._emit_changed(turn)
-            spawn(self._begin_when_ready(answer, answer_start))
-
-    async def _begin_when_ready(self, answer: OpenAnswer, answer_start: str | tuple[int, ...]) -> None:
-        """Servers that were chosen are starting: without them the model would know nothing of their tools.
-
-        Or the shelf is not known yet, or is to be searched.
-        """
-        await self.tools.prepare()
-        answer.awaited_servers = ()
-        await self.shelf.prepare()
-        await self._add_passages(self._question_of(answer.turn))
-        if isValid(self) and any(one is answer for one in self._answers.values()):
-            self._begin(answer, answer_start)
-
-    def _begin(self, answer: OpenAnswer, answer_start: str | tuple[int, ...]) -> None:
-        answer.turn.notice = self._missing_notice()
-        answer.rounds.offer(self.tools.offered())
-        self._ask_for_part(answer, answer_start)
-
-    def _ask_for_part(self, answer: OpenAnswer, answer_start: str | tuple[int, ...] = ()) -> None:
-        """In the place of the part before."""
-        turn, tools = answer.turn, answer.rounds.tools
-        request = self._request_for(answer, answer_start, tools)
-        if answer.way_number:  # beside the others, in a sequence of its own
-            request = replace(request, chat_id=self._way_id(answer), keep_cells=bool(tools))
-        self._answers = {
-            request.request_id if one is answer else key: one for key, one in self._answers.items()
-        } | {request.request_id: answer}
-        self._emit_changed(turn)
-        self._send_request(request)
-
-    def _send_request(self, request: Request) -> None:
-        spawn(self._submit_when_saved(request))
-
-    def _request_for(
-        self, answer: OpenAnswer, answer_start: str | tuple[int, ...], tools: Iterable[Tool]
-    ) -> Request:
-        """As the chat asks, or as it would with the options of this answer."""
-        chat = self.chat
-        if answer.options:
-            chat = copy.copy(chat)
-            answer.options.apply_to(chat)
-        messages = (*chat.messages(len(chat.turns) - 1), *answer.turn.round_messages)
-        request = self._request(messages, answer_start, tools)
-        return replace(request, **self._limits.of_request(chat)) if answer.options else request
-
-    def _answerer(self, answer: OpenAnswer) -> str:
-        """The model, and what it was asked with if that is not the chat's own."""
-        return " · ".join(filter(None, (self._model_name(), answer.way_name)))
-
-    def _way_id(self, answer: OpenAnswer) -> str:
-        return f"{self.chat.id}{WAY}{answer.way_number}"
-
-    def _rounds(self, answer: OpenAnswer) -> ToolRounds:
-        turn = answer.turn
-        listener = Listener(
-            show=answer.show,
-            grew=partial(self.grew.emit, turn),
-            changed=partial(self._emit_changed, turn),
-            went_on=partial(self._go_on_after_calls, answer),
-            ended=partial(self._end, answer),
-            ran=partial(self._note_tool, answer),
-            num_told=self.tools.num_told,
-        )
-        return self.tools.rounds(turn, listener)
-
-    def _go_on_after_calls(self, answer: OpenAnswer) -> None:
-        answer.begin_part()
-        self._ask_for_part(answer)
-
-    def _note_tool(self, answer: OpenAnswer, tool: str, seconds: float) -> None:
-        """For the inspector: the engine knows the sequence, and what else happened then."""
-        chat_id = self._way_id(answer) if answer.way_number else self.chat.id
-        self._engine.post(NoteTool(chat_id, tool, seconds))
-
-    def _model_name(self) -> str:
-        return self._engine.model.name if self._engine.model else ""
-
-    def _abort_here(self, request_id: str) -> None:
-        """Without the engine."""
-        self.apply(Output(request_id, self.chat.id, finish_reason=FinishReason.ABORT))
+        self.answers.ask(self._append(Turn(Role.ASSISTANT, "")))
 
     @Slot(object)
     def _on_file_read(self, attachment: Attachment) -> None:
         self.draft_attachments = (*self._draft_attachments, attachment)
 
+    @Slot(object)
     def _emit_changed(self, *turns: Turn) -> None:
         self.touched.emit(turns, ())
         self.changed.emit()

@@ -11,7 +11,7 @@ from app.bridge.chat_session import ChatSession
 from app.chats.attachment import valid_unicode
 from app.chats.chat import Turn
 from app.chats.titles import title_from
-from app.protocol.output import FinishReason, Output
+from app.protocol.output import Output
 from app.protocol.request import Message, Request, Role
 from app.tools.tool import Tool
 
@@ -63,9 +63,9 @@ class NotebookSession(ChatSession):
         else:
             self._append(Turn(Role.USER, text))
 
-    def _finish(self, answer: Turn, reason: FinishReason, last: Output) -> None:
-        """Of a continuation that failed before its first token only the reason is left, which is shown."""
-        super()._finish(answer, reason, last)
+    def _on_ended(self, answer: Turn, last: Output) -> None:
+        """A continuation that failed before its first token leaves only the reason, which is shown."""
+        super()._on_ended(answer, last)
         if not answer.text:
             self.chat.turns.remove(answer)
             self.touched.emit((), (answer.id,))

@@ -33,4 +33,4 @@ class ReportRouter(QObject):
 
     def _bring(self, *outputs: Output) -> None:
         if session := self._workspace.session_of(outputs[0].chat_id):
-            session.apply(*outputs)
+            session.answers.apply(*outputs)

@@ -13,10 +13,11 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
-from app.bridge.chat_session import WAY, ChatSession
+from app.bridge.chat_session import ChatSession
 from app.bridge.chat_shelf import ShelfAccess
 from app.bridge.media_files import MediaFiles
 from app.bridge.notebook_session import NotebookSession
+from app.bridge.running_answers import WAY
 from app.bridge.tab_row import TabRow
 from app.bridge.tasks import spawn
 from app.bridge.tool_access import ToolAccess

@@ -351,7 +351,7 @@ async def _line(options: argparse.Namespace, verdict: Verdict, home: Path) -> No
             gaps["sent"].append(await gap(partial(session.send, line)))
             assert session.request_id
             output = Output(session.request_id, session.chat.id, line)
-            gaps["received"].append(await gap(partial(session.apply, output)))
+            gaps["received"].append(await gap(partial(session.answers.apply, output)))
             session.stop()
             await asyncio.sleep(0.5)
             program.workspace.close(session)

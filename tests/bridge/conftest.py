@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.chat_session import ChatSession
 from app.bridge.report_router import ReportRouter
+from app.bridge.running_answers import RunningAnswers
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
 from app.media.reading import Pixels
@@ -244,4 +244,4 @@ def workspace(
 def asks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine hears of a question without the loop turning. That it is saved first has its own tests."""
 
-    monkeypatch.setattr(ChatSession, "_send_request", ChatSession._submit)
+    monkeypatch.setattr(RunningAnswers, "_send_request", RunningAnswers._submit)

@@ -85,7 +85,7 @@ class World:
         submitted = self.thread.submitted
         return (
             bool(submitted)
-            and self.session.turn_of(submitted[-1].request_id) is not None
+            and self.session.answers.turn_of(submitted[-1].request_id) is not None
             and not self.is_ended
         )
 

@@ -81,7 +81,7 @@ async def test_the_answer_grows_as_it_comes_and_ends(qloop, session, thread) -> 
 @pytest.mark.parametrize("opens", ["<think>", ""])
 async def test_it_is_known_how_long_an_answer_thought(qloop, session, thread, monkeypatch, opens) -> None:
     now = 100.0
-    monkeypatch.setattr("app.bridge.open_answer.monotonic", lambda: now)
+    monkeypatch.setattr("app.bridge.running_answers.monotonic", lambda: now)
     session.send("2+2=")
     (request,) = thread.submitted
     for text in (f"{opens}Hm", ".", "\n</think>\n", "4", "."):
@@ -494,7 +494,7 @@ async def test_answers_with_other_options_are_asked_for_at_any_turn(qloop, sessi
     assert (own.sampling, own.max_tokens) == (None, None)
     assert (other.sampling.temperature, other.max_tokens) == (1.5, 9)
     assert [way.model for way in ways] == ["starter", "starter · pirate"]
-    assert session.turn_of(other.request_id) is ways[1]
+    assert session.answers.turn_of(other.request_id) is ways[1]
     assert session.chat.versions_of(ways[0]) == (first, *ways), "what followed the former one is kept"
     assert not session.chat.system_prompt
     for request in (own, other):

@@ -66,7 +66,7 @@ async def test_the_ways_to_answer_a_message_reach_the_engine_in_their_order(qloo
     session.stop()
     session.answer_in_ways(3)
     await until(lambda: len(thread.submitted) == 3)
-    assert [request.request_id for request in thread.submitted] == list(session._answers)
+    assert [request.request_id for request in thread.submitted] == list(session.answers.request_ids)
 
 
 async def test_what_is_stopped_before_it_was_saved_never_reaches_the_engine(

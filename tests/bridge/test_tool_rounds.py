@@ -495,12 +495,12 @@ async def test_a_question_waits_for_servers_that_are_starting(qloop, session, th
     session.send("How is it in Kraków?")
     await settle()
     assert session.is_busy
-    assert session.awaited_servers == ("fake",)
+    assert session.answers.awaited_servers == ("fake",)
     assert thread.submitted == []
     kit.not_started = ()
     kit.preparing.set_result(None)
     await settle()
-    assert session.awaited_servers == ()
+    assert session.answers.awaited_servers == ()
     assert "look" in thread.submitted[0].wishes.tools
     assert not answer_of(session).notice
 

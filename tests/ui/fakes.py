@@ -119,7 +119,7 @@ class FakeSession(QObject):
         self.waits_for_model = False
         self.draft = ""
         self.enter_sends = True
-        self.awaited_servers: tuple[str, ...] = ()
+        self.answers = SimpleNamespace(awaited_servers=())
         self.media = FakeMediaFiles(self)
         self.requests = SimpleNamespace(senses=None)
         self.files = FakeDraftFiles(self)

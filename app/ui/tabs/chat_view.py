@@ -286,7 +286,7 @@ class ChatView(QWidget):
             can_keep_going,
             session.enter_sends,
             self._encoding,
-            session.awaited_servers,
+            session.answers.awaited_servers,
         )
         self.transcript.set_progress(progress)
 

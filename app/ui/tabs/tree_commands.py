@@ -74,7 +74,7 @@ class TreeCommands(QObject):
     def _last_turn_in(self, slot: SlotSnapshot) -> Turn | None:
         """Of the answer that is computed there, or of the one that was computed last."""
         session = self._workspace.session_of(slot.chat_id or "")
-        if session and slot.request_id and (answer := session.turn_of(slot.request_id)):
+        if session and slot.request_id and (answer := session.answers.turn_of(slot.request_id)):
             return answer
         answered = (
             (turn for turn in session.chat.all_turns() if turn.usage.num_prompt_tokens) if session else ()

@@ -3,8 +3,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.bridge.active_engine import ActiveEngine
-from app.bridge.chat_session import ChatSession
 from app.bridge.notebook_session import NotebookSession
+from app.bridge.running_answers import RunningAnswers
 from app.chats.chat import Chat, Turn
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Role
@@ -21,7 +21,7 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 
 @pytest.fixture(autouse=True)
 def nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ChatSession, "_send_request", lambda _session, _request: None)
+    monkeypatch.setattr(RunningAnswers, "_send_request", lambda _session, _request: None)
 
 
 @pytest.fixture
@@ -52,9 +52,9 @@ def say(session: NotebookSession, *texts: str, reason: FinishReason | None = Fin
     request_id = session.request_id
     assert request_id
     for text in texts:
-        session.apply(Output(request_id, session.chat.id, text))
+        session.answers.apply(Output(request_id, session.chat.id, text))
     if reason:
-        session.apply(Output(request_id, session.chat.id, "", reason))
+        session.answers.apply(Output(request_id, session.chat.id, "", reason))
 
 
 def test_a_notebook_is_one_editor_without_messages(view: ChatView, page: NotebookPage) -> None:
@@ -125,7 +125,7 @@ def test_a_continuation_that_failed_says_why_until_it_is_tried_again(
     page.go_on.click()
     assert session.request_id
     failed = Output(session.request_id, session.chat.id, finish_reason=FinishReason.ERROR, notice="No model.")
-    session.apply(failed)
+    session.answers.apply(failed)
     assert page.state.text() == "No model."
     assert page.editor.text == session.text == "One"
     page.go_on.click()

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.bridge.chat_session import ChatSession
+from app.bridge.running_answers import RunningAnswers
 from app.chats.chat import Chat, Turn, TurnState
 from app.protocol.output import FinishReason, Output
 from app.protocol.request import Role
@@ -26,7 +27,7 @@ def engine() -> FakeEngine:
 
 @pytest.fixture
 def session(qtbot: QtBot, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> ChatSession:
-    monkeypatch.setattr(ChatSession, "_send_request", ChatSession._submit)
+    monkeypatch.setattr(RunningAnswers, "_send_request", RunningAnswers._submit)
     chat = Chat()
     chat.add(Turn(Role.USER, "Count"), Turn(Role.ASSISTANT, "**1**, 2", model="starter"))
     session = ChatSession(chat, engine, Settings(), media=FakeMediaFiles(), save=saved)  # type: ignore[arg-type]
@@ -65,7 +66,7 @@ def texts(session: ChatSession) -> list[str]:
 def finish(session: ChatSession, engine: FakeEngine, *answers: str) -> None:
     """The newest requests end, each with its answer."""
     for request, text in zip(engine.submitted[-len(answers) :], answers, strict=True):
-        session.apply(Output(request.request_id, request.chat_id, text, FinishReason.STOP))
+        session.answers.apply(Output(request.request_id, request.chat_id, text, FinishReason.STOP))
 
 
 def test_asking_again_keeps_what_was_said(act: Act, session: ChatSession, engine: FakeEngine) -> None:

@@ -1,0 +1,276 @@
+"""The answers of one chat that are being written: asked for, updated from outputs, ended. GUI thread.
+
+Of the chat it changes these turns alone; what follows from their end is the session's.
+"""
+
+import copy
+import uuid
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from time import monotonic
+
+from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
+
+from app.bridge.active_engine import ActiveEngine
+from app.bridge.chat_limits import ChatLimits
+from app.bridge.chat_shelf import ChatShelf, has_passages
+from app.bridge.chat_tools import ChatTools
+from app.bridge.media_files import MediaFiles
+from app.bridge.tasks import spawn
+from app.bridge.tool_rounds import Listener, ToolRounds
+from app.chats.chat import Chat, Turn, TurnState
+from app.chats.options import ChatOptions
+from app.chats.thinking import Split
+from app.protocol.commands import Abort, Forget, NoteTool, Submit
+from app.protocol.output import FinishReason, Output, Usage
+from app.protocol.request import Message, Request
+from app.system.said import said
+from app.tools.tool import Tool
+
+NO_USAGE = Usage()
+WAY = " way "  # between a chat's id and the number of one of several answers to one message
+
+MakeRequest = Callable[[tuple[Message, ...], str | tuple[int, ...], Iterable[Tool]], Request]
+
+
+@dataclass(slots=True, eq=False)
+class RunningAnswer:
+    turn: Turn
+    usage_before: Usage = NO_USAGE  # of the part that it continues
+    is_submitted: bool = False  # the engine has been asked, and has not ended
+    text_since: float = 0.0  # when its first text came
+    way_number: int = 0  # of several answers to one message
+    options: ChatOptions | None = None  # in place of the chat's own
+    way_name: str = ""  # of these options
+    awaited_servers: tuple[str, ...] = ()  # whose tools it is to be asked with
+    rounds: ToolRounds = field(init=False)  # which reads it
+
+    def take(self, outputs: tuple[Output, ...], model: str) -> None:
+        """Adds the output of `model`."""
+        turn = self.turn
+        usage = next((output.usage for output in reversed(outputs) if output.usage != NO_USAGE), None)
+        if usage:  # the last output of an engine that is gone has no usage
+            turn.usage = self.usage_before.followed_by(usage)
+        if turn.is_empty and any(output.text for output in outputs):
+            turn.model = model
+        if outputs[-1].finish_reason:
+            self.is_submitted = False
+        self.rounds.take(outputs)
+
+    def show(self, text: str, reading: Split | None) -> None:
+        """`text` is the part so far. `reading` is what its marks do not say of its thinking and answer."""
+        turn = self.turn
+        turn.text, turn.reading = text, reading
+        self.text_since = self.text_since or monotonic()
+        # From its first text to the last thought. Some are known as such only when they have ended.
+        split = turn.split
+        if split.is_thinking or (split.thinking and not turn.thinking_s):
+            turn.thinking_s = monotonic() - self.text_since
+
+    def begin_part(self) -> None:
+        """After calls of tools."""
+        self.usage_before, self.text_since, self.is_submitted = NO_USAGE, 0.0, False
+        self.rounds.begin_part()
+
+
+class RunningAnswers(QObject):
+    changed = Signal(object)  # the Turn of which more than its text is new
+    grew = Signal(object)  # the Turn of which a text or a call's arguments grew, and nothing else is new
+    ended = Signal(object, object)  # the Turn, and its last Output
+
+    def __init__(
+        self,
+        chat: Chat,
+        engine: ActiveEngine,
+        limits: ChatLimits,
+        tools: ChatTools,
+        shelf: ChatShelf,
+        media: MediaFiles,
+        save: Callable[[], Awaitable[None]],
+        make_request: MakeRequest,
+        parent: QObject,
+    ) -> None:
+        """`save` returns once what was touched is on disk, or cannot be written."""
+        super().__init__(parent)
+        self._chat, self._engine, self._limits = chat, engine, limits
+        self._tools, self._shelf, self._media = tools, shelf, media
+        self._save, self._make_request = save, make_request
+        self._answers: dict[str, RunningAnswer] = {}  # by request id, the last one while calls run
+
+    def __bool__(self) -> bool:
+        return bool(self._answers)
+
+    @property
+    def request_ids(self) -> tuple[str, ...]:
+        return tuple(self._answers)
+
+    def turn_of(self, request_id: str) -> Turn | None:
+        """The answer that it asks for, as long as that has not ended."""
+        answer = self._answers.get(request_id)
+        return answer.turn if answer else None
+
+    @property
+    def awaited_servers(self) -> tuple[str, ...]:
+        """The MCP servers that are starting, and that an answer waits for."""
+        names = (name for answer in self._answers.values() for name in answer.awaited_servers)
+        return tuple(dict.fromkeys(names))
+
+    # Asking
+
+    def ask(
+        self,
+        turn: Turn,
+        answer_start: str | tuple[int, ...] = (),
+        way_number: int = 0,
+        options: ChatOptions | None = None,
+        way_name: str = "",
+    ) -> None:
+        """For `turn`, which is at the end and has no text but that of its start."""
+        turn.state, turn.notice, turn.overflowed = TurnState.STREAMING, "", False
+        before = turn.usage if answer_start else NO_USAGE
+        answer = RunningAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)
+        turn.model = self._answerer(answer)
+        answer.rounds = self._rounds(answer)
+        answer.rounds.begin_part(turn.text)
+        waits_for_shelf = not self._shelf.is_ready() or self._shelf.wants_passages(self._question_of(turn))
+        if self._tools.is_ready() and not waits_for_shelf:
+            self._begin(answer, answer_start)
+        else:
+            answer.awaited_servers = self._tools.missing()
+            self._answers[uuid.uuid4().hex] = answer  # from now on it can be stopped
+            self.changed.emit(turn)
+            spawn(self._begin_when_ready(answer, answer_start))
+
+    async def _begin_when_ready(self, answer: RunningAnswer, answer_start: str | tuple[int, ...]) -> None:
+        """Servers that were chosen are starting: without them the model would know nothing of their tools.
+
+        Or the shelf is not known yet, or is to be searched.
+        """
+        await self._tools.prepare()
+        answer.awaited_servers = ()
+        await self._shelf.prepare()
+        await self._add_passages(self._question_of(answer.turn))
+        if isValid(self) and any(one is answer for one in self._answers.values()):
+            self._begin(answer, answer_start)
+
+    def _question_of(self, answer: Turn) -> Turn | None:
+        return next((turn for turn in reversed(self._chat.turns) if turn.id == answer.parent_id), None)
+
+    async def _add_passages(self, question: Turn | None) -> None:
+        if question is None or not self._shelf.wants_passages(question):
+            return
+        found = await self._shelf.found_for(question.text)
+        if found and isValid(self) and not has_passages(question.attachments):
+            question.attachments = (*question.attachments, *found)
+            self.changed.emit(question)
+
+    def _begin(self, answer: RunningAnswer, answer_start: str | tuple[int, ...]) -> None:
+        answer.turn.notice = self._missing_notice()
+        answer.rounds.offer(self._tools.offered())
+        self._ask_for_part(answer, answer_start)
+
+    def _missing_notice(self) -> str:
+        names = ", ".join(self._tools.missing())
+        if not names:
+            return ""
+        return said("Asked without the tools of {servers}, which had not started.", servers=names)
+
+    def _ask_for_part(self, answer: RunningAnswer, answer_start: str | tuple[int, ...] = ()) -> None:
+        """In the place of the part before."""
+        tools = answer.rounds.tools
+        request = self._request_for(answer, answer_start, tools)
+        if answer.way_number:  # beside the others, in a sequence of its own
+            request = replace(request, chat_id=self._chat_id_of(answer), keep_cells=bool(tools))
+        self._answers = {
+            request.request_id if one is answer else key: one for key, one in self._answers.items()
+        } | {request.request_id: answer}
+        self.changed.emit(answer.turn)
+        self._send_request(request)
+
+    def _send_request(self, request: Request) -> None:
+        spawn(self._submit_when_saved(request))
+
+    def _request_for(
+        self, answer: RunningAnswer, answer_start: str | tuple[int, ...], tools: Iterable[Tool]
+    ) -> Request:
+        """As the chat asks, or as it would with the options of this answer."""
+        chat = self._chat
+        if answer.options:
+            chat = copy.copy(chat)
+            answer.options.apply_to(chat)
+        messages = (*chat.messages(len(chat.turns) - 1), *answer.turn.round_messages)
+        request = self._make_request(messages, answer_start, tools)
+        return replace(request, **self._limits.of_request(chat)) if answer.options else request
+
+    async def _submit_when_saved(self, request: Request) -> None:
+        await self._save()
+        self._submit(await self._media.filled(request))
+
+    def _submit(self, request: Request) -> None:
+        """Unless it was stopped meanwhile."""
+        answer = self._answers.get(request.request_id)
+        if answer and not answer.is_submitted:
+            answer.is_submitted = True
+            self._engine.post(Submit(request))
+
+    # Growing
+
+    def apply(self, *outputs: Output) -> None:
+        """Takes what the engine made, of one request; outputs of earlier requests are ignored."""
+        if answer := self._answers.get(outputs[-1].request_id):
+            answer.take(outputs, self._answerer(answer))
+
+    def _rounds(self, answer: RunningAnswer) -> ToolRounds:
+        listener = Listener(
+            show=answer.show,
+            grew=partial(self.grew.emit, answer.turn),
+            changed=partial(self.changed.emit, answer.turn),
+            went_on=partial(self._go_on_after_calls, answer),
+            ended=partial(self._end, answer),
+            ran=partial(self._note_tool, answer),
+            num_told=self._tools.num_told,
+        )
+        return self._tools.rounds(answer.turn, listener)
+
+    def _go_on_after_calls(self, answer: RunningAnswer) -> None:
+        answer.begin_part()
+        self._ask_for_part(answer)
+
+    def _note_tool(self, answer: RunningAnswer, tool: str, seconds: float) -> None:
+        """For the inspector: the engine knows the sequence, and what else happened then."""
+        self._engine.post(NoteTool(self._chat_id_of(answer), tool, seconds))
+
+    def _answerer(self, answer: RunningAnswer) -> str:
+        """The model, and what it was asked with if that is not the chat's own."""
+        model = self._engine.model.name if self._engine.model else ""
+        return " · ".join(filter(None, (model, answer.way_name)))
+
+    def _chat_id_of(self, answer: RunningAnswer) -> str:
+        return f"{self._chat.id}{WAY}{answer.way_number}" if answer.way_number else self._chat.id
+
+    # The end
+
+    def stop(self) -> None:
+        """Aborts all. They end through the engine's reports, with the text they have so far."""
+        for request_id, answer in tuple(self._answers.items()):
+            if answer.is_submitted:
+                self._engine.post(Abort(request_id))
+            else:
+                self._abort_here(request_id)
+
+    def close(self) -> None:
+        """Ends all at once, without waiting for their last outputs."""
+        for request_id in self.request_ids:
+            self._abort_here(request_id)
+
+    def _abort_here(self, request_id: str) -> None:
+        """Without the engine."""
+        self.apply(Output(request_id, self._chat.id, finish_reason=FinishReason.ABORT))
+
+    def _end(self, answer: RunningAnswer, last: Output) -> None:
+        self._answers = {key: one for key, one in self._answers.items() if one is not answer}
+        if answer.way_number and answer.rounds.tools:
+            self._engine.post(Forget(self._chat_id_of(answer)))
+        self.ended.emit(answer.turn, last)
