@@ -53,7 +53,7 @@ stamp_key() {
 }
 
 set_up() {
-    local extra key packages may_answer=''
+    local extra key may_answer=''
     say "Setting up Skein in $venv. This is done once."
     : >"$log"
     make_venv
@@ -63,10 +63,12 @@ set_up() {
     install_binding || die_with_log
     install_skein "$@" &
     packages=$!
+    trap stop_packages INT
     if ! has_llama; then
         if may_borrow && fetch_library; then may_answer=yes; else compile_ours; fi
     fi
     wait "$packages" || die_with_log
+    trap - INT
     if [[ $may_answer ]]; then borrow_library || compile_ours; fi
     key=$(stamp_key)
     for extra in "$@"; do stamp "$extra" "$key"; done
@@ -92,7 +94,8 @@ venv_works() {
 install_skein() {
     local extras
     extras=$(IFS=,; printf '%s' "$*")
-    (cd "$root" && pip_install --no-compile --editable ".[$extras]") >>"$log" 2>&1
+    cd "$root"
+    exec "${pip_install[@]}" --no-compile --editable ".[$extras]" >>"$log" 2>&1
 }
 
 # llama-cpp-python without its libraries, which takes no compiler.
@@ -101,7 +104,7 @@ install_binding() {
     wanted=$(llama_version)-$(sha256sum <"$root/packaging/binding.patch" | head -c 16)
     [[ $(stamped binding) != "$wanted" ]] || return 0
     {
-        pip_install --no-deps --force-reinstall --no-binary llama-cpp-python --config-settings=wheel.cmake=false \
+        "${pip_install[@]}" --no-deps --force-reinstall --no-binary llama-cpp-python --config-settings=wheel.cmake=false \
             "$(llama_version)" &&
             PYTHONPATH=$root/packaging "$venv/bin/python" -c \
                 'import sys; from pathlib import Path; from apply_patch import apply; apply(*map(Path, sys.argv[1:]))' \
@@ -111,8 +114,13 @@ install_binding() {
 
 llama_package() { printf '%s' "$venv"/lib/python3*/site-packages/llama_cpp; }
 
-pip_install() {
-    "$venv/bin/python" -m pip install --verbose --no-input --disable-pip-version-check "$@"
+pip_install=("$venv/bin/python" -m pip install --verbose --no-input --disable-pip-version-check)
+
+# Ctrl+C does not reach what bash runs in the background.
+stop_packages() {
+    kill "$packages" "$reporter" 2>/dev/null || true
+    tell "Set-up stopped."
+    die "Start again to go on from here; what is downloaded and compiled is kept."
 }
 
 # die_with_log [LOG]: what failed is told at its end.

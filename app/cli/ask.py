@@ -5,6 +5,7 @@ Several prompts are answered side by side in one context, and printed in the ord
 
 import argparse
 import json
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from app.cli import headless
+from app.engine.prompts.chat_worker import ChatWorker
+from app.engine.prompts.message_reader import AnswerReader
 from app.protocol.commands import Submit
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.grammar import check_grammar
@@ -41,6 +44,9 @@ def main(argv: Sequence[str]) -> int:
         return 1
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except BrokenPipeError:  # whoever reads has what it wanted
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it at the end
+        return 128 + signal.SIGPIPE
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -121,6 +127,7 @@ def _ask(options: argparse.Namespace) -> int:
         for request in requests:
             loop.post(Submit(request))
         loop.run()
+        answers.close()
     answers.print_statistics()
     return 1 if answers.any_failed else 0
 
@@ -133,6 +140,7 @@ class _Answer:
     finish_reason: FinishReason | None = None
     notice: str = ""
     usage: Usage = field(default_factory=Usage)
+    reader: AnswerReader | None = None  # where a template puts more around JSON than JSON
 
 
 class _Answers:
@@ -142,6 +150,7 @@ class _Answers:
         self._answers = {request.request_id: _Answer(request) for request in requests}
         self._unprinted = list(self._answers.values())
         self._as_json = as_json
+        self._chat_layer = ChatWorker()
         self._num_steps = 0
         self._decode_ms = 0.0
 
@@ -165,6 +174,9 @@ class _Answers:
                 return
             self._unprinted.pop(0)
 
+    def close(self) -> None:
+        self._chat_layer.close()
+
     def print_statistics(self) -> None:
         for answer in self._answers.values():
             print(_statistics(answer), file=sys.stderr)
@@ -178,7 +190,10 @@ class _Answers:
 
     def _take(self, output: Output) -> None:
         answer = self._answers[output.request_id]
-        answer.text += output.text
+        if output.format and answer.request.sampling and answer.request.sampling.json_schema:
+            answer.reader = AnswerReader(self._chat_layer, output.format.parser)
+        is_last = output.finish_reason is not None
+        answer.text += answer.reader.read(output.text, is_last).content if answer.reader else output.text
         answer.usage = output.usage
         answer.finish_reason, answer.notice = output.finish_reason, output.notice
 

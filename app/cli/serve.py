@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import errno
 import gc
 import os
 import signal
@@ -53,7 +54,8 @@ def main(argv: Sequence[str]) -> int:
         _warn(headless.reason_of(error))
         return 1
     except OSError as error:
-        _warn(str(error))
+        taken = f"port {options.port} is in use. Choose another --port, or none for a free one."
+        _warn(taken if error.errno == errno.EADDRINUSE else str(error))
         return 1
 
 

@@ -81,6 +81,25 @@ def test_answers_follow_a_json_schema(model, capfd, tmp_path):
     assert json.loads(capfd.readouterr().out)["ok"] in (True, False)
 
 
+def test_json_is_all_that_is_printed_whatever_the_template_writes_around_it(capfd, tmp_path):
+    path = tmp_path / "schema.json"
+    path.write_text('{"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}')
+    assert ask.main(["--threads", "1", "--json-schema", str(path), "Are you ok?"]) == 0  # the starter
+    out = capfd.readouterr().out
+    assert out.strip() == out.strip("\n")
+    assert out.startswith("{")
+
+
+def test_a_reader_that_has_enough_ends_it_quietly(model):
+    command = [sys.executable, "-m", "app", "ask", *model, "--max-tokens", "99", "hi"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.close()
+        assert process.stderr
+        assert b"Traceback" not in process.stderr.read()
+    assert process.returncode == 141
+
+
 @pytest.mark.parametrize(
     ("option", "text", "message"),
     [

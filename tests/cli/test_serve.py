@@ -231,7 +231,7 @@ def test_a_port_in_use_is_said_so():
         with serving(*STARTER, "--api-key", "k", "--port", port) as second:
             _out, err = second.communicate(timeout=SOON)
             assert second.returncode == 1
-            assert "in use" in err
+            assert f"port {port} is in use. Choose another --port" in err
             assert "Traceback" not in err
 
 

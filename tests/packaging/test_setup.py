@@ -310,6 +310,25 @@ def test_why_ours_could_not_be_compiled_is_told_from_its_own_log(clone, code, to
     assert bash(clone, "is_set_up gui").returncode == 1
 
 
+def test_ctrl_c_while_packages_are_installed_ends_that_too_and_says_how_to_go_on(clone) -> None:
+    packages = 'install_skein() { echo $BASHPID >"$venv/packages"; exec sleep 60; }'
+    ctrl_c = "until [[ -s $venv/packages ]]; do sleep 0.05; done; kill -INT $$"
+    result = bash(clone, SET_UP + f"{packages}; ({ctrl_c}) & set_up gui")
+    assert result.returncode == 1
+    assert "Set-up stopped.\nStart again to go on from here" in result.stderr
+    assert not Path("/proc", (clone / ".venv" / "packages").read_text().strip()).exists()
+
+
+@pytest.mark.parametrize("argument", ["aks", "--gpu"])
+def test_a_word_that_is_no_command_is_refused_before_anything_is_set_up(clone, argument) -> None:
+    shutil.copy(ROOT / "packaging" / "run", clone / "packaging")
+    (clone / "link").symlink_to(clone / "packaging" / "run")
+    done = subprocess.run([clone / "link", argument, "hi"], capture_output=True, text=True, timeout=20)
+    assert done.returncode == 1
+    assert ("no command of this name" if argument == "aks" else "--gpu=cuda") in done.stderr
+    assert "Setting up" not in done.stderr
+
+
 def test_a_borrowed_library_answers_and_nothing_is_compiled_in_front(clone) -> None:
     result = bash(clone, SET_UP + "set_up gui")
     assert result.returncode == 0, result.stderr
