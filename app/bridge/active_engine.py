@@ -67,7 +67,7 @@ class ActiveEngine(QObject):
         # Outputs that are in no report, mostly the end of a request that no engine can end.
         self.ended = self._open.reported
         self._uses = PromptUses()
-        self._wishes = EngineWishes()
+        self._settings = EngineSettings()
         self._used_at = monotonic()
         self._recovered_at: deque[float] = deque(maxlen=MAX_RECOVERIES)
         self._threads = EngineThreads(make_thread, self._on_reported, self)
@@ -173,7 +173,7 @@ class ActiveEngine(QObject):
         for each in self._open:
             if ends(command, each.request):
                 self._give_up(each)
-        self._wishes.note(command)
+        self._settings.note(command)
         if self._active:
             self._active.post(command)
 
@@ -196,7 +196,7 @@ class ActiveEngine(QObject):
         self._retire()
         self._active, self.model, self._asleep = engine, model, None
         self._used_at = monotonic()
-        self._wishes.post_to(engine)
+        self._settings.post_to(engine)
         self.loaded.emit(model)
         self._serve(FinishReason.ERROR, NO_MODEL)
 
@@ -312,7 +312,7 @@ class ActiveEngine(QObject):
 
 
 @dataclass(slots=True)
-class EngineWishes:
+class EngineSettings:
     """Settings that are applied to every new engine.
 
     A pinned chat and an open cell map belong to a chat and a panel, so they outlive a model. A pause belongs
