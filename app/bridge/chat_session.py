@@ -94,6 +94,7 @@ class ChatSession(QObject):
         self.files.read.connect(self._on_file_read)
         self.tokens = TokenCounter(engine, self)
         self.waits_for_model = False  # what is queued is sent once a model is loaded
+        self._is_held = bool(chat.queue)  # what is queued waits for the user: since a stop, or an earlier run
         engine.loaded.connect(self._on_model_loaded)
 
     @property
@@ -172,7 +173,8 @@ class ChatSession(QObject):
         self.is_loaded = True
         self.loaded.emit()
         self.changed.emit()
-        self.send_queued()
+        if not self._is_held:
+            self.send_queued()
 
     def context_limit(self, n_ctx: int) -> int:
         """How many tokens this chat can have, where the context has room for `n_ctx`."""
@@ -233,6 +235,7 @@ class ChatSession(QObject):
 
         False: it did nothing, and told nobody.
         """
+        self._is_held = False
         if self.is_busy or not self.is_loaded or not self.chat.queue:
             return False
         self.waits_for_model = not self._engine.takes_requests
@@ -457,7 +460,9 @@ class ChatSession(QObject):
             self.chat.model_path = str(self._engine.model.path)
         self._emit_changed(answer)
         self.finished.emit(answer)
-        if answer.state is TurnState.DONE:
+        if answer.state is not TurnState.DONE:
+            self._is_held = bool(self.chat.queue)
+        elif not self._is_held:
             self.send_queued()
 
     def _cut_notice(self) -> str:

@@ -2,18 +2,19 @@ from pathlib import Path
 
 import pytest
 
-from app.bridge.active_engine import NO_MODEL
+from app.bridge.active_engine import NO_MODEL, ActiveEngine
 from app.bridge.chat_session import GO_ON, ChatSession
 from app.bridge.media_files import MediaFiles
 from app.bridge.open_requests import MODEL_CHANGED
 from app.bridge.workspace import Workspace
 from app.chats.attachment import Attachment
-from app.chats.chat import Chat, Turn, TurnState
+from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
 from app.chats.options import ChatOptions
 from app.engine.engine import Engine
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output, Usage
 from app.protocol.request import Message, Overflow, Role
+from app.settings.settings import Settings
 from tests.bridge.conftest import MemoryStore
 from tests.fakes import CountingBackend, saved
 
@@ -161,6 +162,47 @@ async def test_after_a_stop_or_a_failure_the_queue_waits_for_the_user(qloop, ses
     assert [message.text for message in session.queue] == ["two"]
     session.send_queued()
     assert thread.submitted[1].messages[-1].content == "two"
+
+
+async def test_what_waits_for_the_user_is_not_sent_behind_another_answer(qloop, session, thread) -> None:
+    session.send("one")
+    session.send("two")
+    thread.answer(thread.submitted[0], "", FinishReason.ABORT)
+    session.regenerate()
+    thread.answer(thread.submitted[1], "1", FinishReason.STOP)
+    assert len(thread.submitted) == 2
+    session.send("three")
+    thread.answer(thread.submitted[2], "2", FinishReason.STOP)
+    assert [one.messages[-1].content for one in thread.submitted[2:]] == ["two", "three"]
+
+
+def on_disk(chat: Chat, engine: ActiveEngine) -> ChatSession:
+    """Its turns are still to be read."""
+    media = MediaFiles(MemoryStore())  # type: ignore[arg-type]
+    return ChatSession(chat, engine, Settings(), media=media, save=saved, is_loaded=False)
+
+
+async def test_what_was_queued_in_an_earlier_run_waits_for_the_user(qloop, engine, thread) -> None:
+    chat = Chat(queue=[QueuedMessage("two")])
+    session = ChatSession(
+        chat, engine, Settings(), media=MediaFiles(MemoryStore()), save=saved, is_loaded=False
+    )
+    session.fill([Turn(Role.USER, "one"), Turn(Role.ASSISTANT, "1")], {})
+    assert thread.submitted == []
+    session.send_queued()
+    assert thread.submitted[0].messages[-1].content == "two"
+
+
+async def test_what_is_said_before_the_turns_have_come_is_sent_when_they_are_there(
+    qloop, engine, thread
+) -> None:
+    session = ChatSession(
+        Chat(), engine, Settings(), media=MediaFiles(MemoryStore()), save=saved, is_loaded=False
+    )
+    session.send("two")
+    assert thread.submitted == []
+    session.fill([Turn(Role.USER, "one"), Turn(Role.ASSISTANT, "1")], {})
+    assert thread.submitted[0].messages[-1].content == "two"
 
 
 async def test_stop_asks_the_engine_to_abort_this_answer_only(qloop, session, thread) -> None:
