@@ -12,13 +12,12 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.engine_thread import EngineThread
 from app.protocol.commands import Submit
 from app.protocol.model import ModelInfo
-from app.protocol.output import FinishReason, Output, Usage
+from app.protocol.output import NO_USAGE, FinishReason, Output, Usage
 from app.protocol.report import StepReport
 from app.protocol.request import Request
 from app.system.said import said
 
 MODEL_CHANGED = said("Another model was loaded before this answer finished.")
-NO_USAGE = Usage()
 
 
 @dataclass(slots=True, eq=False)

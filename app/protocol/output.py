@@ -146,6 +146,9 @@ class Usage:
         )
 
 
+NO_USAGE = Usage()
+
+
 @dataclass(frozen=True, slots=True)
 class TokenLogprob:
     """How likely one token was: `logprob` before, and `probability` after the samplers.

@@ -127,11 +127,16 @@ class Answers:
         self._outputs.append(last)
 
     def _note_tokens(self, seq: Sequence, last_text: str) -> None:
-        """Not of those that a stop string ended: more tokens belong to them than their text has."""
+        """Not of those that a stop string ended: more tokens belong to them than their text has.
+
+        Control tokens without a text are a part of answers with calls alone.
+        """
         start = seq.request.answer_start
-        if seq.request.wishes.offers_tools and not seq.detokenizer.stopped and isinstance(start or "", str):
-            text = f"{start or ''}{''.join(seq.texts)}{last_text}"
-            self._note_written(text, seq.token_ids[seq.num_prompt_tokens - seq.num_start_tokens :])
+        if seq.detokenizer.stopped or not isinstance(start or "", str):
+            return
+        token_ids = seq.token_ids[seq.num_prompt_tokens - seq.num_start_tokens :]
+        if seq.request.wishes.offers_tools or all(map(self._backend.token_piece, token_ids)):
+            self._note_written(f"{start or ''}{''.join(seq.texts)}{last_text}", token_ids)
 
     def context_full(self, request: Request) -> str:
         limit = context_limit(request, self._backend.model)

@@ -308,13 +308,32 @@ class PromptBuilder:
         """Puts answers as they were written in their places, and notes in `marked` what counts in them."""
         indices = indices_of(marked.messages)
         if not (indices and self._ends):
-            return plain
+            return self._with_known_tokens(marked, plain)
         try:
             found = self._spliced(marked, plain, indices)
         except ChatTemplateError:  # it takes the whole chat, and not its beginning
-            return plain
+            return self._with_known_tokens(marked, plain)
         marked.counting.update(found.counting)
-        return found.text
+        return self._with_known_tokens(marked, found.text)
+
+    def _with_known_tokens(self, marked: _Marked, text: str) -> str:
+        """Puts marks in the place of answers that the template repeats, and whose tokens are known."""
+        ends = [end for end in self._ends if end in text]
+        pieces: list[str] = []
+        done = at = 0
+        for message in marked.messages:  # also questions: one may say the same as an answer behind it
+            content = message.content
+            start = min((found for end in ends if (found := text.find(content + end, at)) >= 0), default=-1)
+            if start < 0 or not content:
+                continue
+            at = start + len(content)
+            if message.role is Role.ASSISTANT and self.written_tokens.get(content):
+                number = len(marked.spelled_out)
+                marked.spelled_out.append(content)
+                marked.counting[number] = frozenset()
+                pieces += text[done:start], f"{MARK_BEGIN}{number}{MARK_END}"
+                done = at
+        return "".join((*pieces, text[done:]))
 
     def _spliced(self, marked: _Marked, plain: str, indices: list[int]) -> Spliced:
         """From the longest beginning that is known already."""

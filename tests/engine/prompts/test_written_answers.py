@@ -183,6 +183,23 @@ def test_the_tokens_of_an_answer_are_those_that_were_written(prompts_of) -> None
     assert prompts.build(begun).token_ids[start:] == (7, 8, 9)
 
 
+def test_an_answer_without_calls_stands_in_the_next_prompt_with_the_tokens_that_were_written(
+    prompts_of,
+) -> None:
+    prompts = prompts_of(SIMPLE)
+    chat = (Message(Role.USER, "4"), Message(Role.ASSISTANT, "4"), Message(Role.USER, "Why?"))
+    plain = prompts.build(Request("r", "c", chat)).token_ids
+    text = prompts.render(Request("r", "c", chat))
+    prompts.written_tokens.note("4", [7])
+    known = prompts.build(Request("r", "c", chat)).token_ids
+    at = len(prompts.build(Request("r", "c", chat[:1])).token_ids)
+    assert known == (*plain[:at], 7, *plain[at + 1 :])
+    assert prompts.render(Request("r", "c", chat)) == text
+    trimmed = (chat[0], Message(Role.ASSISTANT, " 4 "), chat[2])
+    prompts.written_tokens.note(" 4 ", [8])
+    assert prompts.build(Request("r", "c", trimmed)).token_ids == plain
+
+
 def test_control_tokens_that_the_template_does_not_write_there_stay_text(prompts_of) -> None:
     """A file that was imported may hold anything."""
     prompts = prompts_of(SIMPLE)
