@@ -211,7 +211,9 @@ class Engine:
             case _ if isinstance(command, LensQuestion | StopLens):
                 pass  # `EngineLoop` has them answered on another thread
             case _ if isinstance(command, SteppingCommand):
-                self.stepping.obey(command)
+                paused_s = self.stepping.obey(command)
+                for seq in self._scheduler.sequences:
+                    seq.leave_out(paused_s)
             case _:
                 self._inspection.obey(command, self._step)
 

@@ -194,6 +194,13 @@ class Sequence:
         if self.drafter:
             self.drafter.forget_text()
 
+    def leave_out(self, seconds: float) -> None:
+        """The engine was paused for so long, until now, which belongs to no time of this answer."""
+        now = time.perf_counter()
+        for name in ("submitted_at", "leased_at", "paused_at", "first_token_at", "last_token_at"):
+            if moment := getattr(self, name):  # 0.0: it has not come
+                setattr(self, name, min(moment + seconds, now))
+
     def append(self, token_id: int) -> None:
         """Take a token that was just sampled."""
         self.token_ids.append(token_id)

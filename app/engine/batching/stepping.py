@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from time import perf_counter
 
 from app.protocol.commands import (
     Pause,
@@ -40,6 +41,7 @@ class Stepping:
 
     def __init__(self) -> None:
         self.pause: PauseState | None = None  # None: it runs
+        self._paused_at = 0.0
         self._until: StepOnce | StopCondition | None = None  # None: it runs freely
 
     @property
@@ -51,7 +53,11 @@ class Stepping:
         """A requested step was not taken yet: later commands come after it."""
         return isinstance(self._until, StepOnce)
 
-    def obey(self, command: SteppingCommand) -> None:
+    def obey(self, command: SteppingCommand) -> float:
+        """Returns how long the pause took, in seconds, if this ends one."""
+        paused_s = (
+            0.0 if self.pause is None or isinstance(command, Pause) else perf_counter() - self._paused_at
+        )
         match command:
             case Pause():
                 self._stand_still("")
@@ -61,6 +67,7 @@ class Stepping:
                 self.pause, self._until = None, command
             case RunUntil(condition):
                 self.pause, self._until = None, condition
+        return paused_s
 
     def note_plan(self, planned: tuple[Span, ...]) -> None:
         """What the next step will compute."""
@@ -78,6 +85,8 @@ class Stepping:
             self._stand_still(NO_WORK)
 
     def _stand_still(self, reason: str) -> None:
+        if self.pause is None:
+            self._paused_at = perf_counter()
         self.pause, self._until = PauseState(reason), None
 
 

@@ -251,3 +251,32 @@ def test_a_pause_is_no_part_of_what_a_step_takes():
     report = engine.step()
     assert learned[-1] == report.decode_ms
     assert report.started_at > plan.started_at, "its clock starts with the step, not with the plan"
+
+
+def test_the_time_of_a_pause_belongs_to_no_answer(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("time.perf_counter", lambda: now)
+    monkeypatch.setattr("app.engine.batching.stepping.perf_counter", lambda: now)
+    engine = Engine(CountingBackend(endless_token))
+    asked = request("begun", max_tokens=30)
+    engine.add_request(asked)
+    for _step in range(5):
+        now += 0.1
+        engine.step()
+    engine.obey(Pause())
+    now += 60.0
+    late = request("sent in the pause", max_tokens=2)
+    engine.add_request(late)
+    now += 60.0
+    engine.obey(StepOnce())
+    engine.step()
+    now += 60.0
+    engine.obey(Resume())
+    done = Run()
+    while engine.has_work:
+        now += 0.1
+        done.add(engine.step())
+    usage, late_usage = (done.answers[one.request_id].usage for one in (asked, late))
+    assert usage.tokens_per_s == pytest.approx(10, rel=0.05)
+    assert usage.queue_s + usage.prompt_s < 0.5
+    assert 0 <= late_usage.queue_s < 0.5
