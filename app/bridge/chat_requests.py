@@ -1,4 +1,4 @@
-"""The requests of one chat: its messages as told to the model, its shelf, tools and limits. GUI thread."""
+"""The requests of one chat: its messages as the model reads them, its shelf, tools and limits. GUI thread."""
 
 import uuid
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ class ChatRequests:
         """What the model sees and hears. None: there is no model."""
         return self._engine.model.senses if self._engine.model else None
 
-    def as_told(self, messages: Iterable[Message]) -> tuple[Message, ...]:
+    def as_sent(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """With words in the place of pictures and sounds that the model does not take."""
         senses = self.senses
         if senses is None:
@@ -50,7 +50,7 @@ class ChatRequests:
         request = Request(
             request_id=uuid.uuid4().hex,
             chat_id=self._chat.id,
-            messages=self.as_told(messages),
+            messages=self.as_sent(messages),
             **self._limits.of_request(),
             answer_start=answer_start,
             wishes=AnswerWishes(tools=offered) if offered else NO_WISHES,

@@ -133,11 +133,11 @@ class OpenRequests(QObject):
             if each is None or each.engine is not engine:
                 continue
             if output.finish_reason is FinishReason.ABORT and not each.is_aborted:
-                told = _broken_off(each.note(output))
+                passed_on = _broken_off(each.note(output))
                 each.leave()
             else:
-                told = self._note(output)
-            self.reported.emit(told)
+                passed_on = self._note(output)
+            self.reported.emit(passed_on)
 
     def leave(self, engine: EngineThread) -> None:
         """The engine is gone. Some requests may have ended without a last output."""

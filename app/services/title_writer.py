@@ -155,7 +155,7 @@ def request_for(session: ChatSession) -> Request:
     return Request(
         request_id=uuid.uuid4().hex,
         chat_id=f"{chat.id} title",
-        messages=(*session.requests.as_told(chat.messages(2)), Message(Role.USER, WISH)),
+        messages=(*session.requests.as_sent(chat.messages(2)), Message(Role.USER, WISH)),
         sampling=SamplingParams(temperature=0.0),
         max_tokens=MAX_TOKENS,
         keep_cells=False,

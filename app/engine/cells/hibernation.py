@@ -79,7 +79,7 @@ class _SealedFile:
 
 @dataclass(eq=False, slots=True)
 class _Saved:
-    told: HibernatedChat
+    summary: HibernatedChat
     token_ids: list[int]
     checksum: int | None  # None: its file has one
     fingerprint: str
@@ -91,11 +91,11 @@ class _Saved:
 
     @property
     def num_bytes(self) -> int:
-        return self.told.size_bytes
+        return self.summary.size_bytes
 
     @property
     def goes_to_disk(self) -> bool:
-        return self.writing is not None or (self.told.is_on_disk and not self.is_sealed)
+        return self.writing is not None or (self.summary.is_on_disk and not self.is_sealed)
 
     @property
     def is_sealed(self) -> bool:
@@ -128,7 +128,7 @@ class HibernatedChats:
         self._folder = folder
         self._saved: OrderedDict[str, _Saved] = OrderedDict()  # least recently used first
         self._writing: list[_Saved] = []  # not yet noted as written
-        self._told: tuple[HibernatedChat, ...] | None = ()  # None: something has changed
+        self._summaries: tuple[HibernatedChat, ...] | None = ()  # None: something has changed
         self._lost: list[tuple[str, int]] = []
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="skein-hibernation")
         self.kept: KeptCells | None = None  # stores states for the next start, if enabled
@@ -157,9 +157,9 @@ class HibernatedChats:
     def chats(self) -> tuple[HibernatedChat, ...]:
         """The same tuple until something changes: it is in every report."""
         self._note_written()
-        if self._told is None:
-            self._told = tuple([saved.told for saved in self._saved.values()])
-        return self._told
+        if self._summaries is None:
+            self._summaries = tuple([saved.summary for saved in self._saved.values()])
+        return self._summaries
 
     def save(
         self,
@@ -209,7 +209,7 @@ class HibernatedChats:
 
     def drop(self, chat_id: str) -> None:
         if saved := self._saved.pop(chat_id, None):
-            saved.state = self._told = None
+            saved.state = self._summaries = None
 
     def forget(self, chat_id: str) -> None:
         """As `drop`, and deletes the chat's file for the next start, too."""
@@ -247,13 +247,13 @@ class HibernatedChats:
                 found = self._found.get_nowait()
             except Empty:
                 return
-            if found.told.chat_id not in self._saved:
+            if found.summary.chat_id not in self._saved:
                 self._add(found)
 
     def keep_all(self, deadline: float) -> None:
         """Keep states for the next start, most recently used first, as far as time allows."""
         for saved in reversed(self._saved.values()):
-            chat_id, token_ids = saved.told.chat_id, saved.token_ids
+            chat_id, token_ids = saved.summary.chat_id, saved.token_ids
             if saved.shifted_from is None and self.can_keep(chat_id, token_ids, saved.num_bytes, deadline):
                 state = saved.read()
                 if state is not None:
@@ -280,8 +280,8 @@ class HibernatedChats:
             self.drop(chat_id)
 
     def _add(self, saved: _Saved) -> None:
-        self._saved[saved.told.chat_id] = saved
-        self._told = None
+        self._saved[saved.summary.chat_id] = saved
+        self._summaries = None
         self._note_written()
         self._keep_ram_budget()
 
@@ -314,7 +314,7 @@ class HibernatedChats:
             return
         assert self._folder is not None
         file = _StateFile(state, self._folder)
-        chat_id, kept = saved.told.chat_id, self.kept
+        chat_id, kept = saved.summary.chat_id, self.kept
         if kept and saved.shifted_from is None and self.can_keep(chat_id, saved.token_ids, state.nbytes, inf):
             kept.write(chat_id, saved.token_ids, state, is_wanted=lambda: saved.state is not None)
         saved.file, saved.state = file, None  # in this order: `read` finds the one or the other
@@ -328,36 +328,36 @@ class HibernatedChats:
         return self._folder is not None and num_bytes <= self._disk_bytes
 
     def _lose(self, saved: _Saved) -> None:
-        self.drop(saved.told.chat_id)
-        self._lost.append((saved.told.chat_id, len(saved.token_ids)))
+        self.drop(saved.summary.chat_id)
+        self._lost.append((saved.summary.chat_id, len(saved.token_ids)))
 
     def _note_written(self) -> None:
         """What has arrived on disk is told; what has not, for a disk that failed, is lost."""
         for saved in [one for one in self._writing if one.writing and one.writing.done()]:
             self._writing.remove(saved)
             writing, saved.writing = saved.writing, None
-            if self._saved.get(saved.told.chat_id) is not saved:
+            if self._saved.get(saved.summary.chat_id) is not saved:
                 continue
             assert writing is not None
             if error := writing.exception():
                 log.warning("A hibernated chat could not be kept on disk: %s", error)
                 self._lose(saved)
             else:
-                saved.told, self._told = replace(saved.told, is_on_disk=True), None
+                saved.summary, self._summaries = replace(saved.summary, is_on_disk=True), None
 
 
 def _new_saved(
     chat_id: str, token_ids: list[int], state: State, fingerprint: str, shifted_from: int | None = None
 ) -> _Saved:
-    told = HibernatedChat(chat_id, len(token_ids), state.nbytes, is_on_disk=False)
+    summary = HibernatedChat(chat_id, len(token_ids), state.nbytes, is_on_disk=False)
     checksum, places = xxhash.xxh3_64_intdigest(state.data), places_in(state)
-    return _Saved(told, token_ids, checksum, fingerprint, shifted_from, state, places)
+    return _Saved(summary, token_ids, checksum, fingerprint, shifted_from, state, places)
 
 
 def _sealed(kept: KeptCells, chat_id: str, token_ids: list[int], num_bytes: int) -> _Saved:
-    told = HibernatedChat(chat_id, len(token_ids), num_bytes, is_on_disk=True)
+    summary = HibernatedChat(chat_id, len(token_ids), num_bytes, is_on_disk=True)
     file = _SealedFile(kept, chat_id)
-    return _Saved(told, token_ids, None, kept.fingerprint, None, None, (), file)
+    return _Saved(summary, token_ids, None, kept.fingerprint, None, None, (), file)
 
 
 def _beyond(budget: int, chats: list[_Saved]) -> Iterator[_Saved]:

@@ -148,7 +148,7 @@ class LastTurns:
         elif seq.num_computed_tokens < last_turn.num_held:
             self._turns[chat_id] = replace(last_turn, num_held=seq.num_computed_tokens, is_whole=False)
 
-    def told(self, chat_id: str, held: list[int]) -> list[int]:
+    def sent(self, chat_id: str, held: list[int]) -> list[int]:
         """A copy of the tokens that its cells hold, without what was read ahead."""
         if chat_id in self._only_ahead:
             return []

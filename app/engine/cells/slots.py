@@ -87,7 +87,7 @@ class SlotPool:
         is_own = slot.chat_id == chat_id
         if not is_own:
             self._save(slot)
-        held = self._last_turns.told(
+        held = self._last_turns.sent(
             chat_id, slot.token_ids if is_own else self.hibernated.tokens_of(chat_id)
         )
         known = [common_prefix(other.token_ids, seq.token_ids) for other in self.slots]
@@ -197,7 +197,7 @@ class SlotPool:
             or len(held) < max(last_turn.num_prompt_tokens, last_turn.num_held)
         ):
             return None
-        return [*self._last_turns.told(chat_id, held), *last_turn.uncomputed], last_turn
+        return [*self._last_turns.sent(chat_id, held), *last_turn.uncomputed], last_turn
 
     def set_aside(self, slot: Slot) -> Sequence:
         """Take the slot back from its sequence. Its cells are kept as long as there is room."""

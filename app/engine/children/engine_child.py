@@ -38,12 +38,12 @@ class Reports:
         self._hibernated: tuple[HibernatedChat, ...] = ()
 
     def send(self, reports: list[StepReport]) -> None:
-        told = []
+        changed = []
         for report in reports:
             has_changed = report.hibernated is not self._hibernated
             self._hibernated = report.hibernated
-            told.append((replace(report, hibernated=()), self._hibernated if has_changed else None))
-        self.question.tell(pickled(told))
+            changed.append((replace(report, hibernated=()), self._hibernated if has_changed else None))
+        self.question.tell(pickled(changed))
 
 
 class Log(logging.Handler):
@@ -77,7 +77,7 @@ def main() -> None:
                 _use_prompts(loop.result(), question)
 
 
-def _run(load: Question, runs: SimpleQueue[Question], told: Future[EngineLoop]) -> None:
+def _run(load: Question, runs: SimpleQueue[Question], started: Future[EngineLoop]) -> None:
     """Loading and running are answered, or refused, when all is freed."""
     from app.engine.llama.loading import open_llama_backend
 
@@ -97,7 +97,7 @@ def _run(load: Question, runs: SimpleQueue[Question], told: Future[EngineLoop]) 
             engine = Engine(backend, hibernated, verify=params.verify)
             reports = Reports(load)
             loop = EngineLoop(engine, lambda: reports.send(loop.take_reports()))
-            told.set_result(loop)
+            started.set_result(loop)
             load.answer({}, pickled(backend.model))
             log.question = reports.question = runs.get()
             loop.run()

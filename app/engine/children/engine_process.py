@@ -115,9 +115,9 @@ class EngineProcess:
                 raise self._crash(error) from None
 
     def _loaded_model(self) -> ModelInfo:
-        told = pickled((self._params, log.getEffectiveLevel()))
+        load = pickled((self._params, log.getEffectiveLevel()))
         try:
-            _, (model,) = self._worker.ask({"do": "load"}, told, on_news=self._on_load_news, every_s=POLL_S)
+            _, (model,) = self._worker.ask({"do": "load"}, load, on_news=self._on_load_news, every_s=POLL_S)
         except WorkerRefusedError as refusal:
             raise ModelLoadError(str(refusal)) from None
         except WorkerEndedError as error:

@@ -140,14 +140,14 @@ class LlamaLens:
         """The natural logarithm of how likely each token from `first` on is, after those before it."""
         assert 0 < first < len(token_ids)
         self._fill(token_ids[: first - 1], len(token_ids), saved)
-        told: list[float] = []
+        logprobs: list[float] = []
         at_once = min(self._n_batch, self._n_outputs)
         for begin in range(first - 1, len(token_ids) - 1, at_once):
             rows = token_ids[begin : min(begin + at_once, len(token_ids) - 1)]
             logits = self._decode(rows, num_outputs=len(rows))
             nexts = np.array(token_ids[begin + 1 : begin + 1 + len(rows)])
-            told += _log_softmax(logits)[np.arange(len(rows)), nexts].tolist()
-        return tuple(told)
+            logprobs += _log_softmax(logits)[np.arange(len(rows)), nexts].tolist()
+        return tuple(logprobs)
 
     def layer_logits(self, token_ids: Sequence[int], saved: SavedState | None = None) -> Floats:
         """What the output norm and the head make of each layer's output after the last token.

@@ -287,10 +287,10 @@ def cannot(kind: MediaKind) -> str:
     )
 
 
-def _part(told: dict[str, Any]) -> MediaPart:
-    if "tokens" in told:
-        return MediaPart(tokens=tuple(told["tokens"]))
-    return MediaPart((), told["rows"], told["positions"], told["width"], told["is_whole"])
+def _part(found: dict[str, Any]) -> MediaPart:
+    if "tokens" in found:
+        return MediaPart(tokens=tuple(found["tokens"]))
+    return MediaPart((), found["rows"], found["positions"], found["width"], found["is_whole"])
 
 
 def _usual_bytes() -> int:

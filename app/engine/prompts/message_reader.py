@@ -36,9 +36,9 @@ class AnswerReader:
         self._text = ""  # all that was read
         self._begun_in = 0  # which start of the child knows this answer
         self.seconds = 0.0  # of computing, for what was read last
-        self._content = self._reasoning = ""  # that was told
+        self._content = self._reasoning = ""  # that was passed on
         self._calls: set[int] = set()
-        self._begun_calls: list[dict[str, Any]] = []  # in the prompt, and not told yet
+        self._begun_calls: list[dict[str, Any]] = []  # in the prompt, and not passed on yet
         self._prompt, self._said = "", ""  # the answer's beginning in it, and what of that was read as text
 
     def read(self, text: str, is_last: bool) -> MessageDelta:
@@ -62,7 +62,7 @@ class AnswerReader:
             return MessageDelta()
         found, self.seconds = reply["delta"], reply["seconds"]
         begun, self._begun_calls = self._begun_calls, []
-        delta = self._told(found | {"tool_calls": [*begun, *found["tool_calls"]]})
+        delta = self._delta(found | {"tool_calls": [*begun, *found["tool_calls"]]})
         return replace(delta, content=delta.content + self._rest()) if found["is_broken"] else delta
 
     def close(self) -> None:
@@ -94,7 +94,7 @@ class AnswerReader:
         reply, _parts = self._chat_layer.ask(question, max_s=MAX_WALL_S)
         return reply
 
-    def _told(self, found: dict[str, Any]) -> MessageDelta:
+    def _delta(self, found: dict[str, Any]) -> MessageDelta:
         calls = tuple(self._call(**call) for call in found["tool_calls"])
         content = found["content"]
         if content and self._prompt:
@@ -111,12 +111,12 @@ class AnswerReader:
         return content
 
     def _rest(self) -> str:
-        """Of a broken answer, what comes behind what was told: it is text. Nothing behind calls."""
+        """Of a broken answer, what comes behind what was passed on: it is text. Nothing behind calls."""
         if self._calls:
             return ""
-        told = self._content or self._reasoning
-        at = self._text.find(told)
-        return self._text[at + len(told) :] if at >= 0 else ""
+        last = self._content or self._reasoning
+        at = self._text.find(last)
+        return self._text[at + len(last) :] if at >= 0 else ""
 
     def _call(self, index: int, id: str, name: str, arguments: str) -> ToolCallDelta:  # noqa: A002
         if index in self._calls:
@@ -136,7 +136,7 @@ class MessageReaders:
         self._thread = ThreadPoolExecutor(1, "skein-reading")  # one child reads one answer at a time
 
     def open(self, max_calls: int | None = None) -> MessageReader:
-        """Of the answer, at most `max_calls` calls of tools are told."""
+        """Of the answer, at most `max_calls` calls of tools are passed on."""
         return MessageReader(self.chat_layer, self._thread, max_calls)
 
     def close(self) -> None:

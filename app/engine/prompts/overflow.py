@@ -61,36 +61,36 @@ def too_long(
     needed = said("about {tokens:,}", tokens=_rounded(num_tokens)) if is_estimate else f"{num_tokens:,}"
     counts = {"tokens": needed, "limit": limit}
     if limit < model.max_sequence_tokens:
-        told = said(
+        reason = said(
             "This chat needs {tokens} tokens, but its own limit is {limit:,}: raise that in the chat "
             "settings, or shorten the text.",
             **counts,
         )
     elif can_grow and can_cut:
-        told = said(
+        reason = said(
             "This chat needs {tokens} tokens, but the context holds {limit:,}: choose a larger one in "
             "Settings (--ctx), leave out the middle, or shorten the text.",
             **counts,
         )
     elif can_grow:
-        told = said(
+        reason = said(
             "This chat needs {tokens} tokens, but the context holds {limit:,}: choose a larger one in "
             "Settings (--ctx), or shorten the text.",
             **counts,
         )
     elif can_cut:
-        told = said(
+        reason = said(
             "This chat needs {tokens} tokens, but this model can hold {limit:,}: leave out the middle, "
             "shorten the text, or use another model.",
             **counts,
         )
     else:
-        told = said(
+        reason = said(
             "This chat needs {tokens} tokens, but this model can hold {limit:,}: shorten the text, or "
             "use another model.",
             **counts,
         )
-    return PromptTooLongError(told, num_tokens)
+    return PromptTooLongError(reason, num_tokens)
 
 
 def estimated_tokens(messages: Messages, count_tokens: CountTokens) -> int:

@@ -519,13 +519,13 @@ class PromptBuilder:
         limit = overflow.context_limit(request, self._backend.model)
         if num_tokens > limit:
             return overflow.too_long(num_tokens, request, self._backend.model, is_estimate=True)
-        told = said(
+        reason = said(
             "This chat has {chars:,} characters, too many for a context of {limit:,} tokens: "
             "shorten the text.",
             chars=num_chars,
             limit=limit,
         )
-        return PromptTooLongError(told, num_tokens)
+        return PromptTooLongError(reason, num_tokens)
 
     def _num_tokens(self, text: str) -> int:
         return len(self._backend.tokenize(text, parse_special=False))
