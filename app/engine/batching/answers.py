@@ -135,7 +135,7 @@ class Answers:
         if seq.detokenizer.stopped or not isinstance(start or "", str):
             return
         token_ids = seq.token_ids[seq.num_prompt_tokens - seq.num_start_tokens :]
-        if seq.request.wishes.offers_tools or all(map(self._backend.token_piece, token_ids)):
+        if seq.request.chat_params.offers_tools or all(map(self._backend.token_piece, token_ids)):
             self._note_written(f"{start or ''}{''.join(seq.texts)}{last_text}", token_ids)
 
     def context_full(self, request: Request) -> str:
