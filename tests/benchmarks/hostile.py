@@ -30,7 +30,7 @@ from typing import Any
 import aiohttp
 
 from app.chats.imports import read as imports
-from app.engine.prompts.chat_template import LimitedChatTemplate
+from app.engine.prompts.chat_template import LimitedChatTemplate, TemplateInputs
 from app.protocol.errors import ChatTemplateError
 from app.protocol.request import Message, Role
 from app.storage import chat_rows
@@ -360,7 +360,7 @@ def _template(draw: random.Random) -> tuple[int, Work]:
     def render() -> str:
         template = LimitedChatTemplate(source, "", "")
         try:
-            return f"{len(template.render((Message(Role.USER, 'Hi'),))):,} characters"
+            return f"{len(template.render(TemplateInputs((Message(Role.USER, 'Hi'),)))):,} characters"
         except ChatTemplateError as error:
             return f"an error of {len(str(error))} characters"
         finally:

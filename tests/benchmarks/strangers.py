@@ -323,7 +323,7 @@ class _Templates(ChatWorker):
 
     def answered(self, question: dict[str, Any]) -> Message:
         if "template" in question:
-            kind, _, number = str(question["messages"][-1][1]).partition(" ")
+            kind, _, number = str(question["inputs"]["messages"][-1][1]).partition(" ")
             draw = random.Random(number)
             is_hostile = kind == "templates"
             source = hostile_source(self._sources, draw) if is_hostile else draw.choice(self._sources)

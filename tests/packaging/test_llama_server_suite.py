@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 from app.cli import serve
-from app.engine.prompts.chat_template import ChatTemplate
+from app.engine.prompts.chat_template import ChatTemplate, TemplateInputs
 from app.protocol.request import Message, Overflow, Role
 from llama_server_suite.compare import compare
 from llama_server_suite.source import Suite, _unpack
@@ -78,7 +78,7 @@ def test_a_chat_template_has_a_name_or_is_written_out_or_in_a_file(tmp_path):
     assert chat_template(parse(["--chat-template", "written out"])) == "written out"
     assert chat_template(parse(["--chat-template-file", str(file)])) == "from a file"
     named = chat_template(parse(["--chat-template", "command-r"]))
-    rendered = ChatTemplate(named).render([Message(Role.USER, "Hi")])
+    rendered = ChatTemplate(named).render(TemplateInputs((Message(Role.USER, "Hi"),)))
     turn = "<|START_OF_TURN_TOKEN|><|USER_TOKEN|>Hi<|END_OF_TURN_TOKEN|>"
     assert rendered == f"{turn}<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>"
 

@@ -9,7 +9,6 @@ import contextlib
 import json
 import re
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -24,13 +23,22 @@ from app.engine.prompts.answer_grammars import (
 )
 from app.engine.prompts.chat_template import (
     ChatTemplate,
+    TemplateInputs,
     cpu_s,
+    inputs_from,
     names_of_families,
     no_chat_layer,
     shortened,
     turn_of,
 )
-from app.engine.prompts.chat_worker import MAX_MEMORY_BYTES, ChatLayer, ChatLayerError, library_path, refusal
+from app.engine.prompts.chat_worker import (
+    MAX_CPU_S,
+    MAX_MEMORY_BYTES,
+    ChatLayer,
+    ChatLayerError,
+    library_path,
+    refusal,
+)
 from app.engine.prompts.schema_limits import simplified, unenforced
 from app.engine.prompts.template_limits import (
     IN_ITS_FORMAT,
@@ -46,7 +54,7 @@ from app.protocol.grammar import (
     fault_of,
 )
 from app.protocol.json_object import read_object
-from app.protocol.request import Message, Role
+from app.protocol.request import Role
 from app.system import worker
 from app.system.said import packed, said
 from app.system.worker import Answer, Question
@@ -104,45 +112,38 @@ class _Template:
         self._limits_with_tools = TemplateLimits(partial(self._tried, {"tools": TOOLS}))
         self._limits_of_jinja = TemplateLimits(lambda chat: self._opened_jinja().of_turns(chat))
 
-    def render(self, messages: Sequence[Message], variables: str, chat_params: ChatParams) -> str:
+    def render(self, inputs: TemplateInputs) -> str:
         try:
-            return str(self._applied(messages, variables, chat_params, is_prompt_only=True)["prompt"])
+            return str(self._applied(inputs, is_prompt_only=True)["prompt"])
         except ChatLayerError:
-            return self._by_jinja(messages, variables, chat_params)
+            return self._by_jinja(inputs)
 
-    def write(
-        self, messages: Sequence[Message], variables: str, chat_params: ChatParams, json_schema: str
-    ) -> tuple[str, AnswerFormat]:
+    def write(self, inputs: TemplateInputs) -> tuple[str, AnswerFormat]:
         try:
-            made = self._made(messages, variables, chat_params, json_schema)
+            made = self._made(inputs)
         except ChatLayerError as error:
-            text = self._by_jinja(messages, variables, chat_params)
-            if chat_params.offers_tools:
+            text = self._by_jinja(inputs)
+            if inputs.params.offers_tools:
                 raise ChatTemplateError(_failed(str(error))) from error
             return text, AnswerFormat()
-        return made["prompt"], _format_of(made, chat_params, json_schema)
+        return made["prompt"], _format_of(made, inputs)
 
-    def _made(
-        self, messages: Sequence[Message], variables: str, chat_params: ChatParams, json_schema: str
-    ) -> dict[str, Any]:
+    def _made(self, inputs: TemplateInputs) -> dict[str, Any]:
         """Where a schema and tools are asked for, the answer follows the schema or calls tools.
 
         It follows the schema alone where llama.cpp's grammars for the two cannot be told apart.
         """
-        if (
-            chat_params.offers_tools
-            and chat_params.tool_choice is ToolChoice.REQUIRED
-            and not chat_params.goes_on
-        ):
-            return self._forced(messages, variables, chat_params)
-        if not (json_schema and chat_params.offers_tools):
-            schema = json.dumps(simplified(json.loads(json_schema))) if json_schema else ""
-            return self._applied(messages, variables, chat_params, json_schema=schema)
-        calls = self._applied(messages, variables, chat_params)
-        text = self._made(messages, variables, replace(chat_params, tool_choice=ToolChoice.NONE), json_schema)
+        params, schema = inputs.params, inputs.json_schema
+        if params.offers_tools and params.tool_choice is ToolChoice.REQUIRED and not params.goes_on:
+            return self._forced(inputs)
+        if not (schema and params.offers_tools):
+            plain = json.dumps(simplified(json.loads(schema))) if schema else ""
+            return self._applied(inputs, json_schema=plain)
+        calls = self._applied(inputs)
+        text = self._made(replace(inputs, params=replace(params, tool_choice=ToolChoice.NONE)))
         marks = [one["value"] for one in calls["triggers"]]
         are_apart = marks and not any(map(LIKE_JSON.match, marks))
-        forced = self._forced(messages, variables, replace(chat_params, tool_choice=ToolChoice.REQUIRED))
+        forced = self._forced(replace(inputs, params=replace(params, tool_choice=ToolChoice.REQUIRED)))
         if not (are_apart and text["grammar"] and forced["grammar"]):
             return text
         return text | {
@@ -152,61 +153,58 @@ class _Template:
             "format": text["format"] | {"calls": forced["format"]},
         }
 
-    def _forced(self, messages: Sequence[Message], variables: str, chat_params: ChatParams) -> dict[str, Any]:
+    def _forced(self, inputs: TemplateInputs) -> dict[str, Any]:
         """Calls alone, and what the model thinks before them: with text it could talk without an end."""
-        made = thinking = self._applied(messages, variables, chat_params)
-        if chat_params.reasoning_format == ReasoningFormat.NONE:  # what is thought is read as text
-            chat_params = replace(chat_params, reasoning_format=ReasoningFormat.AUTO)
-            thinking = self._applied(messages, variables, chat_params)
+        made = thinking = self._applied(inputs)
+        if inputs.params.reasoning_format == ReasoningFormat.NONE:  # what is thought is read as text
+            params = replace(inputs.params, reasoning_format=ReasoningFormat.AUTO)
+            thinking = self._applied(replace(inputs, params=params))
         return made | {"grammar": _without_text(thinking)}
 
-    def _applied(
-        self, messages: Sequence[Message], variables: str, chat_params: ChatParams, **more: Any
-    ) -> dict[str, Any]:
+    def _applied(self, inputs: TemplateInputs, **more: Any) -> dict[str, Any]:
+        params = inputs.params
         if self._library is None:
-            if chat_params.offers_tools or more.get("json_schema"):
+            if params.offers_tools or more.get("json_schema"):
                 raise InvalidRequestError(no_chat_layer())
             raise ChatLayerError
         self._open()
-        given = read_object(variables, "template_variables")
-        tools = json.loads(chat_params.tools) if chat_params.tools else []
+        given = read_object(inputs.variables, "template_variables")
+        tools = json.loads(params.tools) if params.tools else []
         shown, called = (
             given.pop("tools", tools) if tools else [],
-            [_readable(tool) for tool in _callable(chat_params)],
+            [_readable(tool) for tool in _callable(params)],
         )
         known = names_of_families(shown or given.get("tools"))
-        turns = list(map(turn_of, messages))
+        turns = list(map(turn_of, inputs.messages))
         left = _Tools()
         if tools or (not self._tool_source and any(_is_about_tools(turn) for turn in turns)):
             left = self._left_to_us()
             turns = _with_tools(turns, shown, left)
-        turns = _fitted(turns, self._limits_with_tools if tools else self._limits, chat_params)
+        turns = _fitted(turns, self._limits_with_tools if tools else self._limits, params)
         request: dict[str, Any] = {
             "messages": turns,
             "variables": DEFAULTS
             | known
             | {name: value for name, value in given.items() if name not in SPECIAL},
             "add_generation_prompt": given.get("add_generation_prompt") is not False,
-            "reasoning_format": chat_params.reasoning_format,
+            "reasoning_format": params.reasoning_format,
             "has_calls": left.has_calls,
             **more,
         }
         if isinstance(given.get("enable_thinking"), bool):
             request["enable_thinking"] = given["enable_thinking"]
-        if chat_params.parallel_tool_calls is not None:
-            request["parallel_tool_calls"] = chat_params.parallel_tool_calls
-        if chat_params.goes_on:
-            request["continue_final_message"] = chat_params.goes_on
-        if isinstance(
-            chat_params.goes_on, str
-        ):  # llama.cpp goes on with an empty message only if it has a name
+        if params.parallel_tool_calls is not None:
+            request["parallel_tool_calls"] = params.parallel_tool_calls
+        if params.goes_on:
+            request["continue_final_message"] = params.goes_on
+        if isinstance(params.goes_on, str):  # llama.cpp goes on with an empty message only if it has a name
             turns[-1] = {"name": Role.ASSISTANT} | turns[-1]
         if not tools:
             return self._library("apply", **request)
         if more.get("is_prompt_only"):
             return {"prompt": self._prompt(called if left.how else shown, request)}
         for note, held, max_bytes in ways_to_hold(called):
-            made = self._library("apply", tools=held, tool_choice=chat_params.tool_choice, **request)
+            made = self._library("apply", tools=held, tool_choice=params.tool_choice, **request)
             made["notes"] += [note] if note else []
             if is_bearable(made["grammar"], max_bytes):
                 break
@@ -276,18 +274,18 @@ class _Template:
         made = self._library("apply", messages=chat, variables=variables, is_prompt_only=True, **asked)
         return str(made["prompt"])
 
-    def _by_jinja(self, messages: Sequence[Message], variables: str, chat_params: ChatParams) -> str:
-        turns = _fitted(list(map(turn_of, messages)), self._limits_of_jinja, chat_params)
-        begun = turns.pop()["content"] if chat_params.goes_on else ""
-        return self._opened_jinja().of_turns(turns, variables) + begun
+    def _by_jinja(self, inputs: TemplateInputs) -> str:
+        turns = _fitted(list(map(turn_of, inputs.messages)), self._limits_of_jinja, inputs.params)
+        begun = turns.pop()["content"] if inputs.params.goes_on else ""
+        return self._opened_jinja().of_turns(turns, inputs.variables) + begun
 
     def _opened_jinja(self) -> ChatTemplate:
         self._jinja = self._jinja or ChatTemplate(self._source, *self._edges)
         return self._jinja
 
 
-def _fitted(turns: list[Turn], limits: TemplateLimits, chat_params: ChatParams) -> list[Turn]:
-    if not chat_params.goes_on:
+def _fitted(turns: list[Turn], limits: TemplateLimits, params: ChatParams) -> list[Turn]:
+    if not params.goes_on:
         return limits.fitted(turns)
     return [*limits.fitted(turns[:-1], has_begun=True), turns[-1]]
 
@@ -313,12 +311,10 @@ def _below(parsers: list[dict[str, Any]], tag: str) -> set[int]:
     return found
 
 
-def _callable(chat_params: ChatParams) -> list[Any]:
+def _callable(params: ChatParams) -> list[Any]:
     """Those of the tools that the answer may call."""
-    tools = json.loads(chat_params.tools) if chat_params.tools else []
-    return [
-        one for one in tools if not chat_params.may_call or one["function"]["name"] in chat_params.may_call
-    ]
+    tools = json.loads(params.tools) if params.tools else []
+    return [one for one in tools if not params.may_call or one["function"]["name"] in params.may_call]
 
 
 def _readable(tool: Any) -> Any:
@@ -340,12 +336,12 @@ def _with_tools(turns: list[Turn], tools: list[Any], left: _Tools) -> list[Turn]
     return described(turns, tools, left.how) if tools and left.how else turns
 
 
-def _format_of(made: dict[str, Any], chat_params: ChatParams, json_schema: str) -> AnswerFormat:
+def _format_of(made: dict[str, Any], inputs: TemplateInputs) -> AnswerFormat:
     made_format = made["format"]
     is_lazy = made["is_lazy"] and made["triggers"]
-    schemas = [json.loads(json_schema)] if json_schema else []
-    if made["grammar"] and chat_params.offers_tools:
-        schemas += [one["function"].get("parameters") or {} for one in _callable(chat_params)]
+    schemas = [json.loads(inputs.json_schema)] if inputs.json_schema else []
+    if made["grammar"] and inputs.params.offers_tools:
+        schemas += [one["function"].get("parameters") or {} for one in _callable(inputs.params)]
     return AnswerFormat(
         parser=json.dumps(made_format, ensure_ascii=False),
         opening=made["generation_prompt"],
@@ -414,16 +410,11 @@ def answer(asked: Question) -> Answer:
             return (_grammar_of_schema(_library, schema),)
         case {"do": "check", "grammar": grammar}:
             return ({"fault": fault_of(grammar)},)
-        case {"do": "render" | "write" as do, "template": sources, "messages": turns, "variables": variables}:
-            messages = [Message(Role(role), content, fields) for role, content, fields in turns]
-            chat_params = ChatParams(
-                **question["chat_params"]
-                | {"tool_choice": ToolChoice(question["chat_params"]["tool_choice"])}
-            )
-            template = _template(_library, *sources)
+        case {"do": "render" | "write" as do, "template": sources, "inputs": sent}:
+            template, inputs = _template(_library, *sources), inputs_from(sent)
             if do == "render":
-                return {}, _bytes(template.render(messages, variables, chat_params))
-            text, found = template.write(messages, variables, chat_params, question["json_schema"])
+                return {}, _bytes(template.render(inputs))
+            text, found = template.write(inputs)
             described = asdict(found) | {"warnings": [packed(one) for one in found.warnings]}
             return {"format": described}, _bytes(text)
     assert _library
@@ -441,8 +432,7 @@ def answer_or_refuse(question: Question) -> Answer:
 
 
 def _cpu_s(question: dict[str, Any]) -> int:
-    tools = question["chat_params"]["tools"] if "chat_params" in question else ""
-    return cpu_s(len(question.get("messages", ())), len(tools))
+    return cpu_s(inputs_from(question["inputs"])) if "inputs" in question else MAX_CPU_S
 
 
 def _bytes(text: str) -> bytes:

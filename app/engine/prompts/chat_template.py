@@ -7,13 +7,12 @@ because a sandbox stops neither an endless loop nor a 10 GB string.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from app.engine.prompts.chat_worker import MAX_CPU_S, MAX_MEMORY_BYTES, ChatWorker
-from app.protocol.answer_format import NO_CHAT_PARAMS, AnswerFormat, ChatParams, Trigger
+from app.protocol.answer_format import NO_CHAT_PARAMS, AnswerFormat, ChatParams, ToolChoice, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError
 from app.protocol.json_object import read_object
 from app.protocol.request import Message, Role
@@ -42,28 +41,27 @@ def no_chat_layer() -> Said:
     return missing(said("tools and JSON schemas"), NO_CHAT_LAYER)
 
 
+@dataclass(frozen=True, slots=True)
+class TemplateInputs:
+    """What a prompt is made of. `variables` is a JSON object of further template variables.
+
+    The answer follows the `json_schema`, if one is given and something is known of the model's answers.
+    """
+
+    messages: tuple[Message, ...]
+    variables: str = ""
+    params: ChatParams = NO_CHAT_PARAMS
+    json_schema: str = ""
+
+
 class Template(Protocol):
     """A chat template. Any thread."""
 
-    def render(
-        self, messages: Sequence[Message], variables: str = "", chat_params: ChatParams = NO_CHAT_PARAMS
-    ) -> str:
-        """The prompt up to where the answer begins. Raises ChatTemplateError.
+    def render(self, inputs: TemplateInputs) -> str:
+        """The prompt up to where the answer begins. Raises ChatTemplateError."""
 
-        `variables` is a JSON object of further template variables.
-        """
-
-    def write(
-        self,
-        messages: Sequence[Message],
-        variables: str = "",
-        chat_params: ChatParams = NO_CHAT_PARAMS,
-        json_schema: str = "",
-    ) -> tuple[str, AnswerFormat]:
-        """The same prompt, and how an answer to it is written. Raises RequestError.
-
-        Where nothing is known of the model's answers, that has no grammar for `json_schema` either.
-        """
+    def write(self, inputs: TemplateInputs) -> tuple[str, AnswerFormat]:
+        """The same prompt, and how an answer to it is written. Raises RequestError."""
 
 
 class ChatTemplate:
@@ -73,13 +71,11 @@ class ChatTemplate:
         self._template = _compile(source)
         self._variables = {"bos_token": bos_text, "eos_token": eos_text, "add_generation_prompt": True}
 
-    def render(
-        self, messages: Sequence[Message], variables: str = "", chat_params: ChatParams = NO_CHAT_PARAMS
-    ) -> str:
-        if chat_params.goes_on:
-            *messages, last = messages
-            return self.render(messages, variables) + last.content
-        return self.of_turns(list(map(turn_of, messages)), variables)
+    def render(self, inputs: TemplateInputs) -> str:
+        if inputs.params.goes_on:
+            *before, last = inputs.messages
+            return self.render(TemplateInputs(tuple(before), inputs.variables)) + last.content
+        return self.of_turns(list(map(turn_of, inputs.messages)), inputs.variables)
 
     def of_turns(self, turns: list[dict[str, Any]], variables: str = "") -> str:
         """As `render`, of messages as a template takes them."""
@@ -92,17 +88,11 @@ class ChatTemplate:
                 said("The model's chat template failed: {reason}", reason=shortened(str(error)))
             ) from error
 
-    def write(
-        self,
-        messages: Sequence[Message],
-        variables: str = "",
-        chat_params: ChatParams = NO_CHAT_PARAMS,
-        _json_schema: str = "",
-    ) -> tuple[str, AnswerFormat]:
+    def write(self, inputs: TemplateInputs) -> tuple[str, AnswerFormat]:
         """Knows nothing of answers but that they are text."""
-        if chat_params.offers_tools:
+        if inputs.params.offers_tools:
             raise InvalidRequestError(no_chat_layer())
-        return self.render(messages, variables, chat_params), AnswerFormat()
+        return self.render(inputs), AnswerFormat()
 
 
 class LimitedChatTemplate:
@@ -129,41 +119,23 @@ class LimitedChatTemplate:
         self._sources = source, tool_source, bos_text, eos_text
         self._chat_layer = chat_layer or ChatWorker()
 
-    def render(
-        self, messages: Sequence[Message], variables: str = "", chat_params: ChatParams = NO_CHAT_PARAMS
-    ) -> str:
+    def render(self, inputs: TemplateInputs) -> str:
         """As `Template.render`, up to a length that is far above what any context holds."""
-        _reply, text = self._ask("render", messages, variables, chat_params)
+        _reply, text = self._ask("render", inputs)
         return text
 
-    def write(
-        self,
-        messages: Sequence[Message],
-        variables: str = "",
-        chat_params: ChatParams = NO_CHAT_PARAMS,
-        json_schema: str = "",
-    ) -> tuple[str, AnswerFormat]:
-        reply, text = self._ask("write", messages, variables, chat_params, json_schema)
+    def write(self, inputs: TemplateInputs) -> tuple[str, AnswerFormat]:
+        reply, text = self._ask("write", inputs)
         return text, _format_of(reply["format"])
 
     def close(self) -> None:
         """Also aborts a rendering under way."""
         self._chat_layer.close()
 
-    def _ask(
-        self,
-        do: str,
-        messages: Sequence[Message],
-        variables: str,
-        chat_params: ChatParams,
-        json_schema: str = "",
-    ) -> tuple[dict[str, Any], str]:
-        turns = [[message.role, message.content, message.fields] for message in messages]
-        asked = {"do": do, "messages": turns, "variables": variables, "json_schema": json_schema}
+    def _ask(self, do: str, inputs: TemplateInputs) -> tuple[dict[str, Any], str]:
+        asked = {"do": do, "template": self._sources, "inputs": _as_object(inputs)}
         try:
-            reply, (text,) = self._chat_layer.answered(
-                asked | {"template": self._sources, "chat_params": asdict(chat_params)}
-            )
+            reply, (text,) = self._chat_layer.answered(asked)
         except WorkerEndedError as error:
             raise ChatTemplateError(
                 said(
@@ -174,7 +146,7 @@ class LimitedChatTemplate:
                 else said(
                     "The model's chat template took more than {seconds} seconds or {size} MiB. Try "
                     "another GGUF of this model.",
-                    seconds=cpu_s(len(turns), len(chat_params.tools)),
+                    seconds=cpu_s(inputs),
                     size=MAX_MEMORY_BYTES >> 20,
                 )
             ) from None
@@ -188,28 +160,38 @@ class ChatMl:
         self._plain = ChatTemplate(CHATML, bos_text, eos_text)
         self._with_tools = LimitedChatTemplate(CHATML, bos_text, eos_text, chat_layer=chat_layer)
 
-    def render(
-        self, messages: Sequence[Message], variables: str = "", chat_params: ChatParams = NO_CHAT_PARAMS
-    ) -> str:
-        return self._for(messages, chat_params).render(messages, variables, chat_params)
+    def render(self, inputs: TemplateInputs) -> str:
+        return self._for(inputs).render(inputs)
 
-    def write(
-        self,
-        messages: Sequence[Message],
-        variables: str = "",
-        chat_params: ChatParams = NO_CHAT_PARAMS,
-        json_schema: str = "",
-    ) -> tuple[str, AnswerFormat]:
-        return self._for(messages, chat_params).write(messages, variables, chat_params, json_schema)
+    def write(self, inputs: TemplateInputs) -> tuple[str, AnswerFormat]:
+        return self._for(inputs).write(inputs)
 
-    def _for(self, messages: Sequence[Message], chat_params: ChatParams) -> Template:
-        is_about_tools = chat_params.tools or any(message.role is Role.TOOL for message in messages)
+    def _for(self, inputs: TemplateInputs) -> Template:
+        is_about_tools = inputs.params.tools or any(one.role is Role.TOOL for one in inputs.messages)
         return self._with_tools if is_about_tools else self._plain
 
 
-def cpu_s(num_messages: int, num_tool_chars: int) -> int:
+def _as_object(inputs: TemplateInputs) -> dict[str, Any]:
+    messages = [[message.role, message.content, message.fields] for message in inputs.messages]
+    return {
+        "messages": messages,
+        "variables": inputs.variables,
+        "params": asdict(inputs.params),
+        "json_schema": inputs.json_schema,
+    }
+
+
+def inputs_from(sent: dict[str, Any]) -> TemplateInputs:
+    """As the child process gets them."""
+    messages = tuple(Message(Role(role), content, fields) for role, content, fields in sent["messages"])
+    params = ChatParams(**sent["params"] | {"tool_choice": ToolChoice(sent["params"]["tool_choice"])})
+    return TemplateInputs(messages, sent["variables"], params, sent["json_schema"])
+
+
+def cpu_s(inputs: TemplateInputs) -> int:
     """How long a template may compute: some look at every message once more with each message."""
-    more_s = num_messages // MESSAGES_PER_S + num_tool_chars // TOOL_CHARS_PER_S
+    num_tool_chars = len(inputs.params.tools)
+    more_s = len(inputs.messages) // MESSAGES_PER_S + num_tool_chars // TOOL_CHARS_PER_S
     return (2 * MAX_CPU_S if num_tool_chars else MAX_CPU_S) + min(more_s, MAX_MORE_S)
 
 

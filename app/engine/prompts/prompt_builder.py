@@ -20,7 +20,7 @@ from app.engine.media.rows import Chunk, row_ids, runs_in
 from app.engine.prompt import Guide, Prompt
 from app.engine.prompts import overflow
 from app.engine.prompts.answer_guide import Tokenize, guide_of, shown_tokens
-from app.engine.prompts.chat_template import CHATML, ChatMl, LimitedChatTemplate, Template
+from app.engine.prompts.chat_template import CHATML, ChatMl, LimitedChatTemplate, Template, TemplateInputs
 from app.engine.prompts.chat_worker import ChatWorker
 from app.engine.prompts.written_answers import (
     KeptPrompts,
@@ -30,7 +30,7 @@ from app.engine.prompts.written_answers import (
     spliced,
     split_at,
 )
-from app.protocol.answer_format import UNLIMITED, AnswerFormat, ChatParams
+from app.protocol.answer_format import UNLIMITED, AnswerFormat
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, PromptTooLongError, RequestError
 from app.protocol.json_object import map_strings, read_object
 from app.protocol.request import Message, Overflow, Role
@@ -214,7 +214,7 @@ class PromptBuilder:
     def _thinking_marks(self) -> tuple[str, str]:
         """Around what the model thinks; empty where the template knows none."""
         try:
-            _text, found = self._template.write((Message(Role.USER, "?"),))
+            _text, found = self._template.write(TemplateInputs((Message(Role.USER, "?"),)))
         except RequestError:
             return "", ""
         return found.thinking_start.strip(), next(iter(found.thinking_ends), "").strip()
@@ -297,20 +297,21 @@ class PromptBuilder:
             variables = json.dumps(
                 given | {"tools": json.loads(request.chat_params.tools)}, ensure_ascii=False
             )
-        return _Marked(marked, mark_json(variables), request.chat_params, spelled_out, written, media)
+        inputs = TemplateInputs(marked, mark_json(variables), request.chat_params)
+        return _Marked(inputs, spelled_out, written, media)
 
     def _rendered(self, marked: _Marked) -> str:
         """The template's text with marks."""
-        return self._with_written(marked, self._plain(marked, marked.messages))
+        return self._with_written(marked, self._plain(marked.inputs))
 
-    def _plain(self, marked: _Marked, messages: Sequence[Message]) -> str:
-        rendered = self._template.render(messages, marked.variables, marked.chat_params)
+    def _plain(self, inputs: TemplateInputs) -> str:
+        rendered = self._template.render(inputs)
         self._check_rendered(rendered)
         return rendered
 
     def _with_written(self, marked: _Marked, plain: str) -> str:
         """Puts answers as they were written in their places, and notes in `marked` what counts in them."""
-        indices = indices_of(marked.messages)
+        indices = indices_of(marked.inputs.messages)
         if not (indices and self._ends):
             return self._with_known_tokens(marked, plain)
         try:
@@ -325,7 +326,7 @@ class PromptBuilder:
         ends = [end for end in self._ends if end in text]
         pieces: list[str] = []
         done = at = 0
-        for message in marked.messages:  # also questions: one may say the same as an answer behind it
+        for message in marked.inputs.messages:  # also questions: one may say the same as an answer behind it
             content = message.content
             start = min((found for end in ends if (found := text.find(content + end, at)) >= 0), default=-1)
             if start < 0 or not content:
@@ -341,9 +342,9 @@ class PromptBuilder:
 
     def _spliced(self, marked: _Marked, plain: str, indices: list[int]) -> Spliced:
         """From the longest beginning that is known already."""
+        messages = marked.inputs.messages
         *prompts, whole = (
-            (_Key(marked.messages[:index], marked.variables, marked.chat_params), index)
-            for index in (*indices, len(marked.messages))
+            (replace(marked.inputs, messages=messages[:index]), index) for index in (*indices, len(messages))
         )
         known = len(prompts) - 1
         while known > 0 and self._kept_prompts.get(prompts[known][0]) is None:
@@ -351,15 +352,15 @@ class PromptBuilder:
         key, index = prompts[known]
         found = self._kept_prompts.get(key)
         if found is None:
-            first = self._plain(marked, key.messages)
+            first = self._plain(key)
             found = Spliced(first, first)
             self._kept_prompts.put(key, found)
         for key, following in (*prompts[known + 1 :], whole):
-            text = plain if key is whole[0] else self._plain(marked, key.messages)
+            text = plain if key is whole[0] else self._plain(key)
             number = marked.written[index]
             mark = number, f"{MARK_BEGIN}{number}{MARK_END}"
             found = spliced(
-                *(found, marked.messages[index], mark, text, self._to_next(marked, index)),
+                *(found, messages[index], mark, text, self._to_next(marked, index)),
                 *(self._ends, self._controls_in),
             )
             self._kept_prompts.put(key, found)
@@ -368,9 +369,10 @@ class PromptBuilder:
 
     def _to_next(self, marked: _Marked, index: int) -> str:
         """The prompt up to the content of the message behind number `index`. Empty: it cannot be told."""
-        following = replace(marked.messages[index + 1], content=NEXT)
+        messages = marked.inputs.messages[: index + 2]
+        following = (*messages[:-1], replace(messages[-1], content=NEXT))
         try:
-            text = self._plain(marked, (*marked.messages[: index + 1], following))
+            text = self._plain(replace(marked.inputs, messages=following))
         except ChatTemplateError:  # it looks into what it is given
             return ""
         return text.partition(NEXT)[0] if NEXT in text else ""
@@ -406,7 +408,7 @@ class PromptBuilder:
         """The prompt with marks, and how an answer to it is written."""
         marked = self._marked(messages, request)
         schema = self._sampling(request).json_schema
-        text, found = self._template.write(marked.messages, marked.variables, request.chat_params, schema)
+        text, found = self._template.write(replace(marked.inputs, json_schema=schema))
         self._check_rendered(text)
         return marked, self._with_written(marked, text), found
 
@@ -656,22 +658,11 @@ class _ControlTexts:
 
 @dataclass(frozen=True, slots=True)
 class _Marked:
-    messages: tuple[Message, ...]
-    variables: str
-    chat_params: ChatParams
+    inputs: TemplateInputs
     spelled_out: list[str]  # what the marks stand for
     written: Mapping[int, int]  # by message: the mark that stands for all of it, as its model wrote it
     media: Mapping[int, Media]  # by mark: the picture or sound that it stands for
     counting: dict[int, frozenset[str]] = field(default_factory=dict)  # by such marks; see `Spliced`
-
-
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """What the text of a prompt depends on."""
-
-    messages: tuple[Message, ...]
-    variables: str
-    chat_params: ChatParams
 
 
 def _template_of(backend: Backend, chat_layer: ChatWorker) -> Template:

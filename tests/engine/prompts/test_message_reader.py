@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.engine.prompts import message_reader
-from app.engine.prompts.chat_template import LimitedChatTemplate
+from app.engine.prompts.chat_template import LimitedChatTemplate, TemplateInputs
 from app.engine.prompts.chat_worker import ChatWorker
 from app.engine.prompts.message_reader import AnswerReader
 from app.protocol.answer_format import AnswerFormat, ChatParams, ReasoningFormat, ToolChoice
@@ -96,7 +96,7 @@ def layer() -> Iterator[ChatWorker]:
 def format_of(name: str, chat_params: ChatParams = WISHES, json_schema: str = "") -> AnswerFormat:
     template = LimitedChatTemplate((TEMPLATES / f"{name}.jinja").read_text())
     try:
-        return template.write(CHAT, chat_params=chat_params, json_schema=json_schema)[1]
+        return template.write(TemplateInputs(CHAT, params=chat_params, json_schema=json_schema))[1]
     finally:
         template.close()
 
@@ -141,7 +141,7 @@ def test_of_an_answer_that_was_begun_the_rest_is_told_but_a_call_as_a_whole(laye
     for length in range(1, len(answer), 3):
         begun, rest = answer[:length], answer[length:]
         chat = (*CHAT, Message(Role.ASSISTANT, begun))
-        parser = template.write(chat, chat_params=replace(WISHES, goes_on=True))[1].parser
+        parser = template.write(TemplateInputs(chat, params=replace(WISHES, goes_on=True)))[1].parser
         for pieces in ((rest,), (rest[:1], rest[1:])):
             content, _reasoning, arguments, names = told(AnswerReader(layer, parser), *pieces)
             assert content.strip() == "Let me look."[length:].strip()
@@ -153,7 +153,7 @@ def test_of_an_answer_that_was_begun_the_rest_is_told_but_a_call_as_a_whole(laye
 def test_what_might_have_begun_a_call_and_did_not_is_told_by_the_caller_alone(layer, begun):
     template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())
     chat = (*CHAT, Message(Role.ASSISTANT, begun))
-    parser = template.write(chat, chat_params=replace(WISHES, goes_on=True))[1].parser
+    parser = template.write(TemplateInputs(chat, params=replace(WISHES, goes_on=True)))[1].parser
     template.close()
     for pieces in (("html> is", " a tag"), ("h", "tml> is a tag")):
         assert told(AnswerReader(layer, parser), *pieces)[0] == "html> is a tag"
@@ -163,7 +163,7 @@ def test_a_begun_call_is_told_once_though_the_child_dies(layer):
     template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())
     begun, rest = '<tool_call>\n{"name": "weather", "arguments": {"ci', 'ty": "Kraków"}}\n</tool_call>'
     chat = (*CHAT, Message(Role.ASSISTANT, begun))
-    parser = template.write(chat, chat_params=replace(WISHES, goes_on=True))[1].parser
+    parser = template.write(TemplateInputs(chat, params=replace(WISHES, goes_on=True)))[1].parser
     template.close()
     reader = AnswerReader(layer, parser)
     first = reader.read(rest[:5], is_last=False)
@@ -202,7 +202,9 @@ def test_a_call_that_is_required_or_looks_like_an_answer_leaves_no_choice():
         "{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}"
     )
     template = LimitedChatTemplate(calls_are_json)
-    possible, alike = (template.write(CHAT, chat_params=WISHES, json_schema=one)[1] for one in ("", SCHEMA))
+    possible, alike = (
+        template.write(TemplateInputs(CHAT, params=WISHES, json_schema=one))[1] for one in ("", SCHEMA)
+    )
     template.close()
     assert "tool-weather" in possible.parser
     assert alike.grammar
@@ -253,10 +255,10 @@ def test_a_template_is_shown_all_tools_as_they_are_whatever_may_be_called(name):
         ChatParams(tools, ToolChoice.REQUIRED, may_call=("other",)),
         ChatParams(tools, may_call=("weather",)),
     ]
-    shown = {template.write(CHAT, chat_params=one)[0] for one in choices}
-    assert shown == {template.render(CHAT, chat_params=one) for one in choices}
+    shown = {template.write(TemplateInputs(CHAT, params=one))[0] for one in choices}
+    assert shown == {template.render(TemplateInputs(CHAT, params=one)) for one in choices}
     assert len(shown) == 1
-    named = template.write(CHAT, chat_params=choices[3])[1].grammar
+    named = template.write(TemplateInputs(CHAT, params=choices[3]))[1].grammar
     template.close()
     assert "tool-other" in named
     assert "tool-weather" not in named
@@ -266,7 +268,7 @@ def test_text_that_an_answer_goes_on_with_stands_before_a_required_call():
     chat_params = ChatParams(WISHES.tools, ToolChoice.REQUIRED, goes_on=True)
     template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())
     begun = (*CHAT, Message(Role.ASSISTANT, "Let me"))
-    text, found = template.write(begun, chat_params=chat_params)
+    text, found = template.write(TemplateInputs(begun, params=chat_params))
     template.close()
     assert text.endswith(found.opening)
     assert found.opening.endswith("Let me")

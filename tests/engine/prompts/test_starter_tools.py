@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.chats.attachment import PASSAGE, Attachment, with_attachments
-from app.engine.prompts.chat_template import LimitedChatTemplate
+from app.engine.prompts.chat_template import LimitedChatTemplate, TemplateInputs
 from app.engine.prompts.chat_worker import ChatWorker
 from app.engine.prompts.message_reader import AnswerReader
 from app.protocol.answer_format import AnswerFormat, ChatParams
@@ -39,7 +39,9 @@ def write(
             messages.append(Message(Role.TOOL, turn.result, json.dumps({"tool_call_id": "1"})))
         messages.append(Message(Role.ASSISTANT, turn.answer))
     definitions = json.dumps([tool.definition() for tool in chat.tools])
-    return template.write(messages, "", ChatParams(tools=definitions, parallel_tool_calls=parallel))
+    return template.write(
+        TemplateInputs(tuple(messages), "", ChatParams(tools=definitions, parallel_tool_calls=parallel))
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -65,7 +67,7 @@ def test_calls_as_the_training_writes_them_are_read(template):
 
 def test_without_tools_a_prompt_is_as_it_was(template):
     messages = [Message(Role.SYSTEM, "Be brief."), Message(Role.USER, "1 + 1"), Message(Role.ASSISTANT, "2")]
-    assert template.render(messages) == (
+    assert template.render(TemplateInputs(messages)) == (
         "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n1 + 1<|im_end|>\n"
         "<|im_start|>assistant\n2<|im_end|>\n<|im_start|>assistant\n"
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.prompts.chat_template import LimitedChatTemplate
+from app.engine.prompts.chat_template import LimitedChatTemplate, TemplateInputs
 from app.engine.prompts.template_limits import IN_OUR_FORMAT, as_text, described
 from app.protocol.request import Message, Role
 
@@ -101,6 +101,6 @@ def test_a_template_gets_ids_that_it_takes(source, keeps, call_id):
         Message(Role.TOOL, "4", json.dumps({"tool_call_id": call_id})),
     )
     template = LimitedChatTemplate(source)
-    text = template.render(messages)
+    text = template.render(TemplateInputs(messages))
     template.close()
     assert (call_id in text) is (keeps or call_id in ("abcdef123", ""))

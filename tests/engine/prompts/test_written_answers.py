@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.prompts.chat_template import LimitedChatTemplate
+from app.engine.prompts.chat_template import LimitedChatTemplate, TemplateInputs
 from app.engine.prompts.prompt_builder import NEXT, PromptBuilder
 from app.engine.prompts.written_answers import (
     MAX_KEPT_TOKENS,
@@ -60,7 +60,7 @@ def test_a_call_stands_in_the_next_prompt_as_it_was_written(family: str, reasoni
     message = call(reasoning=reasoning)
 
     def render(*messages: Message) -> str:
-        return template.render((QUESTION, *messages), "", WISHES)
+        return template.render(TemplateInputs((QUESTION, *messages), "", WISHES))
 
     before, plain = render(), render(message, result("Rain."))
     to_next = render(message, result(NEXT)).partition(NEXT)[0]
