@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self, TypeVar
 
@@ -12,7 +12,7 @@ from app.chats.chat import FIRST, Chat, QueuedMessage, Turn, TurnState
 from app.chats.options import NAMES
 from app.chats.tool_json import as_text, reading_as_json, reading_of, rounds_of, tools_of
 from app.chats.tool_use import ToolRound
-from app.protocol.output import Usage
+from app.protocol.output import NO_USAGE, Usage
 from app.protocol.request import Overflow, Role
 from app.storage.database import NO_ROUNDS, checksum
 from app.storage.search import SEARCHED, add_function, searched
@@ -81,35 +81,42 @@ class SavedTurns:
     asides: dict[str, list[Turn]] = field(default_factory=dict)
 
 
+# Columns that hold an attribute as it is.
+_PLAIN_OF_CHAT = (
+    *("id", "title", "system_prompt", "created_at", "max_context_tokens", "auto_title", "folder"),
+    *("max_tokens", "model_path", "shelf_id"),
+)
 _CHAT_COLUMNS = (
-    "id, title, system_prompt, created_at, overflow, max_context_tokens, auto_title, folder, is_pinned, "
-    "sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook, tools, "
-    "shelf_id"
+    *_PLAIN_OF_CHAT,
+    *("overflow", "is_pinned", "sampling", "queue", "draft", "draft_attachments", "leaf_id"),
+    *("is_notebook", "tools"),
 )
+_PLAIN_OF_TURN = "text", "model", "id", "created_at", "parent_id", "thinking_s"
 _TURN_COLUMNS = (
-    "role, text, state, notice, model, usage, id, created_at, overflowed, parent_id, attachments, "
-    "thinking_s, rounds, reading"
+    *_PLAIN_OF_TURN,
+    *("role", "state", "notice", "usage", "overflowed", "attachments", "rounds", "reading", "checksum"),
 )
-_UPSERT_CHAT = f"""
-    INSERT INTO chats ({_CHAT_COLUMNS}, updated_at) VALUES ({", ".join("?" * 20)})
-    ON CONFLICT (id) DO UPDATE SET title = excluded.title, system_prompt = excluded.system_prompt,
-        overflow = excluded.overflow, max_context_tokens = excluded.max_context_tokens,
-        auto_title = excluded.auto_title, folder = excluded.folder, is_pinned = excluded.is_pinned,
-        sampling = excluded.sampling, max_tokens = excluded.max_tokens, queue = excluded.queue,
-        draft = excluded.draft, draft_attachments = excluded.draft_attachments, leaf_id = excluded.leaf_id,
-        model_path = excluded.model_path, is_notebook = excluded.is_notebook, tools = excluded.tools,
-        shelf_id = excluded.shelf_id,
-        updated_at = max(updated_at, excluded.updated_at)
-"""
-_UPSERT_TURN = f"""
-    INSERT INTO turns ({_TURN_COLUMNS}, chat_id, checksum) VALUES ({", ".join("?" * 16)})
-    ON CONFLICT (id) DO UPDATE SET text = excluded.text, state = excluded.state, notice = excluded.notice,
-        model = excluded.model, usage = excluded.usage, overflowed = excluded.overflowed,
-        parent_id = excluded.parent_id, attachments = excluded.attachments,
-        thinking_s = excluded.thinking_s, rounds = excluded.rounds, reading = excluded.reading,
-        checksum = excluded.checksum
-    RETURNING number
-"""
+
+
+def _upsert(table: str, columns: Sequence[str], unchanging: Collection[str]) -> str:
+    """Takes the values of a row by the names of their columns."""
+    values = ", ".join(f":{name}" for name in columns)
+    changes = ", ".join(f"{name} = excluded.{name}" for name in columns if name not in unchanging)
+    names = ", ".join(columns)
+    return f"INSERT INTO {table} ({names}) VALUES ({values}) ON CONFLICT (id) DO UPDATE SET {changes}"
+
+
+_UPSERT_CHAT = (
+    _upsert("chats", (*_CHAT_COLUMNS, "updated_at"), ("id", "created_at", "updated_at"))
+    + ", updated_at = max(updated_at, excluded.updated_at)"
+)
+_UPSERT_TURN = (
+    _upsert("turns", (*_TURN_COLUMNS, "chat_id"), ("id", "role", "created_at", "chat_id"))
+    + " RETURNING number"
+)
+_SELECTED_TURN = ", ".join(f"turns.{name}" for name in _TURN_COLUMNS)
+
+Row = Mapping[str, Any]
 
 
 _FORGET_TURN = "DELETE FROM turns_found WHERE rowid = (SELECT number FROM turns WHERE id = ?)"
@@ -117,7 +124,7 @@ _FORGET_TURN = "DELETE FROM turns_found WHERE rowid = (SELECT number FROM turns 
 
 def write_chat(connection: sqlite3.Connection, change: ChatChange) -> None:
     if change.is_chat_itself:
-        connection.execute(_UPSERT_CHAT, _storable((*_chat_row(change), _newest(change))))
+        connection.execute(_UPSERT_CHAT, _storable(_chat_row(change)))
     for turn_id in change.removed:
         connection.execute(_FORGET_TURN, (turn_id,))
         connection.execute("DELETE FROM turns WHERE id = ?", (turn_id,))
@@ -213,22 +220,20 @@ def read_chats(
 ) -> Iterator[SavedChat]:
     """Without their turns."""
     rows = connection.execute(
-        f"SELECT {_CHAT_COLUMNS}, (SELECT count(*) FROM turns WHERE chat_id = chats.id) FROM chats "
-        f"WHERE {where}",
+        f"SELECT {', '.join(_CHAT_COLUMNS)}, (SELECT count(*) FROM turns WHERE chat_id = chats.id) "
+        f"FROM chats WHERE {where}",
         parameters,
     )
-    for row in rows:
-        yield _saved_chat(row)
+    for *row, num_turns in rows:
+        yield _saved_chat(dict(zip(_CHAT_COLUMNS, row, strict=True)), num_turns)
 
 
 def read_turns(connection: sqlite3.Connection, chat_id: str, leaf_id: str) -> SavedTurns:
     """The path to `leaf_id`, or to the turn written last if that is missing."""
-    turns = [
-        _read_turn(row)
-        for row in connection.execute(
-            f"SELECT {_TURN_COLUMNS}, checksum FROM turns WHERE chat_id = ? ORDER BY number", (chat_id,)
-        )
-    ]
+    rows = connection.execute(
+        f"SELECT {_SELECTED_TURN} FROM turns WHERE chat_id = ? ORDER BY number", (chat_id,)
+    )
+    turns = [_read_turn(dict(zip(_TURN_COLUMNS, row, strict=True))) for row in rows]
     return arrange(turns, leaf_id)
 
 
@@ -239,11 +244,10 @@ def read_end(connection: sqlite3.Connection, chat_id: str, leaf_id: str, num_tur
         f"SELECT number, parent_id, 1 FROM turns WHERE id = ? AND chat_id = ? UNION ALL "
         f"SELECT turns.number, turns.parent_id, depth + 1 FROM path JOIN turns ON turns.id = path.parent_id "
         f"WHERE depth < ?) "
-        f"SELECT {', '.join(f'turns.{name.strip()}' for name in _TURN_COLUMNS.split(','))}, checksum "
-        f"FROM path JOIN turns ON turns.number = path.number ORDER BY depth DESC",
+        f"SELECT {_SELECTED_TURN} FROM path JOIN turns ON turns.number = path.number ORDER BY depth DESC",
         (leaf_id, chat_id, num_turns),
     )
-    return [_read_turn(row) for row in rows]
+    return [_read_turn(dict(zip(_TURN_COLUMNS, row, strict=True))) for row in rows]
 
 
 def arrange(turns: Sequence[Turn], leaf_id: str) -> SavedTurns:
@@ -268,65 +272,49 @@ def arrange(turns: Sequence[Turn], leaf_id: str) -> SavedTurns:
 
 def _write_turn(connection: sqlite3.Connection, chat_id: str, turn: Turn) -> None:
     """An answer that is being written is not indexed: doing that with every save would take too long."""
-    row = _storable((*_turn_row(turn), chat_id))
-    role, text, attachments, rounds = row[0], row[1], row[10], row[12]
-    row = (*row, checksum(turn.id, turn.parent_id, role, text, attachments, rounds))
+    row = _storable(_turn_row(turn)) | {"chat_id": chat_id}
+    row["checksum"] = _checksum(row)
     ((number,),) = connection.execute(_UPSERT_TURN, row).fetchall()
     if turn.state is not TurnState.STREAMING:
         connection.execute("DELETE FROM turns_found WHERE rowid = ?", (number,))
         connection.execute(
-            "INSERT INTO turns_found (rowid, text) VALUES (?, ?)", (number, searched(text, rounds))
+            "INSERT INTO turns_found (rowid, text) VALUES (?, ?)",
+            (number, searched(row["text"], row["rounds"])),
         )
 
 
-def _chat_row(change: ChatChange) -> tuple[object, ...]:
+def _checksum(row: Row) -> int:
+    return checksum(*(row[name] for name in ("id", "parent_id", "role", "text", "attachments", "rounds")))
+
+
+def _chat_row(change: ChatChange) -> Row:
     chat = change.chat
-    return (
-        chat.id,
-        chat.title,
-        chat.system_prompt,
-        chat.created_at,
-        chat.overflow,
-        chat.max_context_tokens,
-        chat.auto_title,
-        chat.folder,
-        chat.is_pinned,
-        json.dumps(chat.sampling),
-        chat.max_tokens,
-        json.dumps([_queued(message) for message in chat.queue]),
-        change.draft if change.draft.strip() else "",
-        _to_json(change.draft_attachments),
-        change.leaf_id,
-        chat.model_path,
-        chat.is_notebook,
-        json.dumps(chat.tools),
-        chat.shelf_id,
-    )
+    return {name: getattr(chat, name) for name in _PLAIN_OF_CHAT} | {
+        "overflow": chat.overflow,
+        "is_pinned": chat.is_pinned,
+        "sampling": json.dumps(chat.sampling),
+        "queue": json.dumps([_queued(message) for message in chat.queue]),
+        "draft": change.draft if change.draft.strip() else "",
+        "draft_attachments": _to_json(change.draft_attachments),
+        "leaf_id": change.leaf_id,
+        "is_notebook": chat.is_notebook,
+        "tools": json.dumps(chat.tools),
+        "updated_at": _newest(change),
+    }
 
 
-def _saved_chat(row: Sequence[Any]) -> SavedChat:
-    (chat_id, title, system_prompt, created_at, overflow, max_context_tokens, auto_title, folder, is_pinned,
-     sampling, max_tokens, queue, draft, draft_attachments, leaf_id, model_path, is_notebook,
-     tools, shelf_id, num_turns) = row  # fmt: skip
+def _saved_chat(row: Row, num_turns: int) -> SavedChat:
     chat = Chat(
-        id=chat_id,
-        title=title,
-        system_prompt=system_prompt,
-        created_at=created_at,
-        overflow=_OVERFLOWS.get(overflow, Overflow.STOP),
-        max_context_tokens=max_context_tokens,
-        auto_title=auto_title,
-        folder=folder,
-        is_pinned=bool(is_pinned),
-        sampling=_sampling(_from_json(sampling, {})),
-        max_tokens=max_tokens,
-        queue=_queue(_from_json(queue, [])),
-        model_path=model_path,
-        is_notebook=bool(is_notebook),
-        tools=tools_of(_from_json(tools, [])),
-        shelf_id=shelf_id,
+        **{name: row[name] for name in _PLAIN_OF_CHAT},
+        overflow=_OVERFLOWS.get(row["overflow"], Overflow.STOP),
+        is_pinned=bool(row["is_pinned"]),
+        sampling=_sampling(_from_json(row["sampling"], {})),
+        queue=_queue(_from_json(row["queue"], [])),
+        is_notebook=bool(row["is_notebook"]),
+        tools=tools_of(_from_json(row["tools"], [])),
     )
-    return SavedChat(chat, draft, _draft_attachments(draft_attachments), leaf_id, num_turns)
+    attachments = _draft_attachments(row["draft_attachments"])
+    return SavedChat(chat, row["draft"], attachments, row["leaf_id"], num_turns)
 
 
 def _sampling(stored: dict[str, Any]) -> dict[str, Any]:
@@ -352,72 +340,53 @@ def _queue(stored: list[dict[str, Any]]) -> list[QueuedMessage]:
         return []
 
 
-def _turn_row(turn: Turn) -> tuple[object, ...]:
-    usage = json.dumps(asdict(turn.usage)) if turn.usage != Usage() else ""
-    state = (turn.state, to_text(turn.notice), turn.model, usage)
-    attachments, reading = _to_json(turn.attachments), reading_as_json(turn)
-    return (
-        turn.role, turn.text, *state, turn.id, turn.created_at, turn.overflowed, turn.parent_id, attachments,
-        turn.thinking_s, as_text(turn.rounds), json.dumps(reading) if reading else "",
-    )  # fmt: skip
+def _turn_row(turn: Turn) -> Row:
+    reading = reading_as_json(turn)
+    return {name: getattr(turn, name) for name in _PLAIN_OF_TURN} | {
+        "role": turn.role,
+        "state": turn.state,
+        "notice": to_text(turn.notice),
+        "usage": json.dumps(asdict(turn.usage)) if turn.usage != NO_USAGE else "",
+        "overflowed": turn.overflowed,
+        "attachments": _to_json(turn.attachments),
+        "rounds": as_text(turn.rounds),
+        "reading": json.dumps(reading) if reading else "",
+    }
 
 
-def _read_turn(row: Sequence[Any]) -> Turn:
+def _read_turn(row: Row) -> Turn:
     try:
         return _turn(row)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # of a bit flipped anywhere
         return _what_is_left(row)
 
 
-def _what_is_left(row: Sequence[Any]) -> Turn:
-    role, text, state, _notice, _model, _usage, turn_id, created_at, _overflowed, parent_id, *more = row
+def _what_is_left(row: Row) -> Turn:
     return Turn(
-        _ROLES.get(role, Role.ASSISTANT),
-        str(text),
-        _STATES.get(state, TurnState.STOPPED),
+        _ROLES.get(row["role"], Role.ASSISTANT),
+        str(row["text"]),
+        _STATES.get(row["state"], TurnState.STOPPED),
         DAMAGED,
-        id=turn_id,
-        created_at=created_at,
-        parent_id=parent_id,
-        rounds=rounds_of(_from_json(more[2], [])),
+        id=row["id"],
+        created_at=row["created_at"],
+        parent_id=row["parent_id"],
+        rounds=rounds_of(_from_json(row["rounds"], [])),
     )
 
 
-def _turn(row: Sequence[Any]) -> Turn:
-    (
-        role,
-        text,
-        state,
-        notice,
-        model,
-        usage,
-        turn_id,
-        created_at,
-        overflowed,
-        parent_id,
-        attachments,
-        thinking_s,
-        rounds,
-        reading,
-        expected,
-    ) = row
-    if expected is not None and expected != checksum(turn_id, parent_id, role, text, attachments, rounds):
-        notice = DAMAGED
+def _turn(row: Row) -> Turn:
+    is_damaged = row["checksum"] is not None and row["checksum"] != _checksum(row)
+    attachments, rounds, reading = row["attachments"], row["rounds"], row["reading"]
     return Turn(
-        _ROLES[role],
-        text,
-        _STATES[state],
-        from_text(notice),
-        model,
-        _usage(usage) if usage else Usage(),
-        turn_id,
-        created_at,
-        bool(overflowed),
-        parent_id,
-        _attachments(json.loads(attachments)) if attachments != "[]" else (),
-        thinking_s,
-        rounds_of(_from_json(rounds, [])) if rounds != NO_ROUNDS else [],
-        reading_of(_from_json(reading, {})) if reading else None,
+        **{name: row[name] for name in _PLAIN_OF_TURN},
+        role=_ROLES[row["role"]],
+        state=_STATES[row["state"]],
+        notice=DAMAGED if is_damaged else from_text(row["notice"]),
+        usage=_usage(row["usage"]) if row["usage"] else NO_USAGE,
+        overflowed=bool(row["overflowed"]),
+        attachments=_attachments(json.loads(attachments)) if attachments != "[]" else (),
+        rounds=rounds_of(_from_json(rounds, [])) if rounds != NO_ROUNDS else [],
+        reading=reading_of(_from_json(reading, {})) if reading else None,
     )
 
 
@@ -449,5 +418,7 @@ def _attachments(stored: Iterable[dict[str, Any]]) -> tuple[Attachment, ...]:
     return tuple(map(from_json, stored))
 
 
-def _storable(row: Iterable[object]) -> tuple[Any, ...]:
-    return tuple(valid_unicode(str(value)) if isinstance(value, str) else value for value in row)
+def _storable(row: Row) -> dict[str, Any]:
+    return {
+        name: valid_unicode(str(value)) if isinstance(value, str) else value for name, value in row.items()
+    }

@@ -400,23 +400,17 @@ def _database_row(draw: random.Random) -> tuple[int, Work]:
         )
 
     notice = draw.choice([json.dumps(_nested_text(draw, draw.randint(1, 25))), deep(), "x" * 3_000_000])
-    row = (
-        "user",
-        "Hi",
-        "done",
-        notice,
-        "",
-        draw.choice(["", deep(), '{"num_prompt_tokens": 1e999}']),
-        "id",
-        0.0,
-    )
-    rest = (0, "", draw.choice(["[]", deep(), '[{"name": 1}]']), 0.0, None)
+    usage = draw.choice(["", deep(), '{"num_prompt_tokens": 1e999}'])
+    attachments = draw.choice(["[]", deep(), '[{"name": 1}]'])
+    row: dict[str, Any] = dict.fromkeys(chat_rows._TURN_COLUMNS, "")
+    row |= {"role": "user", "text": "Hi", "state": "done", "notice": notice, "usage": usage, "id": "id"}
+    row |= {"created_at": 0.0, "attachments": attachments, "rounds": deep(), "reading": deep()}
+    row["checksum"] = None
 
     def load() -> str:
-        turn = chat_rows._read_turn((*row, *rest))
-        return f"a notice of {len(turn.notice):,} characters"
+        return f"a notice of {len(chat_rows._read_turn(row).notice):,} characters"
 
-    return sum(len(str(value)) for value in (*row, *rest)), load
+    return sum(len(str(value)) for value in row.values()), load
 
 
 NESTINGS: dict[str, Callable[[random.Random], tuple[int, Work]]] = {
