@@ -379,6 +379,7 @@ class Program(QObject):
         """The next start opens the same model. The starter model is found without being remembered."""
         logger.info("%s is loaded.", model.path)
         self._start.marker.note_model(model.path)
+        self._workspace.tools.readers.start()
         if self._window.models.stands_in:
             return
         self._settings.model_path = None if model.path == paths.starter_model() else model.path

@@ -129,11 +129,16 @@ REST = 4  # so many times as long as reading an answer took, it is not read agai
 
 
 class MessageReaders:
-    """Readers that share a thread and a child process, which start with the first of them."""
+    """Readers that share a thread and a child process, which starts with the first answer."""
 
     def __init__(self) -> None:
         self.chat_layer = ChatWorker()
         self._thread = ThreadPoolExecutor(1, "skein-reading")  # one child reads one answer at a time
+
+    def start(self) -> None:
+        """So that the first answer need not wait for it."""
+        if library_path():
+            self._thread.submit(self.chat_layer.start)
 
     def open(self, max_calls: int | None = None) -> MessageReader:
         """Of the answer, at most `max_calls` calls of tools are passed on."""
