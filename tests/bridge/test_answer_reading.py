@@ -1,5 +1,7 @@
 """An answer is shown as llama.cpp's chat layer reads it, or by the marks in it where nobody knows more."""
 
+import random
+
 import pytest
 
 from app.bridge.chat_session import ChatSession
@@ -7,7 +9,7 @@ from app.chats.chat import Turn
 from app.chats.thinking import Split
 from app.protocol.output import FinishReason, Output
 from tests.bridge.test_tool_rounds import settle, writes
-from tests.bridge.tool_fakes import FakeReaders
+from tests.bridge.tool_fakes import FORMAT, FakeReaders
 
 STOP, ABORT = FinishReason.STOP, FinishReason.ABORT
 
@@ -89,3 +91,23 @@ async def test_without_a_format_the_marks_in_the_text_tell(qloop, session, threa
     thread.report(Output(request.request_id, request.chat_id, "</think>4", STOP))
     assert answer_of(session).split == Split("Hm", "4")
     await settle()
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_every_word_is_shown_however_it_arrives_and_ends(qloop, session, thread, seed) -> None:
+    draw = random.Random(seed)
+    session.send("2+2=")
+    request = thread.submitted[0]
+    text = "one two three § four five".replace(" ", draw.choice([" ", "\n", "  "]))
+    at = 0
+    while at < len(text):
+        piece = text[at : at + draw.randrange(1, 7)]
+        at += len(piece)
+        thread.report(Output(request.request_id, request.chat_id, piece, format=FORMAT))
+        if draw.random() < 0.5:
+            await settle()
+    await writes(thread, "", draw.choice([STOP, ABORT]))
+    answer = answer_of(session)
+    assert answer.text == text
+    shown = f"{answer.split.thinking} {answer.split.answer}".replace("§", " ").split()
+    assert shown == ["one", "two", "three", "four", "five"]
