@@ -8,15 +8,16 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, QSize, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.inspector.dock_panel import DockPanel
 from app.inspector.event_words import words
 from app.inspector.panel_buttons import ChipButton
 from app.inspector.recording import MAX_EVENTS, Journal, JournalEntry, Recording
 from app.look.figures import count, decimal
+from app.look.file_dialog import SAVED, file_dialog
 from app.look.fonts import small_font
 from app.look.layouts import hbox, vbox
 from app.look.list import Index
@@ -307,17 +308,14 @@ class EventsPanel(DockPanel):
 
     @Slot()
     def _choose_file(self) -> None:
-        dialog = QFileDialog(self, tr("Export events"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([tr(TEXT_FILES), tr(JSON_FILES)])
+        dialog = file_dialog(self, tr("Export events"), SAVED, tr(TEXT_FILES), tr(JSON_FILES))
         dialog.selectFile("skein-events.txt")
         dialog.setDefaultSuffix("txt")
         dialog.filterSelected.connect(
             lambda chosen: dialog.setDefaultSuffix("jsonl" if chosen == tr(JSON_FILES) else "txt")
         )
         dialog.fileSelected.connect(lambda name: self.export(Path(name)))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        dialog.open()
 
     def export(self, path: Path) -> None:
         """What is shown, as JSON lines if the name ends so."""
