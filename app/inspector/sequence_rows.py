@@ -401,10 +401,6 @@ NUMBER_OF = {column.name: number for number, column in enumerate(COLUMNS)}
 SEQ, TAB, STATE = NUMBER_OF["seq"], NUMBER_OF["tab"], NUMBER_OF["state"]
 
 
-def texts_of(row: SequenceRow) -> tuple[str, ...]:
-    return tuple(column.text_of(row) for column in COLUMNS)
-
-
 def sort_key(number: int) -> Callable[[SequenceRow], Any]:
     """None sorts below everything."""
     if number == STATE:

@@ -6,11 +6,11 @@ import pytest
 from app.inspector.sequence_rows import (
     COLUMNS,
     NUMBER_OF,
+    STATE,
     SequenceRow,
     row_tip,
     rows_of,
     sort_key,
-    texts_of,
     widest_text,
 )
 from app.inspector.sequences import as_json
@@ -38,7 +38,7 @@ def waiting(reason: WaitReason, chat_id: str = "sums") -> WaitingRequest:
 
 def shown(row: SequenceRow) -> dict[str, str]:
     """What there is of it."""
-    texts = zip((column.name for column in COLUMNS), texts_of(row), strict=True)
+    texts = ((column.name, column.text_of(row)) for column in COLUMNS)
     return {name: text for name, text in texts if text}
 
 
@@ -160,7 +160,7 @@ def test_what_there_is_none_of_sorts_below_everything() -> None:
     )
     assert [row.key for row in sorted(rows, key=sort_key(NUMBER_OF["pos_max"]))][2:] == ["slot 2", "slot 0"]
     assert [row.title for row in sorted(rows, key=sort_key(NUMBER_OF["tab"]))] == ["", "A", "b", "c"]
-    states = [texts_of(row)[NUMBER_OF["state"]] for row in sorted(rows, key=sort_key(NUMBER_OF["state"]))]
+    states = [COLUMNS[STATE].text_of(row) for row in sorted(rows, key=sort_key(STATE))]
     assert states == ["decode", "decode", "hibernated, disk", "empty"]
 
 
