@@ -19,76 +19,50 @@ from app.protocol.lens import LayerWords
 from app.protocol.output import SampledToken, TokenLogprob
 from app.protocol.report import ChatTokens
 
-COLUMNS = (
-    Column(
-        mark("rank"),
-        mark("Rank by probability among the whole vocabulary"),
-        "100",
-        is_number=True,
-        is_muted=True,
-    ),
-    Column(
-        mark("token"),
-        mark("The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character"),
-        stretches=True,
-    ),
-    Column(mark("id"), mark("Token id"), "999999", is_number=True, is_muted=True),
-    Column(
-        mark("before"),
-        mark("Probability before the samplers: softmax of the raw logits"),
-        width=84,
-        is_number=True,
-    ),
-    Column(
-        mark("after"),
-        mark("Probability after penalties, temperature and truncation"),
-        width=84,
-        is_number=True,
-    ),
+_TEXT = Column(
+    "token", "The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character", stretches=True
 )
-TOKEN, BEFORE, AFTER = 1, 3, 4
-RULED_OUT = mark("ruled out")
-MARK_ROOM = 18
+_ID = Column("id", "Token id", "999999", is_number=True, is_muted=True)
+CANDIDATE_COLUMNS = (
+    Column("rank", "Rank by probability among the whole vocabulary", "100", is_number=True, is_muted=True),
+    _TEXT,
+    _ID,
+    Column("before", "Probability before the samplers: softmax of the raw logits", width=84, is_number=True),
+    Column("after", "Probability after penalties, temperature and truncation", width=84, is_number=True),
+)
+BEFORE, AFTER = 3, 4
 ANSWER_COLUMNS = (
-    Column(mark("pos"), mark("Position in the sequence"), "99,999", is_number=True, is_muted=True),
-    Column(
-        mark("token"),
-        mark("The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character"),
-        stretches=True,
-    ),
-    Column(mark("id"), mark("Token id"), "999999", is_number=True, is_muted=True),
-    Column(
-        mark("after"),
-        mark("Probability after the samplers, where known"),
-        ">99.9%",
-        is_number=True,
-        is_muted=True,
-    ),
+    Column("pos", "Position in the sequence", "99,999", is_number=True, is_muted=True),
+    _TEXT,
+    _ID,
+    Column("after", "Probability after the samplers, where known", ">99.9%", is_number=True, is_muted=True),
 )
-POS, ANSWER_TOKEN, ID, ANSWER_AFTER = range(len(ANSWER_COLUMNS))
-NEXT = mark("(next)")  # the token after the last one
-_ROOT = QModelIndex()
+POS, TOKEN, ID = range(3)
 LAYER_COLUMNS = (
-    Column(mark("layer"), widest="999", is_number=True, is_muted=True),
+    Column("layer", widest="999", is_number=True, is_muted=True),
     Column(
-        mark("says"),
-        mark("Likeliest token if this layer's output went straight to the output norm and the head"),
+        "says",
+        "Likeliest token if this layer's output went straight to the output norm and the head",
         stretches=True,
     ),
-    Column(mark("prob."), mark("Probability of that token"), widest=">99.9%", is_number=True),
+    Column("prob.", "Probability of that token", ">99.9%", is_number=True),
     Column(
-        mark("final"),
-        mark("Probability that this layer gives to the model's final likeliest token"),
-        widest=">99.9%",
+        "final",
+        "Probability that this layer gives to the model's final likeliest token",
+        ">99.9%",
         is_number=True,
     ),
 )
 LAYER, SAYS, LIKELY, CHOSEN = range(len(LAYER_COLUMNS))
+RULED_OUT = mark("ruled out")
+MARK_ROOM = 18
+NEXT = mark("(next)")  # the token after the last one
+_ROOT = QModelIndex()
 
 
 class CandidateModel(RowModel):
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(COLUMNS, parent)
+        super().__init__(CANDIDATE_COLUMNS, parent)
         self.candidates: tuple[TokenLogprob, ...] = ()
         self._chosen_id: int | None = None
 
@@ -180,9 +154,9 @@ class AnswerTokens(RowModel):
         if column == POS:
             return count(position)
         if row == len(self._tokens.pieces):
-            return tr(NEXT) if column == ANSWER_TOKEN else ""
+            return tr(NEXT) if column == TOKEN else ""
         token_id = self._tokens.token_ids[position]
-        if column == ANSWER_TOKEN:
+        if column == TOKEN:
             return shown(self._tokens.pieces[row] or self._names.get(token_id, b""))
         return str(token_id) if column == ID else self._chance(row, token_id)
 

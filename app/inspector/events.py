@@ -54,12 +54,12 @@ KINDS = {
     EventKind.NATIVE: mark("native log"),
 }
 COLUMNS = (
-    Column(mark("step"), widest="999,999", is_number=True, is_muted=True),
-    Column(mark("time"), widest="00:00:00.000", is_muted=True),
-    Column(mark("kind"), widest=tuple(KINDS.values())),
-    Column(mark("seq"), widest="00", is_sequence=True),
-    Column(mark("tab"), width=88),
-    Column(mark("event"), stretches=True),
+    Column("step", widest="999,999", is_number=True, is_muted=True),
+    Column("time", widest="00:00:00.000", is_muted=True),
+    Column("kind", widest=tuple(KINDS.values())),
+    Column("seq", widest="00", is_sequence=True),
+    Column("tab", width=88),
+    Column("event", stretches=True),
 )
 STEP, TIME, KIND, SEQ, TAB, TEXT = range(len(COLUMNS))
 

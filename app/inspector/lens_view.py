@@ -30,11 +30,11 @@ NUM_LEVELS = 8  # of the tint
 MAX_TINT = 0.75
 MAX_TINTED = 3_000  # tokens, the most read ones: each run of them costs the painter
 COLUMNS = (
-    Column(mark("passage"), stretches=True),
-    Column(mark("read"), mark("Share of the attention paid to earlier tokens"), "100.0%", is_number=True),
+    Column("passage", stretches=True),
+    Column("read", "Share of the attention paid to earlier tokens", "100.0%", is_number=True),
     Column(
-        mark("if dropped"),
-        mark("Change in the sentence's log-probability without this: the lower, the more it matters"),
+        "if dropped",
+        "Change in the sentence's log-probability without this: the lower, the more it matters",
         "−000.00",
         is_number=True,
     ),

@@ -33,13 +33,13 @@ from app.look.words import mark, sentences, tr
 from app.protocol.report import Lease
 
 COLUMNS = (
-    Column(mark("step"), widest="9,999,999", is_number=True, is_muted=True),
-    Column(mark("seq"), widest="00", is_sequence=True),
-    Column(mark("tab"), width=110),
-    Column(mark("prompt"), widest="9,999,999", is_number=True),
-    Column(mark("cached"), widest="100%", is_number=True),
-    Column(mark("computed"), widest="9,999,999", is_number=True),
-    Column(mark("why"), stretches=True),
+    Column("step", widest="9,999,999", is_number=True, is_muted=True),
+    Column("seq", widest="00", is_sequence=True),
+    Column("tab", width=110),
+    Column("prompt", widest="9,999,999", is_number=True),
+    Column("cached", widest="100%", is_number=True),
+    Column("computed", widest="9,999,999", is_number=True),
+    Column("why", stretches=True),
 )
 TAB, WHY = 2, 6
 NOTHING = mark("No request yet. Send a message to see what was computed, and why.")

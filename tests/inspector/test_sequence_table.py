@@ -6,12 +6,13 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.inspector.sequence_rows import COLUMNS, NUMBER_OF, SEQ, TAB, SequenceRow
+from app.inspector.sequence_rows import COLUMNS, SEQ, TAB, SequenceRow
 from app.inspector.sequence_table import SequenceModel, SequenceTable
 from app.protocol.report import SlotSnapshot, SlotState, WaitingRequest, WaitReason
 from tests.inspector.reports import decoding
 
-OWN = NUMBER_OF["own"]
+HEADS = [column.head for column in COLUMNS]
+OWN, POS_MIN = HEADS.index("cells\nown"), HEADS.index("pos\nmin")
 
 
 @pytest.fixture
@@ -172,9 +173,9 @@ def test_columns_are_hidden_and_moved_and_that_is_remembered(table: SequenceTabl
     hide.trigger()
     menu.deleteLater()
     table.horizontalHeader().moveSection(table.horizontalHeader().visualIndex(OWN), SEQ)
-    assert table.isColumnHidden(NUMBER_OF["pos_min"])
+    assert table.isColumnHidden(POS_MIN)
 
     other = SequenceTable(table.parentWidget())
     other.restore_columns(table.save_columns())
-    assert other.isColumnHidden(NUMBER_OF["pos_min"])
+    assert other.isColumnHidden(POS_MIN)
     assert other.horizontalHeader().visualIndex(OWN) == SEQ
