@@ -105,12 +105,8 @@ class LoadForecast(QObject):
     ) -> Forecast | None:
         try:
             header = self._header = self._header or read_whole_header(self._path)
-        except HeaderError as error:
-            self.problem = said("{name} cannot be used: {reason}.", name=self._path.name, reason=str(error))
-            return None
-        except OSError as error:
-            reason = error.strerror or str(error)
-            self.problem = said("{name} cannot be read: {reason}.", name=self._path.name, reason=reason)
+        except (HeaderError, OSError) as error:
+            self.problem = _why_not(self._path, error)
             return None
         room = expected.room(params)
         best = plan(header, params, room)
@@ -142,9 +138,12 @@ class LoadForecast(QObject):
     def _why_not_adapter(self, path: Path) -> str:
         try:
             adapter = open_header(path)
-        except HeaderError as error:
-            return said("{name} cannot be used: {reason}.", name=path.name, reason=str(error))
-        except OSError as error:
-            reason = error.strerror or str(error)
-            return said("{name} cannot be read: {reason}.", name=path.name, reason=reason)
+        except (HeaderError, OSError) as error:
+            return _why_not(path, error)
         return adapter_refusal(adapter, self._header) if self._header else ""
+
+
+def _why_not(path: Path, error: HeaderError | OSError) -> str:
+    if isinstance(error, HeaderError):
+        return said("{name} cannot be used: {reason}.", name=path.name, reason=str(error))
+    return said("{name} cannot be read: {reason}.", name=path.name, reason=error.strerror or str(error))

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -412,7 +413,8 @@ class ShelfService(QObject):
             num_tokens = 0
             for start in range(0, len(text), PIECE_CHARS):
                 piece = text[start : start + PIECE_CHARS]
-                num_tokens += await asyncio.wrap_future(self._engine.use_prompts(_Counting(piece)))
+                counted = self._engine.use_prompts(partial(_num_tokens, piece))
+                num_tokens += await asyncio.wrap_future(counted)
         except EngineError:
             return
         if self._documents.get(shelf_id) == text:
@@ -432,12 +434,8 @@ class ShelfService(QObject):
                 await self._load_documents(shelf_id)
 
 
-class _Counting:
-    def __init__(self, piece: str) -> None:
-        self._piece = piece
-
-    def __call__(self, prompts: PromptBuilder) -> int:
-        return len(prompts.tokenize(self._piece, parse_special=False))
+def _num_tokens(piece: str, prompts: PromptBuilder) -> int:
+    return len(prompts.tokenize(piece, parse_special=False))
 
 
 def _compared(shelf: Shelf, known: Sequence[ShelfFile]) -> tuple[Scan, Changes]:
