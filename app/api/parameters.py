@@ -6,7 +6,7 @@ Names are llama-server's. A missing or null field means what the model's maker r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import islice
 from typing import Annotated, Any, TypeVar
 
@@ -27,30 +27,12 @@ MAX_WINDOW = INTEGERS["penalty_last_n"][1]
 MAX_BIAS_CHARS = 100_000
 MAX_WARNINGS = 16
 
-# Fields that are called the same in SamplingParams.
-SAME_NAMES = (
-    "temperature",
-    "dynatemp_range",
-    "dynatemp_exponent",
-    "top_p",
-    "min_p",
-    "min_keep",
-    "top_n_sigma",
-    "typical_p",
-    "xtc_probability",
-    "xtc_threshold",
-    "repeat_penalty",
-    "frequency_penalty",
-    "presence_penalty",
-    "dry_multiplier",
-    "dry_base",
-    "dry_allowed_length",
-    "mirostat",
-    "mirostat_tau",
-    "mirostat_eta",
-    "ignore_eos",
-    "grammar",
-)
+# Fields of SamplingParams that are sent in another form.
+CONVERTED = (
+    "top_k", "penalty_last_n", "dry_penalty_last_n", "dry_sequence_breakers", "json_schema", "logit_bias",
+    "seed",
+)  # fmt: skip
+SAME_NAMES = tuple(one.name for one in fields(SamplingParams) if one.name not in CONVERTED)
 
 Bias = float | bool
 BiasPair = Annotated[list[int | str | float | bool], Field(min_length=2, max_length=2)]
