@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from aiohttp import web
 from pydantic import Field
 
-from app.api.answer_parts import all_warnings, logprobs_json, timings_json, usage_json
+from app.api.answer_parts import logprobs_json, timings_json, usage_json, warnings_json
 from app.api.answering import FINISH_REASONS, Chunks, Event, Whole, stream_answers, whole_answers
 from app.api.engine_client import EngineClient
 from app.api.errors import invalid
@@ -89,7 +89,7 @@ async def completions(request: web.Request) -> web.StreamResponse:
     choices = [_choice(index, whole, fields, echoes[index]) for index, whole in enumerate(wholes)]
     usage = usage_json([whole.usage for whole in wholes], fields.num_copies)
     timings = timings_json(wholes[0].usage)
-    warnings = all_warnings(fields.warnings, wholes[0].format)
+    warnings = warnings_json(fields.warnings, wholes[0].format.warnings)
     return json_response(frame.around(choices, usage=usage, timings=timings, **warnings))
 
 
@@ -199,7 +199,7 @@ class GenerateFields(SamplingFields):
 
 async def generate(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, GenerateFields)
-    client = request.app[CLIENT]
+    client, warnings = request.app[CLIENT], warnings_json(fields.warnings)
     recommended = client.sampling
     asked = Request(
         request_id=uuid.uuid4().hex,
@@ -211,10 +211,10 @@ async def generate(request: web.Request) -> web.StreamResponse:
     )
     with client.answer(asked) as answers:
         if fields.stream:
-            return await stream_answers(request, answers, _TextChunks(fields.warnings))
+            return await stream_answers(request, answers, _TextChunks(warnings))
         (whole,) = await whole_answers(request, answers)
     end = {"text": whole.text, "finish_reason": whole.finish_reason, "usage": usage_json([whole.usage])}
-    return json_response(end | fields.warnings)
+    return json_response(end | warnings)
 
 
 class _TextChunks(Chunks):

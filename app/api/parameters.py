@@ -95,10 +95,9 @@ class SamplingFields(Body):
         self._unknown = list(islice(unknown, MAX_WARNINGS))
 
     @property
-    def warnings(self) -> dict[str, list[str]]:
+    def warnings(self) -> list[str]:
         """What goes beside the answer: a sentence for each field that had no effect on it."""
-        warnings = [f"The field {shown(name)} has no effect here." for name in self._unknown] + self._left_out
-        return {"warnings": warnings} if warnings else {}
+        return [f"The field {shown(name)} has no effect here." for name in self._unknown] + self._left_out
 
     def leave_out(self, where: str, kinds: Iterable[str]) -> None:
         """Says so with the answer. To refuse them would refuse each later request of the chat, too."""

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from aiohttp import web
 from pydantic import Field, PrivateAttr
 
-from app.api.answer_parts import timings_json
+from app.api.answer_parts import timings_json, warnings_json
 from app.api.answering import Chunks, Event, Whole, stream_answers, whole_answers
 from app.api.completions import gap_tokens
 from app.api.engine_client import EngineClient, OpenAnswers
@@ -145,7 +145,7 @@ async def _answer(
         "stream": bool(fields.stream),
         "timings_per_token": bool(fields.timings_per_token),
     }
-    return body | fields.warnings
+    return body | warnings_json(fields.warnings)
 
 
 def _chosen(body: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
