@@ -78,9 +78,8 @@ async def completions(request: web.Request) -> web.StreamResponse:
     _refuse_unknown(fields)
     client = request.app[CLIENT]
     frame = ChunkFrame.of(request, "text_completion", "cmpl")
-    sampling = client.sampling
     prompts = await _with_gaps(request, fields) if fields.suffix else fields.prompts
-    requests = await beside(request, lambda: fields.requests(sampling, prompts))
+    requests = await beside(request, partial(fields.requests, client.sampling, prompts))
     echoes = await _echoes(request, fields)
     with client.answer(*requests, reports_progress=fields.reports_progress) as answers:
         if fields.stream:
@@ -200,12 +199,11 @@ class GenerateFields(SamplingFields):
 async def generate(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, GenerateFields)
     client, warnings = request.app[CLIENT], warnings_json(fields.warnings)
-    recommended = client.sampling
     asked = Request(
         request_id=uuid.uuid4().hex,
         chat_id="",
         prompt=(fields.prompt,),
-        sampling=await beside(request, lambda: fields.sampling(recommended)),
+        sampling=await beside(request, partial(fields.sampling, client.sampling)),
         max_tokens=fields.max_tokens,
         stop=fields.stops,
     )

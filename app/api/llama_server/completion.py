@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import uuid
+from functools import partial
 from typing import Annotated, Any
 
 from aiohttp import web
@@ -108,8 +109,7 @@ async def complete(request: web.Request, fields: LlamaCompletionFields) -> web.S
     client = request.app[CLIENT]
     _check_slot(fields, client)
     require_scales(fields.lora, client.model)
-    sampling = client.sampling
-    requests = await beside(request, lambda: fields.requests(sampling))
+    requests = await beside(request, partial(fields.requests, client.sampling))
     with client.answer(*requests, reports_progress=bool(fields.stream and fields.return_progress)) as answers:
         if fields.stream:
             return await stream_answers(request, answers, _Chunks(request, fields, answers))

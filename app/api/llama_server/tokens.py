@@ -84,8 +84,7 @@ async def apply_template(request: web.Request) -> web.Response:
     """The prompt of a chat as text."""
     fields = await read_sampling_fields(request, ChatFields)
     client = request.app[CLIENT]
-    sampling = client.sampling
-    asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))
+    asked = client.defaults.applied_to(await beside(request, partial(fields.request, client.sampling)))
     return json_response({"prompt": await client.use_prompts(lambda prompts: prompts.render(asked))})
 
 

@@ -6,6 +6,7 @@ What changes models (pull, create, delete) is refused: there is one, chosen in S
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from typing import NoReturn
 
 from aiohttp import web
@@ -74,7 +75,6 @@ async def _answer_raw(request: web.Request, fields: OllamaGenerateFields) -> Cha
     Raises ApiError and InvalidRequestError.
     """
     client = request.app[CLIENT]
-    recommended = client.sampling
     prompt: tuple[str | int, ...] = (fields.prompt,)
     if fields.suffix:
         prompt = await gap_tokens(client, Gap(fields.prompt, "", fields.suffix), fields.max_tokens)
@@ -86,7 +86,7 @@ async def _answer_raw(request: web.Request, fields: OllamaGenerateFields) -> Cha
         request_id=uuid.uuid4().hex,
         chat_id="",
         prompt=prompt,
-        sampling=await beside(request, lambda: sampling.sampling(recommended)),
+        sampling=await beside(request, partial(sampling.sampling, client.sampling)),
         max_tokens=fields.max_tokens,
         stop=sampling.stops,
         num_logprobs=max(fields.top_logprobs or 0, 1) if fields.logprobs else 0,
