@@ -77,7 +77,8 @@ class SelfTest(QObject):
         finally:
             self._task = None
         if "report" in last:
-            self.ended.emit(self._in_full(Report.of(last["report"])))
+            report = Report.of(last["report"])
+            self.ended.emit(replace(report, lines=tuple(self._lines)))  # as received: they can be translated
         elif self._is_cancelled:
             self.ended.emit(self._report(model))
         elif "error" in last:
@@ -113,11 +114,6 @@ class SelfTest(QObject):
     def _add(self, line: ReportLine) -> None:
         self._lines.append(line)
         self.checked.emit(line)
-
-    def _in_full(self, report: Report) -> Report:
-        """With the lines as received one by one, which can be translated."""
-        lines = {line.name: line for line in self._lines}
-        return replace(report, lines=tuple(lines.get(line.name, line) for line in report.lines))
 
     def _note_crash(self, how: str) -> None:
         """The current check has failed. If all are done, the last one has, which is about leftovers."""
