@@ -177,7 +177,7 @@ class LensPanel(AnswerPanel):
         self._read = ReadText([*prompt, *tokens.pieces])
         source = self.finder.source
         messages = source.reading.messages if source and source.reading else ()
-        self.heat.show_text(self._read)
+        self.heat.show_read(self._read)
         self.rows.show(parts_of(self._read, messages, tokens.num_prompt_tokens))
         answer = text_of(tokens.pieces)
         self._sentences = sentences_of(answer)
@@ -346,7 +346,7 @@ class LensPanel(AnswerPanel):
         self._sentences, self._changes, self._look_id = [], {}, ""
         self.sentence.set_choices(())
         self.rows.show(())
-        self.heat.show_text(ReadText(()))
+        self.heat.show_read(ReadText(()))
 
     def _show(self) -> None:
         super()._show()
