@@ -65,7 +65,7 @@ class CellGrid(QAbstractScrollArea):
         self.picture = CellPicture()
         self._cells: CellMap | None = None
         self._blocks: tuple[MediaBlock, ...] = ()
-        self._picture_of: PictureOf = lambda _span: None
+        self.picture_of: PictureOf = lambda _span: None  # of those that can be shown
         self.chosen_seq = NO_SEQUENCE
         self._side: int | None = None  # device pixels; None: as large as fits
         self._shows_all = False  # else the used ones
@@ -92,9 +92,8 @@ class CellGrid(QAbstractScrollArea):
         if self.picture.apply(cells, self.chosen_seq):
             self.viewport().update()
 
-    def show_media(self, blocks: tuple[MediaBlock, ...], picture_of: PictureOf) -> None:
-        """Pictures and sounds, as one block each; `picture_of` knows those that can be shown."""
-        self._picture_of = picture_of
+    def show_media(self, blocks: tuple[MediaBlock, ...]) -> None:
+        """Pictures and sounds, as one block each."""
         if blocks != self._blocks:
             self._blocks = blocks
             self.viewport().update()
@@ -258,7 +257,7 @@ class CellGrid(QAbstractScrollArea):
         shape.setFillRule(Qt.FillRule.WindingFill)
         for room in rooms:
             shape.addRect(room)
-        if picture := self._picture_of(block.span):
+        if picture := self.picture_of(block.span):
             box = max((_fitted(picture.size(), room) for room in rooms), key=QRectF.width)
             if min(box.width(), box.height()) >= MIN_PICTURE:
                 painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QColor, QImage
 
-from app.look.tokens import SEQUENCE_COLOURS, Tokens
+from app.look.tokens import SEQUENCE_COLOURS, Tokens, mixed
 from app.protocol.report import CellMap
 
 Bytes = npt.NDArray[np.uint8]
@@ -73,12 +73,6 @@ def colour_table(tokens: Tokens) -> list[int]:
         for number, name in enumerate(SEQUENCE_COLOURS):
             table[bits | 1 + number] = mixed(QColor(name), page, tint).rgb()
     return table
-
-
-def mixed(colour: QColor, other: QColor, share: float) -> QColor:
-    """`share` of the other one."""
-    pairs = ((colour.red(), other.red()), (colour.green(), other.green()), (colour.blue(), other.blue()))
-    return QColor(*(round(mine * (1 - share) + its * share) for mine, its in pairs))
 
 
 @dataclass(frozen=True, slots=True)

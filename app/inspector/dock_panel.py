@@ -92,7 +92,6 @@ class DockPanel(QWidget):
         super().__init__(parent)
         self.recording = recording
         self.titles: Mapping[str, str] = {}
-        self.pictures = Pictures(None, self)
         self.tabs: Collection[str] = ()  # chat_ids of chats with a tab; chats of the API have none
         self.message = PlainLabel(parent=self, tone="muted", wraps=True)  # why it is empty
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -104,7 +103,6 @@ class DockPanel(QWidget):
 
     def set_pictures(self, pictures: Pictures) -> None:
         """Where small copies of pictures come from."""
-        self.pictures = pictures
 
     def reset(self) -> None:
         """Another recording, or another model: discard what was drawn."""
