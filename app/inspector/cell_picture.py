@@ -94,9 +94,9 @@ class CellLayout:
         return cls(num_cells, max(num_columns // step * step, 1), side)
 
     @classmethod
-    def fitting(cls, num_cells: int, width: int, height: int, max_side: int = MAX_SIDE) -> CellLayout:
+    def fitting(cls, num_cells: int, width: int, height: int) -> CellLayout:
         """With the largest squares with which all cells fit, or the smallest possible."""
-        for side in range(max_side, 1, -1):
+        for side in range(MAX_SIDE, 1, -1):
             layout = cls.of(num_cells, width, side)
             if layout.num_rows * side <= height:
                 return layout

@@ -148,13 +148,12 @@ class ToolService(QObject):
             self._start_soon(config.name)
         return config.name
 
-    def change(self, name: str, config: ServerConfig, *, trusted: bool = False) -> None:
+    def change(self, name: str, config: ServerConfig) -> None:
         """It keeps its name. Raises InvalidRequestError."""
         config = replace(_checked(config), name=name)
         server = self._servers[name]
         server.is_gone = True
-        trusted_as = config.fingerprint if trusted else server.listed.trusted
-        self._put(replace(server.listed, config=config, trusted=trusted_as))
+        self._put(replace(server.listed, config=config))
         spawn(server.close())
 
     def remove(self, name: str) -> None:
