@@ -107,7 +107,7 @@ class ModelHub(QObject):
     def search(self, words: str) -> None:
         async def ask(hub: Hub) -> None:
             async with asyncio.timeout(PATIENCE_S):
-                repos = await off_loop(hub.search, words)
+                repos = await hub.search(words)
             self.found.emit(FoundRepos(words, repos))
 
         self._ask(ask)
@@ -115,7 +115,7 @@ class ModelHub(QObject):
     def open(self, repo_id: str) -> None:
         async def ask(hub: Hub) -> None:
             async with asyncio.timeout(PATIENCE_S):
-                contents: RepoContents = await off_loop(hub.contents, repo_id)
+                contents = await hub.contents(repo_id)
             self.opened.emit(contents)
             await self._estimate(contents, hub.endpoint)
 
