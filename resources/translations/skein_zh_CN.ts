@@ -1486,12 +1486,12 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>{name} cannot be used: {reason}.</source>
-        <extracomment>app/models/load_limits.py</extracomment>
+        <extracomment>app/models/model_file.py</extracomment>
         <translation>{name} 无法使用：{reason}。</translation>
     </message>
     <message>
         <source>{name} cannot be read: {reason}.</source>
-        <extracomment>app/models/load_limits.py</extracomment>
+        <extracomment>app/models/model_file.py</extracomment>
         <translation>{name} 无法读取：{reason}。</translation>
     </message>
     <message>
@@ -6430,7 +6430,7 @@ accepted</source>
     </message>
     <message>
         <source>its response does not end</source>
-        <extracomment>app/models/hub_client.py</extracomment>
+        <extracomment>app/models/hub.py</extracomment>
         <translation>它的响应没有结束</translation>
     </message>
     <message>
