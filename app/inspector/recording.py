@@ -200,37 +200,37 @@ class PackedSteps:
 
     def __init__(self, max_steps: int) -> None:
         self._max_steps = max_steps
-        self._packed: deque[bytes] = deque()
+        self.packed: deque[bytes] = deque()
         self._latest: deque[StepReport] = deque()
 
     def copy(self) -> PackedSteps:
         """Another thread may read the copy while steps go on."""
         copy = PackedSteps(self._max_steps)
-        copy._packed, copy._latest = self._packed.copy(), self._latest.copy()
+        copy.packed, copy._latest = self.packed.copy(), self._latest.copy()
         return copy
 
     def append(self, report: StepReport) -> None:
         self._latest.append(report)
         if len(self._latest) > NUM_UNPACKED:
-            self._packed.append(zlib.compress(pickle.dumps(self._latest.popleft()), 1))
+            self.packed.append(zlib.compress(pickle.dumps(self._latest.popleft()), 1))
         if len(self) > self._max_steps:
-            (self._packed or self._latest).popleft()
+            (self.packed or self._latest).popleft()
 
     def newest(self, number: int) -> list[StepReport]:
         """The last `number` reports, oldest first."""
         return [self[at] for at in range(len(self) - number, len(self))]
 
     def __len__(self) -> int:
-        return len(self._packed) + len(self._latest)
+        return len(self.packed) + len(self._latest)
 
     def __iter__(self) -> Iterator[StepReport]:
         return (self[at] for at in range(len(self)))
 
     def __getitem__(self, index: int) -> StepReport:
         at = range(len(self))[index]
-        if at >= len(self._packed):
-            return self._latest[at - len(self._packed)]
-        report: StepReport = pickle.loads(zlib.decompress(self._packed[at]))
+        if at >= len(self.packed):
+            return self._latest[at - len(self.packed)]
+        report: StepReport = pickle.loads(zlib.decompress(self.packed[at]))
         return report
 
 
