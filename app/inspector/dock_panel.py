@@ -38,7 +38,7 @@ class Pictures(QObject):
         self._files = files
         self._held: dict[str, QPixmap] = {}  # by SHA-256
         if files:
-            files.thumbnail_loaded.connect(self._on_loaded)
+            files.thumbnail_loaded.connect(self.loaded)
 
     def of(self, span: MediaSpan) -> QPixmap | None:
         """None for a sound, and until it is loaded, which begins with this call."""
@@ -53,10 +53,6 @@ class Pictures(QObject):
             self._held.clear()
         self._held[span.sha256] = QPixmap.fromImage(image_of(pixels))
         return self._held[span.sha256]
-
-    @Slot(str)
-    def _on_loaded(self, _sha256: str) -> None:
-        self.loaded.emit()
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,10 +78,9 @@ class ShelfService(QObject):
         settings: Settings,
         list_file: Path,
         index: ShelfIndex,
+        finder: ShelfFinder,
         parent: QObject | None = None,
-        finder: ShelfFinder | None = None,
     ) -> None:
-        """Without a `finder` they are searched by words."""
         super().__init__(parent)
         self._engine = engine
         self._settings = settings
@@ -115,8 +114,7 @@ class ShelfService(QObject):
     async def start(self) -> None:
         for shelf in await asyncio.to_thread(read_shelves, self._list_file):
             self._add(shelf)
-        with suppress(sqlite3.Error):
-            await self._index.forget_all_but([state.shelf for state in self.states])
+        await self._forget()
 
     async def close(self) -> None:
         for task in self._watching.values():
@@ -226,13 +224,17 @@ class ShelfService(QObject):
     async def best_passage(self, shelf_id: str, number: int, text: str) -> Passage | None:
         """Where in one file most words of `text` are."""
         state = self._states.get(shelf_id)
-        found = await self._search(state.shelf, text, 1, number) if state else ()
-        return next(iter(found), None)
+        if state is None:
+            return None
+        try:
+            found = await self._index.search(state.shelf, text, 1, number)
+        except sqlite3.Error as error:
+            log.warning("A file of a shelf could not be searched: %s", error)
+            return None
+        return found[0] if found else None
 
     async def _found(self, shelf: Shelf, text: str, limit: int) -> tuple[Passage, ...]:
         """What was found last is not looked for again: a draft asks twice, and ranking takes seconds."""
-        if self._finder is None:
-            return await self._search(shelf, text, limit)
         if self._last_found and self._last_found[0] == self._state_of_search(shelf, text, limit):
             return self._last_found[1]
         try:
@@ -244,17 +246,7 @@ class ShelfService(QObject):
             return ()
 
     def _state_of_search(self, shelf: Shelf, text: str, limit: int) -> tuple[object, ...]:
-        assert self._finder
         return shelf.id, text, limit, self._finder.state, self._index.num_changes
-
-    async def _search(
-        self, shelf: Shelf, text: str, limit: int, number: int | None = None
-    ) -> tuple[Passage, ...]:
-        try:
-            return await self._index.search(shelf, text, limit, number)
-        except sqlite3.Error as error:
-            log.warning("A shelf could not be searched: %s", error)
-            return ()
 
     # The list
 
