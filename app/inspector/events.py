@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -203,10 +203,9 @@ class EventsPanel(DockPanel):
         self.table = _Table(self.events, self)
         self._selected: int | None = None  # the sequence chosen in any panel
         self._make_bar()
-        column = vbox(self._bar, (self.table, 1), on=self, spacing=0)
         self._notice = PlainLabel(parent=self, tone="danger", wraps=True)
         self._notice.hide()
-        column.addWidget(self._notice)
+        vbox(self._bar, (self.table, 1), self._notice, on=self, spacing=0)
         self.setFocusProxy(self.table)
         self.table.scrolled.connect(self._on_scrolled)
         self.table.doubleClicked.connect(self._on_double_clicked)
@@ -277,8 +276,7 @@ class EventsPanel(DockPanel):
     def _apply_filter(self) -> None:
         shown = [EventKind(action.data()) for action in self.kinds.choices() if action.isChecked()]
         seq_id = self._selected if self.only_selected.isChecked() else None
-        wanted = replace(self.events.filter, kinds=frozenset(shown), seq_id=seq_id, needle=self.search.text())
-        self.events.set_filter(wanted)
+        self.events.set_filter(EventFilter(frozenset(shown), seq_id, self.search.text()))
         some = tr("Kinds {shown}/{total}", shown=len(shown), total=len(EventKind))
         self._kinds_button.setText(tr("Kinds") if len(shown) == len(EventKind) else some)
         if self.follow.isChecked():

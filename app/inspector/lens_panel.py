@@ -56,7 +56,8 @@ class LensPanel(AnswerPanel):
         super().__init__(recording, parent)
         self._wanted_text = ""  # the sentence to begin with, or a part of it
         self._read: ReadText | None = None
-        self._sentences: list[Span] = []
+        self._sentences: list[str] = []
+        self._sentence_tokens: list[Span | None] = []  # of each; empty while not all texts are known
         self._attention: Attention | None = None
         self._refusal = ""
         self._look_id = self._drop_id = ""
@@ -164,7 +165,7 @@ class LensPanel(AnswerPanel):
     @Slot()
     def _take_answer(self) -> None:
         """Its tokens are known, or more of them."""
-        self._read = None
+        self._read, self._sentence_tokens = None, []
         self.ask_for_texts(sorted(self.finder.tokens.token_ids))
         self._take_texts()
 
@@ -180,8 +181,10 @@ class LensPanel(AnswerPanel):
         self.heat.show_read(self._read)
         self.rows.show(parts_of(self._read, messages, tokens.num_prompt_tokens))
         answer = text_of(tokens.pieces)
-        self._sentences = sentences_of(answer)
-        labels = [one_line(answer[begin:end]) for begin, end in self._sentences]
+        spans = sentences_of(answer)
+        self._sentences = [answer[begin:end] for begin, end in spans]
+        self._sentence_tokens = sentence_tokens(self._read, tokens.num_prompt_tokens, answer, spans)
+        labels = map(one_line, self._sentences)
         choices = [(number, f"{number + 1}. {label[:MAX_CHARS]}") for number, label in enumerate(labels)]
         self.sentence.blockSignals(True)  # one look at the end is enough
         self.sentence.set_choices(choices)
@@ -195,8 +198,8 @@ class LensPanel(AnswerPanel):
         False: that is chosen already.
         """
         before = self.sentence.value
-        wanted, answer = set(self._wanted_text.split()), text_of(self.finder.tokens.pieces)
-        shared = [len(wanted & set(answer[begin:end].split())) for begin, end in self._sentences]
+        wanted = set(self._wanted_text.split())
+        shared = [len(wanted & set(sentence.split())) for sentence in self._sentences]
         if wanted and shared:
             self.sentence.choose(shared.index(max(shared)))
         self._wanted_text = ""
@@ -206,27 +209,20 @@ class LensPanel(AnswerPanel):
     def _part(self) -> Span | None:
         """The tokens of the chosen sentence."""
         number = self.sentence.value
-        if self._read is None or not isinstance(number, int) or number >= len(self._sentences):
+        if not isinstance(number, int) or number >= len(self._sentence_tokens):
             return None
-        return self._part_of(number)
+        return self._sentence_tokens[number]
 
     @Slot(int)
     def _on_token_clicked(self, token: int) -> None:
         """A sentence of the answer is looked at, a passage is chosen."""
-        for number in range(len(self._sentences)):
-            if (part := self._part_of(number)) and part[0] <= token < part[1]:
+        for number, part in enumerate(self._sentence_tokens):
+            if part and part[0] <= token < part[1]:
                 self.sentence.choose(number)
                 return
         rows = [row for row, part in enumerate(self.rows.parts) if part.tokens[0] <= token < part.tokens[1]]
         if rows:
             self.table.selectRow(rows[-1])
-
-    def _part_of(self, number: int) -> Span | None:
-        tokens = self.finder.tokens
-        if self._read is None:
-            return None
-        answer = text_of(tokens.pieces)
-        return sentence_tokens(self._read, tokens.num_prompt_tokens, answer, self._sentences, number)
 
     # Attention.
 
@@ -343,7 +339,7 @@ class LensPanel(AnswerPanel):
     def _forget(self) -> None:
         self._stop()
         self._read, self._attention, self._refusal, self._whole = None, None, "", None
-        self._sentences, self._changes, self._look_id = [], {}, ""
+        self._sentences, self._sentence_tokens, self._changes, self._look_id = [], [], {}, ""
         self.sentence.set_choices(())
         self.rows.show(())
         self.heat.show_read(ReadText(()))
