@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QHideEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QShowEvent
+from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from app.bridge.media_files import MediaFiles
@@ -14,7 +14,7 @@ from app.inspector.recording import Recording
 from app.look.buttons import IconButton
 from app.look.layouts import STRETCH, hbox
 from app.look.painted import image_of
-from app.look.plain_text import PlainLabel, one_line
+from app.look.plain_text import PlainLabel, heading, one_line
 from app.look.strip import Offer, Strip, StripLook
 from app.look.tokens import current
 from app.look.words import tr
@@ -238,10 +238,7 @@ class DockTitle(QWidget):
     def __init__(self, dock: PanelDock) -> None:
         super().__init__(dock)
         self._is_on_tab = False
-        name = PlainLabel(dock.windowTitle(), self)
-        font = QFont(name.font())
-        font.setWeight(QFont.Weight.DemiBold)
-        name.setFont(font)
+        name = heading(dock.windowTitle(), self)
         self._tear_off = IconButton("picture-in-picture-2", tr("Tear off"), BUTTON, self, icon_side=14)
         self._tear_off.clicked.connect(dock.switch_floating)
         close = IconButton("x", tr("Close panel"), BUTTON, self, icon_side=14)

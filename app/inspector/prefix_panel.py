@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from itertools import groupby
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Slot
-from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QWidget
 
 from app.inspector.dock_panel import DockPanel
@@ -27,7 +26,7 @@ from app.inspector.sequence_rows import NO_TAB
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.layouts import vbox
-from app.look.plain_text import PlainLabel
+from app.look.plain_text import PlainLabel, heading
 from app.look.table import Column, RowModel, RowTable
 from app.look.words import mark, sentences, tr
 from app.protocol.report import Lease
@@ -56,10 +55,7 @@ class PrefixPanel(DockPanel):
         super().__init__(recording, parent)
         self.requests = _Requests(self)
         self.table = RowTable(tr("Requests"), self.requests, self)
-        self.head = PlainLabel(parent=self)
-        font = QFont(self.head.font())
-        font.setWeight(QFont.Weight.DemiBold)
-        self.head.setFont(font)
+        self.head = heading("", self)
         self.reason = PlainLabel(tr(NOTHING), self, wraps=True)
         self.reason.setFont(tabular(small_font()))
         self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
