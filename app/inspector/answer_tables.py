@@ -1,7 +1,7 @@
 """The tables of an answer: its tokens, the candidates at one of them, and what layers say. GUI thread."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF
 from PySide6.QtGui import QPainter
@@ -15,7 +15,7 @@ from app.look.plain_text import as_tooltip
 from app.look.table import Column, RowDelegate, RowModel
 from app.look.tokens import current
 from app.look.words import mark, tr
-from app.protocol.lens import LayerWords
+from app.protocol.lens import LayerWord, LayerWords
 from app.protocol.output import SampledToken, TokenLogprob
 from app.protocol.report import ChatTokens
 
@@ -173,54 +173,51 @@ class LayerRows(RowModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(LAYER_COLUMNS, parent)
-        self._words: LayerWords | None = None
+        self._layers: Sequence[LayerWord] = ()
+        self._chosen_id = -1
         self._texts: Mapping[int, bytes] = {}
 
     def show(self, words: LayerWords | None, texts: Mapping[int, bytes]) -> None:
         self.beginResetModel()
-        self._words, self._texts = words, texts
+        self._layers, self._chosen_id = (words.words[::-1], words.chosen_id) if words else ((), -1)
+        self._texts = texts
         self.endResetModel()
 
     @property
     def token_ids(self) -> set[int]:
-        words = self._words.words if self._words else ()
-        return {token_id for word in words for token_id, _ in word.likeliest}
+        return {token_id for layer in self._layers for token_id, _ in layer.likeliest}
 
     def probabilities_at(self, row: int) -> tuple[float, float]:
         """The probabilities of the layer's token and of the model's."""
-        assert self._words
-        word = self._words.words[-1 - row]
-        return word.likeliest[0][1], word.chosen_probability
+        layer = self._layers[row]
+        return layer.likeliest[0][1], layer.chosen_probability
 
     def says_the_same(self, row: int) -> bool:
-        assert self._words
-        return self._words.words[-1 - row].likeliest[0][0] == self._words.chosen_id
+        return self._layers[row].likeliest[0][0] == self._chosen_id
 
     @property
     def first_of_the_same(self) -> int:
         """The layer from which on all say what the model says."""
-        assert self._words
-        words, first = self._words.words, len(self._words.words) - 1
-        while first > 0 and words[first - 1].likeliest[0][0] == self._words.chosen_id:
-            first -= 1
-        return words[first].layer
+        row = 0
+        while row + 1 < len(self._layers) and self.says_the_same(row + 1):
+            row += 1
+        return self._layers[row].layer
 
     def num_rows(self) -> int:
-        return len(self._words.words) if self._words else 0
+        return len(self._layers)
 
     def text_at(self, row: int, column: int) -> str:
-        assert self._words
-        word = self._words.words[-1 - row]
+        layer = self._layers[row]
         if column == LAYER:
-            return str(word.layer)
+            return str(layer.layer)
         if column == SAYS:
-            return self._text(word.likeliest[0][0])
+            return self._text(layer.likeliest[0][0])
         return chance(self.probabilities_at(row)[column - LIKELY])
 
     def tip_at(self, row: int, column: int) -> str:
-        if column != SAYS or self._words is None:
+        if column != SAYS:
             return ""
-        likeliest = self._words.words[-1 - row].likeliest
+        likeliest = self._layers[row].likeliest
         return as_tooltip("\n".join(f"{self._text(token)}  {chance(one)}" for token, one in likeliest))
 
     def is_muted(self, row: int, column: int) -> bool:
