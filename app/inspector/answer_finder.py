@@ -127,11 +127,10 @@ def _chosen_text(sampled: SampledToken, chosen_id: int | None) -> str:
 
 
 def _cost_text(usage: Usage) -> str:
-    held = usage.num_reused_tokens + usage.num_shared_tokens + usage.num_restored_tokens
     return tr(
         "Cost of this lookup: {computed} computed, {shared} shared.",
         computed=tokens(usage.num_computed_tokens),
-        shared=count(held),
+        shared=count(usage.num_cached_tokens),
     )
 
 

@@ -7,8 +7,6 @@ anyway. With `cache_prompt` false the whole prompt is computed anew.
 
 from __future__ import annotations
 
-import itertools
-import uuid
 from functools import partial
 from typing import Annotated, Any
 
@@ -26,8 +24,8 @@ from app.api.llama_server.status import Scales, require_scales
 from app.api.metrics import ProgressOutput
 from app.api.openai import MAX_COPIES, MaxTokens, limit
 from app.api.parameters import (
-    Piece,
     Pieces,
+    Prompt,
     PromptObject,
     SamplingFields,
     listed,
@@ -62,26 +60,18 @@ class LlamaCompletionFields(SamplingFields):
     lora: Scales | None = None
 
     @property
-    def prompts(self) -> list[tuple[Piece, ...]]:
+    def prompts(self) -> list[Prompt]:
         return [pieces_of(one) for one in listed(self.prompt)]
 
     def requests(self, recommended: SamplingParams) -> list[Request]:
-        uses_cache = self.cache_prompt is not False
-        samplings = [self.sampling(recommended, copy) for copy in range(self.n or 1)]
-        return [
-            Request(
-                request_id=uuid.uuid4().hex,
-                chat_id="",
-                prompt=prompt,
-                sampling=samplings[copy],
-                max_tokens=self.num_wanted,
-                stop=self.stops,
-                keep_cells=uses_cache and copy == 0,
-                shares_prefix=uses_cache,
-                num_logprobs=self._num_logprobs,
-            )
-            for prompt, copy in itertools.product(self.prompts, range(self.n or 1))
-        ]
+        return self.requests_for(
+            recommended,
+            self.prompts,
+            self.n or 1,
+            max_tokens=self.num_wanted,
+            num_logprobs=self._num_logprobs,
+            uses_cache=self.cache_prompt is not False,
+        )
 
     @property
     def num_wanted(self) -> int | None:
@@ -227,7 +217,7 @@ class InfillFields(LlamaCompletionFields):
         return Gap(self.input_prefix, self.prompt, self.input_suffix, files)
 
     @property
-    def prompts(self) -> list[tuple[Piece, ...]]:
+    def prompts(self) -> list[Prompt]:
         return [self._tokens]
 
     async def build_prompt(self, request: web.Request) -> None:
