@@ -18,7 +18,6 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
-from app.models import hub_address
 from app.models.gguf_header import GgufHeader, HeaderCutError, HeaderError, read_header
 from app.models.hub import Hub, Repo, RepoContents
 from app.models.hub_address import (
@@ -225,7 +224,7 @@ async def read_remote_header(url: str, endpoint: str, token: str = "") -> GgufHe
                 except HeaderCutError:
                     continue
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise hub_address.unreachable(endpoint, error) from error
+        raise unreachable(endpoint, error) from error
     raise HeaderError(said("its header is too large to inspect remotely"))
 
 

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from PySide6.QtCore import QIODevice, QObject, QSaveFile, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.bridge.tasks import spawn
 from app.protocol.model import ModelInfo
 from app.selftest.report import TITLES, Outcome, Report, ReportLine
+from app.system.files import replacing
 from app.system.said import said
 from app.system.worker import Child
 
@@ -152,11 +153,8 @@ def save(report: Report, path: Path) -> None:
     """
     is_text = path.suffix == ".txt"
     text = report.as_text() if is_text else json.dumps(report.as_json(), ensure_ascii=False, indent=2)
-    file = QSaveFile(str(path))
-    if file.open(QIODevice.OpenModeFlag.WriteOnly):
-        file.write(f"{text}\n".encode())
-    if not file.commit():
-        raise OSError(0, file.errorString())
+    with replacing(path) as file:
+        file.write(f"{text}\n")
 
 
 def _start(model: ModelInfo, n_threads: int) -> Child:
