@@ -326,9 +326,6 @@ class ToolService(QObject):
         if not self._change_timer.isActive():
             self._change_timer.start()
 
-    def is_listening(self, signal: Any) -> bool:
-        return self.isSignalConnected(QMetaMethod.fromSignal(signal))
-
 
 class _Server(McpServer):
     """One whose questions go to the user. `listed`: as it is on disk."""
@@ -352,7 +349,8 @@ class _Server(McpServer):
 
     async def on_elicit(self, question: Elicitation) -> Mapping[str, Any]:
         service, name = self._service, self.config.name
-        if not service.is_listening(service.page_asked if question.url else service.elicitation):
+        signal = service.page_asked if question.url else service.elicitation
+        if not service.isSignalConnected(QMetaMethod.fromSignal(signal)):
             return {"action": "decline"}
         answered: asyncio.Future[Mapping[str, Any] | None] = asyncio.get_running_loop().create_future()
 
