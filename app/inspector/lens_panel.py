@@ -60,11 +60,10 @@ class LensPanel(AnswerPanel):
         self._sentence_tokens: list[Span | None] = []  # of each; empty while not all texts are known
         self._attention: Attention | None = None
         self._refusal = ""
-        self._look_id = self._drop_id = ""
+        self._look_id = self._drop_id = ""  # the latter until its last scores are there
         self._whole: Scores | None = None
         self._changes: dict[Span, float] = {}
         self._dropping_s = 0.0
-        self._is_dropping = False
         self.sentence = SelectButton(tr("Sentence"), self)
         self.layer = SelectButton(tr("Layer"), self)
         self.group = SelectButton(tr("Head group"), self)
@@ -252,7 +251,7 @@ class LensPanel(AnswerPanel):
             case Scores():
                 self._take_scores(answer)
             case LensRefusal(_, reason):
-                self._refusal, self._is_dropping = reason, False
+                self._refusal, self._drop_id = reason, ""
 
     def _offer_layers(self, attention: Attention) -> None:
         layers = [(place, tr("Layer {number}", number=layer)) for place, layer in enumerate(attention.layers)]
@@ -299,7 +298,7 @@ class LensPanel(AnswerPanel):
 
     @Slot()
     def _on_drop(self) -> None:
-        if self._is_dropping:
+        if self._drop_id:
             self._stop()
             self._show()
             return
@@ -307,7 +306,6 @@ class LensPanel(AnswerPanel):
         if part is None:
             return
         self._drop_id, self._whole, self._changes, self._dropping_s = uuid.uuid4().hex, None, {}, 0.0
-        self._is_dropping = True
         self.rows.note_changes({})
         spans = tuple(dict.fromkeys(one.tokens for one in self._droppable(part)))
         tokens = self.finder.tokens
@@ -321,7 +319,8 @@ class LensPanel(AnswerPanel):
 
     def _take_scores(self, scores: Scores) -> None:
         self._dropping_s += scores.seconds
-        self._is_dropping = not scores.is_last
+        if scores.is_last:
+            self._drop_id = ""
         if scores.left_out is None:
             self._whole = scores
         elif self._whole:
@@ -332,7 +331,7 @@ class LensPanel(AnswerPanel):
         for query_id in (self._look_id if self._attention is None else "", self._drop_id):
             if query_id:
                 self.commanded.emit(StopLens(query_id))
-        self._drop_id, self._is_dropping = "", False
+        self._drop_id = ""
 
     # Showing.
 
@@ -352,7 +351,7 @@ class LensPanel(AnswerPanel):
         self.figures.setText(self._figures() if has_tokens else "")
         self.note.setText(self._note())
         self.drop.setEnabled(self._part is not None and not self._refusal)
-        self.drop.setText(tr("Stop") if self._is_dropping else tr("Drop and ask again"))
+        self.drop.setText(tr("Stop") if self._drop_id else tr("Drop and ask again"))
 
     def _figures(self) -> str:
         if self._refusal:
