@@ -6,7 +6,6 @@ from math import ceil, log2
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFocusEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -295,6 +294,8 @@ class CellGrid(QAbstractScrollArea):
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.DevicePixelRatioChange):
             self._lay_out()
+        elif event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.viewport().update()
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -341,14 +342,6 @@ class CellGrid(QAbstractScrollArea):
             self.fit(shows_all=key == Qt.Key.Key_9)
         else:
             super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.viewport().update()
 
     def _hover(self, index: int) -> None:
         if index != self._hovered:
