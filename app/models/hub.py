@@ -136,7 +136,7 @@ class Hub:
             raise no_hub(self.endpoint) from error
 
     async def _read(self, response: ClientResponse) -> bytes:
-        """As it was sent. Raises HubError."""
+        """The answer as it was sent. Raises HubError."""
         began, answer = time.monotonic(), bytearray()
         async for piece in response.content.iter_any():
             answer += piece

@@ -106,15 +106,15 @@ class ShelfSource(Protocol):
         ...
 
     async def prepare(self, shelf_id: str) -> None:
-        """Returns once it is, or cannot be."""
+        """Returns once the shelf is ready, or cannot be."""
         ...
 
     def is_whole(self, shelf_id: str, room: int) -> bool:
-        """All of it stands before a chat of at most `room` tokens. Else it is searched."""
+        """The whole text stands before a chat of at most `room` tokens; otherwise the shelf is searched."""
         ...
 
     def text_before(self, shelf_id: str, room: int) -> str:
-        """What stands before such a chat. Empty without a shelf."""
+        """What stands before a chat of at most `room` tokens; empty without a shelf."""
         ...
 
     async def passages(

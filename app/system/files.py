@@ -65,7 +65,7 @@ def sync_dir(path: Path) -> None:
 
 @contextmanager
 def replacing_private(path: Path) -> Iterator[TextIO]:
-    """As `replacing`, in a folder that is made private, and durable. Raises OSError."""
+    """Like `replacing`, but durable, and in a folder that is made private. Raises OSError."""
     private_dir(path.parent)
     with replacing(path) as file:
         yield file

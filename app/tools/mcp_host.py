@@ -493,7 +493,7 @@ def _cut(text: str) -> str:
 
 
 def _first(error: BaseException | None) -> BaseException | None:
-    """Of a group."""
+    """The first error of a group, or the error itself."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
