@@ -57,7 +57,6 @@ HEAVY = {
     "aiohttp",
     "charset_normalizer",
     "httpx2",
-    "huggingface_hub",
     "jinja2",
     "mcp",
     "keyring",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.api.errors import ApiError, invalid, unavailable
@@ -10,7 +10,6 @@ from app.protocol.output import FinishReason, Output, SampledToken, TokenLogprob
 
 if TYPE_CHECKING:
     from app.api.engine_client import EngineClient
-    from app.protocol.answer_format import AnswerFormat
 
 
 LEAST_LOGPROB = -3.4028234663852886e38  # JSON has no infinity; llama-server writes this for it
@@ -98,12 +97,10 @@ def _token_json(token: TokenLogprob) -> dict[str, Any]:
     }
 
 
-def all_warnings(
-    own: dict[str, list[str]], format_: AnswerFormat | None, at_end: Sequence[str] = ()
-) -> dict[str, list[str]]:
+def warnings_json(*warnings: Iterable[str]) -> dict[str, list[str]]:
     """What goes beside the answer: warnings about the request, what was asked of the answer, and its end."""
-    warnings = [*own.get("warnings", ()), *(map(str, format_.warnings) if format_ else ()), *at_end]
-    return {"warnings": warnings} if warnings else {}
+    listed = [str(one) for some in warnings for one in some]
+    return {"warnings": listed} if listed else {}
 
 
 def error_of(output: Output, client: EngineClient) -> ApiError | None:

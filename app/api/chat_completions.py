@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from app.api.answer_parts import all_warnings, logprobs_json, timings_json, usage_json
+from app.api.answer_parts import logprobs_json, timings_json, usage_json, warnings_json
 from app.api.answering import stream_answers
 from app.api.chat_answer import ChatAnswer, ChatAnswers, answer_chat, count_prompt_tokens
 from app.api.chat_fields import ChatFields
@@ -40,7 +40,7 @@ async def _whole_answer(request: web.Request, fields: ChatFields) -> dict[str, A
     choices = [_choice(index, answer, fields) for index, answer in enumerate(answers)]
     usages = [answer.whole.usage for answer in answers]
     usage = usage_json(usages, fields.num_copies)
-    warnings = all_warnings(fields.warnings, answers[0].whole.format, chat.warnings)
+    warnings = warnings_json(fields.warnings, answers[0].whole.format.warnings, chat.warnings)
     body = frame.around(choices, usage=usage, timings=timings_json(usages[0]), **warnings)
     if request.app[CLIENT].defaults.is_verbose if fields.verbose is None else fields.verbose:
         body["__verbose"] = await answer_json(request, chat.outputs, 0, answers[0].whole)
@@ -100,7 +100,7 @@ class _Chunks(ChoiceChunks):
             choices.append(self._text_chunk(index, delta.content, output))
         choices += [_chunk(index, {"tool_calls": [_call_delta_json(call)]}) for call in delta.tool_calls]
         if output.finish_reason:
-            self._warnings = all_warnings(self._warnings, None, self._chat.answers[index].warnings)
+            self._warnings += self._chat.answers[index].warnings
             choices.append(_chunk(index, {}, self._chat.answers[index].finish_reason))
         return choices
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
@@ -105,7 +104,7 @@ class MessageFields(Body):
                 joins = True
         return text, tuple(media)
 
-    def message(self, is_last: bool) -> Message:
+    def message(self, *, is_last: bool) -> Message:
         if self.content is None and self.role not in ("assistant", "tool", "function"):
             raise invalid(f"messages: the {self.role} message has no content.")
         fields: AnyObject = {
@@ -252,19 +251,16 @@ class ChatFields(OpenAiFields):
         return Request(
             request_id=uuid.uuid4().hex,
             chat_id="",
-            messages=tuple(one.message(is_last) for one, is_last in self._messages_with_last()),
+            messages=tuple(one.message(is_last=one is self.messages[-1]) for one in self.messages),
             sampling=self._sampling(recommended, 0),
             max_tokens=limit(max_tokens),
             stop=self.stops,
             num_logprobs=self._num_logprobs(),
             template_variables=self._template_variables(),
-            chat_params=self._wishes(),
+            chat_params=self._chat_params(),
         )
 
-    def _messages_with_last(self) -> Iterator[tuple[MessageFields, bool]]:
-        return ((one, one is self.messages[-1]) for one in self.messages)
-
-    def _wishes(self) -> ChatParams:
+    def _chat_params(self) -> ChatParams:
         budgets = (self.reasoning_budget, self.reasoning_budget_tokens, self.thinking_budget_tokens)
         return ChatParams(
             tools=self._offered_tools(),

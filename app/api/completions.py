@@ -6,7 +6,6 @@ With a suffix, the prompt is what is missing between two texts.
 from __future__ import annotations
 
 import itertools
-import uuid
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any
@@ -14,13 +13,13 @@ from typing import Annotated, Any
 from aiohttp import web
 from pydantic import Field
 
-from app.api.answer_parts import all_warnings, logprobs_json, timings_json, usage_json
+from app.api.answer_parts import logprobs_json, timings_json, usage_json, warnings_json
 from app.api.answering import FINISH_REASONS, Chunks, Event, Whole, stream_answers, whole_answers
 from app.api.engine_client import EngineClient
 from app.api.errors import invalid
 from app.api.json_body import beside, json_response
 from app.api.openai import MAX_COPIES, MAX_TOKENS, ChoiceChunks, ChunkFrame, OpenAiFields, limit
-from app.api.parameters import SamplingFields, listed, pieces_of, read_sampling_fields
+from app.api.parameters import Prompt, SamplingFields, listed, pieces_of, read_sampling_fields
 from app.api.state import CLIENT
 from app.engine.prompts.infill import Gap, infill_tokens
 from app.engine.prompts.prompt_builder import PromptBuilder
@@ -32,7 +31,6 @@ MAX_LOGPROBS = 5  # OpenAI's limit, here
 
 Text = Annotated[str, Field(min_length=1)]
 Tokens = Annotated[list[int], Field(min_length=1, fail_fast=True)]
-Prompts = list[tuple[str | int, ...]]
 
 
 class CompletionFields(OpenAiFields):
@@ -47,25 +45,17 @@ class CompletionFields(OpenAiFields):
     best_of: int | None = None
 
     @property
-    def prompts(self) -> Prompts:
+    def prompts(self) -> list[Prompt]:
         return [pieces_of(one) for one in listed(self.prompt)]
 
-    def requests(self, recommended: SamplingParams, prompts: Prompts) -> list[Request]:
-        """All copies of the first prompt, then those of the second."""
-        samplings = [self.sampling(recommended, copy) for copy in range(self.num_copies)]
-        return [
-            Request(
-                request_id=uuid.uuid4().hex,
-                chat_id="",
-                prompt=prompt,
-                sampling=samplings[copy],
-                max_tokens=limit(self.max_tokens),
-                stop=self.stops,
-                keep_cells=copy == 0,
-                num_logprobs=0 if self.logprobs is None else max(self.logprobs, 1),
-            )
-            for prompt, copy in itertools.product(prompts, range(self.num_copies))
-        ]
+    def requests(self, recommended: SamplingParams, prompts: Sequence[Prompt]) -> list[Request]:
+        return self.requests_for(
+            recommended,
+            prompts,
+            self.num_copies,
+            max_tokens=limit(self.max_tokens),
+            num_logprobs=0 if self.logprobs is None else max(self.logprobs, 1),
+        )
 
 
 def add_routes(router: web.UrlDispatcher) -> None:
@@ -78,9 +68,8 @@ async def completions(request: web.Request) -> web.StreamResponse:
     _refuse_unknown(fields)
     client = request.app[CLIENT]
     frame = ChunkFrame.of(request, "text_completion", "cmpl")
-    sampling = client.sampling
     prompts = await _with_gaps(request, fields) if fields.suffix else fields.prompts
-    requests = await beside(request, lambda: fields.requests(sampling, prompts))
+    requests = await beside(request, partial(fields.requests, client.sampling, prompts))
     echoes = await _echoes(request, fields)
     with client.answer(*requests, reports_progress=fields.reports_progress) as answers:
         if fields.stream:
@@ -89,7 +78,7 @@ async def completions(request: web.Request) -> web.StreamResponse:
     choices = [_choice(index, whole, fields, echoes[index]) for index, whole in enumerate(wholes)]
     usage = usage_json([whole.usage for whole in wholes], fields.num_copies)
     timings = timings_json(wholes[0].usage)
-    warnings = all_warnings(fields.warnings, wholes[0].format)
+    warnings = warnings_json(fields.warnings, wholes[0].format.warnings)
     return json_response(frame.around(choices, usage=usage, timings=timings, **warnings))
 
 
@@ -101,9 +90,9 @@ def _refuse_unknown(fields: CompletionFields) -> None:
         raise invalid("best_of is not supported: it must be the same as n.", "best_of")
 
 
-async def _with_gaps(request: web.Request, fields: CompletionFields) -> Prompts:
+async def _with_gaps(request: web.Request, fields: CompletionFields) -> list[Prompt]:
     """What is asked for is what stands between each prompt and `suffix`."""
-    prompts: Prompts = []
+    prompts: list[Prompt] = []
     for prompt in fields.prompts:
         if not isinstance(prompt[0], str):
             raise invalid("suffix: the prompt before it must be a text, not tokens.", "suffix")
@@ -117,7 +106,7 @@ async def _echoes(request: web.Request, fields: CompletionFields) -> list[str]:
     if not fields.echo:
         return [""] * len(fields.prompts) * fields.num_copies
 
-    def written(prompts: PromptBuilder, prompt: tuple[str | int, ...]) -> str:
+    def written(prompts: PromptBuilder, prompt: Prompt) -> str:
         pieces = [one.encode() if isinstance(one, str) else prompts.written([one])[0] for one in prompt]
         return b"".join(pieces).decode("utf-8", "replace")
 
@@ -199,22 +188,15 @@ class GenerateFields(SamplingFields):
 
 async def generate(request: web.Request) -> web.StreamResponse:
     fields = await read_sampling_fields(request, GenerateFields)
-    client = request.app[CLIENT]
-    recommended = client.sampling
-    asked = Request(
-        request_id=uuid.uuid4().hex,
-        chat_id="",
-        prompt=(fields.prompt,),
-        sampling=await beside(request, lambda: fields.sampling(recommended)),
-        max_tokens=fields.max_tokens,
-        stop=fields.stops,
-    )
-    with client.answer(asked) as answers:
+    client, warnings = request.app[CLIENT], warnings_json(fields.warnings)
+    prompts = [(fields.prompt,)]
+    asked = partial(fields.requests_for, client.sampling, prompts, max_tokens=fields.max_tokens)
+    with client.answer(*await beside(request, asked)) as answers:
         if fields.stream:
-            return await stream_answers(request, answers, _TextChunks(fields.warnings))
+            return await stream_answers(request, answers, _TextChunks(warnings))
         (whole,) = await whole_answers(request, answers)
     end = {"text": whole.text, "finish_reason": whole.finish_reason, "usage": usage_json([whole.usage])}
-    return json_response(end | fields.warnings)
+    return json_response(end | warnings)
 
 
 class _TextChunks(Chunks):

@@ -117,7 +117,7 @@ def _kind_wanted(error_type: str) -> str:
 
 
 def _path(loc: tuple[int | str, ...], body: object) -> str:
-    """Such as messages[0].content, without the names of types, which pydantic puts between."""
+    """A path such as messages[0].content, without the names of types, which pydantic puts between."""
     path, value = "", body
     for number, part in enumerate(loc):
         if isinstance(part, int) and isinstance(value, list) and part < len(value):

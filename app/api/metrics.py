@@ -73,9 +73,10 @@ class Metrics:
         Speeds are those since the last call, as llama-server has them.
         """
         lines = []
-        for name, kind, value, meaning in [*self._counters(), *self._gauges(num_deferred)]:
-            lines += [f"# HELP {PREFIX}{name} {meaning}", f"# TYPE {PREFIX}{name} {kind}"]
-            lines.append(f"{PREFIX}{name} {value:.10g}")
+        for kind, figures in (("counter", self._counters()), ("gauge", self._gauges(num_deferred))):
+            for name, value, meaning in figures:
+                lines += [f"# HELP {PREFIX}{name} {meaning}", f"# TYPE {PREFIX}{name} {kind}"]
+                lines.append(f"{PREFIX}{name} {value:.10g}")
         self.scraped = self._speeds
         return "\n".join([*lines, ""])
 
@@ -83,8 +84,8 @@ class Metrics:
     def _speeds(self) -> Speeds:
         return Speeds(self.num_prompt_tokens, self.prompt_s, self.num_decoded_tokens, self.decode_s)
 
-    def _counters(self) -> list[tuple[str, str, float, str]]:
-        counters: list[tuple[str, float, str]] = [
+    def _counters(self) -> list[tuple[str, float, str]]:
+        return [
             ("prompt_tokens_total", self.num_prompt_tokens, "Prompt tokens computed, without cached ones."),
             ("prompt_tokens_cached_total", self.num_cached_tokens, "Prompt tokens that were there already."),
             ("prompt_seconds_total", self.prompt_s, "Time from a slot to the first token."),
@@ -96,9 +97,8 @@ class Metrics:
             ("spec_decode_num_accepted_tokens_total", self.num_accepted_tokens, "Drafted tokens accepted."),
             ("spec_decode_num_drafts_total", self.num_drafts, "Drafts verified."),
         ]
-        return [(name, "counter", value, meaning) for name, value, meaning in counters]
 
-    def _gauges(self, num_deferred: int) -> list[tuple[str, str, float, str]]:
+    def _gauges(self, num_deferred: int) -> list[tuple[str, float, str]]:
         num_running = num_cells = num_used = 0
         if self.last:
             num_running = sum(slot.is_running for slot in self.last.slots)
@@ -110,7 +110,7 @@ class Metrics:
             now.num_decoded_tokens - last.num_decoded_tokens, now.decode_s - last.decode_s
         )
         busy = _quotient(self.num_busy_slots, self.num_decodes)
-        gauges: list[tuple[str, float, str]] = [
+        return [
             ("prompt_tokens_seconds", prompt_speed, "Prompt tokens/s since the last scrape."),
             ("predicted_tokens_seconds", decode_speed, "Tokens/s since the last scrape."),
             ("requests_processing", num_running, "Requests that have a slot."),
@@ -119,7 +119,6 @@ class Metrics:
             ("kv_cache_usage_ratio", _quotient(num_used, num_cells), "KV cells in use, of all: 1 is full."),
             ("kv_cache_tokens", num_used, "KV cells in use."),
         ]
-        return [(name, "gauge", value, meaning) for name, value, meaning in gauges]
 
 
 def _quotient(count: float, of: float) -> float:

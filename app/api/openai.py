@@ -12,7 +12,7 @@ from aiohttp import web
 from pydantic import Field
 
 import app
-from app.api.answer_parts import all_warnings, timings_json, usage_json
+from app.api.answer_parts import timings_json, usage_json, warnings_json
 from app.api.answering import Chunks, Event
 from app.api.event_stream import DONE
 from app.api.json_body import Body
@@ -97,7 +97,7 @@ class ChoiceChunks(Chunks):
     async def of(self, index: int, output: Output) -> list[Event]:
         self._usages[index] = output.usage
         if index == 0 and output.format:
-            self._warnings = all_warnings(self._warnings, output.format)
+            self._warnings += map(str, output.format.warnings)
         events: list[Event] = [
             self._around([choice], **self._timings(choice)) for choice in await self._choices(index, output)
         ]
@@ -113,7 +113,7 @@ class ChoiceChunks(Chunks):
 
     def _around(self, choices: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
         """What is wrong with the request goes with the first chunk."""
-        warnings, self._warnings = self._warnings, {}
+        warnings, self._warnings = warnings_json(self._warnings), []
         usage = {"usage": None} if self._fields.includes_usage else {}  # OpenAI's: it comes with the last
         return self._frame.around(choices, **usage, **more, **warnings)
 

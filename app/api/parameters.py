@@ -5,9 +5,10 @@ Names are llama-server's. A missing or null field means what the model's maker r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from itertools import islice
+import itertools
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, replace
 from typing import Annotated, Any, TypeVar
 
 from aiohttp import web
@@ -17,6 +18,7 @@ from app.api.errors import invalid
 from app.api.json_body import Body, as_json, read_fields
 from app.api.state import CLIENT
 from app.protocol.errors import InvalidRequestError
+from app.protocol.request import Request
 from app.protocol.sampling import INTEGERS, MAX_BIAS, MAX_SEED, NEVER, SamplingParams, shown
 
 MAX_STOPS = 64
@@ -27,36 +29,19 @@ MAX_WINDOW = INTEGERS["penalty_last_n"][1]
 MAX_BIAS_CHARS = 100_000
 MAX_WARNINGS = 16
 
-# Fields that are called the same in SamplingParams.
-SAME_NAMES = (
-    "temperature",
-    "dynatemp_range",
-    "dynatemp_exponent",
-    "top_p",
-    "min_p",
-    "min_keep",
-    "top_n_sigma",
-    "typical_p",
-    "xtc_probability",
-    "xtc_threshold",
-    "repeat_penalty",
-    "frequency_penalty",
-    "presence_penalty",
-    "dry_multiplier",
-    "dry_base",
-    "dry_allowed_length",
-    "mirostat",
-    "mirostat_tau",
-    "mirostat_eta",
-    "ignore_eos",
-    "grammar",
-)
+# Fields of SamplingParams that are sent in another form.
+CONVERTED = (
+    "top_k", "penalty_last_n", "dry_penalty_last_n", "dry_sequence_breakers", "json_schema", "logit_bias",
+    "seed",
+)  # fmt: skip
+SAME_NAMES = tuple(one.name for one in fields(SamplingParams) if one.name not in CONVERTED)
 
 Bias = float | bool
 BiasPair = Annotated[list[int | str | float | bool], Field(min_length=2, max_length=2)]
 Stop = Annotated[str, Field(max_length=MAX_STOP_CHARS)]
 Piece = str | int  # text, or a token
 Pieces = Annotated[list[Piece], Field(min_length=1, fail_fast=True)]
+Prompt = tuple[Piece, ...]
 
 
 class PromptObject(Body):
@@ -110,13 +95,12 @@ class SamplingFields(Body):
         """To send null is to leave a field out. All clients send `model`, which may be anything."""
         known = {"model", *(one.alias or name for name, one in type(self).model_fields.items())}
         unknown = (name for name, value in body.items() if value is not None and name not in known)
-        self._unknown = list(islice(unknown, MAX_WARNINGS))
+        self._unknown = list(itertools.islice(unknown, MAX_WARNINGS))
 
     @property
-    def warnings(self) -> dict[str, list[str]]:
+    def warnings(self) -> list[str]:
         """What goes beside the answer: a sentence for each field that had no effect on it."""
-        warnings = [f"The field {shown(name)} has no effect here." for name in self._unknown] + self._left_out
-        return {"warnings": warnings} if warnings else {}
+        return [f"The field {shown(name)} has no effect here." for name in self._unknown] + self._left_out
 
     def leave_out(self, where: str, kinds: Iterable[str]) -> None:
         """Says so with the answer. To refuse them would refuse each later request of the chat, too."""
@@ -124,7 +108,7 @@ class SamplingFields(Body):
             f"{where}: {shown(kind)} was left out, which this server does not have."
             for kind in sorted(set(kinds))
         )
-        self._left_out += islice(sentences, MAX_WARNINGS)
+        self._left_out += itertools.islice(sentences, MAX_WARNINGS)
 
     @property
     def stops(self) -> tuple[str, ...]:
@@ -150,6 +134,34 @@ class SamplingFields(Body):
         values["logit_bias"] = self._token_biases()
         values["seed"] = _seed(recommended.seed if self.seed is None else self.seed, copy)
         return replace(recommended, **{name: value for name, value in values.items() if value is not None})
+
+    def requests_for(
+        self,
+        recommended: SamplingParams,
+        prompts: Sequence[Prompt],
+        num_copies: int = 1,
+        *,
+        max_tokens: int | None,
+        num_logprobs: int = 0,
+        uses_cache: bool = True,
+    ) -> list[Request]:
+        """All copies of the first prompt, then those of the second. Raises as `sampling`."""
+        samplings = [self.sampling(recommended, copy) for copy in range(num_copies)]
+        stops = self.stops
+        return [
+            Request(
+                request_id=uuid.uuid4().hex,
+                chat_id="",
+                prompt=prompt,
+                sampling=samplings[copy],
+                max_tokens=max_tokens,
+                stop=stops,
+                keep_cells=uses_cache and copy == 0,
+                shares_prefix=uses_cache,
+                num_logprobs=num_logprobs,
+            )
+            for prompt, copy in itertools.product(prompts, range(num_copies))
+        ]
 
     async def tokenize_biases(self, request: web.Request) -> None:
         """A bias of a text is one of each of its tokens. Raises ApiError."""
@@ -188,7 +200,7 @@ def listed(prompts: Any) -> list[Any]:
     return prompts if is_list else [prompts]
 
 
-def pieces_of(prompt: str | list[Piece] | PromptObject) -> tuple[Piece, ...]:
+def pieces_of(prompt: str | list[Piece] | PromptObject) -> Prompt:
     """Raises ApiError."""
     if isinstance(prompt, PromptObject):
         if prompt.multimodal_data:

@@ -116,7 +116,7 @@ class ApiServer:
 
     @property
     def address(self) -> str:
-        """Such as http://127.0.0.1:8080, once it listens."""
+        """The address, such as http://127.0.0.1:8080; its port is known once the server listens."""
         host = f"[{self._hosts[0]}]" if ":" in self._hosts[0] else self._hosts[0]
         return f"{'https' if self._tls else 'http'}://{host}:{self._port}"
 

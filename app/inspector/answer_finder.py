@@ -127,11 +127,10 @@ def _chosen_text(sampled: SampledToken, chosen_id: int | None) -> str:
 
 
 def _cost_text(usage: Usage) -> str:
-    held = usage.num_reused_tokens + usage.num_shared_tokens + usage.num_restored_tokens
     return tr(
         "Cost of this lookup: {computed} computed, {shared} shared.",
         computed=tokens(usage.num_computed_tokens),
-        shared=count(held),
+        shared=count(usage.num_cached_tokens),
     )
 
 
@@ -187,7 +186,7 @@ class AnswerFinder(QObject):
         is_same = self.source is not None and source.turn is not None and source.turn is self.source.turn
         if is_same and belongs_to(self.tokens, source):
             return
-        self._abort()
+        self.abort()
         if self._has_read:
             self.commanded.emit(ClearCells(self._reading_id))
         self._has_read = False
@@ -208,12 +207,8 @@ class AnswerFinder(QObject):
         """Find the alternatives at this place; None: cancel."""
         self._place, self._is_restoring = place, False
         if self._open and not self.is_reading:
-            self._abort()
+            self.abort()
         self._look()
-
-    def leave(self) -> None:
-        """The panel was hidden. What is known stays."""
-        self._abort()
 
     def come_back(self) -> None:
         """The panel is visible again. Nothing was requested meanwhile, so the reports since do not matter."""
@@ -330,7 +325,8 @@ class AnswerFinder(QObject):
         self._open = request
         self.requested.emit(request)
 
-    def _abort(self) -> None:
+    def abort(self) -> None:
+        """End what is being computed. What is known stays."""
         if self._open:
             self.aborted.emit(self._open.request_id)
             self._open = None

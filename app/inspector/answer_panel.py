@@ -59,7 +59,7 @@ class AnswerPanel(DockPanel):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self.finder.leave()
+        self.finder.abort()
 
     def _find_answer(self, seq_id: int) -> None:
         """The newest one of this sequence."""

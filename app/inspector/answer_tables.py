@@ -1,7 +1,7 @@
 """The tables of an answer: its tokens, the candidates at one of them, and what layers say. GUI thread."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF
 from PySide6.QtGui import QPainter
@@ -15,80 +15,54 @@ from app.look.plain_text import as_tooltip
 from app.look.table import Column, RowDelegate, RowModel
 from app.look.tokens import current
 from app.look.words import mark, tr
-from app.protocol.lens import LayerWords
+from app.protocol.lens import LayerWord, LayerWords
 from app.protocol.output import SampledToken, TokenLogprob
 from app.protocol.report import ChatTokens
 
-COLUMNS = (
-    Column(
-        mark("rank"),
-        mark("Rank by probability among the whole vocabulary"),
-        "100",
-        is_number=True,
-        is_muted=True,
-    ),
-    Column(
-        mark("token"),
-        mark("The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character"),
-        stretches=True,
-    ),
-    Column(mark("id"), mark("Token id"), "999999", is_number=True, is_muted=True),
-    Column(
-        mark("before"),
-        mark("Probability before the samplers: softmax of the raw logits"),
-        width=84,
-        is_number=True,
-    ),
-    Column(
-        mark("after"),
-        mark("Probability after penalties, temperature and truncation"),
-        width=84,
-        is_number=True,
-    ),
+_TEXT = Column(
+    "token", "The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character", stretches=True
 )
-TOKEN, BEFORE, AFTER = 1, 3, 4
-RULED_OUT = mark("ruled out")
-MARK_ROOM = 18
+_ID = Column("id", "Token id", "999999", is_number=True, is_muted=True)
+CANDIDATE_COLUMNS = (
+    Column("rank", "Rank by probability among the whole vocabulary", "100", is_number=True, is_muted=True),
+    _TEXT,
+    _ID,
+    Column("before", "Probability before the samplers: softmax of the raw logits", width=84, is_number=True),
+    Column("after", "Probability after penalties, temperature and truncation", width=84, is_number=True),
+)
+BEFORE, AFTER = 3, 4
 ANSWER_COLUMNS = (
-    Column(mark("pos"), mark("Position in the sequence"), "99,999", is_number=True, is_muted=True),
-    Column(
-        mark("token"),
-        mark("The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character"),
-        stretches=True,
-    ),
-    Column(mark("id"), mark("Token id"), "999999", is_number=True, is_muted=True),
-    Column(
-        mark("after"),
-        mark("Probability after the samplers, where known"),
-        ">99.9%",
-        is_number=True,
-        is_muted=True,
-    ),
+    Column("pos", "Position in the sequence", "99,999", is_number=True, is_muted=True),
+    _TEXT,
+    _ID,
+    Column("after", "Probability after the samplers, where known", ">99.9%", is_number=True, is_muted=True),
 )
-POS, ANSWER_TOKEN, ID, ANSWER_AFTER = range(len(ANSWER_COLUMNS))
-NEXT = mark("(next)")  # the token after the last one
-_ROOT = QModelIndex()
+POS, TOKEN, ID = range(3)
 LAYER_COLUMNS = (
-    Column(mark("layer"), widest="999", is_number=True, is_muted=True),
+    Column("layer", widest="999", is_number=True, is_muted=True),
     Column(
-        mark("says"),
-        mark("Likeliest token if this layer's output went straight to the output norm and the head"),
+        "says",
+        "Likeliest token if this layer's output went straight to the output norm and the head",
         stretches=True,
     ),
-    Column(mark("prob."), mark("Probability of that token"), widest=">99.9%", is_number=True),
+    Column("prob.", "Probability of that token", ">99.9%", is_number=True),
     Column(
-        mark("final"),
-        mark("Probability that this layer gives to the model's final likeliest token"),
-        widest=">99.9%",
+        "final",
+        "Probability that this layer gives to the model's final likeliest token",
+        ">99.9%",
         is_number=True,
     ),
 )
 LAYER, SAYS, LIKELY, CHOSEN = range(len(LAYER_COLUMNS))
+RULED_OUT = mark("ruled out")
+MARK_ROOM = 18
+NEXT = mark("(next)")  # the token after the last one
+_ROOT = QModelIndex()
 
 
 class CandidateModel(RowModel):
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(COLUMNS, parent)
+        super().__init__(CANDIDATE_COLUMNS, parent)
         self.candidates: tuple[TokenLogprob, ...] = ()
         self._chosen_id: int | None = None
 
@@ -180,9 +154,9 @@ class AnswerTokens(RowModel):
         if column == POS:
             return count(position)
         if row == len(self._tokens.pieces):
-            return tr(NEXT) if column == ANSWER_TOKEN else ""
+            return tr(NEXT) if column == TOKEN else ""
         token_id = self._tokens.token_ids[position]
-        if column == ANSWER_TOKEN:
+        if column == TOKEN:
             return shown(self._tokens.pieces[row] or self._names.get(token_id, b""))
         return str(token_id) if column == ID else self._chance(row, token_id)
 
@@ -199,54 +173,51 @@ class LayerRows(RowModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(LAYER_COLUMNS, parent)
-        self._words: LayerWords | None = None
+        self._layers: Sequence[LayerWord] = ()
+        self._chosen_id = -1
         self._texts: Mapping[int, bytes] = {}
 
     def show(self, words: LayerWords | None, texts: Mapping[int, bytes]) -> None:
         self.beginResetModel()
-        self._words, self._texts = words, texts
+        self._layers, self._chosen_id = (words.words[::-1], words.chosen_id) if words else ((), -1)
+        self._texts = texts
         self.endResetModel()
 
     @property
     def token_ids(self) -> set[int]:
-        words = self._words.words if self._words else ()
-        return {token_id for word in words for token_id, _ in word.likeliest}
+        return {token_id for layer in self._layers for token_id, _ in layer.likeliest}
 
     def probabilities_at(self, row: int) -> tuple[float, float]:
         """The probabilities of the layer's token and of the model's."""
-        assert self._words
-        word = self._words.words[-1 - row]
-        return word.likeliest[0][1], word.chosen_probability
+        layer = self._layers[row]
+        return layer.likeliest[0][1], layer.chosen_probability
 
     def says_the_same(self, row: int) -> bool:
-        assert self._words
-        return self._words.words[-1 - row].likeliest[0][0] == self._words.chosen_id
+        return self._layers[row].likeliest[0][0] == self._chosen_id
 
     @property
     def first_of_the_same(self) -> int:
         """The layer from which on all say what the model says."""
-        assert self._words
-        words, first = self._words.words, len(self._words.words) - 1
-        while first > 0 and words[first - 1].likeliest[0][0] == self._words.chosen_id:
-            first -= 1
-        return words[first].layer
+        row = 0
+        while row + 1 < len(self._layers) and self.says_the_same(row + 1):
+            row += 1
+        return self._layers[row].layer
 
     def num_rows(self) -> int:
-        return len(self._words.words) if self._words else 0
+        return len(self._layers)
 
     def text_at(self, row: int, column: int) -> str:
-        assert self._words
-        word = self._words.words[-1 - row]
+        layer = self._layers[row]
         if column == LAYER:
-            return str(word.layer)
+            return str(layer.layer)
         if column == SAYS:
-            return self._text(word.likeliest[0][0])
+            return self._text(layer.likeliest[0][0])
         return chance(self.probabilities_at(row)[column - LIKELY])
 
     def tip_at(self, row: int, column: int) -> str:
-        if column != SAYS or self._words is None:
+        if column != SAYS:
             return ""
-        likeliest = self._words.words[-1 - row].likeliest
+        likeliest = self._layers[row].likeliest
         return as_tooltip("\n".join(f"{self._text(token)}  {chance(one)}" for token, one in likeliest))
 
     def is_muted(self, row: int, column: int) -> bool:

@@ -45,10 +45,6 @@ def media_blocks(cells: CellMap, slots: Iterable[SlotSnapshot]) -> tuple[MediaBl
     return tuple(found[key] for key in sorted(found))
 
 
-def block_at(blocks: Iterable[MediaBlock], index: int) -> MediaBlock | None:
-    return next((block for block in blocks if block.start <= index < block.end), None)
-
-
 @dataclass(frozen=True, slots=True)
 class CellFigures:
     """`num_in_reach` counts the cells up to the highest used one. The free ones among them are gaps."""
@@ -121,7 +117,7 @@ def cell_text(
         return tr("cell {number} · free", number=count(index))
     token_id = int(cells.token_ids[index])
     if token_id < LAST_TEXT:
-        block = block_at(blocks, index)
+        block = next((one for one in blocks if one.start <= index < one.end), None)
         token = span_text(block.span) if block else kind_text(None)
     elif (text := token_texts.get(token_id)) is None:
         token = tr("token {id}", id=token_id)

@@ -6,7 +6,6 @@ from math import ceil, log2
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFocusEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -65,7 +64,7 @@ class CellGrid(QAbstractScrollArea):
         self.picture = CellPicture()
         self._cells: CellMap | None = None
         self._blocks: tuple[MediaBlock, ...] = ()
-        self._picture_of: PictureOf = lambda _span: None
+        self.picture_of: PictureOf = lambda _span: None  # of those that can be shown
         self.chosen_seq = NO_SEQUENCE
         self._side: int | None = None  # device pixels; None: as large as fits
         self._shows_all = False  # else the used ones
@@ -92,9 +91,8 @@ class CellGrid(QAbstractScrollArea):
         if self.picture.apply(cells, self.chosen_seq):
             self.viewport().update()
 
-    def show_media(self, blocks: tuple[MediaBlock, ...], picture_of: PictureOf) -> None:
-        """Pictures and sounds, as one block each; `picture_of` knows those that can be shown."""
-        self._picture_of = picture_of
+    def show_media(self, blocks: tuple[MediaBlock, ...]) -> None:
+        """Pictures and sounds, as one block each."""
         if blocks != self._blocks:
             self._blocks = blocks
             self.viewport().update()
@@ -258,7 +256,7 @@ class CellGrid(QAbstractScrollArea):
         shape.setFillRule(Qt.FillRule.WindingFill)
         for room in rooms:
             shape.addRect(room)
-        if picture := self._picture_of(block.span):
+        if picture := self.picture_of(block.span):
             box = max((_fitted(picture.size(), room) for room in rooms), key=QRectF.width)
             if min(box.width(), box.height()) >= MIN_PICTURE:
                 painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
@@ -296,6 +294,8 @@ class CellGrid(QAbstractScrollArea):
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.DevicePixelRatioChange):
             self._lay_out()
+        elif event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.viewport().update()
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -342,14 +342,6 @@ class CellGrid(QAbstractScrollArea):
             self.fit(shows_all=key == Qt.Key.Key_9)
         else:
             super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.viewport().update()
 
     def _hover(self, index: int) -> None:
         if index != self._hovered:

@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QColor, QImage
 
-from app.look.tokens import SEQUENCE_COLOURS, Tokens
+from app.look.tokens import SEQUENCE_COLOURS, Tokens, mixed
 from app.protocol.report import CellMap
 
 Bytes = npt.NDArray[np.uint8]
-Indices = npt.NDArray[np.intp]
 
 NO_SEQUENCE = -1
 FREE = 0  # then one code for each sequence colour
@@ -75,12 +74,6 @@ def colour_table(tokens: Tokens) -> list[int]:
     return table
 
 
-def mixed(colour: QColor, other: QColor, share: float) -> QColor:
-    """`share` of the other one."""
-    pairs = ((colour.red(), other.red()), (colour.green(), other.green()), (colour.blue(), other.blue()))
-    return QColor(*(round(mine * (1 - share) + its * share) for mine, its in pairs))
-
-
 @dataclass(frozen=True, slots=True)
 class CellLayout:
     """Squares in rows, in order of the index. `side` in device pixels."""
@@ -101,13 +94,16 @@ class CellLayout:
         return cls(num_cells, max(num_columns // step * step, 1), side)
 
     @classmethod
-    def fitting(cls, num_cells: int, width: int, height: int, max_side: int = MAX_SIDE) -> CellLayout:
+    def fitting(cls, num_cells: int, width: int, height: int) -> CellLayout:
         """With the largest squares with which all cells fit, or the smallest possible."""
-        for side in range(max_side, 1, -1):
+        for side in range(MAX_SIDE, 1, -1):
             layout = cls.of(num_cells, width, side)
             if layout.num_rows * side <= height:
                 return layout
         return cls.of(num_cells, width, 1)
+
+
+_NO_CODES: Bytes = np.zeros(0, np.uint8)
 
 
 class CellPicture:
@@ -121,8 +117,7 @@ class CellPicture:
         self._colours: list[int] = []
         self._cells: CellMap | None = None
         self._chosen = NO_SEQUENCE
-        self._owner_codes: Bytes = np.zeros(0, np.uint8)  # by index, whatever is chosen
-        self._codes: Bytes = self._owner_codes
+        self._codes: Bytes = _NO_CODES
         self._pixels: Bytes = np.zeros((0, 0), np.uint8)
         self._mask: Bytes = self._pixels
 
@@ -140,26 +135,12 @@ class CellPicture:
 
     def apply(self, cells: CellMap | None, chosen: int) -> bool:
         """Whether anything has changed."""
-        if cells is None:
-            has_changed = self._cells is not None
-            self._codes = np.zeros(0, np.uint8)
-        else:
-            changed = self._changed_cells(cells)
-            has_changed = bool(changed.size) or chosen != self._chosen
-            self._owner_codes[changed] = codes_of(cells.holders[changed])
-            if has_changed:
-                self._codes = chosen_codes(self._owner_codes, cells.holders, chosen)
+        if chosen == self._chosen and _are_held_alike(cells, self._cells):
+            return False
         self._cells, self._chosen = cells, chosen
-        if has_changed:
-            self._draw()
-        return has_changed
-
-    def _changed_cells(self, cells: CellMap) -> Indices:
-        """The cells whose holders have changed: reading the owners of all takes long."""
-        if self._cells is None or cells.holders.shape != self._cells.holders.shape:
-            self._owner_codes = np.zeros(len(cells.pos), np.uint8)
-            return np.arange(len(cells.pos))
-        return np.flatnonzero((cells.holders.T != self._cells.holders.T).any(axis=0))
+        self._codes = chosen_codes(codes_of(cells.holders), cells.holders, chosen) if cells else _NO_CODES
+        self._draw()
+        return True
 
     def _draw(self) -> None:
         self.image = QImage()
@@ -174,6 +155,12 @@ class CellPicture:
         height, width = self._pixels.shape
         self.image = QImage(self._pixels.data, width, height, width, QImage.Format.Format_Indexed8)
         self.image.setColorTable(self._colours)
+
+
+def _are_held_alike(one: CellMap | None, other: CellMap | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one.holders, other.holders)
 
 
 def _mask(height: int, width: int, side: int, top: int) -> Bytes:

@@ -6,26 +6,26 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QHideEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QWidget
+from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from app.bridge.media_files import MediaFiles
-from app.inspector.panel_buttons import bar_button
 from app.inspector.recording import Recording
 from app.look.buttons import IconButton
-from app.look.fonts import small_font
 from app.look.layouts import STRETCH, hbox
-from app.look.painted import image_of, paint_tinted
-from app.look.plain_text import PlainLabel, one_line
+from app.look.painted import image_of
+from app.look.plain_text import PlainLabel, heading, one_line
+from app.look.strip import Offer, Strip, StripLook
 from app.look.tokens import current
 from app.look.words import tr
 from app.protocol.commands import DescribeTokens, WatchCells
 from app.protocol.media import Media, MediaKind, MediaSpan
 
 MAX_HELD = 60
-HEIGHT, BANNER_HEIGHT = 32, 30
+HEIGHT = 32
 BUTTON = 22
 USUAL_SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)  # of a panel that is not made yet
+BANNER = StripLook(margins=(12, 2, 8, 2), colour="warning", tint=0.16, height=30, is_small=True)
 
 
 class Pictures(QObject):
@@ -38,7 +38,7 @@ class Pictures(QObject):
         self._files = files
         self._held: dict[str, QPixmap] = {}  # by SHA-256
         if files:
-            files.thumbnail_loaded.connect(self._on_loaded)
+            files.thumbnail_loaded.connect(self.loaded)
 
     def of(self, span: MediaSpan) -> QPixmap | None:
         """None for a sound, and until it is loaded, which begins with this call."""
@@ -53,10 +53,6 @@ class Pictures(QObject):
             self._held.clear()
         self._held[span.sha256] = QPixmap.fromImage(image_of(pixels))
         return self._held[span.sha256]
-
-    @Slot(str)
-    def _on_loaded(self, _sha256: str) -> None:
-        self.loaded.emit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +88,6 @@ class DockPanel(QWidget):
         super().__init__(parent)
         self.recording = recording
         self.titles: Mapping[str, str] = {}
-        self.pictures = Pictures(None, self)
         self.tabs: Collection[str] = ()  # chat_ids of chats with a tab; chats of the API have none
         self.message = PlainLabel(parent=self, tone="muted", wraps=True)  # why it is empty
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -104,7 +99,6 @@ class DockPanel(QWidget):
 
     def set_pictures(self, pictures: Pictures) -> None:
         """Where small copies of pictures come from."""
-        self.pictures = pictures
 
     def reset(self) -> None:
         """Another recording, or another model: discard what was drawn."""
@@ -183,9 +177,8 @@ class PanelDock(QDockWidget):
         self._is_shown = False  # as last signalled by Qt
         self.title = DockTitle(self)
         self.setObjectName(f"inspector.{kind.NAME}")
-        self._seat = _Seat(self)
-        self.banner = self._seat.banner
-        self.setWidget(self._seat)
+        self.seat = Seat(self)
+        self.setWidget(self.seat)
         self.setTitleBarWidget(self.title)
         self.toggleViewAction().setObjectName(f"inspector.panel.{kind.NAME.replace(' ', '-')}")
         self.toggleViewAction().setStatusTip(tr("Show or hide the panel “{title}”", title=title))
@@ -199,7 +192,7 @@ class PanelDock(QDockWidget):
 
     def make_panel(self) -> DockPanel:
         self._panel = self._make()
-        self._seat.take(self._panel)
+        self.seat.take(self._panel)
         return self._panel
 
     @property
@@ -245,10 +238,7 @@ class DockTitle(QWidget):
     def __init__(self, dock: PanelDock) -> None:
         super().__init__(dock)
         self._is_on_tab = False
-        name = PlainLabel(dock.windowTitle(), self)
-        font = QFont(name.font())
-        font.setWeight(QFont.Weight.DemiBold)
-        name.setFont(font)
+        name = heading(dock.windowTitle(), self)
         self._tear_off = IconButton("picture-in-picture-2", tr("Tear off"), BUTTON, self, icon_side=14)
         self._tear_off.clicked.connect(dock.switch_floating)
         close = IconButton("x", tr("Close panel"), BUTTON, self, icon_side=14)
@@ -273,20 +263,28 @@ class DockTitle(QWidget):
         self._tear_off.set_label(tr("Dock") if is_floating else tr("Tear off"))
 
 
-class _Seat(QWidget):
+class Seat(QWidget):
     """Keeps a panel's place in the layout while the panel itself is hidden. Above it is room for a banner."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._panel: DockPanel | None = None
-        self.banner = RecordingBanner(self)
-        self.banner.shown_changed.connect(self._place)
+        self.banner = Strip(BANNER, self)
 
     def take(self, panel: DockPanel) -> None:
         self._panel = panel
         panel.setParent(self)
         panel.hide()
         self.updateGeometry()
+        self._place()
+
+    def tell_recording(self, name: str, show_live: Callable[[], object]) -> None:
+        """The name of the file whose recording is shown; "" for the live one."""
+        if name:
+            text = tr("Recording {name}", name=one_line(name))
+            self.banner.say(text, Offer(tr("Back to live"), show_live, can_be_left=True))
+        else:
+            self.banner.clear()
         self._place()
 
     def sizeHint(self) -> QSize:
@@ -303,37 +301,3 @@ class _Seat(QWidget):
         self.banner.setGeometry(0, 0, self.width(), self.banner.height())
         if self._panel:
             self._panel.setGeometry(self.rect().adjusted(0, top, 0, 0))
-
-
-class RecordingBanner(QWidget):
-    """Hidden while the panel is live."""
-
-    back_requested = Signal()
-    shown_changed = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._words = PlainLabel(parent=self)
-        self._words.setFont(small_font())
-        self._words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.back = bar_button(tr("Back to live"), "", self, self.back_requested.emit)
-        hbox((self._words, 1), self.back, on=self, margins=(12, 2, 8, 2))
-        self.setFixedHeight(BANNER_HEIGHT)
-        self.hide()
-
-    @property
-    def text(self) -> str:
-        return self._words.text()
-
-    def show_name(self, name: str) -> None:
-        """The name of the file; "" hides the banner."""
-        self._words.setText(tr("Recording {name}", name=one_line(name)))
-        self._words.setToolTip(self._words.text())
-        self.setVisible(bool(name))
-        self.shown_changed.emit()
-
-    def sizeHint(self) -> QSize:
-        return QSize(200, BANNER_HEIGHT)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        paint_tinted(self, current().warning, 0.16)

@@ -179,7 +179,7 @@ class InspectorDocks(QObject):
             panel.show_recording(recording)
             panel.set_titles(self._titles_of(recording))
         for dock in self._docks.values():
-            dock.banner.show_name(recording.name)
+            dock.seat.tell_recording(recording.name, self.show_live)
 
     def _titles_of(self, recording: Recording) -> Mapping[str, str]:
         return self._titles if recording.is_live else recording.titles
@@ -274,7 +274,6 @@ class InspectorDocks(QObject):
         dock = PanelDock(kind, partial(self._new_panel, kind), self._window)
         for changed in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
             changed.connect(self._on_arranged)
-        dock.banner.back_requested.connect(self.show_live)
         return dock
 
     def _new_panel(self, kind: type[DockPanel] | Later) -> DockPanel:

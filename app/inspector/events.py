@@ -3,20 +3,21 @@
 import json
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, QSize, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.inspector.dock_panel import DockPanel
 from app.inspector.event_words import words
 from app.inspector.panel_buttons import ChipButton
 from app.inspector.recording import MAX_EVENTS, Journal, JournalEntry, Recording
 from app.look.figures import count, decimal
+from app.look.file_dialog import SAVED, file_dialog
 from app.look.fonts import small_font
 from app.look.layouts import hbox, vbox
 from app.look.list import Index
@@ -53,12 +54,12 @@ KINDS = {
     EventKind.NATIVE: mark("native log"),
 }
 COLUMNS = (
-    Column(mark("step"), widest="999,999", is_number=True, is_muted=True),
-    Column(mark("time"), widest="00:00:00.000", is_muted=True),
-    Column(mark("kind"), widest=tuple(KINDS.values())),
-    Column(mark("seq"), widest="00", is_sequence=True),
-    Column(mark("tab"), width=88),
-    Column(mark("event"), stretches=True),
+    Column("step", widest="999,999", is_number=True, is_muted=True),
+    Column("time", widest="00:00:00.000", is_muted=True),
+    Column("kind", widest=tuple(KINDS.values())),
+    Column("seq", widest="00", is_sequence=True),
+    Column("tab", width=88),
+    Column("event", stretches=True),
 )
 STEP, TIME, KIND, SEQ, TAB, TEXT = range(len(COLUMNS))
 
@@ -202,10 +203,9 @@ class EventsPanel(DockPanel):
         self.table = _Table(self.events, self)
         self._selected: int | None = None  # the sequence chosen in any panel
         self._make_bar()
-        column = vbox(self._bar, (self.table, 1), on=self, spacing=0)
         self._notice = PlainLabel(parent=self, tone="danger", wraps=True)
         self._notice.hide()
-        column.addWidget(self._notice)
+        vbox(self._bar, (self.table, 1), self._notice, on=self, spacing=0)
         self.setFocusProxy(self.table)
         self.table.scrolled.connect(self._on_scrolled)
         self.table.doubleClicked.connect(self._on_double_clicked)
@@ -276,8 +276,7 @@ class EventsPanel(DockPanel):
     def _apply_filter(self) -> None:
         shown = [EventKind(action.data()) for action in self.kinds.choices() if action.isChecked()]
         seq_id = self._selected if self.only_selected.isChecked() else None
-        wanted = replace(self.events.filter, kinds=frozenset(shown), seq_id=seq_id, needle=self.search.text())
-        self.events.set_filter(wanted)
+        self.events.set_filter(EventFilter(frozenset(shown), seq_id, self.search.text()))
         some = tr("Kinds {shown}/{total}", shown=len(shown), total=len(EventKind))
         self._kinds_button.setText(tr("Kinds") if len(shown) == len(EventKind) else some)
         if self.follow.isChecked():
@@ -307,17 +306,14 @@ class EventsPanel(DockPanel):
 
     @Slot()
     def _choose_file(self) -> None:
-        dialog = QFileDialog(self, tr("Export events"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([tr(TEXT_FILES), tr(JSON_FILES)])
+        dialog = file_dialog(self, tr("Export events"), SAVED, tr(TEXT_FILES), tr(JSON_FILES))
         dialog.selectFile("skein-events.txt")
         dialog.setDefaultSuffix("txt")
         dialog.filterSelected.connect(
             lambda chosen: dialog.setDefaultSuffix("jsonl" if chosen == tr(JSON_FILES) else "txt")
         )
         dialog.fileSelected.connect(lambda name: self.export(Path(name)))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        dialog.open()
 
     def export(self, path: Path) -> None:
         """What is shown, as JSON lines if the name ends so."""

@@ -93,7 +93,7 @@ class KvMapPanel(DockPanel):
             self._cells = cells
             self.grid.apply(cells)
             self._blocks = media_blocks(cells, newest.slots) if cells and newest else ()
-            self.grid.show_media(self._blocks, self.pictures.of)
+            self.grid.show_media(self._blocks)
             self._show_figures()
         self.legend.apply(self._sequence_titles(), self.grid.chosen_seq, has_media=bool(self._blocks))
         self.badge.apply(newest.last_check if newest else None, self.recording.disagreement)
@@ -113,7 +113,7 @@ class KvMapPanel(DockPanel):
         self._show_figures()
 
     def set_pictures(self, pictures: Pictures) -> None:
-        super().set_pictures(pictures)
+        self.grid.picture_of = pictures.of
         pictures.loaded.connect(self.grid.viewport().update)
 
     def select_sequence(self, seq_id: int) -> None:
@@ -216,8 +216,6 @@ class CellLegend(QWidget):
         super().__init__(parent)
         self._entries: list[tuple[str, int]] = []  # name, seq_id
         self._most_lines = 1
-        self._placed: list[QRectF] = []
-        self._placed_for = 0  # this width
         self._chosen = NO_SEQUENCE
         self.setFont(small_font())
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -233,8 +231,6 @@ class CellLegend(QWidget):
         entries = names + [(sequence_text(seq_id, titles), seq_id) for seq_id in sorted(titles)]
         if (entries, chosen) == (self._entries, self._chosen):
             return
-        if entries != self._entries:
-            self._placed_for = 0
         self._entries, self._chosen = entries, chosen
         self.setAccessibleDescription(", ".join(name for name, _ in entries))
         if self.heightForWidth(self.width()) > self.height():
@@ -267,13 +263,7 @@ class CellLegend(QWidget):
             painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, name)
 
     def _places(self, width: int) -> list[QRectF]:
-        """One for each entry that fits."""
-        if width != self._placed_for:
-            self._placed, self._placed_for = self._place(width), width
-        return self._placed
-
-    def _place(self, width: int) -> list[QRectF]:
-        """Names are elided where they do not all fit on one line."""
+        """One for each entry that fits. Names are elided where they do not all fit on one line."""
         metrics = self.fontMetrics()
         # It is rounded: a text exactly as wide as its room is elided.
         widths = [metrics.horizontalAdvance(name) + 1 for name, _ in self._entries]

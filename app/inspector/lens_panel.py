@@ -56,14 +56,14 @@ class LensPanel(AnswerPanel):
         super().__init__(recording, parent)
         self._wanted_text = ""  # the sentence to begin with, or a part of it
         self._read: ReadText | None = None
-        self._sentences: list[Span] = []
+        self._sentences: list[str] = []
+        self._sentence_tokens: list[Span | None] = []  # of each; empty while not all texts are known
         self._attention: Attention | None = None
         self._refusal = ""
-        self._look_id = self._drop_id = ""
+        self._look_id = self._drop_id = ""  # the latter until its last scores are there
         self._whole: Scores | None = None
         self._changes: dict[Span, float] = {}
         self._dropping_s = 0.0
-        self._is_dropping = False
         self.sentence = SelectButton(tr("Sentence"), self)
         self.layer = SelectButton(tr("Layer"), self)
         self.group = SelectButton(tr("Head group"), self)
@@ -164,7 +164,7 @@ class LensPanel(AnswerPanel):
     @Slot()
     def _take_answer(self) -> None:
         """Its tokens are known, or more of them."""
-        self._read = None
+        self._read, self._sentence_tokens = None, []
         self.ask_for_texts(sorted(self.finder.tokens.token_ids))
         self._take_texts()
 
@@ -177,11 +177,13 @@ class LensPanel(AnswerPanel):
         self._read = ReadText([*prompt, *tokens.pieces])
         source = self.finder.source
         messages = source.reading.messages if source and source.reading else ()
-        self.heat.show_text(self._read)
+        self.heat.show_read(self._read)
         self.rows.show(parts_of(self._read, messages, tokens.num_prompt_tokens))
         answer = text_of(tokens.pieces)
-        self._sentences = sentences_of(answer)
-        labels = [one_line(answer[begin:end]) for begin, end in self._sentences]
+        spans = sentences_of(answer)
+        self._sentences = [answer[begin:end] for begin, end in spans]
+        self._sentence_tokens = sentence_tokens(self._read, tokens.num_prompt_tokens, answer, spans)
+        labels = map(one_line, self._sentences)
         choices = [(number, f"{number + 1}. {label[:MAX_CHARS]}") for number, label in enumerate(labels)]
         self.sentence.blockSignals(True)  # one look at the end is enough
         self.sentence.set_choices(choices)
@@ -195,8 +197,8 @@ class LensPanel(AnswerPanel):
         False: that is chosen already.
         """
         before = self.sentence.value
-        wanted, answer = set(self._wanted_text.split()), text_of(self.finder.tokens.pieces)
-        shared = [len(wanted & set(answer[begin:end].split())) for begin, end in self._sentences]
+        wanted = set(self._wanted_text.split())
+        shared = [len(wanted & set(sentence.split())) for sentence in self._sentences]
         if wanted and shared:
             self.sentence.choose(shared.index(max(shared)))
         self._wanted_text = ""
@@ -206,27 +208,20 @@ class LensPanel(AnswerPanel):
     def _part(self) -> Span | None:
         """The tokens of the chosen sentence."""
         number = self.sentence.value
-        if self._read is None or not isinstance(number, int) or number >= len(self._sentences):
+        if not isinstance(number, int) or number >= len(self._sentence_tokens):
             return None
-        return self._part_of(number)
+        return self._sentence_tokens[number]
 
     @Slot(int)
     def _on_token_clicked(self, token: int) -> None:
         """A sentence of the answer is looked at, a passage is chosen."""
-        for number in range(len(self._sentences)):
-            if (part := self._part_of(number)) and part[0] <= token < part[1]:
+        for number, part in enumerate(self._sentence_tokens):
+            if part and part[0] <= token < part[1]:
                 self.sentence.choose(number)
                 return
         rows = [row for row, part in enumerate(self.rows.parts) if part.tokens[0] <= token < part.tokens[1]]
         if rows:
             self.table.selectRow(rows[-1])
-
-    def _part_of(self, number: int) -> Span | None:
-        tokens = self.finder.tokens
-        if self._read is None:
-            return None
-        answer = text_of(tokens.pieces)
-        return sentence_tokens(self._read, tokens.num_prompt_tokens, answer, self._sentences, number)
 
     # Attention.
 
@@ -256,7 +251,7 @@ class LensPanel(AnswerPanel):
             case Scores():
                 self._take_scores(answer)
             case LensRefusal(_, reason):
-                self._refusal, self._is_dropping = reason, False
+                self._refusal, self._drop_id = reason, ""
 
     def _offer_layers(self, attention: Attention) -> None:
         layers = [(place, tr("Layer {number}", number=layer)) for place, layer in enumerate(attention.layers)]
@@ -303,7 +298,7 @@ class LensPanel(AnswerPanel):
 
     @Slot()
     def _on_drop(self) -> None:
-        if self._is_dropping:
+        if self._drop_id:
             self._stop()
             self._show()
             return
@@ -311,7 +306,6 @@ class LensPanel(AnswerPanel):
         if part is None:
             return
         self._drop_id, self._whole, self._changes, self._dropping_s = uuid.uuid4().hex, None, {}, 0.0
-        self._is_dropping = True
         self.rows.note_changes({})
         spans = tuple(dict.fromkeys(one.tokens for one in self._droppable(part)))
         tokens = self.finder.tokens
@@ -325,7 +319,8 @@ class LensPanel(AnswerPanel):
 
     def _take_scores(self, scores: Scores) -> None:
         self._dropping_s += scores.seconds
-        self._is_dropping = not scores.is_last
+        if scores.is_last:
+            self._drop_id = ""
         if scores.left_out is None:
             self._whole = scores
         elif self._whole:
@@ -336,17 +331,17 @@ class LensPanel(AnswerPanel):
         for query_id in (self._look_id if self._attention is None else "", self._drop_id):
             if query_id:
                 self.commanded.emit(StopLens(query_id))
-        self._drop_id, self._is_dropping = "", False
+        self._drop_id = ""
 
     # Showing.
 
     def _forget(self) -> None:
         self._stop()
         self._read, self._attention, self._refusal, self._whole = None, None, "", None
-        self._sentences, self._changes, self._look_id = [], {}, ""
+        self._sentences, self._sentence_tokens, self._changes, self._look_id = [], [], {}, ""
         self.sentence.set_choices(())
         self.rows.show(())
-        self.heat.show_text(ReadText(()))
+        self.heat.show_read(ReadText(()))
 
     def _show(self) -> None:
         super()._show()
@@ -356,7 +351,7 @@ class LensPanel(AnswerPanel):
         self.figures.setText(self._figures() if has_tokens else "")
         self.note.setText(self._note())
         self.drop.setEnabled(self._part is not None and not self._refusal)
-        self.drop.setText(tr("Stop") if self._is_dropping else tr("Drop and ask again"))
+        self.drop.setText(tr("Stop") if self._drop_id else tr("Drop and ask again"))
 
     def _figures(self) -> str:
         if self._refusal:

@@ -135,14 +135,13 @@ def _with_passages(read: ReadText, role: str, place: Span, number: int) -> list[
 
 
 def sentence_tokens(
-    read: ReadText, num_prompt_tokens: int, answer: str, spans: Sequence[Span], number: int
-) -> Span | None:
-    """The tokens of a sentence of the answer, which begins behind the prompt. None: no token begins in it."""
+    read: ReadText, num_prompt_tokens: int, answer: str, spans: Sequence[Span]
+) -> list[Span | None]:
+    """The tokens of each sentence of the answer, which begins behind the prompt; None where none begins."""
     begin = read.start_of(num_prompt_tokens)
-    seams = [*_seams(answer, spans), len(answer)]
-    first, after = (begin + len(answer[:place].encode()) for place in seams[number : number + 2])
-    tokens = read.tokens_of(first, after)
-    return tokens if 0 < tokens[0] < tokens[1] else None
+    seams = [begin + len(answer[:place].encode()) for place in (*_seams(answer, spans), len(answer))]
+    tokens = [read.tokens_of(first, after) for first, after in pairwise(seams)]
+    return [one if 0 < one[0] < one[1] else None for one in tokens]
 
 
 def _seams(text: str, spans: Sequence[Span]) -> list[int]:

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRect, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QTextCharFormat
+from PySide6.QtWidgets import QTextEdit, QWidget
 
 from app.inspector.lens_text import ReadPart, ReadText
+from app.inspector.marked_text import MarkedText
 from app.look.figures import decimal
-from app.look.fonts import small_font
 from app.look.list import Index
 from app.look.plain_text import as_tooltip, one_line
 from app.look.table import Column, RowDelegate, RowModel
@@ -30,11 +30,11 @@ NUM_LEVELS = 8  # of the tint
 MAX_TINT = 0.75
 MAX_TINTED = 3_000  # tokens, the most read ones: each run of them costs the painter
 COLUMNS = (
-    Column(mark("passage"), stretches=True),
-    Column(mark("read"), mark("Share of the attention paid to earlier tokens"), "100.0%", is_number=True),
+    Column("passage", stretches=True),
+    Column("read", "Share of the attention paid to earlier tokens", "100.0%", is_number=True),
     Column(
-        mark("if dropped"),
-        mark("Change in the sentence's log-probability without this: the lower, the more it matters"),
+        "if dropped",
+        "Change in the sentence's log-probability without this: the lower, the more it matters",
         "−000.00",
         is_number=True,
     ),
@@ -50,23 +50,17 @@ MAX_CHARS = 160
 MINUS = "−"
 
 
-class HeatView(QPlainTextEdit):
+class HeatView(MarkedText):
     token_clicked = Signal(int)
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(tr("What the model read"), parent)
         self._read = ReadText(())
-        self.setReadOnly(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
         self.document().setDocumentMargin(MARGIN)
-        self.setFont(small_font())
-        self.setTabChangesFocus(True)
-        self.setAccessibleName(tr("What the model read"))
 
-    def show_text(self, read: ReadText) -> None:
+    def show_read(self, read: ReadText) -> None:
         self._read = read
-        self.setExtraSelections([])
-        self.setPlainText(read.text)
+        self.show_text(read.text)
 
     def show_heat(self, heat: "Floats | None", part: Span | None, marked: Span | None = None) -> None:
         """`part` is what it was read for. `marked` is a passage to be found."""
@@ -84,7 +78,7 @@ class HeatView(QPlainTextEdit):
         self.setExtraSelections(selections)
 
     def reveal(self, tokens: Span) -> None:
-        cursor = self._cursor(tokens)
+        cursor = self.cursor_over(*self._read.chars_of(tokens))
         cursor.setPosition(cursor.selectionStart())
         self.setTextCursor(cursor)
         self.centerCursor()
@@ -93,7 +87,7 @@ class HeatView(QPlainTextEdit):
         super().mouseReleaseEvent(event)
         if event.button() == Qt.MouseButton.LeftButton and not self.textCursor().hasSelection():
             place = self.cursorForPosition(event.position().toPoint()).position()
-            before = self._read.text.encode("utf-16-le")[: 2 * place].decode("utf-16-le", "ignore")
+            before = self.text.encode("utf-16-le")[: 2 * place].decode("utf-16-le", "ignore")
             self.token_clicked.emit(self._read.token_at(len(before)))
 
     def _tints(self, heat: "Floats") -> list[QTextEdit.ExtraSelection]:
@@ -108,22 +102,7 @@ class HeatView(QPlainTextEdit):
         return [self._selection(run, _tinted(level)) for run, level in _runs(levels) if level > 1]
 
     def _selection(self, tokens: Span, form: QTextCharFormat) -> QTextEdit.ExtraSelection:
-        selection = QTextEdit.ExtraSelection()
-        selection.cursor, selection.format = self._cursor(tokens), form
-        return selection
-
-    def _cursor(self, tokens: Span) -> QTextCursor:
-        cursor = QTextCursor(self.document())
-        last = self.document().characterCount() - 1
-        begin, end = (min(self._utf16(char), last) for char in self._read.chars_of(tokens))
-        cursor.setPosition(begin)
-        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-        return cursor
-
-    def _utf16(self, char: int) -> int:
-        """Qt counts characters beyond the first plane twice."""
-        text = self._read.text
-        return char if text.isascii() else len(text[:char].encode("utf-16-le")) // 2
+        return self.marked(*self._read.chars_of(tokens), form)
 
 
 def _runs(levels: Sequence[int]) -> list[tuple[Span, int]]:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from itertools import groupby
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Slot
-from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QWidget
 
 from app.inspector.dock_panel import DockPanel
@@ -27,19 +26,19 @@ from app.inspector.sequence_rows import NO_TAB
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.layouts import vbox
-from app.look.plain_text import PlainLabel
+from app.look.plain_text import PlainLabel, heading
 from app.look.table import Column, RowModel, RowTable
 from app.look.words import mark, sentences, tr
 from app.protocol.report import Lease
 
 COLUMNS = (
-    Column(mark("step"), widest="9,999,999", is_number=True, is_muted=True),
-    Column(mark("seq"), widest="00", is_sequence=True),
-    Column(mark("tab"), width=110),
-    Column(mark("prompt"), widest="9,999,999", is_number=True),
-    Column(mark("cached"), widest="100%", is_number=True),
-    Column(mark("computed"), widest="9,999,999", is_number=True),
-    Column(mark("why"), stretches=True),
+    Column("step", widest="9,999,999", is_number=True, is_muted=True),
+    Column("seq", widest="00", is_sequence=True),
+    Column("tab", width=110),
+    Column("prompt", widest="9,999,999", is_number=True),
+    Column("cached", widest="100%", is_number=True),
+    Column("computed", widest="9,999,999", is_number=True),
+    Column("why", stretches=True),
 )
 TAB, WHY = 2, 6
 NOTHING = mark("No request yet. Send a message to see what was computed, and why.")
@@ -56,10 +55,7 @@ class PrefixPanel(DockPanel):
         super().__init__(recording, parent)
         self.requests = _Requests(self)
         self.table = RowTable(tr("Requests"), self.requests, self)
-        self.head = PlainLabel(parent=self)
-        font = QFont(self.head.font())
-        font.setWeight(QFont.Weight.DemiBold)
-        self.head.setFont(font)
+        self.head = heading("", self)
         self.reason = PlainLabel(tr(NOTHING), self, wraps=True)
         self.reason.setFont(tabular(small_font()))
         self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -175,8 +175,8 @@ class SourceBar(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Source of the prompt's tokens"))
 
-    def apply(self, lease: Lease | None) -> None:
-        parts = parts_of(lease) if lease else ()
+    def apply(self, lease: Lease) -> None:
+        parts = parts_of(lease)
         if parts != self._parts:
             self._parts = parts
             self.setAccessibleDescription(self.text)

@@ -8,12 +8,10 @@ from __future__ import annotations
 import pickle
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from io import BytesIO
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from app.inspector.stalls import Before, Cause, causes_of
 from app.look.words import tr
@@ -21,16 +19,12 @@ from app.protocol.events import Event
 from app.protocol.lens import LensAnswer
 from app.protocol.media import MediaKind
 from app.protocol.model import ModelInfo
-from app.protocol.output import Output, Usage
 from app.protocol.report import (
     Answer,
     CellCheck,
     CellMap,
-    CellUsage,
     ChatTokens,
     Lease,
-    SlotSnapshot,
-    Span,
     StepReport,
     TokenizedText,
     TokenTexts,
@@ -46,7 +40,6 @@ MAX_QUERIES = 8
 MAX_BETWEEN = 1_000  # how far to search back for the previous step
 MAX_EVENTS = 20_000
 MAX_LEASES = 500
-PER_PACK = 16
 NUM_UNPACKED = 64  # the newest steps, which panels ask for again and again
 
 T = TypeVar("T")
@@ -201,81 +194,44 @@ class Recording:
 class PackedSteps:
     """The newest `max_steps` reports, oldest first: the latest ones as objects, the others packed.
 
-    A report of eight running sequences is forty Python objects and 10 KB. Packed it takes some hundred bytes,
-    so that ten thousand of them burden neither memory nor garbage collector.
+    A report of eight running sequences is forty Python objects and 10 KB. Packed it takes half a KB, so that
+    ten thousand of them burden neither memory nor garbage collector.
     """
 
     def __init__(self, max_steps: int) -> None:
         self._max_steps = max_steps
-        self.packs: deque[bytes] = deque()
-        self._num_left_out = 0  # the reports of the first pack that are too old
-        self._newest: deque[StepReport] = deque()
-        self._open: tuple[bytes, list[StepReport]] = (b"", [])  # the pack that was unpacked last
+        self.packed: deque[bytes] = deque()
+        self._latest: deque[StepReport] = deque()
 
     def copy(self) -> PackedSteps:
         """Another thread may read the copy while steps go on."""
         copy = PackedSteps(self._max_steps)
-        copy.packs, copy._newest = self.packs.copy(), self._newest.copy()
-        copy._num_left_out = self._num_left_out
+        copy.packed, copy._latest = self.packed.copy(), self._latest.copy()
         return copy
 
     def append(self, report: StepReport) -> None:
-        self._newest.append(report)
-        if len(self._newest) == NUM_UNPACKED + PER_PACK:
-            self.packs.append(_packed([self._newest.popleft() for _ in range(PER_PACK)]))
+        self._latest.append(report)
+        if len(self._latest) > NUM_UNPACKED:
+            self.packed.append(zlib.compress(pickle.dumps(self._latest.popleft()), 1))
         if len(self) > self._max_steps:
-            self._forget_oldest()
+            (self.packed or self._latest).popleft()
 
     def newest(self, number: int) -> list[StepReport]:
         """The last `number` reports, oldest first."""
         return [self[at] for at in range(len(self) - number, len(self))]
 
     def __len__(self) -> int:
-        return self._num_packed + len(self._newest)
+        return len(self.packed) + len(self._latest)
 
     def __iter__(self) -> Iterator[StepReport]:
         return (self[at] for at in range(len(self)))
 
     def __getitem__(self, index: int) -> StepReport:
         at = range(len(self))[index]
-        if at >= self._num_packed:
-            return self._newest[at - self._num_packed]
-        place, in_pack = divmod(at + self._num_left_out, PER_PACK)
-        packed = self.packs[place]
-        if self._open[0] is not packed:
-            self._open = packed, pickle.loads(zlib.decompress(packed))
-        return self._open[1][in_pack]
-
-    @property
-    def _num_packed(self) -> int:
-        return len(self.packs) * PER_PACK - self._num_left_out
-
-    def _forget_oldest(self) -> None:
-        if not self.packs:
-            self._newest.popleft()
-            return
-        self._num_left_out += 1
-        if self._num_left_out == PER_PACK:
-            self.packs.popleft()
-            self._num_left_out = 0
-
-
-def _as_call(kind: type[Any]) -> Callable[[Any], tuple[type[Any], tuple[Any, ...]]]:
-    """Has pickle write a value as a call with its fields, which takes a third of the time."""
-    values = attrgetter(*(field.name for field in fields(kind)))
-    return lambda value: (kind, values(value))
-
-
-_CALLED: tuple[type[Any], ...] = (StepReport, Output, Usage, Span, SlotSnapshot, CellUsage)
-_AS_CALLS = {kind: _as_call(kind) for kind in _CALLED}
-
-
-def _packed(reports: list[StepReport]) -> bytes:
-    buffer = BytesIO()
-    pickler = pickle.Pickler(buffer, pickle.HIGHEST_PROTOCOL)
-    pickler.dispatch_table = _AS_CALLS
-    pickler.dump(reports)
-    return zlib.compress(buffer.getvalue(), 1)
+        if at >= len(self.packed):
+            return self._latest[at - len(self.packed)]
+        report: StepReport = pickle.loads(zlib.decompress(self.packed[at]))
+        return report
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,14 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
 from app.bridge.tasks import spawn
 from app.inspector.panel_buttons import new_action
 from app.inspector.recording import MAX_STEPS, Recording
 from app.look.figures import count
+from app.look.file_dialog import SAVED, choose_file, file_dialog
 from app.look.words import mark, sentences, tr, tr_n, tr_said
 
 LINES = mark("Recording, JSON lines (*.jsonl)")
@@ -98,21 +99,11 @@ class RecordingFiles(QObject):
         self.open_action.setEnabled(is_enabled)
         self.export_action.setEnabled(is_enabled)
 
-    # Dialogs. Never exec: a nested loop would stop every coroutine.
-
     def _choose_recording(self) -> None:
-        dialog = QFileDialog(self._window, tr("Open recording"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([tr(LINES), tr("All files (*)")])
-        dialog.fileSelected.connect(lambda name: self.open(Path(name)))
-        dialog.open()
+        choose_file(self._window, tr("Open recording"), self.open, tr(LINES), tr("All files (*)"))
 
     def _choose_export(self) -> None:
-        dialog = QFileDialog(self._window, tr("Export recording"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([tr(LINES), tr(TRACE)])
+        dialog = file_dialog(self._window, tr("Export recording"), SAVED, tr(LINES), tr(TRACE))
         dialog.selectFile(f"skein{SUFFIX_OF[LINES]}")
         dialog.setDefaultSuffix(SUFFIX_OF[LINES])
         suffixes = {tr(kind): suffix for kind, suffix in SUFFIX_OF.items()}

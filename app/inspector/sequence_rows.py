@@ -182,7 +182,6 @@ class SequenceColumn(Column):
     `widest` sets the width; without one that is up to how many tokens the context holds.
     """
 
-    name: str
     value: Callable[[SequenceRow], Any]
     text: Callable[[Any], str] = str
 
@@ -235,155 +234,128 @@ def _size_text(size_bytes: int) -> str:
     return decimal(size_bytes / 2**20, 1)
 
 
-def _words(
-    name: str, head: str, tip: str, value: Callable[[SequenceRow], Any], widest: str = "", width: int = 0
-) -> SequenceColumn:
-    return SequenceColumn(head, tip, widest, width, name=name, value=value)
-
-
 def _figure(
-    name: str,
     head: str,
     tip: str,
     value: Callable[[SequenceRow], Any],
     text: Callable[[Any], str] = count,
     widest: str = "",
 ) -> SequenceColumn:
-    return SequenceColumn(head, tip, widest, is_number=True, name=name, value=value, text=text)
+    return SequenceColumn(head, tip, widest, is_number=True, value=value, text=text)
 
 
 _TIME = mark("9,999 s")
+SEQ, TAB, STATE = range(3)  # the first columns
 COLUMNS = (
-    _words("seq", mark("seq"), mark("The slot and its sequence id, seq_id"), lambda row: row.seq_id, "00"),
-    _words("tab", mark("tab"), mark("The chat it belongs to"), lambda row: row.title or None, width=120),
-    _words("state", mark("state"), mark("What it is doing"), _state, mark("hibernated, disk")),
+    SequenceColumn("seq", "The slot and its sequence id, seq_id", "00", value=lambda row: row.seq_id),
+    SequenceColumn("tab", "The chat it belongs to", width=120, value=lambda row: row.title or None),
+    SequenceColumn("state", "What it is doing", mark("hibernated, disk"), value=_state),
     _figure(
-        "pos_min",
-        mark("pos\nmin"),
-        mark("Lowest position in memory, from llama.cpp"),
+        "pos\nmin",
+        "Lowest position in memory, from llama.cpp",
         lambda row: row.slot and _position(row.slot.pos_min),
     ),
     _figure(
-        "pos_max",
-        mark("pos\nmax"),
-        mark("Highest position in memory, from llama.cpp"),
+        "pos\nmax",
+        "Highest position in memory, from llama.cpp",
         lambda row: row.slot and _position(row.slot.pos_max),
     ),
     _figure(
-        "own",
-        mark("cells\nown"),
-        mark("KV cells held by this sequence only"),
+        "cells\nown",
+        "KV cells held by this sequence only",
         lambda row: row.held and row.held.num_cells - row.held.num_shared_cells,
     ),
     _figure(
-        "shared",
-        mark("cells\nshared"),
-        mark("KV cells shared with other sequences"),
+        "cells\nshared",
+        "KV cells shared with other sequences",
         lambda row: row.held and row.held.num_shared_cells,
     ),
     _figure(
-        "tok_s",
-        mark("speed\ntok/s"),
-        mark("Tokens generated per second"),
+        "speed\ntok/s",
+        "Tokens generated per second",
         lambda row: (row.usage and row.usage.tokens_per_s) or None,
         _speed_text,
         "99,999",
     ),
     _figure(
-        "reused",
-        mark("tokens\nreused"),
-        mark("Prompt tokens of the last answer found in the chat's own cells"),
+        "tokens\nreused",
+        "Prompt tokens of the last answer found in the chat's own cells",
         lambda row: row.usage and row.usage.num_reused_tokens,
     ),
     _figure(
-        "borrowed",
-        mark("tokens\nshared"),
-        mark("Prompt tokens of the last answer found in another chat's cells"),
+        "tokens\nshared",
+        "Prompt tokens of the last answer found in another chat's cells",
         lambda row: row.usage and row.usage.num_shared_tokens,
     ),
     _figure(
-        "restored",
-        mark("tokens\nrestored"),
-        mark("Prompt tokens of the last answer restored from a saved state"),
+        "tokens\nrestored",
+        "Prompt tokens of the last answer restored from a saved state",
         lambda row: row.usage and row.usage.num_restored_tokens,
     ),
     _figure(
-        "computed",
-        mark("tokens\ncomputed"),
-        mark("Tokens computed for the last answer, including its own"),
+        "tokens\ncomputed",
+        "Tokens computed for the last answer, including its own",
         lambda row: row.usage and row.usage.num_computed_tokens,
     ),
     _figure(
-        "cap",
-        mark("context\ncap"),
-        mark("Most tokens this chat may have"),
+        "context\ncap",
+        "Most tokens this chat may have",
         lambda row: (row.slot and row.slot.max_context_tokens) or None,
     ),
     _figure(
-        "first_token",
-        mark("first\ntoken"),
-        mark("Time to first token of the last answer, including the wait for a slot"),
+        "first\ntoken",
+        "Time to first token of the last answer, including the wait for a slot",
         lambda row: (row.usage and row.usage.time_to_first_token_s) or None,
         seconds,
         _TIME,
     ),
+    _figure("queue\nwait", "Time the request waited for a slot", _queue_s, seconds, _TIME),
     _figure(
-        "queue", mark("queue\nwait"), mark("Time the request waited for a slot"), _queue_s, seconds, _TIME
-    ),
-    _figure(
-        "size",
-        mark("KV\nMiB"),
-        mark("Memory of its keys and values, including shared cells; if hibernated, of the saved state"),
+        "KV\nMiB",
+        "Memory of its keys and values, including shared cells; if hibernated, of the saved state",
         lambda row: row.size_bytes or None,
         _size_text,
         "99,999.9",
     ),
     _figure(
-        "checkpoints",
-        mark("check-\npoints"),
-        mark("Positions the chat can be rolled back to, on models that cannot remove an arbitrary tail"),
+        "check-\npoints",
+        "Positions the chat can be rolled back to, on models that cannot remove an arbitrary tail",
         lambda row: (row.held and len(row.held.checkpoints)) or None,
     ),
     _figure(
-        "checkpoint_size",
-        mark("check-\npoints MiB"),
-        mark("Memory of its checkpoints, including shared ones"),
+        "check-\npoints MiB",
+        "Memory of its checkpoints, including shared ones",
         lambda row: (row.slot and row.slot.checkpoint_bytes) or None,
         _size_text,
         "99,999.9",
     ),
     _figure(
-        "drafted",
-        mark("draft\ntokens"),
-        mark("Draft tokens checked for the last answer"),
+        "draft\ntokens",
+        "Draft tokens checked for the last answer",
         lambda row: row.drafts and row.drafts.num_drafted_tokens,
     ),
     _figure(
-        "kept",
-        mark("draft\naccepted"),
-        mark("Draft tokens accepted: each saved a step"),
+        "draft\naccepted",
+        "Draft tokens accepted: each saved a step",
         lambda row: row.drafts and row.drafts.num_kept_tokens,
     ),
     _figure(
-        "kept_share",
-        mark("accept\nrate"),
-        mark("Share of draft tokens that were accepted"),
+        "accept\nrate",
+        "Share of draft tokens that were accepted",
         lambda row: row.drafts and _share(row.drafts.num_kept_tokens, row.drafts.num_drafted_tokens),
         _share_text,
         "100%",
     ),
     _figure(
-        "lookup_share",
-        mark("lookup\naccepted"),
-        mark("Share of the draft tokens from the chat's own text that were accepted"),
+        "lookup\naccepted",
+        "Share of the draft tokens from the chat's own text that were accepted",
         _lookup_share,
         _share_text,
         "100%",
     ),
     _figure(
-        "model_share",
-        mark("model\naccepted"),
-        mark("Share of the draft model's tokens that were accepted"),
+        "model\naccepted",
+        "Share of the draft model's tokens that were accepted",
         lambda row: (
             row.drafts and _share(row.drafts.num_model_kept_tokens, row.drafts.num_model_drafted_tokens)
         ),
@@ -395,14 +367,6 @@ COLUMNS = (
 
 def widest_text(column: SequenceColumn, n_ctx: int) -> str:
     return str(column.widest) or re.sub("[0-9]", "9", count(max(n_ctx, 9_999)))
-
-
-NUMBER_OF = {column.name: number for number, column in enumerate(COLUMNS)}
-SEQ, TAB, STATE = NUMBER_OF["seq"], NUMBER_OF["tab"], NUMBER_OF["state"]
-
-
-def texts_of(row: SequenceRow) -> tuple[str, ...]:
-    return tuple(column.text_of(row) for column in COLUMNS)
 
 
 def sort_key(number: int) -> Callable[[SequenceRow], Any]:

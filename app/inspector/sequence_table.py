@@ -17,7 +17,6 @@ from app.inspector.sequence_rows import (
     SequenceRow,
     row_tip,
     sort_key,
-    texts_of,
     widest_text,
 )
 from app.look.icons import paint_icon
@@ -41,7 +40,6 @@ class SequenceModel(RowModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(COLUMNS, parent)
         self._rows: list[SequenceRow] = []  # as they are shown
-        self._texts: list[tuple[str, ...]] = []
         self._unsorted: Sequence[SequenceRow] = ()
         self._sorted_by = SEQ
         self._is_descending = False
@@ -53,7 +51,9 @@ class SequenceModel(RowModel):
         self._insert_missing(wanted)
         self._move(list(wanted))
         for number, row in enumerate(wanted.values()):
-            self._update(number, row)
+            if row != self._rows[number]:
+                self._rows[number] = row
+                self.dataChanged.emit(self.index(number, 0), self.index(number, len(COLUMNS) - 1))
 
     def row_at(self, number: int) -> SequenceRow:
         return self._rows[number]
@@ -72,7 +72,7 @@ class SequenceModel(RowModel):
         return len(self._rows)
 
     def text_at(self, row: int, column: int) -> str:
-        return self._texts[row][column]
+        return COLUMNS[column].text_of(self._rows[row])
 
     def tip_at(self, row: int, column: int) -> str:
         return row_tip(self._rows[row]) or tr(COLUMNS[column].tip)
@@ -90,7 +90,7 @@ class SequenceModel(RowModel):
         for number in reversed(range(len(self._rows))):
             if self._rows[number].key not in wanted:
                 self.beginRemoveRows(_ROOT, number, number)
-                del self._rows[number], self._texts[number]
+                del self._rows[number]
                 self.endRemoveRows()
 
     def _insert_missing(self, wanted: dict[str, SequenceRow]) -> None:
@@ -99,7 +99,6 @@ class SequenceModel(RowModel):
         if new:
             self.beginInsertRows(_ROOT, len(self._rows), len(self._rows) + len(new) - 1)
             self._rows += new
-            self._texts += map(texts_of, new)
             self.endInsertRows()
 
     def _move(self, keys: list[str]) -> None:
@@ -110,28 +109,9 @@ class SequenceModel(RowModel):
         place_of = {key: number for number, key in enumerate(keys)}
         old = self.persistentIndexList()
         new = [self.index(place_of[former[index.row()]], index.column()) for index in old]
-        order = [former.index(key) for key in keys]
-        self._rows = [self._rows[number] for number in order]
-        self._texts = [self._texts[number] for number in order]
+        self._rows.sort(key=lambda row: place_of[row.key])
         self.changePersistentIndexList(old, new)
         self.layoutChanged.emit()
-
-    def _update(self, number: int, row: SequenceRow) -> None:
-        former = self._rows[number]
-        if row == former:
-            return
-        self._rows[number] = row
-        old, new = self._texts[number], texts_of(row)
-        self._texts[number] = new
-        for column, text in enumerate(new):
-            if text != old[column] or (column in (SEQ, TAB, STATE) and _looks(row) != _looks(former)):
-                index = self.index(number, column)
-                self.dataChanged.emit(index, index)
-
-
-def _looks(row: SequenceRow) -> tuple[object, ...]:
-    """The values that decide how a row is painted beside its texts."""
-    return row.mark, row.is_empty, row.is_pinned
 
 
 class SequenceTable(RowTable):

@@ -273,9 +273,7 @@ def as_json(row: SequenceRow, model: ModelInfo | None) -> str:
         "speculative": bool(model and model.num_drafted_tokens),
         "is_processing": bool(row.slot and row.slot.is_running),
         "n_prompt_tokens": prompt_tokens,
-        "n_prompt_tokens_cache": usage.num_reused_tokens
-        + usage.num_shared_tokens
-        + usage.num_restored_tokens,
+        "n_prompt_tokens_cache": usage.num_cached_tokens,
         "next_token": [{"has_next_token": row.request_id is not None, "n_decoded": decoded}],
         "skein": {
             "model": model.name if model else None,

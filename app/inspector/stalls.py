@@ -28,8 +28,6 @@ _CODES = {
     ABORTED: mark("llama_decode returned {code}: aborted, as the answers were stopped."),
     -1: mark("llama_decode returned {code}: invalid batch."),
 }
-
-
 _ANY_CODE = mark("llama_decode returned {code}: fatal error.")
 
 

@@ -21,7 +21,7 @@ from app.inspector.stalls import Stall
 from app.inspector.step_columns import KINDS, Excerpt, Height
 from app.look.figures import count
 from app.look.fonts import small_font
-from app.look.tokens import SEQUENCE_COLOURS, Tokens, colour_of, current
+from app.look.tokens import SEQUENCE_COLOURS, Tokens, colour_of, current, mixed
 from app.look.words import locale, mark, tr
 
 MARKS_HEIGHT = 14
@@ -72,18 +72,18 @@ def paint_steps(
 
 def answer_colour(colour: QColor, tokens: Tokens) -> QColor:
     """The colour of an answer's rows: lighter than that of its prompt."""
-    return _mixed(colour, QColor(tokens.window), 0.45)
+    return mixed(colour, QColor(tokens.window), 0.45)
 
 
 def drafted_colour(colour: QColor, tokens: Tokens) -> QColor:
     """The colour of an answer's draft tokens: lighter still."""
-    return _mixed(colour, QColor(tokens.window), 0.72)
+    return mixed(colour, QColor(tokens.window), 0.72)
 
 
 def phase_colours(tokens: Tokens) -> tuple[QColor, ...]:
     """In the order of `PHASES`."""
     accent, page = QColor(tokens.accent), QColor(tokens.window)
-    return QColor(tokens.muted), accent, _mixed(accent, page, 0.3), _mixed(accent, page, 0.65)
+    return QColor(tokens.muted), accent, mixed(accent, page, 0.3), mixed(accent, page, 0.65)
 
 
 def paint_mark(painter: QPainter, centre: QPointF, stall: Stall, tokens: Tokens) -> None:
@@ -280,17 +280,8 @@ def _colour_table(tokens: Tokens) -> list[int]:
         for colour in map(QColor, SEQUENCE_COLOURS)
         for shade in (colour, answer_colour(colour, tokens), drafted_colour(colour, tokens))
     ]
-    faded = [_mixed(colour, page, 0.8) for colour in vivid]
+    faded = [mixed(colour, page, 0.8) for colour in vivid]
     return [colour.rgba() for colour in (page, *vivid, *faded, *phase_colours(tokens))]
-
-
-def _mixed(colour: QColor, other: QColor, share: float) -> QColor:
-    """Mixed with `share` of the other colour."""
-    return QColor.fromRgbF(
-        colour.redF() + share * (other.redF() - colour.redF()),
-        colour.greenF() + share * (other.greenF() - colour.greenF()),
-        colour.blueF() + share * (other.blueF() - colour.blueF()),
-    )
 
 
 def stacked(heights: Floats, colours: Colours, height: int) -> Colours:

@@ -13,23 +13,19 @@ from app.look.words import mark, tr
 from app.protocol.report import Span, StepReport
 
 COLUMNS = (
-    Column(mark("row"), mark("Index in the batch"), "9,999", is_number=True, is_muted=True),
-    Column(mark("token"), mark("Token id"), "999,999", is_number=True),
+    Column("row", "Index in the batch", "9,999", is_number=True, is_muted=True),
+    Column("token", "Token id", "999,999", is_number=True),
+    Column("text", "The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character", width=120),
+    Column("pos", "Position in the sequence", "999,999", is_number=True),
+    Column("seq", "Sequence id, seq_id", "00", is_sequence=True),
+    Column("tab", "The chat", stretches=True),
     Column(
-        mark("text"),
-        mark("The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character"),
-        width=120,
-    ),
-    Column(mark("pos"), mark("Position in the sequence"), "999,999", is_number=True),
-    Column(mark("seq"), mark("Sequence id, seq_id"), "00", is_sequence=True),
-    Column(mark("tab"), mark("The chat"), stretches=True),
-    Column(
-        mark("phase"),
-        mark("Prefill, decode, or a draft token (accepted or not)"),
+        "phase",
+        "Prefill, decode, or a draft token (accepted or not)",
         (mark("prefill"), mark("decode"), mark("draft, accepted")),
         is_muted=True,
     ),
-    Column(mark("logits"), mark("Whether its logits were requested for sampling"), mark("wanted")),
+    Column("logits", "Whether its logits were requested for sampling", mark("wanted")),
 )
 TEXT, TAB = 2, 5
 

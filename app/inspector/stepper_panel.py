@@ -29,25 +29,21 @@ NO_MODEL = mark("No model is loaded. Choose one above the chat to step through i
 RECORDED = mark("This is a recording. Only a running engine can be paused.")
 NOTHING_PLANNED = mark("Nothing planned. Send a message in any tab to see its first batch here.")
 SHARE_COLUMNS = (
-    Column(mark("seq"), mark("The sequence id, seq_id"), "00", is_sequence=True),
-    Column(mark("tab"), mark("The chat"), stretches=True),
+    Column("seq", "The sequence id, seq_id", "00", is_sequence=True),
+    Column("tab", "The chat", stretches=True),
     Column(
-        mark("phase"),
-        mark("Part of a prompt, or the next token of an answer"),
+        "phase",
+        "Part of a prompt, or the next token of an answer",
         (mark("prefill"), mark("decode")),
         is_muted=True,
     ),
-    Column(mark("rows"), mark("Rows of the batch"), "9,999", is_number=True),
-    Column(mark("drafted"), mark("Draft tokens among them"), "99", is_number=True),
-    Column(mark("positions"), mark("Positions computed in this step"), "99,999–99,999", is_number=True),
+    Column("rows", "Rows of the batch", "9,999", is_number=True),
+    Column("drafted", "Draft tokens among them", "99", is_number=True),
+    Column("positions", "Positions computed in this step", "99,999–99,999", is_number=True),
+    Column("logits", "Whether logits are read from its rows to sample a token", mark("last row")),
     Column(
-        mark("logits"),
-        mark("Whether logits are read from its rows to sample a token"),
-        mark("last row"),
-    ),
-    Column(
-        mark("answer"),
-        mark("Tokens generated so far, and the most that were asked for"),
+        "answer",
+        "Tokens generated so far, and the most that were asked for",
         mark("9,999 of 9,999"),
         is_number=True,
     ),

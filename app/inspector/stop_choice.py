@@ -130,8 +130,7 @@ class StopChoice(QWidget):
         self._enable()
 
     def _offer_chats(self, titles: Mapping[str, str]) -> None:
-        chats = ((chat_id, title) for chat_id, title in titles.items())
-        self.chat.set_choices([(None, tr("any chat")), *chats])
+        self.chat.set_choices([(None, tr("any chat")), *titles.items()])
 
     def select_sequence(self, seq_id: int) -> None:
         if seq_id in self._slots:

@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QTextEdit, QWidget
+from PySide6.QtGui import QColor, QTextCharFormat
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.chats.branches import Branch, path_to
 from app.chats.chat import Turn
 from app.inspector.dock_panel import DockPanel
+from app.inspector.marked_text import MarkedText
 from app.inspector.recording import Recording, shown
 from app.inspector.tree_table import Seqs, TreeRows, TreeTable, holders_of, text_of, token_ranges
 from app.look.figures import count
@@ -259,12 +260,12 @@ class PartingBox(QWidget):
         return tuple(text for text in dict.fromkeys(self._around) if text and text not in self._tokens)
 
     def apply(self, one: str, other: str) -> None:
-        if [side.toPlainText() for side in self.sides] == [one, other]:
+        if [side.text for side in self.sides] == [one, other]:
             return
         self._begin, *around = around_parting(one, other)
         self._around, self._tokens = (around[0], around[1]), {}
         for side, text in zip(self.sides, (one, other), strict=True):
-            side.setPlainText(text)
+            side.show_text(text)
         self._show()
 
     def take(self, tokenized: TokenizedText) -> None:
@@ -295,16 +296,11 @@ def _words(parting: Parting, place: int) -> str:
     )
 
 
-class _Side(QPlainTextEdit):
+class _Side(MarkedText):
     """What both have is muted, and the first token that differs is marked."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setReadOnly(True)
-        self.setAccessibleName(name)
-        self.setFont(small_font())
-        self.setTabChangesFocus(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        super().__init__(name, parent)
         self.setFixedHeight(HEIGHT)
 
     def mark(self, place: int, piece: str) -> None:
@@ -314,25 +310,7 @@ class _Side(QPlainTextEdit):
         tint.setAlphaF(TINT)
         marked.setBackground(tint)
         self.setExtraSelections(
-            [self._selection(0, place, muted), self._selection(place, place + len(piece), marked)]
+            [self.marked(0, place, muted), self.marked(place, place + len(piece), marked)]
         )
-        cursor = self.textCursor()
-        cursor.setPosition(min(self._place(place), self._end))
-        self.setTextCursor(cursor)
+        self.setTextCursor(self.cursor_over(place, place))
         self.ensureCursorVisible()
-
-    @property
-    def _end(self) -> int:
-        return self.document().characterCount() - 1
-
-    def _place(self, num_chars: int) -> int:
-        """Qt counts in UTF-16."""
-        return len(self.toPlainText()[:num_chars].encode("utf-16-le")) // 2
-
-    def _selection(self, begin: int, end: int, how: QTextCharFormat) -> QTextEdit.ExtraSelection:
-        selection = QTextEdit.ExtraSelection()
-        cursor = QTextCursor(self.document())
-        cursor.setPosition(min(self._place(begin), self._end))
-        cursor.setPosition(min(self._place(end), self._end), QTextCursor.MoveMode.KeepAnchor)
-        selection.cursor, selection.format = cursor, how
-        return selection

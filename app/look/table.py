@@ -65,7 +65,7 @@ def cell(text: str, alignment: Qt.AlignmentFlag = LEFT) -> QTableWidgetItem:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Texts are marked. `widest` is its longest text, or all that it can show: its width never changes."""
+    """`widest` is its longest text, marked, or all that it can show: its width never changes."""
 
     head: str
     tip: str = ""

@@ -151,3 +151,12 @@ SEQUENCE_COLOURS = (
 
 def colour_of(seq_id: int) -> QColor:
     return QColor(SEQUENCE_COLOURS[seq_id % len(SEQUENCE_COLOURS)])
+
+
+def mixed(colour: QColor, other: QColor, share: float) -> QColor:
+    """With `share` of the other colour."""
+    return QColor.fromRgbF(
+        colour.redF() + share * (other.redF() - colour.redF()),
+        colour.greenF() + share * (other.greenF() - colour.greenF()),
+        colour.blueF() + share * (other.blueF() - colour.blueF()),
+    )

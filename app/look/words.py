@@ -1,6 +1,6 @@
 """Translation of all texts on the screen. GUI thread.
 
-Texts are in the code in English, as arguments of `tr`, `tr_n`, `mark` or a command's `Words`:
+Texts are in the code in English, as arguments of `tr`, `tr_n`, `mark`, a command's `Words` or a `Column`:
 `packaging/translations` collects them from there for Qt Linguist. One context holds them all, so the same
 word is translated once.
 """

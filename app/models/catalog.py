@@ -44,13 +44,11 @@ OnProgress = Callable[[int, int], bool]  # files done, of how many; False ends t
 
 
 def scan(
-    folders: Iterable[Folder],
-    on_progress: OnProgress = lambda _done, _all: True,
-    remembered: Path | None = None,
+    folders: Iterable[Folder], on_progress: OnProgress = lambda _done, _all: True
 ) -> tuple[ModelFile, ...]:
-    """The models, by name. `remembered` is the file of earlier scans, by default in the cache folder."""
+    """The models, by name."""
     found = list(islice(_find(folders), MAX_MODELS))
-    memory = _Memory(remembered or paths.model_headers_file())
+    memory = _Memory(paths.model_headers_file())
     models = []
     for number, one in enumerate(found):
         if not on_progress(number, len(found)):

@@ -207,16 +207,14 @@ class Fetch:
         return int(span[1]) if span and not is_other and int(span[2]) == file.size_bytes else None
 
     def _refuse(self, response: ClientResponse) -> None:
-        order, code = self._order, response.headers.get("X-Error-Code", "")
+        order, status = self._order, response.status
         if not hub_address.same_origin(str(response.url), order.endpoint):
             # Not the hub, but the target of its redirect: such a signed address is valid for an hour or so.
-            raise _InterruptionError(hub_address.in_trouble(response.status, order.endpoint).args[0])
-        if code == "GatedRepo":
-            raise hub_address.gated(order.repo_id, order.endpoint)
-        # Without a token, the hub answers 401 for missing files, too.
-        status = 404 if code.endswith("NotFound") else response.status
+            raise _InterruptionError(hub_address.in_trouble(status, order.endpoint).args[0])
         wait_s = hub_address.wait_s(response.headers)
-        error = hub_address.refused(status, order.repo_id, order.endpoint, bool(self._token), wait_s)
+        error = hub_address.refusal(
+            status, response.headers, order.repo_id, order.endpoint, bool(self._token)
+        )
         if (status == 429 or status >= 500) and wait_s <= MAX_WAIT_S:
             raise _InterruptionError(error.args[0], wait_s)
         raise error

@@ -1,30 +1,38 @@
 """Queries the hub: search for models, and the files of one with sizes and checksums.
 
-Uses `huggingface_hub`, but never a token stored by another program, and without its retries, which would
-sleep for half a minute. Downloads nothing. Blocks, so call it by `off_loop`. Any thread.
+Downloads nothing. Any asyncio loop.
 """
 
 from __future__ import annotations
 
+import json
 import re
+import time
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlencode
 
-from app.models.hub_address import gated, no_hub, not_found, refused, unreachable
+from app.models.hub_address import no_hub, not_found, offline, refusal, unreachable
 from app.models.model_file import MAX_PARTS, SPLIT_NAME, shown
+from app.models.off_loop import off_loop
+from app.protocol.json_object import check_size
 from app.settings.load import is_projector, projector_among
 from app.system.said import said
 
 if TYPE_CHECKING:
-    from huggingface_hub.hf_api import HfApi
+    from aiohttp import ClientResponse
 
 T = TypeVar("T")
 
 MAX_FOUND = 40
+MAX_ANSWER_S = 60.0
+MAX_ANSWER_BYTES = 8 * 2**20  # unpacked; 40 repositories with their chat templates are half a MiB
 MAX_MODELS = 500  # of one repository
 MAX_BESIDE = 200  # files in which each model's projector is looked for
 MAX_COUNT = 2**48
+_INVALID = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, zlib.error)
 _SHA256 = re.compile("[0-9a-f]{64}")
 _QUANTISATION = re.compile(
     r"(?:^|[-._/])"
@@ -89,50 +97,54 @@ class Hub:
         self.endpoint = endpoint
         self._token = token
 
-    def search(self, words: str, limit: int = MAX_FOUND) -> tuple[Repo, ...]:
+    async def search(self, words: str) -> tuple[Repo, ...]:
         """Repositories with GGUFs, most downloaded first. Raises HubError."""
-        return self._ask(
-            lambda api: tuple(
-                _repo(found)
-                for found in api.list_models(
-                    search=words.strip(),
-                    filter="gguf",
-                    sort="downloads",
-                    limit=limit,
-                    expand=["downloads", "likes", "gated", "gguf", "tags"],
-                )
-                if is_repo_id(str(found.id))
-            )
-        )
+        query = {
+            "search": words.strip(),
+            "filter": "gguf",
+            "sort": "downloads",
+            "limit": MAX_FOUND,
+            "expand": ("downloads", "likes", "gated", "gguf", "tags"),
+        }
+        return await self._ask(f"?{urlencode(query, doseq=True)}", _found)
 
-    def contents(self, repo_id: str) -> RepoContents:
+    async def contents(self, repo_id: str) -> RepoContents:
         """Raises HubError."""
         if not is_repo_id(repo_id):
             raise not_found(repo_id, self.endpoint)
-        return self._ask(lambda api: _contents(api.model_info(repo_id, files_metadata=True)), repo_id)
+        return await self._ask(f"/{repo_id}?blobs=true", _contents, repo_id)
 
-    def _ask(self, question: Callable[[HfApi], T], repo_id: str = "") -> T:
-        from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
-        from huggingface_hub.hf_api import HfApi
+    async def _ask(self, question: str, read: Callable[[Any], T], repo_id: str = "") -> T:
+        import aiohttp
 
-        from app.models.hub_client import use_limits
+        from app.models.hub_session import HubSession
 
-        use_limits()
-        # False: never use a token that another program has stored.
-        api = HfApi(endpoint=self.endpoint, token=self._token or False)
         try:
-            return question(api)
-        except GatedRepoError as error:
-            raise gated(repo_id, self.endpoint) from error
-        except RepositoryNotFoundError as error:
-            raise (not_found(repo_id, self.endpoint) if repo_id else no_hub(self.endpoint)) from error
-        except HfHubHTTPError as error:
-            has_token = bool(self._token)
-            raise refused(error.response.status_code, repo_id, self.endpoint, has_token) from error
-        except OSError as error:  # unreadable certificates, for example
+            async with (
+                HubSession(self.endpoint, self._token) as session,
+                session.get(f"{self.endpoint}/api/models{question}", packing="gzip") as (response, _),
+            ):
+                if response.status != 200:
+                    raise refusal(
+                        response.status, response.headers, repo_id, self.endpoint, bool(self._token)
+                    )
+                answer, packing = await self._read(response), response.headers.get("Content-Encoding", "")
+            return await off_loop(lambda: read(_parsed(answer, packing)))
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise unreachable(self.endpoint, error) from error
-        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+        except _INVALID as error:
             raise no_hub(self.endpoint) from error
+
+    async def _read(self, response: ClientResponse) -> bytes:
+        """The answer as it was sent. Raises HubError."""
+        began, answer = time.monotonic(), bytearray()
+        async for piece in response.content.iter_any():
+            answer += piece
+            if len(answer) > MAX_ANSWER_BYTES:
+                raise no_hub(self.endpoint)
+            if time.monotonic() - began > MAX_ANSWER_S:
+                raise offline(self.endpoint, said("its response does not end"))
+        return bytes(answer)
 
 
 def is_repo_id(text: str) -> bool:
@@ -149,15 +161,31 @@ def quantisation_of(name: str) -> str:
 # Parsing the hub's answers
 
 
-def _repo(info: Any) -> Repo:
-    tags = [str(tag) for tag in info.tags or ()]
-    gguf = info.gguf or {}
+def _parsed(answer: bytes, packing: str) -> Any:
+    """Raises ValueError and RecursionError. What is packed in another way could grow to any size."""
+    if packing == "gzip":
+        answer = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(answer, MAX_ANSWER_BYTES + 1)
+    elif packing not in ("", "identity"):
+        raise ValueError("its packing was not asked for")
+    if len(answer) > MAX_ANSWER_BYTES:
+        raise ValueError("it is too large")
+    check_size(answer)
+    return json.loads(answer)
+
+
+def _found(listed: list[Any]) -> tuple[Repo, ...]:
+    return tuple(_repo(one) for one in listed[:MAX_FOUND] if is_repo_id(str(one["id"])))
+
+
+def _repo(info: dict[str, Any]) -> Repo:
+    tags = [str(tag) for tag in info.get("tags") or ()]
+    gguf = info.get("gguf") or {}
     return Repo(
-        id=str(info.id),
-        num_downloads=_count(info.downloads),
-        num_likes=_count(info.likes),
+        id=str(info["id"]),
+        num_downloads=_count(info.get("downloads")),
+        num_likes=_count(info.get("likes")),
         licence=_licence(tags),
-        is_gated=bool(info.gated),
+        is_gated=bool(info.get("gated")),
         num_params=_count(gguf.get("total")),
         n_ctx_train=_count(gguf.get("context_length")),
         architecture=shown(str(gguf.get("architecture") or "")),
@@ -173,15 +201,15 @@ def _licence(tags: Iterable[str]) -> str:
     return next((shown(tag[len("license:") :]) for tag in tags if tag.startswith("license:")), "")
 
 
-def _contents(info: Any) -> RepoContents:
+def _contents(info: dict[str, Any]) -> RepoContents:
     files = [
-        HubFile(str(sibling.rfilename), int(sibling.lfs.size), str(sibling.lfs.sha256).lower())
-        for sibling in info.siblings or ()
-        if sibling.lfs
-        and sibling.rfilename.lower().endswith(".gguf")  # files without a checksum are not downloaded
+        HubFile(str(one["rfilename"]), int(one["lfs"]["size"]), str(one["lfs"]["sha256"]).lower())
+        for one in info.get("siblings") or ()
+        if one.get("lfs")  # files without a checksum are not downloaded
+        and one["rfilename"].lower().endswith(".gguf")
     ]
     usable = [file for file in files if _SHA256.fullmatch(file.sha256) and 0 < file.size_bytes <= MAX_COUNT]
-    return RepoContents(_repo(info), str(info.sha or "main"), models_of(usable)[:MAX_MODELS])
+    return RepoContents(_repo(info), str(info.get("sha") or "main"), models_of(usable)[:MAX_MODELS])
 
 
 def models_of(files: Iterable[HubFile]) -> tuple[HubModel, ...]:

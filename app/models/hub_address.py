@@ -164,6 +164,8 @@ def unreachable(endpoint: str, error: Exception) -> HubError:
     """`error` is the exception raised instead of an answer."""
     system = getattr(error, "os_error", error)  # as aiohttp keeps it
     reason = (system.strerror if isinstance(system, OSError) else "") or str(error)
+    if isinstance(system, ConnectionError) and system.errno:  # in place of asyncio's own words
+        reason = os.strerror(system.errno)
     reason = reason.partition("] ")[2] if reason.startswith("[Errno") else reason
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return HubError(
@@ -188,6 +190,18 @@ def wait_s(headers: Mapping[str, str]) -> float:
         then, now = parsedate_to_datetime(after), parsedate_to_datetime(headers.get("Date", ""))
         return max(0.0, (then - now).total_seconds())
     return 0.0
+
+
+def refusal(
+    status: int, headers: Mapping[str, str], repo_id: str, endpoint: str, has_token: bool
+) -> HubError:
+    """Any answer of the hub itself that is not what was asked for."""
+    code = headers.get("X-Error-Code", "")
+    if code == "GatedRepo":
+        return gated(repo_id, endpoint)
+    # Without a token, the hub answers 401 for missing files, too.
+    status = 404 if code.endswith("NotFound") else status
+    return refused(status, repo_id, endpoint, has_token, wait_s(headers))
 
 
 def refused(status: int, repo_id: str, endpoint: str, has_token: bool, wait_s: float = 0.0) -> HubError:

@@ -1,4 +1,4 @@
-"""The HTTP session for downloads: checks redirects, and sends the token to the hub only.
+"""The HTTP session with a hub: checks redirects, and sends the token to the hub only.
 
 Knows nothing of what the files are. Any asyncio loop.
 """
@@ -24,7 +24,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class HubSession:
-    """For one hub. Responses are not decompressed."""
+    """For one hub. Responses are not decompressed, and not packed unless that is asked for."""
 
     def __init__(self, endpoint: str, token: str = "") -> None:
         self._endpoint = endpoint
@@ -35,7 +35,7 @@ class HubSession:
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             read_bufsize=2**20,
-            headers={"Accept-Encoding": "identity", "User-Agent": "skein"},
+            headers={"User-Agent": "skein"},
         )
 
     async def __aenter__(self) -> "HubSession":
@@ -45,7 +45,9 @@ class HubSession:
         await self._session.close()
 
     @contextlib.asynccontextmanager
-    async def get(self, url: str, span: str = "") -> AsyncIterator[tuple[aiohttp.ClientResponse, str]]:
+    async def get(
+        self, url: str, span: str = "", packing: str = "identity"
+    ) -> AsyncIterator[tuple[aiohttp.ClientResponse, str]]:
         """The response after all redirects, and the checksum that the hub sent on the way.
 
         `span` is a range such as "0-99". The token is sent to the hub only. Raises HubError,
@@ -56,7 +58,7 @@ class HubSession:
             hub_address.check(url, self._endpoint)
             # aiohttp could find the proxy, too, but would then also read passwords from ~/.netrc: those would
             # replace the token, and be sent to every host listed there.
-            headers, proxy = self._headers(url, span), await off_loop(proxy_for, url)
+            headers, proxy = self._headers(url, span, packing), await off_loop(proxy_for, url)
             async with self._session.get(
                 url, headers=headers, proxy=proxy, allow_redirects=False
             ) as response:
@@ -72,8 +74,10 @@ class HubSession:
             )
         )
 
-    def _headers(self, url: str, span: str) -> dict[str, str]:
-        headers = {"Range": f"bytes={span}"} if span else {}
+    def _headers(self, url: str, span: str, packing: str) -> dict[str, str]:
+        headers = {"Accept-Encoding": packing}
+        if span:
+            headers["Range"] = f"bytes={span}"
         if self._token and hub_address.same_origin(url, self._endpoint):
             headers["Authorization"] = f"Bearer {self._token}"
         return headers

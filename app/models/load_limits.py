@@ -16,7 +16,7 @@ from app.models.gguf_header import (
     read_token_texts,
 )
 from app.models.layers import Hyperparameters
-from app.models.model_file import open_header
+from app.models.model_file import open_header, why_unusable
 from app.protocol.load import FlashAttention, KvType, LoadParams, RopeScaling
 from app.system.said import said
 
@@ -126,11 +126,8 @@ def why_not_draft(draft: Path, model: Path) -> str:
     """Why `draft` cannot draft for `model`. Empty if it can."""
     try:
         return _why_not(draft, open_header(draft), model, open_header(model))
-    except HeaderError as error:
-        return said("{name} cannot be used: {reason}.", name=draft.name, reason=str(error))
-    except OSError as error:
-        reason = error.strerror or str(error)
-        return said("{name} cannot be read: {reason}.", name=draft.name, reason=reason)
+    except (HeaderError, OSError) as error:
+        return why_unusable(draft, error)
 
 
 def _why_not(draft: Path, theirs: GgufHeader, model: Path, ours: GgufHeader) -> str:

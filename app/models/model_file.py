@@ -131,6 +131,13 @@ def open_header(path: Path) -> GgufHeader:
         return read_header(file, status.st_size)
 
 
+def why_unusable(path: Path, error: HeaderError | OSError) -> str:
+    """What `open_header` and `read_whole_header` raise, in a sentence for the user."""
+    if isinstance(error, HeaderError):
+        return said("{name} cannot be used: {reason}.", name=path.name, reason=str(error))
+    return said("{name} cannot be read: {reason}.", name=path.name, reason=error.strerror or str(error))
+
+
 def is_for_texts(path: Path) -> bool:
     """Whether the model makes vectors of texts, or ranks them. False of a file that cannot be read."""
     try:
@@ -143,11 +150,8 @@ def why_not_for_texts(path: Path, wanted: FileKind) -> str:
     """Why the file cannot make vectors of texts, or rank them: the `wanted` one. Empty if it can."""
     try:
         kind, _problem = _kind(open_header(path))
-    except HeaderError as error:
-        return said("{name} cannot be used: {reason}.", name=path.name, reason=str(error))
-    except OSError as error:
-        reason = error.strerror or str(error)
-        return said("{name} cannot be read: {reason}.", name=path.name, reason=reason)
+    except (HeaderError, OSError) as error:
+        return why_unusable(path, error)
     if kind is wanted:
         return ""
     if wanted is FileKind.RERANKER:

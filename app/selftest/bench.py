@@ -111,7 +111,7 @@ class Bench:
     # Requests.
 
     def words(self, length: int, turn: int) -> tuple[int, ...]:
-        """So many tokens of text; others for each `turn`."""
+        """`length` tokens of text; others for each `turn`."""
         start = turn * TURN % len(self._tokens)
         return tuple(itertools.islice(itertools.cycle(self._tokens), start, start + length))
 

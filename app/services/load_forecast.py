@@ -18,11 +18,10 @@ from app.bridge.tasks import spawn
 from app.models.gguf_header import GgufHeader, HeaderError
 from app.models.load_limits import adapter_refusal, refusals, remarks
 from app.models.memory_fit import Fit, advice, largest_n_ctx, plan
-from app.models.model_file import open_header, read_whole_header
+from app.models.model_file import open_header, read_whole_header, why_unusable
 from app.protocol.load import LoadParams
 from app.protocol.model import Device, MemoryNeed
 from app.services.model_fits import ExpectedRoom, Taken
-from app.system.said import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +104,8 @@ class LoadForecast(QObject):
     ) -> Forecast | None:
         try:
             header = self._header = self._header or read_whole_header(self._path)
-        except HeaderError as error:
-            self.problem = said("{name} cannot be used: {reason}.", name=self._path.name, reason=str(error))
-            return None
-        except OSError as error:
-            reason = error.strerror or str(error)
-            self.problem = said("{name} cannot be read: {reason}.", name=self._path.name, reason=reason)
+        except (HeaderError, OSError) as error:
+            self.problem = why_unusable(self._path, error)
             return None
         room = expected.room(params)
         best = plan(header, params, room)
@@ -142,9 +137,6 @@ class LoadForecast(QObject):
     def _why_not_adapter(self, path: Path) -> str:
         try:
             adapter = open_header(path)
-        except HeaderError as error:
-            return said("{name} cannot be used: {reason}.", name=path.name, reason=str(error))
-        except OSError as error:
-            reason = error.strerror or str(error)
-            return said("{name} cannot be read: {reason}.", name=path.name, reason=reason)
+        except (HeaderError, OSError) as error:
+            return why_unusable(path, error)
         return adapter_refusal(adapter, self._header) if self._header else ""

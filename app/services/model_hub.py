@@ -18,7 +18,6 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
-from app.models import hub_address
 from app.models.gguf_header import GgufHeader, HeaderCutError, HeaderError, read_header
 from app.models.hub import Hub, Repo, RepoContents
 from app.models.hub_address import (
@@ -107,7 +106,7 @@ class ModelHub(QObject):
     def search(self, words: str) -> None:
         async def ask(hub: Hub) -> None:
             async with asyncio.timeout(PATIENCE_S):
-                repos = await off_loop(hub.search, words)
+                repos = await hub.search(words)
             self.found.emit(FoundRepos(words, repos))
 
         self._ask(ask)
@@ -115,7 +114,7 @@ class ModelHub(QObject):
     def open(self, repo_id: str) -> None:
         async def ask(hub: Hub) -> None:
             async with asyncio.timeout(PATIENCE_S):
-                contents: RepoContents = await off_loop(hub.contents, repo_id)
+                contents = await hub.contents(repo_id)
             self.opened.emit(contents)
             await self._estimate(contents, hub.endpoint)
 
@@ -225,7 +224,7 @@ async def read_remote_header(url: str, endpoint: str, token: str = "") -> GgufHe
                 except HeaderCutError:
                     continue
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise hub_address.unreachable(endpoint, error) from error
+        raise unreachable(endpoint, error) from error
     raise HeaderError(said("its header is too large to inspect remotely"))
 
 

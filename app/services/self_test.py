@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from PySide6.QtCore import QIODevice, QObject, QSaveFile, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.bridge.tasks import spawn
 from app.protocol.model import ModelInfo
 from app.selftest.report import TITLES, Outcome, Report, ReportLine
+from app.system.files import replacing
 from app.system.said import said
 from app.system.worker import Child
 
@@ -77,7 +78,8 @@ class SelfTest(QObject):
         finally:
             self._task = None
         if "report" in last:
-            self.ended.emit(self._in_full(Report.of(last["report"])))
+            report = Report.of(last["report"])
+            self.ended.emit(replace(report, lines=tuple(self._lines)))  # as received: they can be translated
         elif self._is_cancelled:
             self.ended.emit(self._report(model))
         elif "error" in last:
@@ -113,11 +115,6 @@ class SelfTest(QObject):
     def _add(self, line: ReportLine) -> None:
         self._lines.append(line)
         self.checked.emit(line)
-
-    def _in_full(self, report: Report) -> Report:
-        """With the lines as received one by one, which can be translated."""
-        lines = {line.name: line for line in self._lines}
-        return replace(report, lines=tuple(lines.get(line.name, line) for line in report.lines))
 
     def _note_crash(self, how: str) -> None:
         """The current check has failed. If all are done, the last one has, which is about leftovers."""
@@ -156,11 +153,8 @@ def save(report: Report, path: Path) -> None:
     """
     is_text = path.suffix == ".txt"
     text = report.as_text() if is_text else json.dumps(report.as_json(), ensure_ascii=False, indent=2)
-    file = QSaveFile(str(path))
-    if file.open(QIODevice.OpenModeFlag.WriteOnly):
-        file.write(f"{text}\n".encode())
-    if not file.commit():
-        raise OSError(0, file.errorString())
+    with replacing(path) as file:
+        file.write(f"{text}\n")
 
 
 def _start(model: ModelInfo, n_threads: int) -> Child:

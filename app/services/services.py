@@ -47,7 +47,7 @@ class Services:
         text_models = TextModels()
         finder = ShelfFinder(index, text_models)
         shelves_file = paths.shelves_file()
-        self.shelves = ShelfService(engine, preferences.settings, shelves_file, index, parent, finder)
+        self.shelves = ShelfService(engine, preferences.settings, shelves_file, index, finder, parent)
         self.api = LocalApi(
             engine, preferences.settings, self._io, parent, self.shelves, workspace.tools.readers
         )

@@ -9,7 +9,6 @@ import asyncio
 import uuid
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -23,9 +22,6 @@ from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
 from app.services.shelves import ShelfService, ShelfState
 from app.settings.settings import Settings
-
-if TYPE_CHECKING:
-    from app.engine.prompts.prompt_builder import PromptBuilder
 
 LOOK_EVERY_MS = 1000
 MAX_WAIT_S = 300.0  # after attempts in vain, such as beside chats that leave no room: each builds the prompt
@@ -118,7 +114,8 @@ class ShelfReader(QObject):
         shelf, text, model = state.shelf, self._text_of(state), self._engine.model
         request = beginning(shelf.chat_id, text)
         if self._measured.get(shelf.id) != (model, text):
-            num_tokens = await asyncio.wrap_future(self._engine.use_prompts(_Measuring(request)))
+            measured = self._engine.use_prompts(lambda prompts: len(prompts.build_ahead(request).token_ids))
+            num_tokens = await asyncio.wrap_future(measured)
             self._measured[shelf.id] = model, text
             self._readings[shelf.id] = Reading(num_tokens)
             self.changed.emit()
@@ -161,11 +158,3 @@ def beginning(chat_id: str, text: str) -> Request:
     messages = (Message(Role.SYSTEM, text), Message(Role.USER, ""))
     request_id = uuid.uuid4().hex
     return Request(request_id, chat_id, messages, max_tokens=0, is_saved=True, begins_as=chat_id)
-
-
-class _Measuring:
-    def __init__(self, request: Request) -> None:
-        self._request = request
-
-    def __call__(self, prompts: PromptBuilder) -> int:
-        return len(prompts.build_ahead(self._request).token_ids)

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,10 +78,9 @@ class ShelfService(QObject):
         settings: Settings,
         list_file: Path,
         index: ShelfIndex,
+        finder: ShelfFinder,
         parent: QObject | None = None,
-        finder: ShelfFinder | None = None,
     ) -> None:
-        """Without a `finder` they are searched by words."""
         super().__init__(parent)
         self._engine = engine
         self._settings = settings
@@ -114,8 +114,7 @@ class ShelfService(QObject):
     async def start(self) -> None:
         for shelf in await asyncio.to_thread(read_shelves, self._list_file):
             self._add(shelf)
-        with suppress(sqlite3.Error):
-            await self._index.forget_all_but([state.shelf for state in self.states])
+        await self._forget()
 
     async def close(self) -> None:
         for task in self._watching.values():
@@ -225,13 +224,17 @@ class ShelfService(QObject):
     async def best_passage(self, shelf_id: str, number: int, text: str) -> Passage | None:
         """Where in one file most words of `text` are."""
         state = self._states.get(shelf_id)
-        found = await self._search(state.shelf, text, 1, number) if state else ()
-        return next(iter(found), None)
+        if state is None:
+            return None
+        try:
+            found = await self._index.search(state.shelf, text, 1, number)
+        except sqlite3.Error as error:
+            log.warning("A file of a shelf could not be searched: %s", error)
+            return None
+        return found[0] if found else None
 
     async def _found(self, shelf: Shelf, text: str, limit: int) -> tuple[Passage, ...]:
         """What was found last is not looked for again: a draft asks twice, and ranking takes seconds."""
-        if self._finder is None:
-            return await self._search(shelf, text, limit)
         if self._last_found and self._last_found[0] == self._state_of_search(shelf, text, limit):
             return self._last_found[1]
         try:
@@ -243,17 +246,7 @@ class ShelfService(QObject):
             return ()
 
     def _state_of_search(self, shelf: Shelf, text: str, limit: int) -> tuple[object, ...]:
-        assert self._finder
         return shelf.id, text, limit, self._finder.state, self._index.num_changes
-
-    async def _search(
-        self, shelf: Shelf, text: str, limit: int, number: int | None = None
-    ) -> tuple[Passage, ...]:
-        try:
-            return await self._index.search(shelf, text, limit, number)
-        except sqlite3.Error as error:
-            log.warning("A shelf could not be searched: %s", error)
-            return ()
 
     # The list
 
@@ -412,7 +405,8 @@ class ShelfService(QObject):
             num_tokens = 0
             for start in range(0, len(text), PIECE_CHARS):
                 piece = text[start : start + PIECE_CHARS]
-                num_tokens += await asyncio.wrap_future(self._engine.use_prompts(_Counting(piece)))
+                counted = self._engine.use_prompts(partial(_num_tokens, piece))
+                num_tokens += await asyncio.wrap_future(counted)
         except EngineError:
             return
         if self._documents.get(shelf_id) == text:
@@ -432,12 +426,8 @@ class ShelfService(QObject):
                 await self._load_documents(shelf_id)
 
 
-class _Counting:
-    def __init__(self, piece: str) -> None:
-        self._piece = piece
-
-    def __call__(self, prompts: PromptBuilder) -> int:
-        return len(prompts.tokenize(self._piece, parse_special=False))
+def _num_tokens(piece: str, prompts: PromptBuilder) -> int:
+    return len(prompts.tokenize(piece, parse_special=False))
 
 
 def _compared(shelf: Shelf, known: Sequence[ShelfFile]) -> tuple[Scan, Changes]:

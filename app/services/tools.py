@@ -148,13 +148,12 @@ class ToolService(QObject):
             self._start_soon(config.name)
         return config.name
 
-    def change(self, name: str, config: ServerConfig, *, trusted: bool = False) -> None:
+    def change(self, name: str, config: ServerConfig) -> None:
         """It keeps its name. Raises InvalidRequestError."""
         config = replace(_checked(config), name=name)
         server = self._servers[name]
         server.is_gone = True
-        trusted_as = config.fingerprint if trusted else server.listed.trusted
-        self._put(replace(server.listed, config=config, trusted=trusted_as))
+        self._put(replace(server.listed, config=config))
         spawn(server.close())
 
     def remove(self, name: str) -> None:
@@ -327,9 +326,6 @@ class ToolService(QObject):
         if not self._change_timer.isActive():
             self._change_timer.start()
 
-    def is_listening(self, signal: Any) -> bool:
-        return self.isSignalConnected(QMetaMethod.fromSignal(signal))
-
 
 class _Server(McpServer):
     """One whose questions go to the user. `listed`: as it is on disk."""
@@ -353,7 +349,8 @@ class _Server(McpServer):
 
     async def on_elicit(self, question: Elicitation) -> Mapping[str, Any]:
         service, name = self._service, self.config.name
-        if not service.is_listening(service.page_asked if question.url else service.elicitation):
+        signal = service.page_asked if question.url else service.elicitation
+        if not service.isSignalConnected(QMetaMethod.fromSignal(signal)):
             return {"action": "decline"}
         answered: asyncio.Future[Mapping[str, Any] | None] = asyncio.get_running_loop().create_future()
 

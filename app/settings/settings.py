@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 from app.protocol.load import MAX_DRAFTED_TOKENS
 from app.protocol.sampling import INTEGERS, NUMBERS
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM, USUAL_APPEARANCE, Column, Motion, Theme
-from app.system.files import private_dir, replacing, sync_dir
+from app.system.files import replacing_private, set_aside
 
 Speed = Literal["responsive", "balanced", "throughput"]
 Overflow = Literal["stop", "rolling_window", "truncate_middle"]
@@ -163,7 +163,7 @@ class Settings(BaseModel):
             settings = cls()
         except (OSError, ValueError, RecursionError) as error:
             log.warning("Settings in %s are not readable (%s); starting with the defaults.", path, error)
-            _set_aside(path)
+            set_aside(path)
             settings = cls()
         settings._path = path
         return settings
@@ -196,18 +196,9 @@ class Settings(BaseModel):
         Settings without a file are not saved. Raises OSError.
         """
         if self._path:
-            private_dir(self._path.parent)
-            with replacing(self._path) as file:
+            with replacing_private(self._path) as file:
                 file.write(self._to_store().model_dump_json(indent=2))
-            sync_dir(self._path.parent)
 
     def _to_store(self) -> "Settings":
         hidden = {name: stored for name, (_, stored) in self._overridden.items() if self.is_overridden(name)}
         return self.model_copy(update=hidden)
-
-
-def _set_aside(path: Path) -> None:
-    try:
-        path.replace(path.with_suffix(".unreadable.json"))
-    except OSError as error:
-        log.warning("The unreadable settings file could not be kept: %s", error)

@@ -7,8 +7,10 @@ What fails costs its part only: then `trouble` says so in a sentence.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,8 +22,6 @@ from app.system.said import said, together
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-import hashlib
-from dataclasses import dataclass
 
 PART_BYTES = 1 << 20
 

@@ -359,8 +359,8 @@ def _by_words(
 
 
 def _certainty(connection: sqlite3.Connection, text: str, ids: Sequence[int]) -> float:
-    """Of the vector of the question, its words weighed by how rare they are (idf), the part that the best
-    passage has: the square of the cosine between them."""
+    """The part of the question's vector, its words weighed by how rare they are (idf), that the best passage
+    has: the square of the cosine between them."""
     (num_passages,) = connection.execute("SELECT count(*) FROM passages").fetchone()
     counted = f"SELECT count(*), group_concat(rowid) FILTER (WHERE rowid IN ({','.join(map(str, ids))})) "
     whole, parts = 0.0, dict.fromkeys(ids, 0.0)

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from app.chats.attachment import Attachment
 from app.protocol.request import SHELF
-from app.system.files import Stamp, private_dir, private_file, replacing, sync_dir
+from app.system.files import Stamp, private_file, replacing_private, set_aside
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ class Passage:
 
 
 def read_shelves(path: Path) -> list[Shelf]:
-    """None if there is no such file. One that cannot be read is kept under another name."""
+    """None if there is no such file. A file that cannot be read is kept under another name."""
     try:
         private_file(path)
         entries = json.loads(path.read_text(encoding="utf-8") or "[]")
@@ -80,22 +80,17 @@ def read_shelves(path: Path) -> list[Shelf]:
         return []
     except (OSError, ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:
         log.warning("The list of shelves cannot be read: %s.", type(error).__name__)
-        try:
-            path.replace(path.with_suffix(".unreadable.json"))
-        except OSError as trouble:
-            log.warning("The unreadable list of shelves could not be kept: %s", trouble.strerror)
+        set_aside(path)
         return []
 
 
 def write_shelves(path: Path, shelves: Iterable[Shelf]) -> None:
     """Raises OSError."""
-    private_dir(path.parent)
     entries = [
         {"id": one.id, "name": one.name, "folder": one.folder, "files": list(one.files)} for one in shelves
     ]
-    with replacing(path) as file:
+    with replacing_private(path) as file:
         file.write(json.dumps(entries, indent=2))
-    sync_dir(path.parent)
 
 
 def _shelf(entry: dict[str, Any]) -> Shelf:
@@ -111,15 +106,15 @@ class ShelfSource(Protocol):
         ...
 
     async def prepare(self, shelf_id: str) -> None:
-        """Returns once it is, or cannot be."""
+        """Returns once the shelf is ready, or cannot be."""
         ...
 
     def is_whole(self, shelf_id: str, room: int) -> bool:
-        """All of it stands before a chat of at most `room` tokens. Else it is searched."""
+        """The whole text stands before a chat of at most `room` tokens; otherwise the shelf is searched."""
         ...
 
     def text_before(self, shelf_id: str, room: int) -> str:
-        """What stands before such a chat. Empty without a shelf."""
+        """What stands before a chat of at most `room` tokens; empty without a shelf."""
         ...
 
     async def passages(

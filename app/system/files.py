@@ -5,6 +5,7 @@ were open to others before. Any thread.
 """
 
 import contextlib
+import logging
 import os
 import stat
 import tempfile
@@ -12,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Self, TextIO
+
+log = logging.getLogger(__name__)
 
 
 class Stamp(NamedTuple):
@@ -58,6 +61,23 @@ def sync_dir(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def replacing_private(path: Path) -> Iterator[TextIO]:
+    """Like `replacing`, but durable, and in a folder that is made private. Raises OSError."""
+    private_dir(path.parent)
+    with replacing(path) as file:
+        yield file
+    sync_dir(path.parent)
+
+
+def set_aside(path: Path) -> None:
+    """Keeps a JSON file that cannot be read under another name, so that the next one does not replace it."""
+    try:
+        path.replace(path.with_suffix(".unreadable.json"))
+    except OSError as error:
+        log.warning("%s, which cannot be read, could not be kept: %s", path.name, error.strerror)
 
 
 def private_dir(path: Path) -> Path:

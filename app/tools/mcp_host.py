@@ -22,7 +22,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import IO, Any
 
 import mcp_types as types
@@ -247,68 +247,47 @@ class Host:
         return {"text": _cut("\n".join(parts)), "is_error": bool(result.is_error)}
 
     async def _resources(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        cursor = None
-        for _page in range(MAX_PAGES):
-            listed = await self._client.list_resources(cursor=cursor)
-            found += [
-                {
-                    "uri": str(one.uri),
-                    "name": plain_line(one.title or one.name, MAX_NAME_CHARS),
-                    "description": plain(one.description, 1000),
-                    "mime": plain_line(one.mime_type, 100),
-                }
-                for one in listed.resources
-                if len(str(one.uri)) <= MAX_URI_CHARS
-            ]
-            cursor = listed.next_cursor
-            if cursor is None or len(found) >= MAX_LISTED:
-                break
-        return found[:MAX_LISTED]
+        return [
+            {
+                "uri": str(one.uri),
+                "name": plain_line(one.title or one.name, MAX_NAME_CHARS),
+                "description": plain(one.description, 1000),
+                "mime": plain_line(one.mime_type, 100),
+            }
+            for one in await _listed(self._client.list_resources, "resources", MAX_LISTED)
+            if len(str(one.uri)) <= MAX_URI_CHARS
+        ]
 
     async def _prompts(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        cursor = None
-        for _page in range(MAX_PAGES):
-            listed = await self._client.list_prompts(cursor=cursor)
-            found += [
-                {
-                    "name": one.name,
-                    "title": plain_line(one.title or one.name, MAX_NAME_CHARS),
-                    "description": plain(one.description, 1000),
-                    "arguments": [
-                        {
-                            "name": argument.name,
-                            "description": plain(argument.description, 500),
-                            "is_required": bool(argument.required),
-                        }
-                        for argument in (one.arguments or [])[:20]
-                    ],
-                }
-                for one in listed.prompts
-                if is_plain_name(one.name, MAX_NAME_CHARS)
-            ]
-            cursor = listed.next_cursor
-            if cursor is None or len(found) >= MAX_LISTED:
-                break
-        return found[:MAX_LISTED]
+        return [
+            {
+                "name": one.name,
+                "title": plain_line(one.title or one.name, MAX_NAME_CHARS),
+                "description": plain(one.description, 1000),
+                "arguments": [
+                    {
+                        "name": argument.name,
+                        "description": plain(argument.description, 500),
+                        "is_required": bool(argument.required),
+                    }
+                    for argument in (one.arguments or [])[:20]
+                ],
+            }
+            for one in await _listed(self._client.list_prompts, "prompts", MAX_LISTED)
+            if is_plain_name(one.name, MAX_NAME_CHARS)
+        ]
 
     async def _tools(self, client: Client) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
-        cursor, left_out, num_chars = None, 0, 0
-        for _page in range(MAX_PAGES if self._has_tools else 0):
-            listed = await client.list_tools(cursor=cursor)
-            for tool in listed.tools:
-                told = _told(tool)
-                size = len(json.dumps(told)) if told else 0
-                if told is None or len(found) >= MAX_TOOLS or num_chars + size > MAX_TOLD_CHARS:
-                    left_out += 1
-                    continue
-                found.append(told)
-                num_chars += size
-            cursor = listed.next_cursor
-            if cursor is None or len(found) >= MAX_TOOLS:
-                break
+        left_out, num_chars = 0, 0
+        for tool in await _listed(client.list_tools, "tools", 20 * MAX_TOOLS) if self._has_tools else []:
+            told = _told(tool)
+            size = len(json.dumps(told)) if told else 0
+            if told is None or len(found) >= MAX_TOOLS or num_chars + size > MAX_TOLD_CHARS:
+                left_out += 1
+                continue
+            found.append(told)
+            num_chars += size
         if left_out:
             self._hear_log([f"{left_out} tools are left out: too many, too large, or badly named."])
         return found
@@ -435,6 +414,19 @@ def _fits_alone(name: str, told: Mapping[str, Any]) -> bool:
     return name != "outputSchema" or _is_usable(told[name])
 
 
+async def _listed(ask: Callable[..., Awaitable[Any]], name: str, most: int) -> list[Any]:
+    """The first entries of a list of the server's, which comes in pages."""
+    found: list[Any] = []
+    cursor = None
+    for _page in range(MAX_PAGES):
+        page = await ask(cursor=cursor)
+        found += getattr(page, name)
+        cursor = page.next_cursor
+        if cursor is None or len(found) >= most:
+            break
+    return found[:most]
+
+
 def _told(tool: types.Tool) -> dict[str, Any] | None:
     """None for one that cannot be used."""
     if not is_plain_name(tool.name, MAX_NAME_CHARS):
@@ -501,7 +493,7 @@ def _cut(text: str) -> str:
 
 
 def _first(error: BaseException | None) -> BaseException | None:
-    """Of a group."""
+    """The first error of a group, or the error itself."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

@@ -29,6 +29,7 @@ MAX_LOG_LINES = 500
 MAX_RESTARTS = 5  # in a row
 FIRST_RESTART_S, LAST_RESTART_S = 1.0, 60.0
 STABLE_S = 60.0  # who lives so long may die again
+NO_SURROUNDINGS = Surroundings()
 
 
 class Status(StrEnum):
@@ -108,13 +109,11 @@ class McpServer(Hearer):
             await self._last.gone()
 
     async def call(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        on_progress: Callable[[CallProgress], None] | None = None,
+        self, name: str, arguments: Mapping[str, Any], surroundings: Surroundings = NO_SURROUNDINGS
     ) -> Result:
         """Raises ToolError."""
-        result = await self._ask("call", {"name": name, "arguments": dict(arguments)}, on_progress)
+        asked = {"name": name, "arguments": dict(arguments)}
+        result = await self._ask("call", asked, surroundings.on_progress)
         if result["is_error"]:
             raise ToolError(result["text"] or "The tool failed without saying why.")
         return {"plain_text_response": result["text"]}
@@ -233,17 +232,11 @@ class McpServer(Hearer):
             told["title"],
             told["description"],
             told["schema"],
-            partial(_call, self, name),
+            partial(self.call, name),
             "mcp",
             writes=told["writes"],
             key=f"{self.config.name}/{name}",
         )
-
-
-async def _call(
-    server: McpServer, name: str, arguments: Mapping[str, Any], surroundings: Surroundings
-) -> Result:
-    return await server.call(name, arguments, surroundings.on_progress)
 
 
 def with_unique_names(tools: list[Tool]) -> tuple[Tool, ...]:

@@ -165,7 +165,7 @@ class ServerProcess:
             with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 await self._deliver(StderrLines(self._process.stdout), out)
             self.ended.set()  # before the SDK hears of it
-        # So that it can write on, and end by itself.
+        # The server can write on then, and end by itself.
         while await self._process.stdout.read(PIECE_BYTES):
             await asyncio.sleep(LOG_EVERY_S)
 

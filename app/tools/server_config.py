@@ -20,7 +20,9 @@ from urllib.parse import urlsplit
 
 from app.protocol.errors import InvalidRequestError
 from app.protocol.json_object import check_size
-from app.system.files import private_dir, private_file, replacing, sync_dir
+from app.system.files import private_file, replacing_private, set_aside
+
+log = logging.getLogger(__name__)
 
 DEFAULT_TIMEOUT_MS = 60_000
 MAX_NAME_CHARS = 40
@@ -199,9 +201,6 @@ def _input(stored: Mapping[str, Any]) -> Input:
     return Input(str(stored["id"]), str(stored.get("description", ""))[:1000], stored.get("password") is True)
 
 
-log = logging.getLogger(__name__)
-
-
 @dataclass(frozen=True, slots=True)
 class ListedServer:
     config: ServerConfig
@@ -226,17 +225,15 @@ def read_list(path: Path) -> list[ListedServer]:
         return []
     except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         log.warning("The list of MCP servers cannot be read: %s.", type(error).__name__)
-        _set_aside(path)
+        set_aside(path)
         return []
 
 
 def write_list(path: Path, servers: Iterable[ListedServer]) -> None:
     """Raises OSError."""
-    private_dir(path.parent)
     entries = {one.config.name: _entry(one) for one in servers}
-    with replacing(path) as file:
+    with replacing_private(path) as file:
         file.write(json.dumps({"mcpServers": entries}, indent=2, ensure_ascii=False))
-    sync_dir(path.parent)
 
 
 def _listed(name: str, entry: Mapping[str, Any]) -> ListedServer:
@@ -251,10 +248,3 @@ def _entry(one: ListedServer) -> dict[str, Any]:
     if one.trusted:
         entry["trusted"] = one.trusted
     return entry
-
-
-def _set_aside(path: Path) -> None:
-    try:
-        path.replace(path.with_suffix(".unreadable.json"))
-    except OSError as error:
-        log.warning("The unreadable list of MCP servers could not be kept: %s", error.strerror)

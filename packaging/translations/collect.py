@@ -1,4 +1,4 @@
-"""Finds the texts in the code: the literals given to `tr`, `tr_n`, `mark`, `said` and `Words`.
+"""Finds the texts in the code: the literals given to `tr`, `tr_n`, `mark`, `said`, `Words` and columns.
 
 lupdate reads Python too, but gives each class a context of its own and does not know our functions.
 """
@@ -17,6 +17,9 @@ TEXT_ARGUMENTS: dict[str, tuple[int | str, ...]] = {
     "said": (0,),
     "tr_n": (1,),
     "Words": (0, 1, 3, "needs"),
+    "Column": (0, 1),
+    "SequenceColumn": (0, 1),
+    "_figure": (0, 1),
 }
 
 

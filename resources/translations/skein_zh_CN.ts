@@ -122,14 +122,14 @@
         <translation>缩短了提示词：{notice}</translation>
     </message>
     <message>
-        <source>aborted the answer in sequence {seq_id} after {tokens} tokens</source>
+        <source>aborted the answer in sequence {seq_id} after {num_tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>中断了序列 {seq_id} 中的回答：已生成 {tokens} 个词元</translation>
+        <translation>中断了序列 {seq_id} 中的回答：已生成 {num_tokens} 个词元</translation>
     </message>
     <message>
-        <source>aborted an answer without a slot after {tokens} tokens</source>
+        <source>aborted an answer without a slot after {num_tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>中断了没有槽位的回答：已生成 {tokens} 个词元</translation>
+        <translation>中断了没有槽位的回答：已生成 {num_tokens} 个词元</translation>
     </message>
     <message>
         <source>The answer was cut off: this chat&apos;s context of {limit:,} tokens is full.</source>
@@ -342,19 +342,19 @@
         <translation>暂停了序列 {seq_id} 中的回答：没有空闲单元</translation>
     </message>
     <message>
-        <source>released sequence {seq_id}, kept {tokens} tokens</source>
+        <source>released sequence {seq_id}, kept {num_tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>释放了序列 {seq_id}：保留 {tokens} 个词元</translation>
+        <translation>释放了序列 {seq_id}：保留 {num_tokens} 个词元</translation>
     </message>
     <message>
-        <source>released sequence {seq_id}, freed {tokens} tokens</source>
+        <source>released sequence {seq_id}, freed {num_tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>释放了序列 {seq_id}：清除 {tokens} 个词元</translation>
+        <translation>释放了序列 {seq_id}：清除 {num_tokens} 个词元</translation>
     </message>
     <message>
-        <source>forked sequence {source} to {target}, sharing {cells} cells</source>
+        <source>forked sequence {source} to {seq_id}, sharing {num_cells} cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>序列 {source} 分叉为序列 {target}：共享 {cells} 个单元</translation>
+        <translation>序列 {source} 分叉为序列 {seq_id}：共享 {num_cells} 个单元</translation>
     </message>
     <message>
         <source>not hibernated: the state of sequence {seq_id} cannot be saved right now</source>
@@ -392,59 +392,59 @@
         <translation>取消固定一个没有槽位的对话</translation>
     </message>
     <message>
-        <source>shared {cells} cells of sequence {donor} with sequence {seq_id}</source>
+        <source>shared {num_cells} cells of sequence {donor} with sequence {seq_id}</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>把序列 {donor} 的 {cells} 个单元共享给序列 {seq_id}</translation>
+        <translation>把序列 {donor} 的 {num_cells} 个单元共享给序列 {seq_id}</translation>
     </message>
     <message>
-        <source>copied {cells} cells of sequence {donor} to sequence {seq_id}</source>
+        <source>copied {num_cells} cells of sequence {donor} to sequence {seq_id}</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>把序列 {donor} 的 {cells} 个单元复制到序列 {seq_id}</translation>
+        <translation>把序列 {donor} 的 {num_cells} 个单元复制到序列 {seq_id}</translation>
     </message>
     <message>
-        <source>dropped a saved state of {tokens} tokens: no room</source>
+        <source>dropped a saved state of {num_tokens} tokens: no room</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>丢弃了 {tokens} 个词元的已保存状态：没有空间</translation>
+        <translation>丢弃了 {num_tokens} 个词元的已保存状态：没有空间</translation>
     </message>
     <message>
-        <source>shifted {cells} cells of sequence {seq_id} down by {positions}</source>
+        <source>shifted {num_cells} cells of sequence {seq_id} down by {num_positions}</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>序列 {seq_id} 的 {cells} 个单元前移了 {positions} 个位置</translation>
+        <translation>序列 {seq_id} 的 {num_cells} 个单元前移了 {num_positions} 个位置</translation>
     </message>
     <message>
-        <source>cleared sequence {seq_id}: {tokens} tokens</source>
+        <source>cleared sequence {seq_id}: {num_tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>清空了序列 {seq_id}：{tokens} 个词元</translation>
+        <translation>清空了序列 {seq_id}：{num_tokens} 个词元</translation>
     </message>
     <message>
-        <source>dropped a saved state of {tokens} tokens</source>
+        <source>dropped a saved state of {num_tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>丢弃了 {tokens} 个词元的已保存状态</translation>
+        <translation>丢弃了 {num_tokens} 个词元的已保存状态</translation>
     </message>
     <message>
-        <source>resumed sequence {seq_id}: {there} tokens cached, {missing} to compute</source>
+        <source>resumed sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>继续使用序列 {seq_id}：已有 {there} 个词元，需计算 {missing} 个</translation>
+        <translation>继续使用序列 {seq_id}：已有 {num_there} 个词元，需计算 {num_missing} 个</translation>
     </message>
     <message>
-        <source>leased sequence {seq_id}: {there} tokens cached, {missing} to compute</source>
+        <source>leased sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>租用了序列 {seq_id}：已有 {there} 个词元，需计算 {missing} 个</translation>
+        <translation>租用了序列 {seq_id}：已有 {num_there} 个词元，需计算 {num_missing} 个</translation>
     </message>
     <message>
-        <source>hibernated sequence {seq_id}: {tokens} tokens</source>
+        <source>hibernated sequence {seq_id}: {num_tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>休眠了序列 {seq_id}：{tokens} 个词元</translation>
+        <translation>休眠了序列 {seq_id}：{num_tokens} 个词元</translation>
     </message>
     <message>
-        <source>evicted sequence {seq_id}: {tokens} tokens</source>
+        <source>evicted sequence {seq_id}: {num_tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>逐出了序列 {seq_id}：{tokens} 个词元</translation>
+        <translation>逐出了序列 {seq_id}：{num_tokens} 个词元</translation>
     </message>
     <message>
-        <source>restored sequence {seq_id}: {tokens} tokens</source>
+        <source>restored sequence {seq_id}: {num_tokens} tokens</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>恢复了序列 {seq_id}：{tokens} 个词元</translation>
+        <translation>恢复了序列 {seq_id}：{num_tokens} 个词元</translation>
     </message>
     <message>
         <source>the saved state of sequence {seq_id} could not be used; recomputing</source>
@@ -717,9 +717,9 @@
         <translation>与 llama.cpp 一致：已比较位置，这个模型没有单元</translation>
     </message>
     <message>
-        <source>llama.cpp agrees: compared {cells} cells</source>
+        <source>llama.cpp agrees: compared {num_cells} cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>与 llama.cpp 一致：已比较 {cells} 个单元</translation>
+        <translation>与 llama.cpp 一致：已比较 {num_cells} 个单元</translation>
     </message>
     <message>
         <source>llama.cpp made {tokens} tokens of {bytes} bytes of text.</source>
@@ -1486,12 +1486,12 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>{name} cannot be used: {reason}.</source>
-        <extracomment>app/models/load_limits.py</extracomment>
+        <extracomment>app/models/model_file.py</extracomment>
         <translation>{name} 无法使用：{reason}。</translation>
     </message>
     <message>
         <source>{name} cannot be read: {reason}.</source>
-        <extracomment>app/models/load_limits.py</extracomment>
+        <extracomment>app/models/model_file.py</extracomment>
         <translation>{name} 无法读取：{reason}。</translation>
     </message>
     <message>
@@ -2327,9 +2327,9 @@ High water: most cells used since the model was loaded.</source>
         <translation>暂停了序列 {seq_id} 中的回答：正在重新编码其图片</translation>
     </message>
     <message>
-        <source>the grammar applies to the answer in sequence {seq_id} from token {number} on</source>
+        <source>the grammar applies to the answer in sequence {seq_id} from token {num_tokens} on</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>序列 {seq_id} 中回答的语法从第 {number} 个词元起生效</translation>
+        <translation>序列 {seq_id} 中回答的语法从第 {num_tokens} 个词元起生效</translation>
     </message>
     <message>
         <source>the tool {tool} ran for {seconds:,.2f} s</source>
@@ -2337,14 +2337,14 @@ High water: most cells used since the model was loaded.</source>
         <translation>工具 {tool} 运行了 {seconds:,.2f} 秒</translation>
     </message>
     <message>
-        <source>reused the encoding of a picture or sound of {number} cells</source>
+        <source>reused the encoding of a picture or sound of {num_cells} cells</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>占 {number} 个单元的图片或声音先前已编码</translation>
+        <translation>占 {num_cells} 个单元的图片或声音先前已编码</translation>
     </message>
     <message>
-        <source>encoded a picture or sound of {number} cells in {ms:,.0f} ms</source>
+        <source>encoded a picture or sound of {num_cells} cells in {ms:,.0f} ms</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>占 {number} 个单元的图片或声音用 {ms:,.0f} 毫秒完成编码</translation>
+        <translation>占 {num_cells} 个单元的图片或声音用 {ms:,.0f} 毫秒完成编码</translation>
     </message>
     <message>
         <source>What the model read</source>
@@ -6430,7 +6430,7 @@ accepted</source>
     </message>
     <message>
         <source>its response does not end</source>
-        <extracomment>app/models/hub_client.py</extracomment>
+        <extracomment>app/models/hub.py</extracomment>
         <translation>它的响应没有结束</translation>
     </message>
     <message>

@@ -269,7 +269,7 @@ class Figures:
             {
                 "SQLite": _sqlite_bytes(),
                 "log lines": sum(sys.getsizeof(line.text) for line in log.recent_lines.since(0)),
-                "steps": sum(map(len, recording.steps.packs)),
+                "steps": sum(map(sys.getsizeof, recording.steps.packed)),
                 "free in Python's arenas": python["free"],
             },
         )

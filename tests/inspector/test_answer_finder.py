@@ -243,7 +243,7 @@ def test_nobody_waits_for_an_answer_to_a_panel_that_is_left(asked: Finder) -> No
     asked.finder.show(SOURCE)
     asked.hear(TOKENS)
     asked.finder.look_at(0)
-    asked.finder.leave()
+    asked.finder.abort()
     assert asked.aborted == [asked.requests[-1].request_id]
 
 

@@ -109,7 +109,8 @@ def test_a_cell_of_it_tells_cells_and_positions() -> None:
 def shown_in_red(grid: CellGrid, blocks: tuple[MediaBlock, ...]) -> QImage:
     red = QPixmap(40, 30)
     red.fill(QColor("red"))
-    grid.show_media(blocks, lambda _span: red)
+    grid.picture_of = lambda _span: red
+    grid.show_media(blocks)
     return grid.viewport().grab().toImage()
 
 

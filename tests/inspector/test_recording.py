@@ -9,7 +9,6 @@ from app.inspector.recording import (
     LAST_TEXT,
     MAX_TITLES,
     NUM_UNPACKED,
-    PER_PACK,
     Journal,
     JournalEntry,
     PackedSteps,
@@ -197,7 +196,7 @@ def test_the_first_disagreement_is_kept() -> None:
 
 
 def test_a_report_comes_back_as_it_was() -> None:
-    reports = [busy_step(1), step(2), RARE, idle_step(4)] * PER_PACK
+    reports = [busy_step(1), step(2), RARE, idle_step(4)] * NUM_UNPACKED
     kept = PackedSteps(1_000)
     for one in reports:
         kept.append(one)
@@ -206,7 +205,7 @@ def test_a_report_comes_back_as_it_was() -> None:
     assert kept[2].outputs[0].finish_reason is FinishReason.STOP
 
 
-@given(st.integers(0, 3 * PER_PACK), st.integers(1, 2 * NUM_UNPACKED + PER_PACK))
+@given(st.integers(0, NUM_UNPACKED), st.integers(1, 2 * NUM_UNPACKED))
 def test_the_newest_steps_are_kept_whatever_is_packed(more: int, max_steps: int) -> None:
     all_steps = _cheap_steps(NUM_UNPACKED + more)
     kept = PackedSteps(max_steps)
@@ -230,7 +229,7 @@ def test_what_was_kept_at_one_moment_stays_while_steps_go_on() -> None:
     for one in _cheap_steps(NUM_UNPACKED):
         kept.append(one)
     before = kept.copy()
-    for one in _cheap_steps(3 * PER_PACK):
+    for one in _cheap_steps(NUM_UNPACKED):
         kept.append(one)
     assert list(before) == _cheap_steps(NUM_UNPACKED)
     assert len(before) == NUM_UNPACKED

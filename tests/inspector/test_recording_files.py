@@ -101,7 +101,7 @@ async def test_a_recorded_file_takes_the_place_of_the_live_steps(
     assert tabs_of_rows(docks) == "Recorded tab"
     for panel in docks.panels:
         assert panel.recording is docks.shown
-        banner = docks.dock(panel.NAME).banner
+        banner = docks.dock(panel.NAME).seat.banner
         assert (banner.isVisible(), banner.text) == (True, "Recording steps.jsonl")
         assert panel.geometry().top() == banner.height()
 
@@ -115,11 +115,11 @@ async def test_live_steps_go_on_behind_a_recorded_file(
     docks.set_titles({"chat 0": "Renamed"})
     assert timeline(docks)._head.text().startswith("Step 8 ")
     assert tabs_of_rows(docks) == "Recorded tab"
-    docks.dock("timeline").banner.back.click()
+    docks.dock("timeline").seat.banner.buttons[0].click()
     assert docks.shown is docks.recording
     assert timeline(docks)._head.text().startswith("Step 31 ")
     assert tabs_of_rows(docks) == "Renamed"
-    assert docks.dock("timeline").banner.isHidden()
+    assert docks.dock("timeline").seat.banner.isHidden()
     assert timeline(docks).geometry().top() == 0
 
 

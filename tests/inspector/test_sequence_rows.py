@@ -5,12 +5,12 @@ import pytest
 
 from app.inspector.sequence_rows import (
     COLUMNS,
-    NUMBER_OF,
+    STATE,
+    TAB,
     SequenceRow,
     row_tip,
     rows_of,
     sort_key,
-    texts_of,
     widest_text,
 )
 from app.inspector.sequences import as_json
@@ -27,6 +27,7 @@ from app.protocol.report import (
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 
+NUMBER_OF = {column.head.replace("\n", " "): number for number, column in enumerate(COLUMNS)}
 MODEL = replace(model_info(n_ctx=4096), cell_bytes=1024)
 IN_RAM = HibernatedChat("sums", 1210, 141 * 2**20, is_on_disk=False)
 ON_DISK = HibernatedChat("notes", 640, 75 * 2**20 // 2, is_on_disk=True)
@@ -38,8 +39,8 @@ def waiting(reason: WaitReason, chat_id: str = "sums") -> WaitingRequest:
 
 def shown(row: SequenceRow) -> dict[str, str]:
     """What there is of it."""
-    texts = zip((column.name for column in COLUMNS), texts_of(row), strict=True)
-    return {name: text for name, text in texts if text}
+    texts = {name: COLUMNS[number].text_of(row) for name, number in NUMBER_OF.items()}
+    return {name: text for name, text in texts.items() if text}
 
 
 def test_a_running_slot_shows_all_it_holds() -> None:
@@ -49,19 +50,19 @@ def test_a_running_slot_shows_all_it_holds() -> None:
         "seq": "0",
         "tab": "Sums",
         "state": "decode",
-        "pos_min": "0",
-        "pos_max": "2,047",
-        "own": "1,852",
-        "shared": "196",
-        "tok_s": "41.0",
-        "reused": "80",
-        "borrowed": "12",
-        "restored": "7",
-        "computed": "4",
-        "cap": "4,096",
-        "first_token": "0.1 s",
-        "queue": "0.2 s",
-        "size": "2.0",
+        "pos min": "0",
+        "pos max": "2,047",
+        "cells own": "1,852",
+        "cells shared": "196",
+        "speed tok/s": "41.0",
+        "tokens reused": "80",
+        "tokens shared": "12",
+        "tokens restored": "7",
+        "tokens computed": "4",
+        "context cap": "4,096",
+        "first token": "0.1 s",
+        "queue wait": "0.2 s",
+        "KV MiB": "2.0",
     }
 
 
@@ -69,12 +70,12 @@ def test_guesses_are_shown_with_how_many_were_right() -> None:
     slot = decoding(0, "sums", 2048)
     slot = replace(slot, usage=replace(slot.usage, num_drafted_tokens=1800, num_kept_tokens=1200))
     texts = shown(SequenceRow("Sums", slot=slot))
-    assert (texts["drafted"], texts["kept"], texts["kept_share"]) == ("1,800", "1,200", "66%")
-    assert texts["lookup_share"] == "66%"
-    assert "model_share" not in texts
+    assert (texts["draft tokens"], texts["draft accepted"], texts["accept rate"]) == ("1,800", "1,200", "66%")
+    assert texts["lookup accepted"] == "66%"
+    assert "model accepted" not in texts
     usage = replace(slot.usage, num_model_drafted_tokens=800, num_model_kept_tokens=700)
     texts = shown(SequenceRow("Sums", slot=replace(slot, usage=usage)))
-    assert (texts["kept_share"], texts["lookup_share"], texts["model_share"]) == ("66%", "50%", "87%")
+    assert (texts["accept rate"], texts["lookup accepted"], texts["model accepted"]) == ("66%", "50%", "87%")
 
 
 def test_an_empty_slot_shows_only_its_number_and_state() -> None:
@@ -83,8 +84,8 @@ def test_an_empty_slot_shows_only_its_number_and_state() -> None:
 
 def test_positions_that_do_not_exist_are_not_shown() -> None:
     texts = shown(SequenceRow("Sums", slot=SlotSnapshot(0, SlotState.PREFILL, "sums", num_pending_tokens=5)))
-    assert "pos_min" not in texts
-    assert "pos_max" not in texts
+    assert "pos min" not in texts
+    assert "pos max" not in texts
 
 
 def test_a_prefill_tells_how_far_it_is() -> None:
@@ -142,8 +143,8 @@ def test_rows_are_the_slots_then_who_waits_then_who_is_hibernated() -> None:
     ]
     assert [row.title for row in rows[3:]] == ["", "Haiku", "Sums", "no tab"]
     assert rows[5].saved == IN_RAM  # a paused answer and where its cells are make one row
-    assert shown(rows[5])["size"] == "141.0"
-    assert shown(rows[5])["queue"] == "1.5 s"
+    assert shown(rows[5])["KV MiB"] == "141.0"
+    assert shown(rows[5])["queue wait"] == "1.5 s"
 
 
 def test_before_the_first_step_all_slots_are_empty() -> None:
@@ -158,14 +159,14 @@ def test_what_there_is_none_of_sorts_below_everything() -> None:
         SequenceRow("A", slot=decoding(2, "a", 9)),
         SequenceRow("c", saved=ON_DISK),
     )
-    assert [row.key for row in sorted(rows, key=sort_key(NUMBER_OF["pos_max"]))][2:] == ["slot 2", "slot 0"]
-    assert [row.title for row in sorted(rows, key=sort_key(NUMBER_OF["tab"]))] == ["", "A", "b", "c"]
-    states = [texts_of(row)[NUMBER_OF["state"]] for row in sorted(rows, key=sort_key(NUMBER_OF["state"]))]
+    assert [row.key for row in sorted(rows, key=sort_key(NUMBER_OF["pos max"]))][2:] == ["slot 2", "slot 0"]
+    assert [row.title for row in sorted(rows, key=sort_key(TAB))] == ["", "A", "b", "c"]
+    states = [COLUMNS[STATE].text_of(row) for row in sorted(rows, key=sort_key(STATE))]
     assert states == ["decode", "decode", "hibernated, disk", "empty"]
 
 
 def test_widths_are_made_for_the_largest_number_this_context_can_show() -> None:
-    own = COLUMNS[NUMBER_OF["own"]]
+    own = COLUMNS[NUMBER_OF["cells own"]]
     assert widest_text(own, 131_072) == "999,999"
     assert widest_text(own, 512) == "9,999"
 

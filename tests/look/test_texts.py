@@ -9,7 +9,7 @@ APP_DIR = Path(__file__).resolve().parents[2] / "app"
 PLACES = (*(sorted(APP_DIR.joinpath(name).rglob("*.py")) for name in ("ui", "inspector", "look")),)
 FILES = [path for place in PLACES for path in place] + [APP_DIR / "window.py"]
 
-TRANSLATED = {"tr", "tr_n", "tr_said", "mark", "said", "Words"}
+TRANSLATED = {"tr", "tr_n", "tr_said", "mark", "said", "Words", "Column", "SequenceColumn", "_figure"}
 EVERY_ARGUMENT = (
     "setText", "setToolTip", "setStatusTip", "setWhatsThis", "setWindowTitle", "setTitle", "setIconText",
     "setPlaceholderText", "setAccessibleName", "setAccessibleDescription", "setInformativeText",

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from app.models import hub, hub_address, hub_client
+from app.models import hub, hub_address
 from app.models.hub import Hub, HubFile, models_of, quantisation_of
 from app.models.hub_address import DownloadError, GatedError, HubError
-from app.models.off_loop import off_loop
 from app.models.order import order_of
 from app.system import proxies
 from app.system.said import Said
@@ -31,7 +30,7 @@ async def test_a_search_finds_repositories_with_what_is_said_of_them() -> None:
     async with standing(StandInHub()) as stand_in:
         stand_in.repos = {"Qwen/Qwen3-4B-GGUF": {}, "ggml-org/gemma-3-4b-it-GGUF": {}}
         stand_in.facts["ggml-org/gemma-3-4b-it-GGUF"] = {"gated": "manual", "tags": ["license:gemma"]}
-        found = await off_loop(Hub(stand_in.endpoint).search, " 4b ")
+        found = await Hub(stand_in.endpoint).search(" 4b ")
         asked = stand_in.requests[0]
     assert [repo.id for repo in found] == ["Qwen/Qwen3-4B-GGUF", "ggml-org/gemma-3-4b-it-GGUF"]
     qwen, gemma = found
@@ -51,10 +50,10 @@ async def test_a_search_takes_the_proxy_that_the_system_names(monkeypatch: pytes
         stand_in.repos = proxy.repos = {"Qwen/Qwen3-4B-GGUF": {}}
         monkeypatch.setenv("http_proxy", proxy.endpoint)
         monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:1")
-        assert await off_loop(Hub(stand_in.endpoint).search, "4b")
+        assert await Hub(stand_in.endpoint).search("4b")
         assert (len(stand_in.requests), proxy.requests) == (1, []), "it is this machine"
         monkeypatch.setattr(proxies, "is_this_machine", lambda _host: False)
-        assert await off_loop(Hub(stand_in.endpoint).search, "4b")
+        assert await Hub(stand_in.endpoint).search("4b")
         assert (len(stand_in.requests), len(proxy.requests)) == (1, 1)
 
 
@@ -65,7 +64,7 @@ async def test_the_files_of_a_repository_come_with_size_and_checksum() -> None:
             "mmproj-b-f16.gguf": b"GGUF",
             "b-Q4_K_M.gguf": b"GGUF",
         }
-        contents = await off_loop(Hub(stand_in.endpoint, "hf_token").contents, "a/b")
+        contents = await Hub(stand_in.endpoint, "hf_token").contents("a/b")
         assert stand_in.requests[0][1]["Authorization"] == "Bearer hf_token"
         order = order_of(contents, contents.models[0], stand_in.endpoint)
     assert [(model.name, model.quantisation, model.size_bytes) for model in contents.models] == [
@@ -94,7 +93,7 @@ async def test_a_refusal_comes_at_once_and_says_what_to_do(
         stand_in.refusal = (status, headers)
         for ask in (lambda asked: asked.search("x"), lambda asked: asked.contents("a/b")):
             with pytest.raises(error, match=text) as caught:
-                await off_loop(ask, Hub(stand_in.endpoint, "hf_token"))
+                await ask(Hub(stand_in.endpoint, "hf_token"))
             assert isinstance(caught.value.args[0], Said)
         assert len(stand_in.requests) == 2
 
@@ -108,7 +107,7 @@ async def test_nobody_there_is_told_at_once_and_asked_once(monkeypatch: pytest.M
         endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
         monkeypatch.setattr(time, "sleep", sleep)
         with pytest.raises(HubError, match=r"cannot be reached \(Connection refused\)"):
-            await off_loop(Hub(endpoint).search, "x")
+            await Hub(endpoint).search("x")
 
 
 async def test_a_web_page_is_no_hub() -> None:
@@ -116,7 +115,7 @@ async def test_a_web_page_is_no_hub() -> None:
         stand_in.facts["a/b"] = {"gguf": "<html>"}
         stand_in.repos["a/b"] = {}
         with pytest.raises(HubError, match="not answer as a model hub"):
-            await off_loop(Hub(stand_in.endpoint).search, "")
+            await Hub(stand_in.endpoint).search("")
 
 
 async def endless(request: web.Request, **values: Any) -> web.StreamResponse:
@@ -160,25 +159,25 @@ NUMBERS = b'[{"id": "a/b", "downloads": %s, "likes": -5}, {"id": "../b"}, {"id":
 async def test_whatever_a_hub_says_is_read_within_limits(
     says: Says, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub_client, "MAX_ANSWER_BYTES", 2**20)
+    monkeypatch.setattr(hub, "MAX_ANSWER_BYTES", 2**20)
     async with standing(StandInHub()) as stand_in:
         stand_in.says = says
         with pytest.raises(HubError, match=text):
-            await off_loop(Hub(stand_in.endpoint).search, "x")
+            await Hub(stand_in.endpoint).search("x")
 
 
 async def test_an_answer_of_very_many_values_is_no_hubs() -> None:
     async with standing(StandInHub()) as stand_in:
         stand_in.says = answers(b"[" + b"[]," * 100_000 + b"[]]")
         with pytest.raises(HubError, match="not answer as a model hub"):
-            await off_loop(Hub(stand_in.endpoint).search, "x")
+            await Hub(stand_in.endpoint).search("x")
 
 
 async def test_an_answer_that_only_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub_client, "MAX_ANSWER_S", 0.0)
+    monkeypatch.setattr(hub, "MAX_ANSWER_S", 0.0)
     async with standing(StandInHub()) as stand_in:
         with pytest.raises(HubError, match="does not end"):
-            await off_loop(Hub(stand_in.endpoint).search, "x")
+            await Hub(stand_in.endpoint).search("x")
 
 
 async def test_more_pages_are_not_asked_for_and_nonsense_is_not_shown() -> None:
@@ -187,7 +186,7 @@ async def test_more_pages_are_not_asked_for_and_nonsense_is_not_shown() -> None:
         packed = gzip.compress(NUMBERS % (b"9" * 400))
         link = f'<{elsewhere.endpoint}/api/models>; rel="next"'
         stand_in.says = answers(packed, Link=link, **{"Content-Encoding": "gzip"})
-        (repo,) = await off_loop(Hub(stand_in.endpoint, "hf_token").search, "x")
+        (repo,) = await Hub(stand_in.endpoint, "hf_token").search("x")
         assert (repo.id, repo.num_downloads, repo.num_likes) == ("a/b", hub.MAX_COUNT, 0)
         assert elsewhere.requests == []
 
@@ -200,7 +199,7 @@ async def test_the_token_stays_with_the_hub_where_it_redirects() -> None:
             raise web.HTTPFound(f"{elsewhere.endpoint}{request.path_qs}")
 
         stand_in.says = says
-        (repo,) = await off_loop(Hub(stand_in.endpoint, "hf_token").search, "")
+        (repo,) = await Hub(stand_in.endpoint, "hf_token").search("")
         assert repo.id == "a/b"
         assert [headers.get("Authorization") for _, headers in elsewhere.requests] == [None]
         assert stand_in.requests[0][1]["Authorization"] == "Bearer hf_token"

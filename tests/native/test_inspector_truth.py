@@ -21,7 +21,7 @@ from app.engine.llama.loading import open_llama_backend
 from app.inspector.cell_figures import figures_of
 from app.inspector.cell_picture import FREE, SHARED, codes_of, owners_of
 from app.inspector.recording import Recording
-from app.inspector.sequence_rows import COLUMNS, NUMBER_OF, SequenceRow, rows_of
+from app.inspector.sequence_rows import COLUMNS, SequenceRow, rows_of
 from app.protocol.commands import (
     ClearCells,
     Command,
@@ -45,7 +45,8 @@ pytestmark = pytest.mark.native
 
 Cells = list[tuple[int, tuple[int, ...]]]  # position and holders of each, as the library lists them
 
-FIGURES = ("pos_min", "pos_max", "own", "shared", "size")  # of the table, about cells
+# Of the table, about cells.
+FIGURES = ("pos\nmin", "pos\nmax", "cells\nown", "cells\nshared", "KV\nMiB")
 N_CTX, NUM_TABS = 512, 8
 NUM_ACTIONS = 200
 RULES = Message(
@@ -250,11 +251,11 @@ class Shown:
         num_shared = count_shared(mine)
         assert not (row.is_empty and mine)
         return {
-            "pos_min": known(lib.llama_memory_seq_pos_min(self._memory, row.seq_id)),
-            "pos_max": known(lib.llama_memory_seq_pos_max(self._memory, row.seq_id)),
-            "own": None if row.is_empty else len(mine) - num_shared,
-            "shared": None if row.is_empty else num_shared,
-            "size": len(mine) * self._backend.model.cell_bytes or None,
+            "pos\nmin": known(lib.llama_memory_seq_pos_min(self._memory, row.seq_id)),
+            "pos\nmax": known(lib.llama_memory_seq_pos_max(self._memory, row.seq_id)),
+            "cells\nown": None if row.is_empty else len(mine) - num_shared,
+            "cells\nshared": None if row.is_empty else num_shared,
+            "KV\nMiB": len(mine) * self._backend.model.cell_bytes or None,
         }
 
     def _compare_map(self, cells: Cells) -> None:
@@ -274,7 +275,7 @@ class Shown:
 
 
 def shown_in(row: SequenceRow) -> dict[str, int | None]:
-    return {name: COLUMNS[NUMBER_OF[name]].value(row) for name in FIGURES}
+    return {column.head: column.value(row) for column in COLUMNS if column.head in FIGURES}
 
 
 def known(pos: int) -> int | None:

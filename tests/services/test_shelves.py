@@ -18,8 +18,10 @@ from app.protocol.request import SHELF, Role
 from app.services import shelves as service_module
 from app.services.shelf_reader import Reading, beginning
 from app.services.shelves import ShelfService, ShelfState
+from app.shelves.finder import ShelfFinder
 from app.shelves.index import ShelfIndex
 from app.shelves.shelf import FileState
+from tests.shelves.text_engines import MeaningEngine
 
 OLD = time.time() - 1000
 
@@ -77,7 +79,8 @@ def write(path: Path, text: str, *, is_settled: bool = True) -> None:
 class Driver:
     def __init__(self, engine, settings, workspace, tmp_path: Path) -> None:
         self.index = ShelfIndex(tmp_path / "texts.db")
-        self.shelves = ShelfService(engine, settings, tmp_path / "shelves.json", self.index)
+        finder = ShelfFinder(self.index, MeaningEngine())
+        self.shelves = ShelfService(engine, settings, tmp_path / "shelves.json", self.index, finder)
         workspace.shelves.source = self.shelves
         self.settings = settings
 
@@ -234,7 +237,9 @@ async def test_the_next_start_has_them_without_reading_again(driver, folder, eng
     shelf = driver.shelves.add("Docs", folder=str(folder))
     await driver.read(2)
     await driver.shelves.close()
-    again = ShelfService(engine, settings, tmp_path / "shelves.json", ShelfIndex(tmp_path / "texts.db"))
+    index = ShelfIndex(tmp_path / "texts.db")
+    finder = ShelfFinder(index, MeaningEngine())
+    again = ShelfService(engine, settings, tmp_path / "shelves.json", index, finder)
     await again.start()
     await again.prepare(shelf.id)
     assert [one.state for one in again.states[0].files] == [FileState.READ] * 2

@@ -101,7 +101,7 @@ async def test_an_error_of_a_tool_is_told():
 async def test_progress_is_heard():
     heard: list[CallProgress] = []
     async with server() as one:
-        await one.call("count", {}, heard.append)
+        await one.call("count", {}, Surroundings(on_progress=heard.append))
     assert heard[0] == CallProgress(1, 3, "step 1")
 
 

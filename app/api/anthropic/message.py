@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from app.api.answer_parts import all_warnings
+from app.api.answer_parts import warnings_json
 from app.api.answering import Chunks, Event
 from app.api.anthropic.fields import MessagesFields
 from app.api.chat_answer import ChatAnswer, ChatAnswers
@@ -88,7 +88,7 @@ class AnthropicAnswer(Chunks):
             "type": "message_delta",
             "delta": self._end(answer),
             "usage": _usage_json(answer.whole.usage),
-            **all_warnings({}, None, answer.warnings),
+            **warnings_json(answer.warnings),
         }
         return [*self._close(), end, {"type": "message_stop"}]
 
@@ -129,6 +129,7 @@ class AnthropicAnswer(Chunks):
         return [*events, {"type": "content_block_stop", "index": self._num_blocks - 1}]
 
     def _body(self, content: list[AnyObject], usage: Usage) -> AnyObject:
+        format_ = self._chat.answers[0].whole.format
         return {
             "id": self._id,
             "type": "message",
@@ -138,7 +139,7 @@ class AnthropicAnswer(Chunks):
             "stop_reason": None,
             "stop_sequence": None,
             "usage": _usage_json(usage),
-            **all_warnings(self._fields.warnings, self._chat.answers[0].whole.format, self._chat.warnings),
+            **warnings_json(self._fields.warnings, format_.warnings, self._chat.warnings),
         }
 
     def _end(self, answer: ChatAnswer) -> AnyObject:

@@ -7,14 +7,13 @@ anyway. With `cache_prompt` false the whole prompt is computed anew.
 
 from __future__ import annotations
 
-import itertools
-import uuid
+from functools import partial
 from typing import Annotated, Any
 
 from aiohttp import web
 from pydantic import Field, PrivateAttr
 
-from app.api.answer_parts import timings_json
+from app.api.answer_parts import timings_json, warnings_json
 from app.api.answering import Chunks, Event, Whole, stream_answers, whole_answers
 from app.api.completions import gap_tokens
 from app.api.engine_client import EngineClient, OpenAnswers
@@ -25,8 +24,8 @@ from app.api.llama_server.status import Scales, require_scales
 from app.api.metrics import ProgressOutput
 from app.api.openai import MAX_COPIES, MaxTokens, limit
 from app.api.parameters import (
-    Piece,
     Pieces,
+    Prompt,
     PromptObject,
     SamplingFields,
     listed,
@@ -61,26 +60,18 @@ class LlamaCompletionFields(SamplingFields):
     lora: Scales | None = None
 
     @property
-    def prompts(self) -> list[tuple[Piece, ...]]:
+    def prompts(self) -> list[Prompt]:
         return [pieces_of(one) for one in listed(self.prompt)]
 
     def requests(self, recommended: SamplingParams) -> list[Request]:
-        uses_cache = self.cache_prompt is not False
-        samplings = [self.sampling(recommended, copy) for copy in range(self.n or 1)]
-        return [
-            Request(
-                request_id=uuid.uuid4().hex,
-                chat_id="",
-                prompt=prompt,
-                sampling=samplings[copy],
-                max_tokens=self.num_wanted,
-                stop=self.stops,
-                keep_cells=uses_cache and copy == 0,
-                shares_prefix=uses_cache,
-                num_logprobs=self._num_logprobs,
-            )
-            for prompt, copy in itertools.product(self.prompts, range(self.n or 1))
-        ]
+        return self.requests_for(
+            recommended,
+            self.prompts,
+            self.n or 1,
+            max_tokens=self.num_wanted,
+            num_logprobs=self._num_logprobs,
+            uses_cache=self.cache_prompt is not False,
+        )
 
     @property
     def num_wanted(self) -> int | None:
@@ -108,8 +99,7 @@ async def complete(request: web.Request, fields: LlamaCompletionFields) -> web.S
     client = request.app[CLIENT]
     _check_slot(fields, client)
     require_scales(fields.lora, client.model)
-    sampling = client.sampling
-    requests = await beside(request, lambda: fields.requests(sampling))
+    requests = await beside(request, partial(fields.requests, client.sampling))
     with client.answer(*requests, reports_progress=bool(fields.stream and fields.return_progress)) as answers:
         if fields.stream:
             return await stream_answers(request, answers, _Chunks(request, fields, answers))
@@ -145,7 +135,7 @@ async def _answer(
         "stream": bool(fields.stream),
         "timings_per_token": bool(fields.timings_per_token),
     }
-    return body | fields.warnings
+    return body | warnings_json(fields.warnings)
 
 
 def _chosen(body: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
@@ -227,7 +217,7 @@ class InfillFields(LlamaCompletionFields):
         return Gap(self.input_prefix, self.prompt, self.input_suffix, files)
 
     @property
-    def prompts(self) -> list[tuple[Piece, ...]]:
+    def prompts(self) -> list[Prompt]:
         return [self._tokens]
 
     async def build_prompt(self, request: web.Request) -> None:

@@ -19,7 +19,6 @@ from aiohttp import web
 
 from app.api.errors import ApiError, invalid
 from app.api.json_body import Body, json_response, read_fields
-from app.api.llama_server import slot_actions
 from app.api.state import CLIENT
 from app.protocol.commands import EraseSlot, FillSlot, SaveSlot
 from app.protocol.errors import InvalidRequestError
@@ -51,7 +50,7 @@ async def act(request: web.Request) -> web.Response:
     folder = request.app.get(SLOT_FOLDER)
     if folder is None:
         raise ApiError(501, NO_FOLDER)
-    path = slot_actions.path_of(folder, (await read_fields(request, FileFields)).filename)
+    path = path_of(folder, (await read_fields(request, FileFields)).filename)
     try:
         body = await (_save if action == "save" else _restore)(request, int(seq_id), path)
     except OSError as error:
@@ -63,13 +62,13 @@ async def _save(request: web.Request, seq_id: int, path: Path) -> dict[str, Any]
     started = time.perf_counter()
     answer = await request.app[CLIENT].ask(SaveSlot(uuid.uuid4().hex, seq_id))
     assert answer.saved
-    num_bytes = await asyncio.to_thread(slot_actions.write, path, answer.saved)
+    num_bytes = await asyncio.to_thread(write, path, answer.saved)
     return {"n_saved": answer.num_tokens, "n_written": num_bytes, "timings": {"save_ms": _since(started)}}
 
 
 async def _restore(request: web.Request, seq_id: int, path: Path) -> dict[str, Any]:
     started = time.perf_counter()
-    saved, num_bytes = await asyncio.to_thread(slot_actions.read, path)
+    saved, num_bytes = await asyncio.to_thread(read, path)
     answer = await request.app[CLIENT].ask(FillSlot(uuid.uuid4().hex, seq_id, saved))
     return {"n_restored": answer.num_tokens, "n_read": num_bytes, "timings": {"restore_ms": _since(started)}}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Annotated, TypeVar
 
 from aiohttp import web
@@ -53,7 +54,7 @@ async def tokenize(request: web.Request) -> web.Response:
     fields = await read_fields(request, TokenizeFields)
     token_ids: list[int] = []
 
-    def tokens_of(prompts: PromptBuilder, pieces: list[str | int]) -> list[int]:
+    def tokens_of(pieces: list[str | int], prompts: PromptBuilder) -> list[int]:
         adds_leading = fields.add_special and not token_ids
         return prompts.tokenize(*pieces, adds_leading=adds_leading, parse_special=fields.parse_special)
 
@@ -72,35 +73,30 @@ async def detokenize(request: web.Request) -> web.Response:
 
 
 async def _in_parts(
-    request: web.Request, values: list[V], work: Callable[[PromptBuilder, list[V]], T]
+    request: web.Request, values: list[V], work: Callable[[list[V], PromptBuilder], T]
 ) -> AsyncIterator[T]:
     """What `work` makes of some of the values at a time. It ends with the request, if its caller leaves."""
     for start in range(0, len(values), AT_ONCE):
-        yield await request.app[CLIENT].use_prompts(_with(values[start : start + AT_ONCE], work))
-
-
-def _with(part: list[V], work: Callable[[PromptBuilder, list[V]], T]) -> Callable[[PromptBuilder], T]:
-    return lambda prompts: work(prompts, part)
+        yield await request.app[CLIENT].use_prompts(partial(work, values[start : start + AT_ONCE]))
 
 
 async def apply_template(request: web.Request) -> web.Response:
     """The prompt of a chat as text."""
     fields = await read_sampling_fields(request, ChatFields)
     client = request.app[CLIENT]
-    sampling = client.sampling
-    asked = client.defaults.applied_to(await beside(request, lambda: fields.request(sampling)))
+    asked = client.defaults.applied_to(await beside(request, partial(fields.request, client.sampling)))
     return json_response({"prompt": await client.use_prompts(lambda prompts: prompts.render(asked))})
 
 
-def _written(prompts: PromptBuilder, token_ids: list[int]) -> bytes:
+def _written(token_ids: list[int], prompts: PromptBuilder) -> bytes:
     return b"".join(prompts.written(token_ids))
 
 
-def _alone(_prompts: PromptBuilder, token_ids: list[int]) -> bytes:
+def _alone(token_ids: list[int], _prompts: PromptBuilder) -> bytes:
     return as_json(token_ids)[1:-1].encode()
 
 
-def _with_pieces(prompts: PromptBuilder, token_ids: list[int]) -> bytes:
+def _with_pieces(token_ids: list[int], prompts: PromptBuilder) -> bytes:
     pieces = zip(token_ids, prompts.written(token_ids), strict=True)
     return as_json([{"id": token_id, "piece": _shown(piece)} for token_id, piece in pieces])[1:-1].encode()
 

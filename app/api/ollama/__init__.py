@@ -5,7 +5,7 @@ What changes models (pull, create, delete) is refused: there is one, chosen in S
 
 from __future__ import annotations
 
-import uuid
+from functools import partial
 from typing import NoReturn
 
 from aiohttp import web
@@ -19,10 +19,9 @@ from app.api.json_body import beside, json_response, read_fields, validated
 from app.api.ollama import models
 from app.api.ollama.answer import Lines, line
 from app.api.ollama.fields import OllamaChatFields, OllamaFields, OllamaGenerateFields
-from app.api.parameters import SamplingFields
+from app.api.parameters import Prompt, SamplingFields
 from app.api.state import CLIENT, model_name
 from app.engine.prompts.infill import Gap
-from app.protocol.request import Request
 
 PREFIX = "/api/"
 ONE_MODEL = "This server has one model, which is chosen in Skein."
@@ -74,24 +73,21 @@ async def _answer_raw(request: web.Request, fields: OllamaGenerateFields) -> Cha
     Raises ApiError and InvalidRequestError.
     """
     client = request.app[CLIENT]
-    recommended = client.sampling
-    prompt: tuple[str | int, ...] = (fields.prompt,)
+    prompt: Prompt = (fields.prompt,)
     if fields.suffix:
         prompt = await gap_tokens(client, Gap(fields.prompt, "", fields.suffix), fields.max_tokens)
     sampling = validated(
         fields.sampling_options | without_none(json_schema=fields.json_schema), SamplingFields
     )
     await sampling.tokenize_biases(request)
-    asked = Request(
-        request_id=uuid.uuid4().hex,
-        chat_id="",
-        prompt=prompt,
-        sampling=await beside(request, lambda: sampling.sampling(recommended)),
+    asked = partial(
+        sampling.requests_for,
+        client.sampling,
+        [prompt],
         max_tokens=fields.max_tokens,
-        stop=sampling.stops,
         num_logprobs=max(fields.top_logprobs or 0, 1) if fields.logprobs else 0,
     )
-    return ChatAnswers(request, client.answer(asked))
+    return ChatAnswers(request, client.answer(*await beside(request, asked)))
 
 
 async def _answer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from app.api.answer_parts import all_warnings, logprobs_json
+from app.api.answer_parts import logprobs_json, warnings_json
 from app.api.answering import Chunks, Event
 from app.api.chat_answer import ChatAnswer, ChatAnswers
 from app.api.errors import ApiError
@@ -73,7 +73,7 @@ class Lines(Chunks):
             "done": True,
             "done_reason": reason,
             **_durations(answer.whole.usage),
-            **all_warnings(self._fields.warnings, answer.whole.format, answer.warnings),
+            **warnings_json(self._fields.warnings, answer.whole.format.warnings, answer.warnings),
         }
 
 

@@ -76,11 +76,10 @@ class OllamaFields(OllamaBody):
         return self.stream is not False
 
     @property
-    def warnings(self) -> dict[str, list[str]]:
+    def warnings(self) -> list[str]:
         """What goes beside the answer: a sentence for each option that had no effect on it."""
         others = self._options.keys() - {*SamplingFields.model_fields, "num_predict"}
-        warnings = [f"The option {shown(name)} has no effect here." for name in sorted(others)[:MAX_WARNINGS]]
-        return {"warnings": warnings} if warnings else {}
+        return [f"The option {shown(name)} has no effect here." for name in sorted(others)[:MAX_WARNINGS]]
 
     @property
     def max_tokens(self) -> int | None:

@@ -177,11 +177,10 @@ class ResponseFields(SamplingFields):
         self.leave_out("tools", (tool.type for tool in self.tools or () if not tool.functions()))
 
     @property
-    def warnings(self) -> dict[str, list[str]]:
-        warnings = super().warnings.get("warnings", [])
-        if self.truncation not in (None, "disabled"):
-            warnings.append("truncation: nothing is left out of the input.")
-        return {"warnings": warnings} if warnings else {}
+    def warnings(self) -> list[str]:
+        if self.truncation in (None, "disabled"):
+            return super().warnings
+        return [*super().warnings, "truncation: nothing is left out of the input."]
 
     @property
     def namespaces(self) -> dict[str, tuple[str, str]]:

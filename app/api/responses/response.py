@@ -7,7 +7,7 @@ import uuid
 
 from aiohttp import web
 
-from app.api.answer_parts import all_warnings, timings_json
+from app.api.answer_parts import timings_json, warnings_json
 from app.api.answering import Chunks, Event
 from app.api.as_chat import assistant_message, function_call
 from app.api.chat_answer import ChatAnswers
@@ -51,7 +51,7 @@ class Response(Chunks):
         if output.finish_reason:
             await self._count_reasoning()
         if output.format:
-            self._body |= all_warnings(self._fields.warnings, output.format)
+            self._body |= warnings_json(self._fields.warnings, output.format.warnings)
         events = self._begin()
         if isinstance(output, ProgressOutput):
             events = events or [self._event("response.in_progress")]
@@ -124,7 +124,7 @@ class Response(Chunks):
             "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
             "output": self._items.all,
             "usage": _usage_json(answer.whole.usage, self._num_reasoning_tokens),
-            **all_warnings(self._fields.warnings, answer.whole.format, answer.warnings),
+            **warnings_json(self._fields.warnings, answer.whole.format.warnings, answer.warnings),
         }
         if self._fields.store is not False:
             messages = self._messages[:-1] + b"," + as_json(_as_message(answer.message)).encode() + b"]"
@@ -161,7 +161,7 @@ def new_body(fields: ResponseFields, model: str) -> AnyObject:
         "top_p": fields.top_p,
         "truncation": "disabled",
         "usage": None,
-        **fields.warnings,
+        **warnings_json(fields.warnings),
     }
 
 
