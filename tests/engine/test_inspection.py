@@ -32,6 +32,7 @@ LONG = "what is the common prefix of all these chats? " * 2
 
 @pytest.fixture
 def engine(backend):
+    """Checks its cells when it is told to."""
     engine = Engine(backend)
     yield engine
     engine.close()

@@ -37,11 +37,6 @@ async def texts_in(path: Path) -> set[str]:
         return {text for (text,) in connection.execute("SELECT text FROM turns")}
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "skein" / "chats.db"
-
-
 def test_a_disk_that_is_full_at_any_write_loses_nothing_that_was_called_saved(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.storage.full_disk", str(tmp_path / "work"), "2", "9"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)

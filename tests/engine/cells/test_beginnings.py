@@ -167,13 +167,6 @@ def test_idle_chats_make_way_for_it_but_not_the_one_in_front():
 LONG = "Tell me about the thread that is wound into a skein, and about everything else you know. " * 2
 
 
-@pytest.fixture
-def engine(backend):
-    engine = Engine(backend, verify=True)
-    yield engine
-    engine.close()
-
-
 def test_several_answers_to_one_question_compute_it_once(engine) -> None:
     first = request(LONG, "chat", max_tokens=4)
     ways = [
