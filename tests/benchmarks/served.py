@@ -1,34 +1,29 @@
-"""`skein serve` in a process of its own: how it is asked, and when its loop served nobody.
+"""`skein serve` in a process of its own: how it is asked, and how late its loop was.
 
-Started as `python -m tests.benchmarks.served RECORD.json [arguments of skein serve…]` it writes the stalls of
-its loop to that file at its end. Times are `time.perf_counter()`, on Linux one clock for all processes.
+Started as `python -m tests.benchmarks.served RECORD.json [arguments of skein serve…]` it writes the lateness
+of its loop to that file at its end. Times are `time.perf_counter()`, on Linux one clock for all processes.
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
 import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import aiohttp
 
-from app.api.engine_client import EngineClient
 from app.cli import serve
+from tests.benchmarks.lateness import Lateness
 
 KEY = "benchmark"
 HUNG_S = 60.0  # a caller who has waited for so long will wait for ever
 STOP_S = 10.0
-TICK_S = 0.005
 
 
 class Served:
@@ -76,41 +71,11 @@ def serving(*arguments: str) -> Iterator[Served]:
 # In the process that serves.
 
 
-@dataclass(frozen=True)
-class Stall:
-    """The loop served nobody from `began` on, for `seconds`, of which it computed `cpu_s` itself."""
-
-    began: float
-    seconds: float
-    cpu_s: float
-
-
-def load_stalls(path: Path) -> list[Stall]:
-    return [Stall(**one) for one in json.loads(path.read_text())]
-
-
-class WatchedClient(EngineClient):
-    stalls: list[Stall] = []  # noqa: RUF012  (one server in one process)
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._ticking = asyncio.ensure_future(_tick(self.stalls))
-
-
-async def _tick(stalls: list[Stall]) -> None:
-    while True:
-        began, cpu_began = time.perf_counter(), time.thread_time()
-        await asyncio.sleep(TICK_S)
-        seconds = time.perf_counter() - began - TICK_S
-        if seconds > TICK_S:
-            stalls.append(Stall(began, seconds, time.thread_time() - cpu_began))
-
-
 def main() -> int:
-    path = Path(sys.argv[1])
-    with mock.patch.object(serve, "EngineClient", WatchedClient):
+    path, lateness = Path(sys.argv[1]), Lateness()
+    with mock.patch.object(serve, "EngineClient", lateness.client()):
         code = serve.main(sys.argv[2:])
-    path.write_text(json.dumps([asdict(stall) for stall in WatchedClient.stalls]))
+    lateness.write(path)
     return code
 
 

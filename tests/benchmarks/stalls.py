@@ -29,13 +29,13 @@ from numpy.typing import NDArray
 
 from app.cli import serve
 from tests.benchmarks.figures import Verdict
+from tests.benchmarks.lateness import Lateness
 from tests.benchmarks.served import KEY
 from tests.benchmarks.strangers import (
     CHAT,
     KINDS,
     LATENESS,
     ORDINARY,
-    Lateness,
     hostile_process,
     prepare,
     request,
@@ -295,9 +295,9 @@ LOOPS = {"server": _of_server, "window": _of_window}
 def main() -> int:
     """`skein serve` for strangers."""
     lateness = Lateness()
-    with hostile_process(lateness):
+    with hostile_process(lateness) as folder:
         code = serve.main(sys.argv[1:])
-    lateness.write()
+    lateness.write(folder / LATENESS)
     return code
 
 
