@@ -19,10 +19,6 @@ from tests.fakes import CountingBackend, bad_logits, endless_token
 QUESTIONS = ["one", "two plus two", "three is a crowd in here", "4", "five gold rings"]
 
 
-def cells_held(engine: Engine) -> int:
-    return engine.slots.cells.num_used
-
-
 # Answers
 
 
