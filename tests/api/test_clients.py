@@ -13,15 +13,11 @@ import openai
 import pydantic
 import pytest
 
-from app.api.engine_client import EngineClient
-from app.api.server import ApiServer
-from app.api.threaded_engine import ThreadedEngine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import LoadParams
-from app.protocol.report import StepReport
 from app.system import paths
-from tests.api.conftest import KEY, Served, serving, until, with_backend
+from tests.api.conftest import KEY, Served, serving, until
 from tests.api.parrot import CALL, with_tools
 
 pytestmark = pytest.mark.native
@@ -30,30 +26,15 @@ SUM = [{"role": "user", "content": "What is 2 + 2?"}]
 
 
 @contextlib.asynccontextmanager
-async def starter(template: str = "") -> AsyncIterator[Served]:
+async def starter() -> AsyncIterator[Served]:
     @contextlib.contextmanager
     def open_starter(_on_progress: object) -> Iterator[LlamaBackend]:
         params = LoadParams(paths.starter_model(), n_ctx=4096, n_seq_max=4, n_threads=1)
         with open_llama_backend(params) as backend:
-            backend.chat_template = template or backend.chat_template
             yield backend
 
-    engine = ThreadedEngine(with_backend(open_starter))
-    client = EngineClient(engine)
-    api = ApiServer(client, key=KEY)
-    reports: list[StepReport] = []
-
-    def on_reports(new: Any) -> None:
-        reports.extend(new)
-        client.on_reports(new)
-
-    await api.start()
-    try:
-        await engine.start(on_reports)
-        yield Served(None, engine, client, api, None, reports)  # type: ignore[arg-type]
-    finally:
-        await api.stop()
-        await engine.stop()
+    async with serving(open_backend=open_starter) as served:
+        yield served
 
 
 @contextlib.asynccontextmanager
@@ -244,16 +225,6 @@ class TestOpenAiResponses:
             with pytest.raises(openai.BadRequestError, match="tokens"):
                 await client.responses.create(model="any", input="word " * 5000, stream=True)
 
-    async def test_leaving_a_stream_ends_the_answer(self):
-        async with starter() as served, openai_client(served) as client:
-            stream = await client.responses.create(
-                model="any", input="What is 2 + 2?", stream=True, extra_body={"ignore_eos": True}
-            )
-            await anext(aiter(stream))
-            await stream.close()
-            await until(lambda: served.client.num_open == 0)
-            await nothing_more_is_computed(served)
-
 
 class TestAnthropic:
     async def test_an_answer_whole_and_streamed(self):
@@ -310,16 +281,6 @@ class TestAnthropic:
                 await client.with_options(api_key="wrong").messages.create(
                     model="any", max_tokens=9, messages=SUM
                 )
-
-    async def test_leaving_a_stream_ends_the_answer(self):
-        async with starter() as served, anthropic_client(served) as client:
-            stream = await client.messages.create(
-                model="any", max_tokens=4000, messages=SUM, stream=True, extra_body={"ignore_eos": True}
-            )
-            await anext(aiter(stream))
-            await stream.close()
-            await until(lambda: served.client.num_open == 0)
-            await nothing_more_is_computed(served)
 
 
 class TestOllama:
@@ -383,14 +344,6 @@ class TestOllama:
             with pytest.raises(ollama.ResponseError, match="cannot see"):
                 await client.chat("any", [SUM[0] | {"images": [b"x"]}])
 
-    async def test_leaving_a_stream_ends_the_answer(self):
-        async with starter() as served, ollama_client(served) as client:
-            stream = await client.chat("any", SUM, stream=True, options={"ignore_eos": True})
-            await anext(stream)
-            await stream.aclose()
-            await until(lambda: served.client.num_open == 0)
-            await nothing_more_is_computed(served)
-
 
 class TestCurl:
     async def test_three_in_a_row(self):
@@ -416,22 +369,6 @@ class TestCurl:
                 costs.append((json.loads(answer)["text"], rows, cells))
             assert len(set(costs[1:])) == 1  # the first one computes its prompt, the others find it
             assert costs[0][0] == costs[1][0]
-            await nothing_more_is_computed(served)
-
-    async def test_five_at_once_answer_as_each_alone(self):
-        async with starter() as served:
-            prompts = [prompt_of(f"{n} + 1 =") for n in range(1, 6)]
-            alone = [
-                json.loads(await shell(served, f"curl -sSfH \"$key\" $url/generate -d '{one}'"))["text"]
-                for one in prompts
-            ]
-            script = "".join(
-                f"curl -sSfH \"$key\" $url/generate -d '{one}' >$dir/{n} &\n" for n, one in enumerate(prompts)
-            )
-            read = "for n in 0 1 2 3 4; do cat $dir/$n; echo; done; rm -r $dir"
-            together = await shell(served, f"dir=$(mktemp -d)\n{script}wait\n{read}")
-            assert [json.loads(line)["text"] for line in together.splitlines()] == alone
-            assert len(set(alone)) == 5
             await nothing_more_is_computed(served)
 
     async def test_a_stream_comes_in_pieces(self):

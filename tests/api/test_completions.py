@@ -221,13 +221,6 @@ async def test_it_says_what_raw_completion_says():
         assert ours["text"] == theirs["choices"][0]["text"]
 
 
-async def test_a_stop_string_ends_it():
-    async with serving(endless()) as served:
-        _, whole = await served.post("/generate", GREEDY)
-        _, stopped = await served.post("/generate", GREEDY | {"stop": [whole["text"][2:4]]})
-        assert (stopped["text"], stopped["finish_reason"]) == (whole["text"][:2], "stop")
-
-
 async def test_control_tokens_count_in_a_raw_prompt():
     async with serving(endless()) as served:
         _, body = await served.post("/generate", {"prompt": "<|im_start|>x", "max_tokens": 1})
@@ -248,12 +241,3 @@ async def test_what_cannot_be_answered_is_refused(body):
         status, answer = await served.post("/generate", body)
         assert (status, answer["error"]["code"]) == (400, 400)
         assert "prompt" in answer["error"]["message"] or "max_tokens" in answer["error"]["message"]
-
-
-@pytest.mark.parametrize("stream", [False, True])
-async def test_a_prompt_too_long_is_told_with_its_length(stream):
-    async with serving(endless()) as served:
-        status, body = await served.post("/generate", {"prompt": "x" * 600, "stream": stream})
-        assert status == 400
-        assert body["error"]["type"] == "exceed_context_size_error"
-        assert (body["error"]["n_prompt_tokens"], body["error"]["n_ctx"]) == (600, 512)

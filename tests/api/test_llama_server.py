@@ -218,15 +218,6 @@ async def test_without_its_end_an_answer_goes_on_and_says_which_tokens_are_ruled
     assert answer["generation_settings"]["logit_bias"] == [{"token": END, "bias": None}]
 
 
-async def test_generate_says_the_same(opener):
-    async with serving(open_backend=opener) as served:
-        native = await complete(served, "Hello", stop=["zz"])
-        asked = {"prompt": "Hello", "temperature": 0.0, "max_tokens": 8, "stop": ["zz"]}
-        _, generated = await served.post("/generate", asked)
-    assert generated["text"] == native["content"]
-    assert generated["usage"]["completion_tokens"] == native["tokens_predicted"]
-
-
 @pytest.mark.parametrize(
     "field",
     [

@@ -15,7 +15,6 @@ try:
         hostile_messages,
         intrusion,
         kernels,
-        shelf_search,
         start,
         typing_ahead,
         working_day,
@@ -32,7 +31,6 @@ BENCHMARKS: dict[str, ModuleType] = {
     "intrusion": intrusion,
     "typing": typing_ahead,
     "drafting": drafting,
-    "shelf-search": shelf_search,
     "durability": durability,
     "day": working_day,
     "start": start,
@@ -48,7 +46,6 @@ NOT_OF_SPEED = {
     "hostile",
     "kernels",
     "messages",
-    "shelf-search",
     "start",
     "typing",
 }

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import numpy as np
 
 from app.chats.imports import read as imports
 from app.engine.prompts.chat_template import LimitedChatTemplate, TemplateInputs
@@ -37,7 +38,8 @@ from app.storage import chat_rows
 from app.system.said import from_text
 from tests.benchmarks import stalls
 from tests.benchmarks.figures import Verdict
-from tests.benchmarks.served import Served, load_stalls, serving, session
+from tests.benchmarks.lateness import Lateness
+from tests.benchmarks.served import Served, serving, session
 from tests.benchmarks.strangers import GRAMMARS, LATIN, SCHEMAS, properties
 from tests.native.tiny_ggufs import CHAT_TEMPLATE, Shape, write_tiny_gguf
 
@@ -177,14 +179,11 @@ async def _one_server(model: Path, path: str, body: dict[str, Any]) -> _Silences
             await asyncio.to_thread(process.wait, PATIENCE_S)
         except subprocess.TimeoutExpired:
             return _Silences(PATIENCE_S, PATIENCE_S, silence, beside, f"{told}; SIGTERM ignored")
-        stalls = [one for one in load_stalls(record) if asked_at < one.began < began]
-        return _Silences(
-            max((one.seconds for one in stalls), default=0.0),
-            max((one.cpu_s for one in stalls), default=0.0),
-            silence,
-            beside,
-            f"{told}; ended in {time.perf_counter() - began:.1f} s",
-        )
+        ticks = np.reshape(Lateness.load(record).ticks, (-1, 3))
+        meanwhile = ticks[(ticks[:, 0] > asked_at) & (ticks[:, 0] < began)]
+        _at, late_s, computing_s = meanwhile.max(axis=0, initial=0.0).tolist()
+        told = f"{told}; ended in {time.perf_counter() - began:.1f} s"
+        return _Silences(late_s, computing_s, silence, beside, told)
     finally:
         process.kill()
         process.wait()

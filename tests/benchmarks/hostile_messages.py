@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from app.ui.transcript.transcript import Transcript
 
 WANTED_MS = 50.0
-WANTED_LEFT_MB = 30.0  # of memory, after the chat is closed
 WARM_UP = "```py\nx\n```\n> ```py\n> x\n> ```\n\n|a|\n|-|\n|b|\n\n$x$"  # what is imported then is
 PIECES_PER_S = {1: 200, 300: 40}
 

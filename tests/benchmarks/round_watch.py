@@ -18,7 +18,7 @@ from collections import Counter
 
 from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QObject, Qt, Signal, Slot
 
-from tests.benchmarks.strangers import Lateness
+from tests.benchmarks.lateness import Lateness
 
 PERIOD_S = 0.005
 SAMPLE_S = 0.004  # as long as an event waits

@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -28,13 +29,13 @@ from numpy.typing import NDArray
 
 from app.cli import serve
 from tests.benchmarks.figures import Verdict
+from tests.benchmarks.lateness import Lateness
 from tests.benchmarks.served import KEY
 from tests.benchmarks.strangers import (
     CHAT,
     KINDS,
     LATENESS,
     ORDINARY,
-    Lateness,
     hostile_process,
     prepare,
     request,
@@ -202,8 +203,6 @@ def _of_window(folder: Path, options: argparse.Namespace) -> tuple[Lateness, lis
 
 @contextmanager
 def _window(folder: Path, skein: Skein, options: argparse.Namespace) -> Iterator[tuple[Skein, int]]:
-    from tests.benchmarks.api_window import _free_port
-
     port = _free_port()
     skein.configure(api_enabled=True, api_port=port, api_key=KEY, n_ctx=4096, n_threads=1)
     skein.desktop.environment |= prepare(folder, NUM_USES)
@@ -215,6 +214,13 @@ def _window(folder: Path, skein: Skein, options: argparse.Namespace) -> Iterator
         yield skein, port
     finally:
         skein.clean_up()
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
 
 
 def _model(folder: Path) -> Path:
@@ -289,9 +295,9 @@ LOOPS = {"server": _of_server, "window": _of_window}
 def main() -> int:
     """`skein serve` for strangers."""
     lateness = Lateness()
-    with hostile_process(lateness):
+    with hostile_process(lateness) as folder:
         code = serve.main(sys.argv[1:])
-    lateness.write()
+    lateness.write(folder / LATENESS)
     return code
 
 

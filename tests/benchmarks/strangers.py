@@ -6,22 +6,17 @@ template. Both come from the folder that `prepare` has filled.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import os
 import random
-import time
-from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from unittest import mock
 
-from app.api.engine_client import EngineClient
 from app.chats.chat import Chat, Turn
 from app.chats.exports import skein
 from app.chats.options import ChatOptions
@@ -33,6 +28,7 @@ from app.engine.prompts.chat_template import LimitedChatTemplate
 from app.engine.prompts.chat_worker import ChatLayer, ChatWorker, library_path
 from app.protocol.request import Role
 from app.system.worker import Message
+from tests.benchmarks.lateness import Lateness
 from tests.native.random_chat import (
     PIECES,
     TEMPLATES,
@@ -51,7 +47,6 @@ CHAT = "/v1/chat/completions"
 FOLDER = "SKEIN_STRANGERS"  # the variable that names it
 WRITTEN, LATENESS = "written.json", "lateness.json"
 NUM_PIECES = 24
-TICK_S = 0.005
 CJK = "".join(chr(0x4E00 + 2 * number) for number in range(15_000))
 LATIN = "abcdefghijklmnop"
 STRING = {"type": "string"}
@@ -210,46 +205,6 @@ def _spoilt(value: dict[str, Any], draw: random.Random) -> str:
     return mutated(text, PIECES, draw) if draw.random() < 0.2 else text
 
 
-# How late a loop is.
-
-
-def _numbers() -> array[float]:
-    """Not a list of tuples: a million of them would take each collection of garbage 100 ms."""
-    return array("d")
-
-
-@dataclass(frozen=True)
-class Lateness:
-    """How late an asyncio loop is, by a task that wakes every 5 ms. In seconds, of `time.perf_counter()`.
-
-    `ticks`: when it slept, how late it was, how much was computed in that time on the loop's thread, which
-    others cannot slow. Of the window, too: `uses`: when each began, its kind and number. `inputs`: when an
-    event was due that another thread posts, as the desktop posts a key, how late it was handled, how much was
-    computed in that time. `rounds` of Qt's loop: when each began, how much it computed. `notes`: of long
-    rounds by their begin, what that went to.
-    """
-
-    ticks: array[float] = field(default_factory=_numbers)
-    uses: list[tuple[float, str]] = field(default_factory=list)
-    inputs: array[float] = field(default_factory=_numbers)
-    rounds: array[float] = field(default_factory=_numbers)
-    notes: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        return cls(**json.loads(path.read_text()))
-
-    async def watch(self) -> None:
-        while True:
-            began, cpu_began = time.perf_counter(), time.thread_time()
-            await asyncio.sleep(TICK_S)
-            late = max(0.0, time.perf_counter() - began - TICK_S)
-            self.ticks.extend((began, late, time.thread_time() - cpu_began))
-
-    def write(self) -> None:
-        (_folder() / LATENESS).write_text(json.dumps(asdict(self), default=list))
-
-
 # The process.
 
 
@@ -281,10 +236,7 @@ def hostile_process(lateness: Lateness) -> Iterator[Path]:
     """Yields its folder. The loop of each server made within the block is watched."""
     sources, written = json.loads((_folder() / WRITTEN).read_text())
 
-    class Watched(EngineClient):
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            super().__init__(*arguments, **options)
-            self._watching = asyncio.ensure_future(lateness.watch())
+    client = lateness.client()
 
     class Broken(Detokenizer):
         numbers = itertools.count()
@@ -298,8 +250,8 @@ def hostile_process(lateness: Lateness) -> Iterator[Path]:
         return LimitedChatTemplate("", chat_layer=chat_layer)
 
     with (
-        mock.patch("app.api.engine_client.EngineClient", Watched),
-        mock.patch.object(serve, "EngineClient", Watched),
+        mock.patch("app.api.engine_client.EngineClient", client),
+        mock.patch.object(serve, "EngineClient", client),
         mock.patch("app.engine.engine.Detokenizer", Broken),
         mock.patch("app.engine.prompts.prompt_builder._template_of", template_of),
         mock.patch("app.engine.prompts.prompt_builder.ChatWorker", partial(_Templates, sources)),

@@ -25,8 +25,9 @@ from app.services.services import Services
 from app.storage.errors import StorageError
 from app.ui.frame import Frame
 from app.ui.main_window import MainWindow
+from tests.benchmarks.lateness import Lateness
 from tests.benchmarks.round_watch import RoundWatch
-from tests.benchmarks.strangers import ORDINARY, USES, Lateness, file_name, hostile_process
+from tests.benchmarks.strangers import LATENESS, ORDINARY, USES, file_name, hostile_process
 
 BEGIN = "begin"
 STACKS = "SKEIN_STACKS"  # a variable that asks for those of the longest rounds
@@ -138,7 +139,7 @@ def main() -> int:
                 app.main.main()
             except SystemExit as end:  # the program ends the process
                 code = end.code
-    lateness.write()
+    lateness.write(folder / LATENESS)
     return int(str(code))
 
 

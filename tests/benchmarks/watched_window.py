@@ -48,10 +48,6 @@ class Record:
             if started_at >= begin and chat_ids
         ]
 
-    def served(self, begin: float, end: float) -> list[list[str]]:
-        """For each step of that time, the chats that got a token."""
-        return [chat_ids for started_at, chat_ids, _ in self.tokens if begin <= started_at < end and chat_ids]
-
 
 class WatchedWindow(MainWindow):
     record = Record()

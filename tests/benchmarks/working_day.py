@@ -3,7 +3,7 @@
 Window, database and engine are real, only the screen is missing. Chats are made at an even rate, and most
 are closed and deleted again. Every 1,000 actions all tabs are closed, and what the process still holds is
 printed: what malloc and Python have handed out, and the rest, which is stacks, data of libraries, and the
-unused parts of pages. The other days are controls: as many actions, some kinds left out.
+unused parts of pages.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ from PySide6.QtWidgets import QApplication
 import app.main
 import app.program
 from app.bridge import tasks
-from app.engine.cells import hibernation
 from app.engine.llama.native_library import native_objects
 from app.inspector.recording import MAX_STEPS, Recording
 from app.settings.settings import Settings
@@ -73,6 +72,7 @@ LINE = (
 )
 MOST_TOLD = 12  # kinds of objects of which there are more
 COMMAND_EVERY = 3  # actions, until the program has settled
+NUM_KEPT = 100  # chats: with more, some are deleted
 
 BOUNDS = {
     "SQLite": f"{CACHE_KIB} KiB of pages, 128 statements",
@@ -81,23 +81,6 @@ BOUNDS = {
     "free in Python's arenas": "what the program needed most at one time",
 }
 
-
-@dataclass(frozen=True)
-class Day:
-    about: str
-    max_chats: int = 1_000_000  # with as many, none is made
-    num_kept: int = 100  # with more, some are deleted
-    left_out: tuple[str, ...] = ()  # actions and commands, by the beginnings of their names
-    hibernates: bool = True
-
-
-DAYS = {
-    "usual": Day("all actions"),
-    "ten-chats": Day("no more than ten chats", max_chats=10),
-    "hundreds": Day("hundreds of chats are kept", num_kept=500),
-    "one-model": Day("the model stays", left_out=("load", "sleep", "model.")),
-    "no-hibernation": Day("no cells are saved", hibernates=False),
-}
 # As `app.main` does it, before this file imports the program.
 START = """
 from app.main import leave_sources_unread
@@ -113,37 +96,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chats", type=int, default=1_000, help="that are made in all")
     parser.add_argument("--every", type=int, default=1_000, help="actions between two closings of all tabs")
     parser.add_argument("--seed", type=int, default=1)
-    days = "; ".join(f"{name}: {day.about}" for name, day in DAYS.items())
-    parser.add_argument("--days", nargs="+", choices=DAYS, default=["usual"], metavar="DAY", help=days)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Each day in a process of its own, since memory begins anew there."""
-    codes = [_run_alone(name, options) for name in options.days]
-    return int(any(codes))
-
-
-def _run_alone(name: str, options: argparse.Namespace) -> int:
+    """In a process of its own, whose homes are empty."""
     numbers = map(str, (options.actions, options.chats, options.every, options.seed))
     with tempfile.TemporaryDirectory(prefix="skein-day-") as folder:
         homes = {f"XDG_{kind}_HOME": str(Path(folder, kind)) for kind in ("DATA", "CONFIG", "CACHE", "STATE")}
         environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ, **homes}
-        command = [sys.executable, "-c", START, name, *numbers, folder]
+        command = [sys.executable, "-c", START, *numbers, folder]
         return subprocess.run(command, env=environment).returncode
 
 
-# In the process of a day
+# In that process
 
 
 class RandomDay(RandomUse):
     """Uses the program; its engine answers by itself."""
 
     def __init__(
-        self, day: Day, seed: int, chats_per_action: float, models: list[Path], program: app.program.Program
+        self, seed: int, chats_per_action: float, models: list[Path], program: app.program.Program
     ) -> None:
         super().__init__(random.Random(seed), program._window, program._workspace, program._engine)
         self._garbage = program._garbage
-        self._day = day
         self._chats_per_action = chats_per_action
         self._models = models
         self._num_actions = 0
@@ -159,15 +134,9 @@ class RandomDay(RandomUse):
             super().act()
 
     def may(self, name: str) -> bool:
-        num_chats = len(self.library.chats)
         if name.startswith("delete"):
-            return num_chats > self._day.num_kept
-        if name in MAKES_CHATS and (
-            num_chats >= self._day.max_chats
-            or len(self.chat_ids) >= self._chats_per_action * self._num_actions
-        ):
-            return False
-        return not name.startswith(self._day.left_out)
+            return len(self.library.chats) > NUM_KEPT
+        return name not in MAKES_CHATS or len(self.chat_ids) < self._chats_per_action * self._num_actions
 
     def chosen_command(self, actions: Sequence[QAction]) -> QAction:
         """Each once before any again: windows are made when first asked for, all of them early in the day."""
@@ -389,7 +358,6 @@ def _parent_name(one: QObject) -> str:
 class DayProgram(app.program.Program):
     """Skein, and somebody who uses it from its start to its end."""
 
-    day: Day
     num_actions: int
     num_chats: int
     every: int
@@ -419,7 +387,7 @@ class DayProgram(app.program.Program):
             while not (self._engine.model and self._workspace.current):
                 await asyncio.sleep(0.05)
         chats_per_action = self.num_chats / self.num_actions
-        use = RandomDay(self.day, self.seed, chats_per_action, self.models, self)
+        use = RandomDay(self.seed, chats_per_action, self.models, self)
         figures: list[Figures] = []
         began = time.monotonic()
         await use.look_round()
@@ -470,15 +438,11 @@ def _tell_more(settled: Counter[str], last: Counter[str]) -> None:
 
 
 def main() -> int:
-    name, *numbers, folder = sys.argv[1:]
-    day = DayProgram.day = DAYS[name]
+    *numbers, folder = sys.argv[1:]
     DayProgram.num_actions, DayProgram.num_chats, DayProgram.every, DayProgram.seed = map(int, numbers)
     DayProgram.models = [paths.starter_model(), Path(shutil.copy(paths.starter_model(), folder))]
-    print(f"===== {name}: {day.about}", flush=True)
     settings = Settings.load(paths.settings_file())
     settings.max_tokens = MAX_ANSWER
     settings.save()
     app.program.Program = DayProgram  # type: ignore[misc]
-    if not day.hibernates:
-        hibernation.MAX_RAM_BYTES = hibernation.MAX_DISK_BYTES = 0
     return app.main.main([])

@@ -71,14 +71,6 @@ def _never(_token_id: int) -> bool:
     return False
 
 
-@contextmanager
-def opened_engine(options: argparse.Namespace, *, n_ctx: int) -> Iterator[tuple[Engine, LlamaBackend]]:
-    with opened_backend(options, n_ctx=n_ctx) as backend:
-        engine = Engine(backend)
-        yield engine, backend
-        engine.close()
-
-
 def token_ids(num_tokens: int, name: object) -> list[int]:
     """Tokens that any model has: always the same for one name, others for another."""
     return random.Random(str(name)).choices(range(1, 250), k=num_tokens)

@@ -191,6 +191,11 @@ class MemoryStore:
         self.saves.append((tuple(changes), tabs))
 
 
+async def until(condition: Callable[[], object]) -> None:
+    while not condition():
+        await asyncio.sleep(0.001)
+
+
 @pytest.fixture
 def threads() -> list[ScriptedThread]:
     """Every thread the engine has started, oldest first."""
@@ -218,6 +223,12 @@ def load(engine: ActiveEngine, threads: list[ScriptedThread]) -> Callable[..., S
         return threads[-1]
 
     return load_now
+
+
+@pytest.fixture
+def thread(load: Callable[..., ScriptedThread]) -> ScriptedThread:
+    """Of a model that is loaded."""
+    return load()
 
 
 @pytest.fixture

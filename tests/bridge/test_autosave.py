@@ -7,6 +7,7 @@ from app.chats.chat import TurnState
 from app.protocol.output import FinishReason
 from app.protocol.request import Overflow, Role
 from app.storage.errors import StorageError
+from tests.bridge.conftest import until
 
 PATIENCE_S = 10  # with a thread
 
@@ -16,16 +17,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(autosave, "SAVE_INTERVAL_MS", 5)
     monkeypatch.setattr(autosave, "RETRY_INTERVAL_MS", 5)
     monkeypatch.setattr(autosave, "SAVE_WITHIN_S", 0.005)
-
-
-@pytest.fixture
-def thread(load):
-    return load()
-
-
-async def until(condition) -> None:
-    while not condition():
-        await asyncio.sleep(0.001)
 
 
 def texts_of(save) -> list[list[str]]:

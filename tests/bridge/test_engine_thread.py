@@ -19,11 +19,10 @@ from qasync import QEventLoop
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.engine_thread import EngineThread
-from app.protocol.commands import Abort, AbortAll, DescribeTokens, Fork, SetFront, SetSpeed, Submit
+from app.protocol.commands import Submit
 from app.protocol.errors import DecodeError, ModelLoadCancelledError, ModelLoadError
-from app.protocol.load import LoadParams, Speed
+from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output
-from app.protocol.report import TokenTexts
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
 from tests.fakes import CountingBackend, endless_token
@@ -228,69 +227,6 @@ def test_our_bug_on_the_engine_thread_is_reported_and_ends_open_requests(
     assert answers.reason() in (FinishReason.ERROR, FinishReason.ABORT)
 
 
-def test_many_chats_are_answered_together(make_engine, qtbot: QtBot) -> None:
-    engine = make_engine(backend_opener(next_token=endless_token))
-    answers = Answers(engine)
-    engine.load(PARAMS)
-    for number in range(4):
-        engine.post(Submit(question(f"r{number}", f"c{number}", max_tokens=50)))
-    qtbot.waitUntil(lambda: all(answers.reason(f"r{number}") for number in range(4)))
-    assert [len(answers.text(f"r{number}")) for number in range(4)] == [50] * 4
-
-
-def test_abort_ends_one_answer_through_the_same_door(make_engine, qtbot: QtBot) -> None:
-    engine = make_engine(backend_opener(next_token=endless_token, before_decode=lambda _: time.sleep(0.001)))
-    answers = Answers(engine)
-    engine.load(PARAMS)
-    engine.post(Submit(question("r1", "c1", None)))
-    engine.post(Submit(question("r2", "c2", 60)))
-    qtbot.waitUntil(lambda: len(answers.text("r1")) > 3)
-    engine.post(Abort("r1"))
-    qtbot.waitUntil(lambda: answers.reason("r1") is FinishReason.ABORT)
-    qtbot.waitUntil(lambda: answers.reason("r2") is FinishReason.LENGTH)
-
-
-def test_abort_all_ends_every_answer_and_the_engine_goes_on(make_engine, qtbot: QtBot) -> None:
-    engine = make_engine(backend_opener(next_token=endless_token, before_decode=lambda _: time.sleep(0.001)))
-    answers = Answers(engine)
-    engine.load(PARAMS)
-    for number in range(3):
-        engine.post(Submit(question(f"r{number}", f"c{number}", None)))
-    qtbot.waitUntil(lambda: all(answers.text(f"r{number}") for number in range(3)))
-    engine.post(AbortAll())
-    qtbot.waitUntil(lambda: all(answers.reason(f"r{number}") is FinishReason.ABORT for number in range(3)))
-
-    engine.post(Submit(question("r9", "c1", 5)))
-    qtbot.waitUntil(lambda: answers.reason("r9") is FinishReason.LENGTH)
-
-
-def test_a_fork_begins_with_the_cells_of_its_original(make_engine, qtbot: QtBot) -> None:
-    engine = make_engine(backend_opener(next_token=endless_token))
-    reports: list[Any] = []
-    engine.reported.connect(reports.extend)
-    answers = Answers(engine)
-    engine.post(SetSpeed(Speed.BALANCED))
-    engine.post(SetFront("c1"))
-    engine.load(PARAMS)
-    engine.post(Submit(question("r1", "c1")))
-    qtbot.waitUntil(lambda: answers.reason("r1") is FinishReason.LENGTH)
-    used = reports[-1].cells.num_used
-    engine.post(Fork("c1", "c2"))
-    qtbot.waitUntil(lambda: "c2" in {slot.chat_id for slot in reports[-1].slots})
-    assert reports[-1].cells.num_used == used
-
-
-def test_a_question_of_the_inspector_is_answered(make_engine, qtbot: QtBot) -> None:
-    engine = make_engine(backend_opener())
-    answers: list[object] = []
-    engine.reported.connect(lambda reports: answers.extend(a for report in reports for a in report.answers))
-    with qtbot.waitSignal(engine.loaded):
-        engine.load(PARAMS)
-    engine.post(DescribeTokens((65, 66)))
-    qtbot.waitUntil(lambda: bool(answers))
-    assert answers == [TokenTexts((65, 66), (b"A", b"B"))]
-
-
 def test_a_new_model_takes_over_while_the_old_one_is_answering(make_engine, qtbot: QtBot) -> None:
     engine = make_engine(backend_opener(next_token=endless_token, before_decode=lambda _: time.sleep(0.001)))
     answers = Answers(engine)
@@ -460,14 +396,3 @@ def test_the_real_library_loads_and_answers_and_stops_at_once(
     with qtbot.waitSignal(thread.finished):
         thread.stop()
     assert answers.reason("r2") in (None, FinishReason.ABORT)  # it was not waited for
-
-
-@pytest.mark.native
-def test_a_file_that_is_no_model_fails_with_words(make_engine, qtbot: QtBot, tmp_path: Path) -> None:
-    path = tmp_path / "letter.gguf"
-    path.write_text("Dear reader")
-    engine = make_engine()
-    with qtbot.waitSignal(engine.load_failed) as failure:
-        engine.load(LoadParams(path))
-    assert failure.args[0] == path
-    assert "letter.gguf" in failure.args[1]

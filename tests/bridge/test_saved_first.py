@@ -6,21 +6,12 @@ import pytest
 
 from app.chats.chat import TurnState
 from app.storage.errors import StorageError
+from tests.bridge.conftest import until
 
 
 @pytest.fixture
 def asks_at_once() -> None:
     """Not here."""
-
-
-@pytest.fixture
-def thread(load):
-    return load()
-
-
-async def until(condition) -> None:
-    while not condition():
-        await asyncio.sleep(0.001)
 
 
 class SlowDisk:

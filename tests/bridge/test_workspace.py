@@ -12,6 +12,7 @@ from app.protocol.request import Overflow, Role
 from app.storage.chat_rows import SavedChat, SavedTurns
 from app.storage.errors import StorageError
 from app.storage.list_rows import ClosedTab, SavedWorkspace, Tabs
+from tests.bridge.conftest import until
 
 
 class Heard:
@@ -29,11 +30,6 @@ class Heard:
 @pytest.fixture
 def heard(workspace) -> Heard:
     return Heard(workspace)
-
-
-@pytest.fixture
-def thread(load):
-    return load()
 
 
 def with_text(workspace: Workspace, *texts: str) -> list:
@@ -77,14 +73,6 @@ async def test_closing_ends_the_answer_frees_the_cells_and_keeps_the_text(
     assert heard.closed == [one]
     assert thread.forgotten == [one.chat.id]
     assert (one.chat.turns[-1].text, one.chat.turns[-1].state) == ("1 2 3", TurnState.STOPPED)
-
-
-@pytest.mark.parametrize(("closes", "then_current"), [(0, 1), (1, 2), (2, 1)])
-async def test_the_neighbour_of_a_closed_tab_becomes_current(qloop, workspace, closes, then_current) -> None:
-    sessions = with_text(workspace, "a", "b", "c")
-    workspace.set_current(sessions[closes])
-    workspace.close(sessions[closes])
-    assert workspace.current is sessions[then_current]
 
 
 async def test_closing_another_tab_leaves_the_current_one(qloop, workspace) -> None:
@@ -148,12 +136,6 @@ async def test_the_last_twenty_can_be_reopened(qloop, workspace) -> None:
     while workspace.can_reopen:
         drafts.append(workspace.reopen().draft)
     assert drafts == [str(number) for number in reversed(range(5, MAX_CLOSED + 5))]
-
-
-async def test_tabs_can_be_moved(qloop, workspace) -> None:
-    one, two, three = with_text(workspace, "a", "b", "c")
-    workspace.move(three, 0)
-    assert workspace.sessions == (three, one, two)
 
 
 async def test_the_current_tab_is_the_engines_front(qloop, workspace, thread) -> None:
@@ -407,11 +389,6 @@ async def test_a_chat_is_read_after_what_was_written_of_it(qloop, workspace, sto
     assert "another title" in titles
 
 
-async def until(condition) -> None:
-    while not condition():
-        await asyncio.sleep(0.001)
-
-
 class TestPinnedTabs:
     async def test_a_pinned_tab_goes_to_the_left_and_stays_there(self, qloop, workspace) -> None:
         one, two, three = with_text(workspace, "a", "b", "c")
@@ -452,13 +429,6 @@ class TestSplitView:
         left, right = workspace.shown
         assert left is one
         assert right.is_blank
-
-    async def test_closing_one_ends_it(self, qloop, workspace) -> None:
-        one, two = with_text(workspace, "a", "b")
-        workspace.set_current(one)
-        workspace.split()
-        workspace.close(two)
-        assert (workspace.shown, workspace.current) == ((one,), one)
 
     async def test_it_is_there_again_after_a_restart(self, qloop, workspace, store) -> None:
         a, b, c = Chat(title="a"), Chat(title="b"), Chat(title="c")

@@ -62,7 +62,6 @@ class ObservedWindow(MainWindow):
                 tab.view.composer.editor.toPlainText() if tab.view else tab.session.draft
                 for tab in self.tabs.tabs
             ],
-            "drawn": [tab.view is not None for tab in self.tabs.tabs],
             "shown": [view.title for view in self.tabs.shown_views],
             "list": self._list(),
             "found": self._found(),

@@ -12,23 +12,11 @@ from app.engine.prompt import Prompt
 from app.protocol.errors import DecodeError, DecodeInterruptedError, NoKvCellsError
 from app.protocol.events import EventKind
 from app.protocol.output import FinishReason
-from app.protocol.report import SlotState
 from app.protocol.request import Message, Role
 from tests.driver import Run, ask, next_turn, request, run
 from tests.fakes import CountingBackend, bad_logits, endless_token
 
 QUESTIONS = ["one", "two plus two", "three is a crowd in here", "4", "five gold rings"]
-
-
-@pytest.fixture
-def engine(backend):
-    engine = Engine(backend, verify=True)
-    yield engine
-    engine.close()
-
-
-def cells_held(engine: Engine) -> int:
-    return engine.slots.cells.num_used
 
 
 # Answers
@@ -51,13 +39,6 @@ def test_an_answer_without_anything_to_compute_is_ended_and_the_others_go_on(bes
     assert answers[stuck.request_id].finish_reason is FinishReason.ERROR
     assert "nothing to compute" in answers[stuck.request_id].notice
     assert all(answers[one.request_id].finish_reason is not FinishReason.ERROR for one in others)
-
-
-@pytest.mark.parametrize("max_tokens", [1, 2, 7])
-def test_max_tokens_is_exact(max_tokens):
-    answer = ask(Engine(CountingBackend(endless_token)), request("count", max_tokens=max_tokens))
-    assert answer.finish_reason is FinishReason.LENGTH
-    assert answer.usage.num_generated_tokens == len(answer.text) == max_tokens
 
 
 def test_a_limit_the_caller_set_needs_no_notice():
@@ -97,33 +78,6 @@ def test_no_text_is_held_back_when_an_answer_is_aborted():
 # One ends, the others go on
 
 
-def test_abort_takes_effect_in_the_very_next_batch(engine):
-    asked = [request(text, max_tokens=40, keep_cells=False) for text in QUESTIONS[:4]]
-    for one in asked:
-        engine.add_request(one)
-    begun = run_steps(engine, 1)
-    victim = next(one.request_id for one in asked if begun.is_open(one.request_id))
-    engine.abort(victim)
-    result = run(engine)
-    for report in result.reports:
-        assert victim not in [span.request_id for span in report.spans]
-    assert result.answers[victim].finish_reason is FinishReason.ABORT
-    assert cells_held(engine) == 0
-
-
-def test_an_abort_changes_nothing_for_the_others(engine):
-    texts = QUESTIONS[:4]
-    alone = [ask(engine, request(text, keep_cells=False)).text for text in texts]
-    asked = [request(text, keep_cells=False) for text in texts]
-    for one in asked:
-        engine.add_request(one)
-    result = run_steps(engine, 2)
-    engine.abort(asked[0].request_id)
-    while engine.has_work:
-        result.add(engine.step())
-    assert [result.answers[one.request_id].text for one in asked[1:]] == alone[1:]
-
-
 def test_a_waiting_request_can_be_aborted():
     engine = Engine(CountingBackend(endless_token, n_seq_max=1))
     first, second = request("a", max_tokens=5), request("b", max_tokens=5)
@@ -134,18 +88,6 @@ def test_a_waiting_request_can_be_aborted():
     result = run(engine)
     assert result.answers[second.request_id].finish_reason is FinishReason.ABORT
     assert result.answers[second.request_id].usage.num_computed_tokens == 0
-
-
-def test_a_closed_chat_is_in_no_later_batch_and_holds_no_cells(engine):
-    one, other = request("going on", max_tokens=40), request("closing", max_tokens=40)
-    engine.add_request(one)
-    engine.add_request(other)
-    engine.step()
-    engine.forget(other.chat_id)
-    held = [slot.chat_id for slot in engine.slots.slots]
-    assert other.chat_id not in held
-    for report in run(engine).reports:
-        assert [span.chat_id for span in report.spans] in ([one.chat_id], [])
 
 
 def test_bad_logits_end_that_answer_only():
@@ -174,17 +116,6 @@ def test_a_prompt_that_does_not_fit_is_refused_alone(engine):
 # Cells
 
 
-def test_a_second_turn_computes_only_what_is_new(engine):
-    first = request("what is the first question?")
-    answer = ask(engine, first)
-    second = next_turn(first, answer.text, "and the second?")
-    usage = ask(engine, second).usage
-    assert usage.num_reused_tokens >= answer.usage.num_prompt_tokens
-    num_new = usage.num_prompt_tokens - usage.num_reused_tokens
-    num_decoded = usage.num_computed_tokens - num_new  # all generated ones, but the last if a limit ended it
-    assert num_decoded in (usage.num_generated_tokens - 1, usage.num_generated_tokens)
-
-
 def test_a_second_turn_answers_as_a_fresh_engine_does(engine):
     first = request("first")
     answer = ask(engine, first)
@@ -200,15 +131,6 @@ def test_asking_the_same_again_recomputes_one_token(engine):
     again = ask(engine, request("the same words", "chat"))
     assert again.usage.num_reused_tokens == first.usage.num_prompt_tokens - 1
     assert again.text == first.text
-
-
-def test_requests_one_after_another_cost_the_same_and_leave_nothing(engine):
-    usages = [ask(engine, request("again", keep_cells=False)).usage for _ in range(50)]
-    assert {usage.num_computed_tokens for usage in usages} == {usages[0].num_computed_tokens}
-    assert cells_held(engine) == 0
-    assert {(slot.pos_min, slot.pos_max, slot.state) for slot in engine.slots.snapshots()} == {
-        (-1, -1, SlotState.EMPTY)
-    }
 
 
 def test_a_shared_prefix_is_computed_once(engine):

@@ -18,7 +18,6 @@ from app.protocol.commands import (
     DescribeTokens,
     Forget,
     Fork,
-    Hibernate,
     Pause,
     Resume,
     RunUntil,
@@ -61,7 +60,6 @@ class Runner:
         self.loop = EngineLoop(Engine(backend), self._on_reports_ready)
         self.error: BaseException | None = None
         self.run = Run()
-        self.num_wakes = 0
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._main)
         self._thread.start()
@@ -73,7 +71,6 @@ class Runner:
             self.error = error
 
     def _on_reports_ready(self) -> None:
-        self.num_wakes += 1
         self._ready.set()
 
     def wait_for(self, condition, within: float = SOON) -> None:
@@ -503,15 +500,6 @@ def test_with_nothing_to_do_it_stands_still_at_once(start):
     assert runner.run.reports[-1].pause.reason == NO_WORK
 
 
-def test_commands_are_obeyed_while_nothing_runs(start):
-    runner = start(endless_token)
-    one = request("hello, this is a long question", max_tokens=5)
-    runner.loop.post(Submit(one))
-    runner.wait_for_end_of(one.request_id)
-    runner.loop.post(Hibernate(one.chat_id))
-    runner.wait_for(lambda run: bool(run.reports[-1].hibernated))
-
-
 def test_the_cells_are_compared_when_the_engine_has_nothing_left_to_do(start):
     runner = start(endless_token)
     one = request("hello", max_tokens=5)
@@ -540,19 +528,6 @@ def test_a_disagreement_is_told_before_it_ends_the_engine(start):
     runner.stop()
     assert isinstance(runner.error, PositionMismatchError)
     assert str(runner.error) == last.last_check.difference
-
-
-def test_the_batch_of_a_fatal_decode_is_told_with_its_return_code(start):
-    def fail(_batch):
-        raise DecodeError("code -3", -3)
-
-    runner = start(endless_token, fail)
-    one = request("hello")
-    runner.loop.post(Submit(one))
-    runner.wait_for_end_of(one.request_id)
-    last = runner.run.reports[-1]
-    assert last.return_code == -3
-    assert [span.request_id for span in last.spans] == [one.request_id]
 
 
 def test_reports_pile_up_without_waking_the_reader_twice():

@@ -4,17 +4,9 @@ import dataclasses
 
 import pytest
 
-from app.engine.engine import Engine
 from app.protocol.output import FinishReason, PrefixEnd
 from app.protocol.request import Request
 from tests.driver import GREEDY, ask, next_turn, request, run
-
-
-@pytest.fixture
-def engine(backend):
-    engine = Engine(backend, verify=True)
-    yield engine
-    engine.close()
 
 
 def test_every_token_is_told_once_also_where_its_text_is_cut_off(engine, backend):

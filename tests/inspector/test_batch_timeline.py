@@ -361,21 +361,6 @@ def test_the_chosen_step_is_read_once(panel: TimelinePanel, monkeypatch: pytest.
     assert panel.rows.rowCount() == busy_step(40).num_rows
 
 
-def test_hidden_it_draws_nothing(
-    panel: TimelinePanel, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    panel.hide()
-    drawn: list[object] = []
-    monkeypatch.setattr("app.inspector.step_chart.paint_steps", lambda *args: drawn.append(args))
-    panel.recording.append(busy_step(number) for number in range(1, 400))
-    panel.select_step(5)
-    panel.set_titles({"chat 0": "Sums"})
-    panel.reset()
-    qapp.processEvents()
-    assert drawn == []
-    assert panel.rows.rowCount() == 0
-
-
 def test_a_frame_touches_no_report(panel: TimelinePanel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten thousand steps are scrolled through without one of them being unpacked."""
     busy(panel, 700)

@@ -145,15 +145,6 @@ class TestDrawing:
         docks.append((report(1, decoding(0, "sums")),))
         assert num_draws(docks) == {"above": 0, "front": 0, "behind": 0}
 
-    def test_a_hidden_inspector_keeps_the_steps_and_draws_nothing(self, docks: InspectorDocks) -> None:
-        docks.set_shown(False)
-        settle()
-        for step in range(100):
-            docks.append((report(step, decoding(0, "sums")),))
-            docks._on_pulse()
-        assert num_draws(docks) == {"above": 0, "front": 0, "behind": 0}
-        assert len(docks.recording.steps) == 100
-
 
 class TestArrangement:
     def test_a_row_of_panels_shares_one_place_and_its_tabs_are_the_titles(

@@ -86,14 +86,6 @@ def test_the_buttons_stand_in_line_with_the_words_beside_them(shown: Shown) -> N
     assert middle == pytest.approx(words.y() + first_line, abs=1)
 
 
-def test_a_hidden_panel_draws_nothing(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown.panel.hide()
-    monkeypatch.setattr(shown.panel.grid, "apply", lambda _cells: pytest.fail("nobody sees it"))
-    shown.panel.recording.append([report_with(cell_map([(1,)] * 40))])
-    shown.panel.set_titles({"sums": "Other"})
-    shown.panel.select_sequence(1)
-
-
 def test_what_happened_while_it_was_hidden_is_there_when_it_is_shown(shown: Shown) -> None:
     shown.panel.hide()
     shown.panel.select_sequence(1)

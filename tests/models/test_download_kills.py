@@ -10,30 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from app.models import download
 from app.models.download import Fetch
 from app.models.order import OrderFolder, remove_remains, unfinished
 from tests.models.fetching import POINTS, Fetching, fetching
 from tests.models.lies import LIES, OTHER, SOURCE
 from tests.models.standin_hub import Answer, StandInHub, honest, standing
-from tests.models.test_download import files_in, order_for
+from tests.models.test_download import files_in, folder, order_for, small_batches
 from tests.storage.power_cuts import Disk, power_cuts, record
 
+__all__ = ["folder", "small_batches"]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL, and no fork")
 NAME = "owner/tiny-GGUF/tiny.gguf"
 KILLED, WHOLE, REFUSED = -9, 0, 1
-
-
-@pytest.fixture(autouse=True)
-def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download, "BATCH_BYTES", 16 * 1024)
-    monkeypatch.setattr(download, "MARGIN_BYTES", 0)
-    monkeypatch.setattr(download, "RETRY_DELAYS_S", (0.0, 0.0))
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "models"
 
 
 @pytest.fixture(scope="module")

@@ -58,123 +58,52 @@ CALLS = [
 ]
 ANSWER = {"role": "assistant", "content": "Done.", "reasoning_content": "So…", "tool_calls": CALLS}
 PIECES = (
-    *(
-        "<think>",
-        "</think>",
-        "<tool_call>",
-        "</tool_call>",
-        "<function=",
-        "[TOOL_CALLS]",
-        "<|channel|>",
-        "{",
-        "}",
-    ),
-    *(
-        "[",
-        "]",
-        '"',
-        "\\",
-        "\\u",
-        "\ud800",
-        "\0",
-        "\n",
-        "🙂",
-        "<",
-        ">",
-        "</",
-        "<|",
-        "|>",
-        "::",
-        ",",
-        "null",
-        "1e999",
-    ),
+    *("<think>", "</think>", "<tool_call>", "</tool_call>", "<function=", "[TOOL_CALLS]", "<|channel|>"),
+    *("{", "}", "[", "]", '"', "\\", "\\u", "<", ">", "</", "<|", "|>", "::", ",", "null", "1e999"),
+    *("\ud800", "\0", "\n", "🙂"),
 )
 # Endless recursion is left out: it fills the stack, which ends the process, as it should.
 TEMPLATE_PIECES = (
-    *("{% for a in range(10000000) %}{% endfor %}", "{{ 'x' * 100000000 }}", "{{ messages * 1000000 }}"),
-    *("{% for m in messages %}", "{% endfor %}", "{{ '", "{%", "%}"),
-    *(
-        "{% set x = [] %}{% for i in range(99999) %}{% set x = x + [x] %}{% endfor %}",
-        "{{ a.b.c }}",
-        "{{ 1 // 0 }}",
-    ),
-    *(
-        "{{ raise_exception('no') }}",
-        "{{ -9223372036854775808 // -1 }}",
-        "{{ messages[99] }}",
-        "{{ 'a'[::0] }}",
-    ),
-    *(
-        "{{ ((((((((((",
-        "{% if ",
-        "{{ tools | tojson(indent=99999999) }}",
-        "{{ 'x'.split('') }}",
-        "{{ range(1, 9, 0) }}",
-    ),
-    *(
-        "{{ 'a' | replace('', 'b') }}",
-        "{{ messages | map(attribute='content') | join }}",
-        "{# ",
-        "{{ x | y }}",
-        "\0",
-    ),
+    *"""\
+{% for a in range(10000000) %}{% endfor %}
+{{ 'x' * 100000000 }}
+{{ messages * 1000000 }}
+{% for m in messages %}
+{% endfor %}
+{{ '
+{%
+%}
+{% set x = [] %}{% for i in range(99999) %}{% set x = x + [x] %}{% endfor %}
+{{ a.b.c }}
+{{ 1 // 0 }}
+{{ raise_exception('no') }}
+{{ -9223372036854775808 // -1 }}
+{{ messages[99] }}
+{{ 'a'[::0] }}
+{{ ((((((((((
+{% if
+{{ tools | tojson(indent=99999999) }}
+{{ 'x'.split('') }}
+{{ range(1, 9, 0) }}
+{{ 'a' | replace('', 'b') }}
+{{ messages | map(attribute='content') | join }}
+{#
+{{ x | y }}""".splitlines(),
+    "\0",
 )
 VALUES = (
-    None,
-    True,
-    -1,
-    0,
-    2**63,
-    1.5,
-    1e308,
-    "",
-    "x",
-    "^$",
-    "[",
-    "(?!a)",
-    "a{1,99999}",
-    "((a*)*)*$",
-    [],
-    {},
-    [{}],
-    "#/$defs/a",
+    *(None, True, -1, 0, 2**63, 1.5, 1e308, [], {}, [{}]),
+    *("", "x", "^$", "[", "(?!a)", "a{1,99999}", "((a*)*)*$", "#/$defs/a"),
 )
 KEYWORDS = (
-    *(
-        "type",
-        "properties",
-        "required",
-        "items",
-        "prefixItems",
-        "minItems",
-        "maxItems",
-        "anyOf",
-        "oneOf",
-        "allOf",
-    ),
-    *("not", "$ref", "$defs", "enum", "const", "pattern", "format", "minimum", "maximum", "exclusiveMinimum"),
-    *(
-        "minLength",
-        "maxLength",
-        "additionalProperties",
-        "definitions",
-        "if",
-        "multipleOf",
-        "patternProperties",
-    ),
+    *("type", "properties", "required", "items", "prefixItems", "minItems", "maxItems", "anyOf", "oneOf"),
+    *("allOf", "not", "$ref", "$defs", "enum", "const", "pattern", "format", "minimum", "maximum"),
+    *("exclusiveMinimum", "minLength", "maxLength", "additionalProperties", "definitions", "if"),
+    *("multipleOf", "patternProperties"),
 )
 TYPES = (
-    "object",
-    "array",
-    "string",
-    "integer",
-    "number",
-    "boolean",
-    "null",
-    ["string", "null"],
-    "nothing",
-    7,
+    *("object", "array", "string", "integer", "number", "boolean", "null", "nothing"),
+    *(["string", "null"], 7),
 )
 
 

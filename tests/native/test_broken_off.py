@@ -14,17 +14,11 @@ from app.protocol.output import FinishReason
 from app.protocol.request import Request
 from tests.driver import GREEDY, run
 from tests.native.oracle import Recorder, broken_off, compare
-from tests.native.random_engine import Models
 
 pytestmark = pytest.mark.native
 
 PLACES = range(5, 80, 15)  # nodes of the graph
 CHATS = "ann", "bob", "cat"
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return Models(tmp_path_factory.mktemp("ggufs"))
 
 
 @pytest.fixture(params=["qwen3", "gemma3", "lfm2", "falcon-h1", "qwen35", "mamba", "mamba2"])

@@ -14,12 +14,10 @@ import llama_cpp
 import pytest
 
 from app.engine.cells.ledger import CellLedger
-from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.protocol.errors import DecodeInterruptedError
 from app.protocol.load import LoadParams
-from app.protocol.request import Message, Overflow, Role
-from tests.driver import request, rows
+from tests.driver import rows
 
 pytestmark = pytest.mark.native
 
@@ -164,103 +162,3 @@ def decode(backend, printed, ledger, rng) -> bool:
         return True
     ledger.append(batch)
     return False
-
-
-class EightTabs:
-    """Chats with one engine. After each step its report is compared with the library."""
-
-    def __init__(self, engine: Engine, backend, rng: random.Random) -> None:
-        self.engine, self.backend, self.rng = engine, backend, rng
-        self.histories: dict[str, tuple[Message, ...]] = {f"tab {number}": () for number in range(8)}
-        self.happened: set[object] = set()  # kinds of events, and return codes
-        self._open: dict[str, str] = {}  # tab by request
-
-    def is_busy(self, tab: str) -> bool:
-        return tab in self._open.values()
-
-    def ask(self, tab: str, num_kept: int | None = None) -> None:
-        """After all that was said in it, or the first so many messages only."""
-        words = " ".join(self.rng.choices(["one", "two", "three", "four"], k=self.rng.choice([2, 12, 25])))
-        history = self.histories[tab][:num_kept]
-        limits = {"max_context_tokens": 250, "overflow": Overflow.ROLLING_WINDOW}
-        one = request(words, tab, history=history, max_tokens=self.rng.randint(2, 25), **limits)
-        self.histories[tab] = (*one.messages, Message(Role.ASSISTANT, ""))
-        self._open[one.request_id] = tab
-        self.engine.add_request(one)
-
-    def abort(self, tab: str) -> None:
-        for request_id in [key for key, owner in self._open.items() if owner == tab]:
-            self.engine.abort(request_id)
-
-    def fork(self, source: str, tab: str) -> None:
-        self.engine.forget(tab)
-        self.engine.slots.fork(source, tab)
-        self.histories[tab] = self.histories[source]
-
-    def hibernate(self, tab: str) -> None:
-        for slot in self.engine.slots.slots:
-            if slot.chat_id == tab and not slot.leased_to:
-                self.engine.slots.hibernate(slot)
-
-    def step(self) -> None:
-        report = self.engine.step()
-        check_against_the_library(self.backend, report)
-        self.happened |= {event.kind.value for event in report.events} | {report.return_code}
-        for output in report.outputs:
-            *before, answer = self.histories[output.chat_id]
-            text = answer.content + output.text
-            self.histories[output.chat_id] = (*before, Message(Role.ASSISTANT, text or "?"))
-            if output.finish_reason:
-                del self._open[output.request_id]
-
-
-def test_a_run_of_eight_tabs_with_forks_hibernation_and_aborts(backend, caplog, monkeypatch):
-    engine = Engine(backend, verify=True)
-    printed, interrupt = PrintedCells(backend, engine.slots.cells, caplog), Interrupter(backend)
-    monkeypatch.setattr(backend, "decode", printed.decode)
-    rng = random.Random(7)
-    tabs = EightTabs(engine, backend, rng)
-    for number in range(10):  # one alone, until its oldest turns are left out, and once out of its sleep
-        tabs.ask("tab 0")
-        while engine.has_work:
-            tabs.step()
-        if number == 3:
-            tabs.hibernate("tab 0")
-    tabs.fork("tab 0", "tab 1")  # later ones find a slot for it or not, as the steps' times have it
-    for _ in range(200):
-        tab, other = rng.sample(sorted(tabs.histories), 2)
-        match rng.choice(
-            ["ask"] * 6 + ["hibernate"] * 2 + ["edit", "abort", "fork", "interrupt"] + ["step"] * 9
-        ):
-            case "ask" if not tabs.is_busy(tab):
-                tabs.ask(tab)
-            case "edit" if not tabs.is_busy(tab):
-                tabs.ask(tab, num_kept=1)
-            case "abort":
-                tabs.abort(tab)
-            case "fork" if not tabs.is_busy(tab):
-                tabs.fork(other, tab)
-            case "hibernate":
-                tabs.hibernate(tab)
-            case "interrupt":
-                interrupt.after(rng.choice([20, 120]))
-        if engine.has_work:
-            tabs.step()
-            interrupt.after(NEVER)
-    engine.close()
-    assert printed.num_compared > 100
-    assert {"hibernate", "restore", "shift", "abort", 2} <= tabs.happened
-    assert "fork" in tabs.happened or not backend.model.can_share_cells
-
-
-def check_against_the_library(backend, report) -> None:
-    """Each figure of a report's table of sequences."""
-    assert report.cells.num_used + report.cells.num_free == backend.model.n_ctx
-    listed = backend.used_cells().listed()
-    assert report.cells.num_used == len(listed)
-    assert report.cells.num_shared == sum(len(holders) > 1 for _, holders in listed)
-    for slot in report.slots:
-        mine = [holders for _, holders in listed if slot.seq_id in holders]
-        assert (slot.pos_min, slot.pos_max) == (backend.pos_min(slot.seq_id), backend.pos_max(slot.seq_id))
-        assert slot.num_cells == len(mine)
-        assert slot.num_shared_cells == sum(len(holders) > 1 for holders in mine)

@@ -20,7 +20,7 @@ from app.protocol.sampling import SamplingParams
 from tests.driver import all_guesses_checked, run
 from tests.effort import EFFORT
 from tests.native.oracle import Recorder, compare
-from tests.native.random_engine import WINDOW, Models
+from tests.native.random_engine import WINDOW
 
 pytestmark = pytest.mark.native
 
@@ -37,11 +37,6 @@ LAYOUTS = (
 MOST_IN_VAIN = 64  # tokens computed beyond the least possible
 LENGTH = 500  # of a document
 ENDLESS = SamplingParams(temperature=0.0, ignore_eos=True)
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return Models(tmp_path_factory.mktemp("ggufs"))
 
 
 @pytest.fixture(params=LAYOUTS, ids=" ".join)

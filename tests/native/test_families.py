@@ -19,7 +19,7 @@ from app.protocol.errors import ModelLoadError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, PrefixEnd
 from app.protocol.request import Overflow
-from tests.driver import Run, ask, next_turn, request, run
+from tests.driver import ask, next_turn, request, run
 from tests.effort import EFFORT
 from tests.native.tiny_ggufs import write_tiny_gguf
 
@@ -126,76 +126,6 @@ def test_the_next_turn_of_an_idle_chat_is_right_after_others_have_talked(engine,
     run(engine, *[request(text, max_tokens=30) for text in TEXTS])
     second = next_turn(first, answer.text, "and then?")
     assert_as_alone(run(engine, second), [second], alone)
-
-
-def test_the_same_question_again_gets_the_same_answer(engine, alone):
-    """Nothing but the last token of the prompt would have to be computed, if the model can go back there."""
-    one = request("tell me the same again", max_tokens=40)
-    ask(engine, one)
-    again = dataclasses.replace(one, request_id="again")
-    assert_as_alone(run(engine, again), [again], alone)
-
-
-def test_an_edited_message_is_answered_as_if_it_had_always_been_so(engine, alone):
-    chat = request("one two three four five")
-    ask(engine, chat)
-    edited = request("one two three FOUR five", chat.chat_id)
-    assert_as_alone(run(engine, edited), [edited], alone)
-
-
-def test_a_prompt_that_another_chat_has_begun_with(engine, alone):
-    ask(engine, request(DOCUMENT + "What is it?"))
-    asked = [request(DOCUMENT + text) for text in TEXTS]
-    assert_as_alone(run(engine, *asked), asked, alone)
-
-
-def test_prompts_in_flight_that_begin_alike(engine, alone):
-    asked = [request(DOCUMENT + text) for text in TEXTS]
-    assert_as_alone(run(engine, *asked), asked, alone)
-
-
-def test_a_chat_that_was_hibernated(engine, alone):
-    first = request(DOCUMENT)
-    answer = ask(engine, first)
-    assert engine.slots.hibernate_chat(first.chat_id)
-    run(engine, *[request(text) for text in TEXTS])
-    second = next_turn(first, answer.text, "and then?")
-    assert_as_alone(run(engine, second), [second], alone)
-
-
-def test_a_chat_that_was_hibernated_and_then_edited(engine, alone):
-    chat = request(DOCUMENT + "What is it?")
-    ask(engine, chat)
-    assert engine.slots.hibernate_chat(chat.chat_id)
-    edited = request(DOCUMENT + "Why is it?", chat.chat_id)
-    assert_as_alone(run(engine, edited), [edited], alone)
-
-
-def test_a_forked_chat_and_its_source(engine, alone):
-    first = request(DOCUMENT)
-    answer = ask(engine, first)
-    engine.slots.fork(first.chat_id, "fork")
-    asked = [
-        next_turn(first, answer.text, "and then?"),
-        dataclasses.replace(next_turn(first, answer.text, "and why?"), chat_id="fork"),
-    ]
-    assert_as_alone(run(engine, *asked), asked, alone)
-
-
-def test_a_step_that_was_interrupted(engine, alone):
-    """After code 2, what the library kept is used where the model can, else computed again."""
-    one = request("tell me something", max_tokens=30)
-    engine.add_request(one)
-    result = Run()
-    for _ in range(5):
-        result.add(engine.step())
-    engine._batch.clear()
-    engine._scheduler.schedule(engine._batch)
-    engine._backend.decode(engine._batch)  # computed behind the engine's back
-    engine.slots.resync(engine._batch)
-    while engine.has_work:
-        result.add(engine.step())
-    assert_as_alone(result, [one], alone)
 
 
 def test_more_chats_than_slots_and_cells(engine, alone):

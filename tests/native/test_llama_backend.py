@@ -24,7 +24,7 @@ from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.request import Message, Role
 from app.protocol.sampling import SamplingParams
-from tests.driver import GREEDY, ask, request, rows, run
+from tests.driver import GREEDY, ask, request, rows
 from tests.native.tiny_ggufs import write_tiny_gguf
 
 pytestmark = pytest.mark.native
@@ -225,45 +225,6 @@ def test_a_row_of_nan_among_others_is_found_at_once(load, spoil):
             sampler.close()
 
 
-def test_a_seed_repeats_an_answer_and_another_seed_does_not(load):
-    with load() as backend:
-        engine = Engine(backend)
-        texts = [
-            ask(
-                engine, request("x", sampling=SamplingParams(seed=seed), max_tokens=40, keep_cells=False)
-            ).text
-            for seed in (1, 1, 2)
-        ]
-        engine.close()
-    assert texts[0] == texts[1] != texts[2]
-
-
-def test_penalties_know_the_prompt_and_the_answer(load):
-    """With an absurd penalty no token comes twice, and none of the prompt comes at all."""
-    with load() as backend:
-        sampling = SamplingParams(temperature=0.0, frequency_penalty=100.0, penalty_last_n=256)
-        sampler = backend.new_sampler(sampling, [5, 6, 7])
-        backend.decode(rows(backend, (0, 0, [5, 6, 7])))
-        chosen = [sampler.sample(2)]
-        for step in range(20):
-            backend.decode(rows(backend, (0, 3 + step, [chosen[-1]])))
-            chosen.append(sampler.sample(0))
-        sampler.close()
-    assert len({5, 6, 7, *chosen}) == 3 + len(chosen)
-
-
-def test_sampling_is_as_the_file_recommends(tmp_path):
-    path = write_tiny_gguf(tmp_path / "cool.gguf", "qwen3", metadata={"general.sampling.temp": 0.25})
-    with open_llama_backend(LoadParams(path, n_ctx=256, n_threads=1)) as backend:
-        assert backend.model.sampling == SamplingParams(temperature=0.25)
-
-
-def test_sampling_that_makes_no_sense_is_ignored(tmp_path):
-    path = write_tiny_gguf(tmp_path / "odd.gguf", "qwen3", metadata={"general.sampling.temp": -3.0})
-    with open_llama_backend(LoadParams(path, n_ctx=256, n_threads=1)) as backend:
-        assert backend.model.sampling == SamplingParams()
-
-
 # Interrupts and threads
 
 
@@ -340,16 +301,6 @@ def test_no_control_token_of_the_vocabulary_can_be_typed(load, role):
 # Loading
 
 
-def test_a_file_that_is_no_gguf_is_refused_with_its_name(tmp_path):
-    path = tmp_path / "notes.gguf"
-    path.write_text("hello")
-    with (
-        pytest.raises(ModelLoadError, match=r"notes\.gguf is not a GGUF file"),
-        open_llama_backend(LoadParams(path)),
-    ):
-        pass
-
-
 def test_a_missing_file_is_refused(tmp_path):
     with (
         pytest.raises(ModelLoadError, match=r"none\.gguf is not in"),
@@ -378,23 +329,6 @@ def test_a_model_may_have_a_template_of_its_own_for_tools(tmp_path):
             assert backend.tool_template == "{{ tools }}"
             assert backend.chat_template == ("{{ messages }}" if others else "{{ tools }}")
             assert backend.model.takes_tools
-
-
-@pytest.mark.parametrize("kept", [0.1, 0.5, 0.99])
-def test_a_truncated_file_is_refused_with_the_librarys_reason(tiny_gguf, tmp_path, kept):
-    data = tiny_gguf("qwen3").read_bytes()
-    path = tmp_path / "half.gguf"
-    path.write_bytes(data[: int(len(data) * kept)])
-    with (
-        pytest.raises(ModelLoadError, match=r"half\.gguf .*(cannot be read|incomplete).* Download it again"),
-        open_llama_backend(LoadParams(path)),
-    ):
-        pass
-
-
-def test_a_model_that_only_encodes_is_refused(load):
-    with pytest.raises(ModelLoadError, match="not a chat model"), load("bert"):
-        pass
 
 
 def test_a_load_can_be_cancelled(tiny_gguf):
@@ -431,17 +365,6 @@ def test_progress_goes_from_nothing_to_all(tiny_gguf):
 
 
 # Nothing native is left behind
-
-
-def test_a_thousand_requests_leave_the_counts_unchanged(load):
-    with load() as backend:
-        engine = Engine(backend)
-        run(engine, *[request("warm up", keep_cells=False, max_tokens=2) for _ in range(4)])
-        before = dict(native_objects)
-        for _ in range(250):
-            run(engine, *[request("again", keep_cells=False, max_tokens=2) for _ in range(4)])
-        assert dict(native_objects) == before
-        engine.close()
 
 
 def test_everything_is_freed_when_the_backend_closes(load):

@@ -39,6 +39,7 @@ def with_tensor_type(data: bytes, number: int) -> bytes:
 @pytest.mark.parametrize(
     ("broken", "why", "what_to_do"),
     [
+        (lambda data: b"hello", "x.gguf is not a GGUF file", "the GGUF format only."),
         (lambda data: data.replace(b"llama", b"lloma"), "has the architecture “lloma”", NEWER),
         (lambda data: with_tensor_type(data, 77), "tensors of type 77", NEWER),
         (lambda data: put_number(data, 4, 9), "newer version of the GGUF format (9)", NEWER),

@@ -129,10 +129,6 @@ def test_positions_can_be_stretched(wide_gguf, scaling):
         assert backend.model.max_sequence_tokens == 512
 
 
-def test_a_device_that_is_gone_is_named(wide_gguf):
-    assert "The device CUDA7 is gone" in refusal(wide_gguf, devices=("CUDA7",))
-
-
 # Adapters
 
 

@@ -9,16 +9,11 @@ from app.engine.llama.loading import open_llama_backend
 from app.protocol.load import LoadParams
 from tests.effort import EFFORT
 from tests.native.oracle import ROWS_ALONE, compare, logits_alone
-from tests.native.random_engine import Models, random_run
+from tests.native.random_engine import random_run
 
 pytestmark = pytest.mark.native
 
 NUM_RUNS, RUNS_A_TEST = 26 * EFFORT, 2  # each family twice
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return Models(tmp_path_factory.mktemp("ggufs"))
 
 
 @pytest.mark.parametrize("first", range(0, NUM_RUNS, RUNS_A_TEST))

@@ -9,16 +9,11 @@ from app.protocol.load import LoadParams
 from tests.driver import rows
 from tests.effort import EFFORT
 from tests.native.oracle import compare
-from tests.native.random_engine import WINDOW, Models
+from tests.native.random_engine import WINDOW
 
 pytestmark = pytest.mark.native
 
 NUM_STEPS = 60
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return Models(tmp_path_factory.mktemp("ggufs"))
 
 
 @pytest.mark.parametrize("is_isolated", [False, True], ids=["unified", "isolated"])

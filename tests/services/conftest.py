@@ -1,5 +1,5 @@
 """The scripted engine and the workspace on it, as for the bridge."""
 
-from tests.bridge.conftest import asks_at_once, engine, load, settings, store, threads, workspace
+from tests.bridge.conftest import asks_at_once, engine, load, settings, store, thread, threads, workspace
 
-__all__ = ["asks_at_once", "engine", "load", "settings", "store", "threads", "workspace"]
+__all__ = ["asks_at_once", "engine", "load", "settings", "store", "thread", "threads", "workspace"]

@@ -1,5 +1,4 @@
 import pytest
-from PySide6.QtCore import QObject
 
 from app.protocol.commands import Submit
 from app.protocol.output import FinishReason, Output
@@ -76,13 +75,3 @@ def test_zero_minutes_never_let_it_sleep_and_a_new_number_counts_at_once(
     assert not idle._timer.isActive()
     preferences.set("unload_after_min", 5)
     assert engine.is_asleep
-
-
-def test_counting_tokens_of_a_draft_wakes_nobody(idle, engine, load, threads, clock) -> None:
-    from app.bridge.token_counter import TokenCounter
-
-    load()
-    engine.sleep()
-    counter = TokenCounter(engine, QObject(engine))
-    counter.count(("a draft",))
-    assert (engine.is_asleep, engine.is_loading, counter.num_tokens("a draft")) == (True, False, None)

@@ -1,5 +1,4 @@
 import asyncio
-from collections.abc import Callable
 
 import pytest
 
@@ -8,11 +7,6 @@ from app.protocol.report import CellUsage, SlotSnapshot, SlotState, StepReport
 from app.protocol.request import Message, Request, Role
 from app.services.title_writer import TitleWriter, written_title
 from tests.bridge.conftest import ScriptedThread
-
-
-@pytest.fixture
-def thread(load: Callable[[], ScriptedThread]) -> ScriptedThread:
-    return load()
 
 
 @pytest.fixture(autouse=True)

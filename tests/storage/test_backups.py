@@ -45,11 +45,6 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "skein" / "chats.db"
-
-
-@pytest.fixture
 def live(path: Path) -> Iterator[sqlite3.Connection]:
     """The database as the program has it open, with one message."""
     with closing(open_database(path)) as connection:

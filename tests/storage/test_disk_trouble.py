@@ -28,6 +28,14 @@ def change(number: int = 0) -> ChatChange:
     return ChatChange.of(Chat(f"chat{number}", turns=[Turn(Role.USER, f"message {number}", id=f"t{number}")]))
 
 
+async def begun(path: Path) -> ChatStore:
+    """With a first chat."""
+    store = ChatStore(path)
+    await store.open()
+    await store.save([change(0)])
+    return store
+
+
 async def texts_in(path: Path) -> set[str]:
     """What the next start finds; it must have nothing to say."""
     store = ChatStore(path)
@@ -35,11 +43,6 @@ async def texts_in(path: Path) -> set[str]:
     await store.close()
     with closing(sqlite3.connect(path)) as connection:
         return {text for (text,) in connection.execute("SELECT text FROM turns")}
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "skein" / "chats.db"
 
 
 def test_a_disk_that_is_full_at_any_write_loses_nothing_that_was_called_saved(tmp_path: Path) -> None:
@@ -52,9 +55,7 @@ def test_a_disk_that_is_full_at_any_write_loses_nothing_that_was_called_saved(tm
 
 async def test_after_an_error_of_the_disk_the_file_is_opened_again(path, monkeypatch) -> None:
     """What the system has in memory after a failed fsync may be other than what is on the disk."""
-    store = ChatStore(path)
-    await store.open()
-    await store.save([change(0)])
+    store = await begun(path)
     first = store._connection
     assert first
     failing = _Failing(first, sqlite3.SQLITE_IOERR_FSYNC)
@@ -86,9 +87,7 @@ class _Failing:
 
 
 async def test_a_disk_that_is_gone_is_not_replaced_by_an_empty_database(path) -> None:
-    store = ChatStore(path)
-    await store.open()
-    await store.save([change(0)])
+    store = await begun(path)
     assert store._connection
     store._connection = _Failing(store._connection, sqlite3.SQLITE_IOERR_WRITE)  # type: ignore[assignment]
     with pytest.raises(StorageError):
@@ -119,9 +118,7 @@ async def test_a_folder_that_vanishes_is_made_again_with_all_that_was_in_it(path
 
 
 async def test_while_the_folder_cannot_be_made_again_nothing_is_called_saved(path) -> None:
-    store = ChatStore(path)
-    await store.open()
-    await store.save([change(0)])
+    store = await begun(path)
     shutil.rmtree(path.parent)
     path.parent.touch()
     for _ in range(2):
@@ -134,9 +131,7 @@ async def test_while_the_folder_cannot_be_made_again_nothing_is_called_saved(pat
 
 
 async def test_a_file_that_somebody_put_in_its_place_is_not_written_over(path) -> None:
-    store = ChatStore(path)
-    await store.open()
-    await store.save([change(0)])
+    store = await begun(path)
     other = path.with_name("other.db")
     other.write_bytes(b"another file")
     other.replace(path)
@@ -186,9 +181,7 @@ async def test_in_a_read_only_folder_the_chats_can_be_read_and_that_is_said(fold
 
 async def test_a_start_on_a_full_disk_can_be_read_from(path, monkeypatch) -> None:
     """What is tidied at the start cannot be written; what can be saved later, is."""
-    store = ChatStore(path)
-    await store.open()
-    await store.save([change(0)])
+    store = await begun(path)
     await store.close()
 
     def fail(_connection: sqlite3.Connection) -> None:
@@ -207,9 +200,7 @@ async def test_a_start_on_a_full_disk_can_be_read_from(path, monkeypatch) -> Non
 
 
 async def test_before_an_import_there_is_a_backup(path) -> None:
-    store = ChatStore(path)
-    await store.open()
-    await store.save([change(0)])
+    store = await begun(path)
     await store.import_chats([change(1)])
     (backup,) = await store.backups()
     assert backup.reason is BackupReason.IMPORT
@@ -244,9 +235,7 @@ async def test_a_backup_that_is_restored_can_be_taken_back(path) -> None:
 
 
 async def test_a_damaged_backup_is_not_restored(path) -> None:
-    store = ChatStore(path)
-    await store.open()
-    await store.save([change(0)])
+    store = await begun(path)
     backup = await store.back_up()
     backup.path.write_bytes(b"not a database")
     with pytest.raises(StorageError):
@@ -256,9 +245,7 @@ async def test_a_damaged_backup_is_not_restored(path) -> None:
 
 
 async def test_saving_goes_on_while_a_backup_is_made(path) -> None:
-    store = ChatStore(path)
-    await store.open()
-    await store.save([change(0)])
+    store = await begun(path)
     backing_up = store.back_up()
     backup, *_ = await asyncio.gather(backing_up, *(store.save([change(n)]) for n in range(1, 20)))
     await store.close()

@@ -21,11 +21,6 @@ CAT, DOG, LOST = b"a cat" * 2000, b"a dog", b"never sent"
 SMALL = Pixels(2, 1, b"\1\2\3\4\5\6")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "skein" / "chats.db"
-
-
 @asynccontextmanager
 async def opened(path: Path) -> AsyncIterator[ChatStore]:
     store = ChatStore(path)

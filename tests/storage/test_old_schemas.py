@@ -17,11 +17,6 @@ from tests.storage.old_chats import OLD_SCHEMAS, VERSIONS, has_everything, write
 from tests.storage.power_cuts import Disk, power_cuts, record
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "skein" / "chats.db"
-
-
 def test_there_is_one_of_each_version() -> None:
     assert sorted(file.name for file in OLD_SCHEMAS.iterdir()) == [f"version_{n}.sql" for n in VERSIONS]
 

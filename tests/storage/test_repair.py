@@ -37,11 +37,6 @@ from tests.storage.damage import (
 )
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "skein" / "chats.db"
-
-
 @pytest.mark.parametrize("size", [16, 100, 4096])
 async def test_without_a_backup_all_that_lies_behind_a_broken_start_is_read_out(path, size: int) -> None:
     await fill(path, *range(NUM_CHATS))

@@ -17,11 +17,6 @@ from app.storage.list_rows import Tabs
 from app.storage.search import FOUND_END, FOUND_START
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "skein" / "chats.db"
-
-
 def asked(state: ToolState = ToolState.DONE) -> Chat:
     use = ToolUse("c1", "look_up", '{"city": "Kraków"}', state, "Invoice 4711", 1.5)
     usage = Usage(num_prompt_tokens=9, num_computed_tokens=7)

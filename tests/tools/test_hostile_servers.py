@@ -29,7 +29,6 @@ PROGRAM = str(Path(__file__).with_name("hostile_server.py"))
 MAX_TURN_S = 0.25
 
 # What becomes of a call: its result, or a part of the error.
-WORKS = "echo: hello"
 AT_START = {
     "die_at_start": "exit code 1: no key was given",
     "die_at_initialize": "exit code 3",

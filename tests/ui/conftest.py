@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -31,6 +32,14 @@ def widgets_go_with_their_test(qapp: QApplication) -> Iterator[None]:
 def frames_have_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that what is drawn at once does not depend on what else runs here."""
     monkeypatch.setattr("app.ui.base.frame_budget.FRAME_S", math.inf)
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Path:
+    """Opening it for reading blocks for ever."""
+    path = tmp_path / "pipe.png"
+    os.mkfifo(path)
+    return path
 
 
 @pytest.fixture

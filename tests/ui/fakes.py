@@ -392,7 +392,6 @@ class FakeWorkspace(QObject):
         self.tools = ToolAccess()
         self._row: TabRow[FakeSession] = TabRow()
         self._closed: list[tuple[FakeSession, int]] = []
-        self.num_notebooks = 0
         self.forks: list[tuple[FakeSession, int | None]] = []
         self.forks_at: list[tuple[FakeSession, Turn, str, tuple[int, ...]]] = []
 
@@ -419,7 +418,6 @@ class FakeWorkspace(QObject):
         return self._row.is_pinned(session)
 
     def new_notebook(self) -> FakeSession:
-        self.num_notebooks += 1
         return self.new_chat()
 
     def new_chat(self) -> FakeSession:

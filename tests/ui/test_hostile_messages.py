@@ -2,7 +2,6 @@
 
 import html
 import json
-import os
 import re
 import socket
 import time
@@ -34,14 +33,6 @@ SECONDS = 3.0  # of this thread's own time: the aim is 1 s, and a busy machine m
 SIZE = 8_000 if EFFORT > 1 else 4_000
 FRAME_SECONDS = 0.25
 CORPUS = Path(__file__).parent / "corpus" / "commonmark.json"
-
-
-@pytest.fixture
-def pipe(tmp_path: Path) -> Path:
-    """Opening it for reading blocks for ever."""
-    path = tmp_path / "pipe.png"
-    os.mkfifo(path)
-    return path
 
 
 @pytest.fixture

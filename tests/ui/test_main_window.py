@@ -17,7 +17,6 @@ from app.look.tokens import DARK, LIGHT, current
 from app.protocol.commands import Pin
 from app.protocol.events import EventKind, Told
 from app.protocol.load import LoadParams, Speed
-from app.protocol.report import HibernatedChat
 from app.protocol.request import Overflow
 from app.settings.settings import Settings
 from app.shelves.shelf import Shelf, ShelfFile
@@ -101,18 +100,6 @@ class TestTabs:
         workspace.sessions[0].send("Count from 7 to 30")
         assert window.tabs.strip.bar.tabText(0) == "Count from 7 to 30"
         assert window.frame.windowTitle() == "Count from 7 to 30 — Skein"
-
-    def test_an_answer_finished_behind_makes_the_tab_unread_until_it_is_shown(
-        self, window: MainWindow, workspace: FakeWorkspace
-    ) -> None:
-        behind = workspace.sessions[0]
-        behind.send("Count")
-        workspace.new_chat()
-        assert window.tabs.tabs[0].mark.word == "computing"
-        behind.finish()
-        assert window.tabs.tabs[0].mark.word == "unread"
-        workspace.set_current(behind)
-        assert window.tabs.tabs[0].mark.word == "idle"
 
     def test_moving_a_tab_moves_its_chat(self, window: MainWindow, workspace: FakeWorkspace) -> None:
         workspace.new_chat()
@@ -293,16 +280,6 @@ class TestEngine:
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
         assert not panel.isVisible()
         assert session.num_stops == 0
-
-    def test_a_hibernated_chat_is_marked_on_its_tab(
-        self, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine
-    ) -> None:
-        chat_id = workspace.sessions[0].chat.id
-        asleep = (HibernatedChat(chat_id, 1210, 2**20, is_on_disk=False),)
-        engine.reported.emit((report(1, hibernated=asleep),))
-        assert "hibernated" in window.tabs.strip.bar.tabToolTip(0)
-        engine.finish_load(model_info(name="big"))
-        assert "idle" in window.tabs.strip.bar.tabToolTip(0)
 
 
 class TestModel:
@@ -589,13 +566,6 @@ class TestCommands:
         press(qtbot, window, Qt.Key.Key_Escape)
         assert (first.num_stops, second.num_stops) == (0, 1)
 
-    def test_f12_hides_and_shows_the_inspector(self, window: MainWindow, qtbot: QtBot) -> None:
-        press(qtbot, window, Qt.Key.Key_F12)
-        assert not window.inspector.is_shown
-        press(qtbot, window, Qt.Key.Key_F12)
-        assert window.inspector.is_shown
-        assert sequences(window).isVisible()
-
     def test_the_inspector_comes_back_as_wide_as_it_went(self, window: MainWindow, qtbot: QtBot) -> None:
         dock = window.inspector.dock("sequences")
         window.frame.resizeDocks([dock], [480], Qt.Orientation.Horizontal)
@@ -603,9 +573,11 @@ class TestCommands:
         narrow = window.tabs.width()
         press(qtbot, window, Qt.Key.Key_F12)
         qtbot.waitUntil(lambda: window.tabs.width() > narrow)
+        assert not window.inspector.is_shown
         press(qtbot, window, Qt.Key.Key_F12)
         qtbot.waitUntil(lambda: window.tabs.width() == narrow)
         assert dock.width() == 480
+        assert sequences(window).isVisible()
 
     def test_f6_goes_round_the_panes(
         self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
@@ -705,18 +677,6 @@ class TestCommands:
         with qtbot.waitSignal(window.frame.quit_requested):
             window.frame.close()
         assert window.frame.isVisible()
-
-    def test_every_command_says_what_it_does(self, window: MainWindow) -> None:
-        commands = [
-            action for action in all_actions(window) if action.menu() is None and action.statusTip() == ""
-        ]
-        assert [
-            action.text() for action in commands if action.parent() in (window.frame, window.inspector)
-        ] == []
-
-    def test_no_two_commands_share_a_key(self, window: MainWindow) -> None:
-        keys = [key.toString() for action in all_actions(window) for key in action.shortcuts()]
-        assert len(keys) == len(set(keys))
 
 
 class TestAccessibility:

@@ -45,13 +45,6 @@ def reason_of(engine: Engine) -> str:
     return pause.reason
 
 
-@pytest.fixture
-def engine(backend):
-    engine = Engine(backend, verify=True)
-    yield engine
-    engine.close()
-
-
 def test_a_pause_tells_the_next_batch_before_it_is_computed(engine):
     one = request("hello", max_tokens=8)
     engine.add_request(one)

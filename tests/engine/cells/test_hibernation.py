@@ -67,11 +67,6 @@ def test_without_a_disk_the_least_recently_used_is_dropped(in_ram):
     assert list(where(in_ram)) == ["cat", "ann", "dan"]
 
 
-def test_a_state_larger_than_the_budget_is_not_kept(in_ram):
-    assert not in_ram.save("ann", [1], state_of("ann", 4 * KIB), FINGERPRINT)
-    assert in_ram.chats() == ()
-
-
 def test_a_state_larger_than_the_budget_costs_no_other_its_place(in_ram):
     save(in_ram, "ann", "bob")
     assert not in_ram.save("cat", [1], state_of("cat", 4 * KIB), FINGERPRINT)

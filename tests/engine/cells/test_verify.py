@@ -1,8 +1,6 @@
 """Our books against the cells of the library: they agree whatever happens, and a lie is found."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from app.engine.cells.ledger import CellLedger, check_cells
 from tests.driver import rows
@@ -37,44 +35,6 @@ class Books:
         if num_cells <= self.ledger.num_cells(seq_id):
             self.backend.truncate(seq_id, num_cells)
             self.ledger.truncate(seq_id, num_cells)
-
-    def remove(self, seq_id: int, start: int, num_cells: int) -> None:
-        end = min(start + num_cells, self.ledger.num_cells(seq_id))
-        if start < end and not self.ledger.has_shared_cells_from(seq_id, start):
-            self.backend.remove_and_shift(seq_id, start, end)
-            self.ledger.remove(seq_id, start, end)
-
-    def move(self, seq_id: int, target: int) -> None:
-        """Save, clear, restore: new cells in another order."""
-        self.append(seq_id, 1)  # rotates what was shifted
-        num_cells = self.ledger.num_cells(seq_id)
-        if num_cells == 0 or seq_id == target:
-            return
-        state = self.backend.save_state(seq_id)
-        self.truncate(seq_id, 0)
-        self.truncate(target, 0)
-        if num_cells <= self.ledger.num_free and self.backend.restore_state(target, state):
-            self.ledger.restore(target, [5] * num_cells, self.backend.positions_in(state))
-
-
-seq_ids = st.integers(0, NUM_SEQS - 1)
-counts = st.integers(0, 60)
-operations = st.one_of(
-    st.tuples(st.just("append"), seq_ids, counts),
-    st.tuples(st.just("share"), seq_ids, seq_ids, counts),
-    st.tuples(st.just("truncate"), seq_ids, counts),
-    st.tuples(st.just("remove"), seq_ids, counts, counts),
-    st.tuples(st.just("move"), seq_ids, seq_ids),
-)
-
-
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=st.lists(operations, max_size=30))
-def test_books_and_library_agree_whatever_happens(backend, steps):
-    books = Books(backend)
-    for name, *arguments in steps:
-        getattr(books, name)(*arguments)
-        assert check_cells(backend, books.ledger).difference == ""
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 import dataclasses
 
-import pytest
-
 from app.engine.engine import Engine
 from app.protocol.commands import Hibernate, Pause, Resume, Tokenize, TokensOf
 from app.protocol.output import FinishReason
@@ -11,13 +9,6 @@ from app.protocol.report import ChatTokens, TokenizedText
 from app.protocol.request import Request
 from tests.driver import ask, next_turn, request, run
 from tests.fakes import END, CountingBackend
-
-
-@pytest.fixture
-def engine(backend):
-    engine = Engine(backend)
-    yield engine
-    engine.close()
 
 
 def tokens_of(engine: Engine, chat_id: str) -> ChatTokens:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.attachments.refusal import Reason
@@ -55,20 +55,25 @@ def files(*names: str) -> QMimeData:
     return data
 
 
+def is_taken(widget: QWidget, data: QMimeData) -> bool:
+    """Whether `widget` would have what is dragged over it."""
+    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    held = QDragEnterEvent(QPoint(2, 2), Qt.DropAction.CopyAction, data, left, none)
+    held.ignore()  # as Qt hands it out
+    QApplication.sendEvent(widget, held)
+    return held.isAccepted()
+
+
 # Files
 
 
 def test_files_dropped_on_the_chat_are_read_and_shown_meanwhile(view: ChatView, session: FakeSession) -> None:
-    data, action = files("a.txt", "b.pdf"), Qt.DropAction.CopyAction
-    place = QPoint(100, 100)
-    held = QDragEnterEvent(place, action, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-    QApplication.sendEvent(view, held)
-    assert held.isAccepted()
+    data = files("a.txt", "b.pdf")
+    assert is_taken(view, data)
     assert view.overlay.isVisible()
     assert view.overlay.text == "Attach 2 files"
-    dropped = QDropEvent(
-        QPointF(place), action, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    )
+    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    dropped = QDropEvent(QPointF(100, 100), Qt.DropAction.CopyAction, data, left, none)
     QApplication.sendEvent(view, dropped)
     assert session.files.asked_for == [Path("/folder/a.txt"), Path("/folder/b.pdf")]
     assert view.composer.chips.pending_names == ("a.txt", "b.pdf")
@@ -85,17 +90,7 @@ def test_a_file_that_takes_too_long_need_not_be_waited_for(view: ChatView, sessi
 
 
 def test_a_model_dropped_on_the_chat_is_left_to_the_window(view: ChatView) -> None:
-    data = files("a.txt", "model.gguf")
-    held = QDragEnterEvent(
-        QPoint(9, 9),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    held.ignore()
-    QApplication.sendEvent(view, held)
-    assert not held.isAccepted()
+    assert not is_taken(view, files("a.txt", "model.gguf"))
 
 
 def test_files_are_chosen_without_stopping_the_program(view: ChatView, session: FakeSession) -> None:
@@ -377,15 +372,5 @@ def test_files_may_be_dropped_on_what_was_said_too(
     session.changed.emit()
     qtbot.waitUntil(lambda: bool(view.transcript.live_views))
     pane = view.transcript.live_views[-1].text_panes()[0]
-    data = files("a.txt")
-    held = QDragEnterEvent(
-        QPoint(2, 2),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    held.ignore()  # as Qt hands it out
-    QApplication.sendEvent(pane.viewport(), held)
-    assert held.isAccepted()
+    assert is_taken(pane.viewport(), files("a.txt"))
     assert view.overlay.text == "Attach a.txt"

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -62,9 +62,6 @@ def kit(qtbot: QtBot, qloop: asyncio.AbstractEventLoop, tmp_path: Path) -> Itera
 def write(path: Path, *entries: object) -> Path:
     path.write_text(json.dumps(list(entries)), encoding="utf-8")
     return path
-
-
-Choose = Callable[[QFileDialog], object]
 
 
 async def test_an_import_is_seen_made_and_undone(

@@ -96,11 +96,6 @@ def test_the_menu_switches_it_and_copies_address_and_key(window_with_api: MainWi
     assert not api.is_on
 
 
-def test_the_tools_menu_stands_before_help(window_with_api: MainWindow) -> None:
-    titles = [action.text() for action in window_with_api.frame.menuBar().actions()]
-    assert titles[-2:] == ["&Tools", "&Help"]
-
-
 def test_the_dialog_asks_for_what_was_chosen(window_with_api: MainWindow, api: FakeApi, qtbot: QtBot) -> None:
     panel = shown_panel(window_with_api)
     on = next(button for button in panel.findChildren(QRadioButton) if button.text() == "On")

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.protocol.load import LoadParams
 from app.services.preferences import Preferences
@@ -113,16 +113,6 @@ def test_a_first_model_that_fails_takes_no_settings_back(engine, window) -> None
     models.load(PATH)
     engine.load_failed.emit(PATH, "It is not a GGUF file.")
     assert preferences.settings.n_ctx == 2048
-
-
-def test_choosing_a_file_does_not_block(models, engine, window) -> None:
-    models.choose()
-    dialog = window.findChild(QFileDialog)
-    assert dialog
-    assert QApplication.activeModalWidget() is dialog
-    dialog.fileSelected.emit("/m/other.gguf")
-    dialog.close()
-    assert [params.path for params in engine.loads] == [Path("/m/other.gguf")]
 
 
 def test_own_settings_of_the_model_wait_for_a_reload_and_those_of_others_do_not(

@@ -1,5 +1,4 @@
 import math
-import os
 import time
 from pathlib import Path
 
@@ -26,14 +25,6 @@ def browser(qtbot: QtBot) -> SafeBrowser:
     return browser
 
 
-@pytest.fixture
-def pipe(tmp_path: Path) -> Path:
-    """Opening it for reading blocks for ever."""
-    path = tmp_path / "pipe.png"
-    os.mkfifo(path)
-    return path
-
-
 @pytest.mark.parametrize(
     "markup",
     [
@@ -49,14 +40,6 @@ def pipe(tmp_path: Path) -> Path:
 def test_nothing_named_in_the_text_is_ever_opened(browser: SafeBrowser, pipe: Path, markup: str) -> None:
     browser.show_html(markup.format(pipe))
     browser.grab()  # hangs if the pipe is opened
-
-
-def test_a_click_on_a_link_never_replaces_the_text(browser: SafeBrowser) -> None:
-    browser.show_html('<a href="file:///etc/passwd">x</a> words')
-    browser.anchorClicked.emit(QUrl("file:///etc/passwd"))
-    assert browser.toPlainText() == "x words"
-    assert not browser.openLinks()
-    assert not browser.openExternalLinks()
 
 
 @pytest.mark.parametrize(

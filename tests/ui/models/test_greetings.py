@@ -8,8 +8,7 @@ from app.ui.main_window import MainWindow
 from app.ui.transcript.empty_chat import EmptyChat
 from tests.fakes import model_info
 from tests.ui.fakes import FakeEngine, FakeWorkspace
-from tests.ui.models.hub_fakes import FakeDownloads, FakeModelHub
-from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
+from tests.ui.models.library_fakes import FakeModelLibrary, model_file
 
 THEIRS = model_file("Theirs", source=ModelSource.JAN)
 
@@ -17,17 +16,6 @@ THEIRS = model_file("Theirs", source=ModelSource.JAN)
 @pytest.fixture
 def engine(qapp: QApplication) -> FakeEngine:
     return FakeEngine()
-
-
-@pytest.fixture
-def library(qapp: QApplication) -> FakeModelLibrary:
-    return FakeModelLibrary(model_file("Mine"))
-
-
-@pytest.fixture
-def services(library: FakeModelLibrary) -> dict[str, object]:
-    models = {"model_library": library, "model_fits": FakeModelFits()}
-    return {"hub": FakeModelHub(), "downloads": FakeDownloads(), **models}
 
 
 def page(window: MainWindow) -> EmptyChat:

@@ -1,24 +1,9 @@
 from pathlib import Path
 
-import pytest
-from PySide6.QtWidgets import QApplication
-
 from app.ui.main_window import MainWindow
 from tests.ui.fakes import FakeEngine
-from tests.ui.models.hub_fakes import FakeDownloads, FakeModelHub
-from tests.ui.models.library_fakes import FakeModelFits, FakeModelLibrary, model_file
+from tests.ui.models.library_fakes import FakeModelLibrary
 from tests.ui.test_accessibility import nameless
-
-
-@pytest.fixture
-def library(qapp: QApplication) -> FakeModelLibrary:
-    return FakeModelLibrary(model_file("Mine"))
-
-
-@pytest.fixture
-def services(library: FakeModelLibrary) -> dict[str, object]:
-    models = {"model_library": library, "model_fits": FakeModelFits()}
-    return {"hub": FakeModelHub(), "downloads": FakeDownloads(), **models}
 
 
 def test_a_model_is_opened_from_the_window_of_models(

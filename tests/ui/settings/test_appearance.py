@@ -96,13 +96,6 @@ class _Still(QProxyStyle):
         return 0 if is_asked else super().styleHint(hint, *arguments)
 
 
-def test_a_choice_does_not_ask_the_system(application) -> None:
-    choose_motion(application, "reduced")
-    assert is_reduced()
-    choose_motion(application, "full")
-    assert not is_reduced()
-
-
 def test_without_motion_no_cursor_blinks_and_no_menu_fades(application) -> None:
     choose_motion(application, "full")
     usual = application.cursorFlashTime()

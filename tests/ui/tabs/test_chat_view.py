@@ -141,33 +141,14 @@ def test_after_a_message_was_edited_the_next_one_can_be_written(
     assert read.composer.editor.hasFocus()
 
 
-def test_the_button_stops_while_busy(view: ChatView, session: FakeSession) -> None:
-    session.send("Count")
-    view.composer.stop.click()
-    assert session.num_stops == 1
-    assert not view.composer.stop.isVisible()
-
-
 def test_the_draft_is_kept_with_the_chat(view: ChatView, session: FakeSession, qtbot: QtBot) -> None:
     qtbot.keyClicks(view.composer.editor, "half a thou")
     assert session.draft == "half a thou"
 
 
-def test_a_chat_opened_with_a_draft_shows_it(qtbot: QtBot) -> None:
-    session = FakeSession()
-    session.draft = "half a thou"
-    view = opened(session)
-    qtbot.addWidget(view)
-    assert view.composer.editor.toPlainText() == "half a thou"
-
-
-def test_the_meter_shows_what_the_slot_holds(view: ChatView) -> None:
-    view.set_slot(decoding(0, "sums", 412), 4096)
-    assert view.composer.meter.text == "412 / 4,096"
-
-
 def test_the_meter_shows_the_chats_own_cap(view: ChatView, session: FakeSession) -> None:
     view.set_slot(decoding(0, "sums", 412), 4096)
+    assert view.composer.meter.text == "412 / 4,096"
     session.set_limits(Overflow.STOP, 1024)
     assert view.composer.meter.text == "412 / 1,024"
 

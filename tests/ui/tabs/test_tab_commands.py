@@ -7,7 +7,6 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from app.look import marks
-from app.ui.base.notices import UndoToast
 from app.ui.base.titles import TitleEdit
 from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.tab_commands import TabCommands
@@ -62,13 +61,6 @@ class TestClosing:
     def test_others(self, tabs: ChatTabs, workspace: FakeWorkspace, commands: TabCommands) -> None:
         commands.close_others(tabs.tabs[1])
         assert sessions(workspace) == shown(tabs) == "B"
-
-    def test_many_are_told_as_one(
-        self, tabs: ChatTabs, workspace: FakeWorkspace, qtbot: QtBot, commands: TabCommands, undo: UndoToast
-    ) -> None:
-        commands.close_others(tabs.tabs[1])
-        assert undo.text == "Closed 2 chats."
-        assert tabs.strip.bar.isVisible()
 
     def test_all_to_the_right(self, tabs: ChatTabs, workspace: FakeWorkspace, commands: TabCommands) -> None:
         commands.close_right_of(tabs.tabs[0])
@@ -170,14 +162,6 @@ class TestSplitView:
         assert shown(tabs) == "AC"
         tabs.show_index(0)
         assert shown(tabs) == "AC"
-
-    def test_closing_one_ends_it(
-        self, tabs: ChatTabs, workspace: FakeWorkspace, commands: TabCommands
-    ) -> None:
-        commands.toggle_split()
-        commands.on_current(commands.close)
-        assert shown(tabs) == "A"
-        assert not tabs.pages.is_split
 
     def test_closing_the_side_with_the_keyboard_in_it_leaves_it_to_the_other(
         self, tabs: ChatTabs, workspace: FakeWorkspace, qtbot: QtBot, commands: TabCommands

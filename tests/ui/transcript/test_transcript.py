@@ -1,4 +1,5 @@
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -91,34 +92,6 @@ def test_a_chat_of_long_turns_is_opened_in_pieces(transcript: Transcript, chat: 
     assert not all(transcript._is_ready(row) for row in transcript._around())
     settle(transcript, qtbot)
     assert all(transcript._is_ready(row) for row in transcript._around())
-
-
-@pytest.mark.usefixtures("short_frames")
-def test_a_chat_of_many_short_turns_is_opened_in_pieces(
-    transcript: Transcript, chat: Chat, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Making a view is work, too: a turn of the loop makes a few."""
-    chat.turns[-1].state = TurnState.DONE
-    for n in range(20):
-        chat.add(Turn(Role.USER, f"Question {n}?"), Turn(Role.ASSISTANT, f"Answer {n}."))
-    made = 0
-    new_view, fill_one = transcript._views._make, transcript._fill
-
-    def count(*arguments: object) -> TurnView:
-        nonlocal made
-        made += 1
-        return new_view(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(transcript._views, "_make", count)
-    transcript.resize(700, 900)
-    transcript.show()
-    at_once = [made]
-    while not all(transcript._is_ready(row) for row in transcript._around()):
-        made = 0
-        fill_one()
-        at_once.append(made)
-    assert sum(at_once) > 10
-    assert max(at_once) <= 2
 
 
 def test_hidden_it_draws_nothing(transcript: Transcript, turns: list[Turn]) -> None:
@@ -237,29 +210,20 @@ def test_turns_stand_one_below_the_other_without_holes(
         assert below.y() == above.y() + above.height() + above.GAP_AFTER
 
 
-@pytest.mark.parametrize("width", [500, 1400])
-def test_the_readers_place_survives_another_width(
-    transcript: Transcript, chat: Chat, qtbot: QtBot, width: int
+@pytest.mark.parametrize(
+    "change",
+    [lambda page: page.resize(500, 300), lambda page: page.resize(1400, 300), lambda page: page.set_zoom(6)],
+    ids=["narrower", "wider", "larger text"],
+)
+def test_the_readers_place_survives_another_width_and_another_size_of_text(
+    transcript: Transcript, chat: Chat, qtbot: QtBot, change: Callable[[Transcript], None]
 ) -> None:
     fill(chat, 100)
     transcript.show()
     transcript.verticalScrollBar().setValue(4000)
     settle(transcript, qtbot)
     read = chat.turns[transcript.rows_in_sight.start]
-    transcript.resize(width, 300)
-    settle(transcript, qtbot)
-    assert chat.turns[transcript.rows_in_sight.start] is read
-
-
-def test_the_readers_place_survives_another_size_of_text(
-    transcript: Transcript, chat: Chat, qtbot: QtBot
-) -> None:
-    fill(chat, 100)
-    transcript.show()
-    transcript.verticalScrollBar().setValue(4000)
-    settle(transcript, qtbot)
-    read = chat.turns[transcript.rows_in_sight.start]
-    transcript.set_zoom(6)
+    change(transcript)
     settle(transcript, qtbot)
     assert chat.turns[transcript.rows_in_sight.start] is read
 

@@ -161,12 +161,6 @@ def test_an_answer_is_copied_as_it_was_written_or_as_it_reads(act: Act) -> None:
     assert QApplication.clipboard().text() == "1, 2"
 
 
-def test_what_the_model_thought_is_not_copied(act: Act, session: ChatSession) -> None:
-    session.chat.turns[-1].text = "<think>\nhm\n</think>\n\n**1**"
-    act(TurnAction.COPY_PLAIN, 1)
-    assert QApplication.clipboard().text() == "1"
-
-
 def test_several_answers_stand_side_by_side_until_one_is_kept(
     view: ChatView, session: ChatSession, engine: FakeEngine, qtbot: QtBot
 ) -> None:
