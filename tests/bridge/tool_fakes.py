@@ -90,6 +90,8 @@ class FakeReaders:
     def __init__(self, thinking_end: str = "") -> None:
         self._thinking_end = thinking_end
 
+    def start(self) -> None: ...
+
     def open(self, _max_calls: int | None = None) -> FakeReader:
         return FakeReader(self._thinking_end)
 
