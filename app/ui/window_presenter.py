@@ -234,9 +234,9 @@ class WindowPresenter(QObject):
 
     @Slot(object)
     def _on_view_made(self, view: ChatView) -> None:
-        view.tokens_requested.connect(self._answers.show_answer)
-        view.lens_requested.connect(self._answers.look_into)
-        view.undo_offered.connect(self._undo.offer)
+        view.turn_actions.tokens_requested.connect(self._answers.show_answer)
+        view.turn_actions.lens_requested.connect(self._answers.look_into)
+        view.turn_actions.undo_offered.connect(self._undo.offer)
 
     @Slot(object)
     def _on_closed(self, session: ChatSession) -> None:

@@ -79,7 +79,7 @@ class ChatCommands(QObject):
 
     def attach(self) -> None:
         if self._tabs.current and not self._tabs.current.notebook:
-            self._tabs.current.composer.attach_requested.emit()
+            self._tabs.current.message_draft.choose_files()
 
     @property
     def sees(self) -> bool:

@@ -267,10 +267,6 @@ class ChatTabs(QWidget):
         self._show_mark(tab)
         self.marks_changed.emit()
 
-    @Slot(object, int)
-    def _on_fork_requested(self, view: ChatView, num_turns: int) -> None:
-        self._workspace.fork(view.session, num_turns)
-
     @Slot(QWidget)
     def _on_pane_entered(self, page: QWidget) -> None:
         """As a page that goes loses the keyboard, too: what the workspace shows then is drawn later."""
@@ -317,11 +313,10 @@ class ChatTabs(QWidget):
             ChatView,  # with all that reads Markdown: the window is shown without
         )
 
-        view = ChatView(self.pages.ground, self._take_first_page(tab))
-        view.open(tab.session, self._n_ctx)
+        view = ChatView(tab.session, self._n_ctx, self.pages.ground, self._take_first_page(tab))
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
-        view.fork_requested.connect(self._on_fork_requested)
+        view.turn_actions.fork_requested.connect(self._workspace.fork)
         view.notebook_requested.connect(self._workspace.new_notebook)
         self.view_made.emit(view)
         return view

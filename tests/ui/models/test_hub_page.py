@@ -309,7 +309,7 @@ def test_who_looks_elsewhere_is_told(window: MainWindow, downloads: FakeDownload
     texts = [banner.text for banner in window.notices.banners()]
     assert any("Free some space." in text for text in texts)
     assert any("has been downloaded" in text for text in texts)
-    window.model_commands.show_hub()
+    window.tabs.views[0].composer.get_model.click()
     hub = window.model_commands.window.hub
     assert hub.isVisible()
     only_its_own = Qt.FindChildOption.FindDirectChildrenOnly
