@@ -244,7 +244,7 @@ class MainWindow(QObject):
         self.status.show_state(self.model_watch.state)
         self.status.api_clicked.connect(self.api_menu.show_panel)
         self.api_menu.state_changed.connect(self.status.set_api)
-        self.navigation.export_requested.connect(self.chat_files.export_chats)
+        self.navigation.sidebar.export_requested.connect(self.chat_files.export_chats)
         self._services.api.settings_changed.connect(self.preferences.note_changes)
         self._services.cells.refused.connect(self.notices.show_error)
         self._services.shelves.failed.connect(self.notices.show_error)

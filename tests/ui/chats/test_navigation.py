@@ -235,7 +235,7 @@ async def test_a_deleted_folder_comes_back_with_its_chats(qloop, run) -> None:
 
 async def test_a_renamed_chat_is_renamed_everywhere(qloop, run) -> None:
     async with run() as it:
-        it.navigation.sidebar.rename_requested.emit("a", "Adding")
+        it.library.rename("a", "Adding")
         await it.until(lambda: "Adding" in it.listed)
         assert it.tabs == ["Adding"]
         assert it.window.frame.windowTitle() == "Adding — Skein"
