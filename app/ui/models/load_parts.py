@@ -1,10 +1,9 @@
-"""Parts of the dialog for loading a model: sections, devices, adapters, the line about memory. GUI thread."""
+"""Parts of the dialog for loading a model: devices, adapters, the line about memory. GUI thread."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
 from shiboken6 import isValid
 
@@ -15,8 +14,7 @@ from app.look.file_dialog import choose_file
 from app.look.fonts import small_font
 from app.look.icons import icon
 from app.look.layouts import TOP, hbox, vbox
-from app.look.plain_text import PlainLabel, as_tooltip, heading
-from app.look.strip import paint_lines_between
+from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
@@ -28,20 +26,6 @@ from app.ui.base.setting_controls import DecimalNumber, control_for
 
 ICONS = {Fit.FITS: "circle-check", Fit.TIGHT: "info", Fit.TOO_LARGE: "triangle-alert"}
 ICON = QSize(16, 16)
-
-
-class Section(QWidget):
-    """A title, and parts with lines between them."""
-
-    def __init__(self, title: str, parts: Sequence[QWidget], parent: QWidget) -> None:
-        super().__init__(parent)
-        self._parts = parts
-        head = heading(title, self, points=3)
-        head.setContentsMargins(0, 0, 0, 4)
-        vbox(head, *parts, on=self, spacing=0)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        paint_lines_between(self._parts, self)
 
 
 class DeviceList(QWidget):
