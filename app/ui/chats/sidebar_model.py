@@ -163,9 +163,9 @@ class SidebarModel(QAbstractListModel):
     def closed_folders(self) -> tuple[str, ...]:
         return tuple(sorted(self._closed))
 
-    def apply(self, chats: Sequence[ChatSummary], folders: Sequence[str], today: date | None = None) -> None:
+    def apply(self, chats: Sequence[ChatSummary], folders: Sequence[str]) -> None:
         self._chats, self.folders = chats, folders
-        self.make_rows(today)
+        self.make_rows()
 
     def set_wanted(self, wanted: str) -> None:
         """Shows only titles with these words."""
@@ -218,9 +218,9 @@ class SidebarModel(QAbstractListModel):
         """It has a tab."""
         return row.chat_id in self._marks
 
-    def make_rows(self, today: date | None = None) -> None:
+    def make_rows(self) -> None:
         """Anew: a chat has changed, or the day has."""
-        rows = rows_of(self._chats, self.folders, today or local_today(), self._wanted, self._closed)
+        rows = rows_of(self._chats, self.folders, local_today(), self._wanted, self._closed)
         if rows == self.rows:
             return
         self.layoutAboutToBeChanged.emit()

@@ -75,7 +75,7 @@ class HubPage(QWidget):
         self.rows = HubRows(self)
         self.list = QListView(self)
         self.details = HubDetails(self)
-        self.downloads = DownloadRows(self)
+        self.downloads = DownloadRows(downloads, self)
         self.access = HubAccess(self)
         self._typing = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
         self._terms = ""  # a web page
@@ -290,9 +290,6 @@ class HubPage(QWidget):
         self._connect_hub()
         self._downloads.changed.connect(self._show_downloads)
         self._downloads.progressed.connect(self._show_downloads)
-        self.downloads.pause_requested.connect(self._downloads.pause)
-        self.downloads.resume_requested.connect(self._downloads.resume)
-        self.downloads.cancel_requested.connect(self._downloads.cancel)
         self.downloads.open_requested.connect(self.open_requested)
         self.downloads.page_requested.connect(self._open_page)
         self.downloads.token_requested.connect(self.show_access)

@@ -19,8 +19,10 @@ from app.look.plain_text import PlainLabel, heading
 from app.look.words import mark, sentences, tr, tr_said
 from app.protocol.request import Overflow
 from app.services.form_check import Form, FormCheck
+from app.services.presets import Presets
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.long_text_box import LongTextBox
+from app.ui.base.notices import UndoToast
 from app.ui.base.option_row import OptionRow
 from app.ui.base.page_panel import PagePanel, scrolled
 from app.ui.base.setting import OVERFLOWS, Field, Setting
@@ -81,12 +83,13 @@ class ChatSettings(PagePanel):
     changed = Signal(object)  # ChatOptions
     tools_requested = Signal()
 
-    def __init__(self, check: FormCheck, parent: QWidget) -> None:
+    def __init__(self, check: FormCheck, presets: Presets, undo: UndoToast, parent: QWidget) -> None:
         super().__init__(tr("Chat settings"), (WIDTH, MAX_HEIGHT), parent)
         self._options = ChatOptions()
         self._inherited = Inherited()
         self._badly_written: set[str] = set()  # sampling options whose text stays to be corrected
-        self.presets = PresetBar(self)
+        self.presets = PresetBar(presets, undo, self)
+        self.presets.chosen.connect(self.changed)
         self.prompt = LongTextBox(PROMPT, self)
         self.prompt.setAccessibleName(tr(PROMPT.label))
         self.prompt.value_chosen.connect(lambda text: self._take(system_prompt=text))

@@ -1,6 +1,7 @@
 """An MCP server in the settings: its state, tools and log, and what may run without asking. GUI thread."""
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
@@ -31,11 +32,10 @@ CHOICES = (
 
 
 class ApprovalRow(QWidget):
-    chosen = Signal(object, object)  # the Tool, an Approval
-
-    def __init__(self, tool: Tool, parent: QWidget) -> None:
+    def __init__(self, tool: Tool, service: ToolService, parent: QWidget) -> None:
         super().__init__(parent)
         self._tool = tool
+        self._service = service
         self._title = ElidedLabel(parent=self)
         self._description = ElidedLabel(parent=self, tone="muted", elide=Qt.TextElideMode.ElideRight)
         self.warning = PlainLabel(parent=self, tone="warning", wraps=True)
@@ -52,10 +52,12 @@ class ApprovalRow(QWidget):
         hbox((words, 1), self.choice, on=self, margins=(0, 6, 0, 6), spacing=12)
 
     def _on_chosen(self, index: int) -> None:
-        self.chosen.emit(self._tool, Approval(self.choice.itemData(index)))  # Qt keeps it as a text
+        approval = Approval(self.choice.itemData(index))  # Qt keeps it as a text
+        self._service.set_approval(self._tool, approval)
 
-    def apply(self, tool: Tool, approval: Approval) -> None:
+    def apply(self, tool: Tool) -> None:
         self._tool = tool
+        approval = self._service.approval(tool)
         title, sentence = title_of(tool), sentence_of(tool)
         self._title.setText(title)
         self._description.setText(one_line(sentence))
@@ -83,19 +85,15 @@ _STATES = {
 
 
 class ServerRow(QWidget):
-    approval_chosen = Signal(object, object)  # the Tool, an Approval
-    trusted = Signal()
-    switched = Signal(object)  # whether it is on
-    restart_requested = Signal()
     log_requested = Signal()
     change_requested = Signal()
     removed = Signal()
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, name: str, service: ToolService, parent: QWidget) -> None:
         super().__init__(parent)
+        self._service = service
         self.rows: dict[str, ApprovalRow] = {}
         self._known: tuple[Tool, ...] = ()
-        self._approval: Callable[[Tool], Approval] = lambda _tool: Approval.ASK
         self._state_icon = IconLabel(16, self, "stop", "muted")
         self.fold = QToolButton(self)
         self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -108,16 +106,20 @@ class ServerRow(QWidget):
         self.fold.toggled.connect(self._show_tools)
         self.state = ElidedLabel(parent=self, tone="muted")
         self.switch = Switch(self)
-        self.switch.value_chosen.connect(self.switched)
+        self.switch.value_chosen.connect(partial(service.set_enabled, name))
         self.more = IconButton("ellipsis", tr("More actions"), SIDE, self)
         self.more.clicked.connect(self._open_menu)
         self.menu = Menu(self)
-        self._fill_menu()
+        self.restart = self.menu.addAction(tr("&Restart"), partial(service.restart, name))
+        self.menu.addAction(tr("&Log…"), self.log_requested.emit)
+        self.menu.addAction(tr("&Change…"), self.change_requested.emit)
+        self.menu.addSeparator()
+        self.menu.addAction(tr("Re&move"), self.removed.emit)
         self.sentence = PlainLabel(parent=self, tone="danger", wraps=True)
         for label in (self.state, self.sentence):
             label.setFont(small_font())
         self.question = TrustQuestion(self)
-        self.question.agreed.connect(self.trusted)
+        self.question.agreed.connect(partial(service.trust, name))
         self.question.refused.connect(self.removed)
         self._tools = QWidget(self)
         self._tool_column = vbox(on=self._tools, margins=(26, 0, 0, 4), spacing=0)
@@ -125,7 +127,7 @@ class ServerRow(QWidget):
         vbox(head, self.sentence, self.question, self._tools, on=self, margins=(PADDING, 8, 8, 8), spacing=4)
         self._dress()
 
-    def apply(self, state: ServerState, approval: Callable[[Tool], Approval]) -> None:
+    def apply(self, state: ServerState) -> None:
         name = one_line(state.name)
         self.fold.setText(name.replace("&", "&&"))
         words, image, colour = _STATES[state.status]
@@ -149,7 +151,7 @@ class ServerRow(QWidget):
         self.question.setVisible(not state.is_trusted)
         self.restart.setEnabled(state.is_enabled and state.is_trusted)
         self.restart.setText(tr("&Start") if state.status is Status.STOPPED else tr("&Restart"))
-        self._known, self._approval = state.tools, approval
+        self._known = state.tools
         self._show_tools()
 
     def focus_question(self) -> None:
@@ -167,22 +169,12 @@ class ServerRow(QWidget):
         is_open = self.fold.isChecked() and bool(self._known)
         for tool in self._known if is_open else ():
             if tool.key not in self.rows:
-                self.rows[tool.key] = row = ApprovalRow(tool, self._tools)
-                row.chosen.connect(self.approval_chosen)
-                self._tool_column.addWidget(row)
-            self.rows[tool.key].apply(tool, self._approval(tool))
+                self.rows[tool.key] = ApprovalRow(tool, self._service, self._tools)
+                self._tool_column.addWidget(self.rows[tool.key])
+            self.rows[tool.key].apply(tool)
         self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._known else Qt.FocusPolicy.NoFocus)
         self._tools.setVisible(is_open)
         self._dress()
-
-    def _fill_menu(self) -> None:
-        add = self.menu.addAction
-        self.restart = add(tr("&Restart"))
-        self.restart.triggered.connect(lambda: self.restart_requested.emit())
-        add(tr("&Log…")).triggered.connect(lambda: self.log_requested.emit())
-        add(tr("&Change…")).triggered.connect(lambda: self.change_requested.emit())
-        self.menu.addSeparator()
-        add(tr("Re&move")).triggered.connect(lambda: self.removed.emit())
 
     def _open_menu(self) -> None:
         self.menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))

@@ -68,7 +68,7 @@ class ToolsPage(QWidget):
         for name, state in states.items():
             if name not in self.servers:
                 self.servers[name] = self._new_row(state)
-            self.servers[name].apply(state, service.approval)
+            self.servers[name].apply(state)
         self._nothing.setVisible(not states)
 
     def _show_built_in(self) -> None:
@@ -77,10 +77,9 @@ class ToolsPage(QWidget):
             _drop(self.built_in.pop(key))
         for tool in tools:
             if tool.key not in self.built_in:
-                self.built_in[tool.key] = row = ApprovalRow(tool, self)
-                row.chosen.connect(self._service.set_approval)
-                self._built_in_column.addWidget(row)
-            self.built_in[tool.key].apply(tool, self._service.approval(tool))
+                self.built_in[tool.key] = ApprovalRow(tool, self._service, self)
+                self._built_in_column.addWidget(self.built_in[tool.key])
+            self.built_in[tool.key].apply(tool)
 
     def _show_folders(self) -> None:
         wanted = list(self._preferences.settings.tool_folders)
@@ -109,14 +108,10 @@ class ToolsPage(QWidget):
         self._set_folders([*self.folders, folder])
 
     def _new_row(self, state: ServerState) -> ServerRow:
-        row, service, name = ServerRow(self), self._service, state.name
-        row.approval_chosen.connect(service.set_approval)
-        row.trusted.connect(partial(service.trust, name))
-        row.switched.connect(partial(service.set_enabled, name))
-        row.restart_requested.connect(partial(service.restart, name))
-        row.log_requested.connect(partial(self._show_log, name))
-        row.change_requested.connect(partial(self._change, name))
-        row.removed.connect(partial(self._remove, name))
+        row = ServerRow(state.name, self._service, self)
+        row.log_requested.connect(partial(self._show_log, state.name))
+        row.change_requested.connect(partial(self._change, state.name))
+        row.removed.connect(partial(self._remove, state.name))
         self._server_column.addWidget(row)
         return row
 

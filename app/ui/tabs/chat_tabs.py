@@ -174,7 +174,7 @@ class ChatTabs(QWidget):
         self._workspace.current_changed.connect(self._on_workspace_current_changed)
         self._workspace.pinned.connect(self._on_pinned)
         self._titles_timer.timeout.connect(self._emit_titles)
-        self.strip.new_requested.connect(self._workspace.new_chat)
+        self.strip.new.clicked.connect(lambda: self._workspace.new_chat())
         self.strip.current_changed.connect(self.show_index)
         self.strip.moved.connect(self._on_moved)
         self.strip.bar.pulled.connect(self._on_pulled)

@@ -243,7 +243,7 @@ async def test_a_renamed_chat_is_renamed_everywhere(qloop, run) -> None:
 
 async def test_the_button_at_the_end_of_the_tabs_lists_them_all(qloop, run) -> None:
     async with run() as it:
-        it.window.tabs.strip.list_requested.emit()
+        it.window.tabs.strip.list.click()
         rows = it.navigation.popup.model.rows
         assert [row.plain_title for row in rows[1:2]] == ["Sums"]
         assert rows[0].text == "Open chats"
