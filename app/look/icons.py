@@ -1,12 +1,12 @@
-"""Line icons from resources/icons, drawn in the colour asked for and crisp at any scale.
+"""Line icons from resources/icons, drawn in the colours of the theme of now and crisp at any scale.
 
 GUI thread.
 """
 
 from functools import cache
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
+from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from app.look.tokens import current
@@ -14,13 +14,15 @@ from app.system.paths import resources_dir
 
 ICON_DIR = resources_dir() / "icons"
 _SIZE = QSize(16, 16)
-_SCALES = (1.0, 2.0, 3.0)
 
 
-def icon(name: str, colour: str | None = None) -> QIcon:
-    """The icon `name`.svg in `colour` (default: muted text), greyed when disabled."""
-    tokens = current()
-    return _coloured(name, colour or tokens.muted, tokens.hairline)
+@cache
+def icon(name: str, colour: str = "muted", on: str = "") -> QIcon:
+    """The icon `name`.svg, or while its button is checked `on`.svg, greyed when disabled.
+
+    `colour`: a token's name, or a colour. Such a token's is taken anew each time it is drawn.
+    """
+    return QIcon(_Engine(name, colour, on or name))
 
 
 @cache  # what it has drawn is kept by Qt, for each icon anew
@@ -32,23 +34,31 @@ def paint_icon(painter: QPainter, name: str, rect: QRectF, colour: str) -> None:
     _renderer(name, colour).render(painter, rect)
 
 
-@cache
-def _coloured(name: str, colour: str, disabled: str) -> QIcon:
-    result = QIcon()
-    for scale in _SCALES:
-        result.addPixmap(_pixmap(name, colour, scale), QIcon.Mode.Normal)
-        result.addPixmap(_pixmap(name, disabled, scale), QIcon.Mode.Disabled)
-    return result
+class _Engine(QIconEngine):
+    def __init__(self, name: str, colour: str, on: str) -> None:
+        super().__init__()
+        self._name, self._colour, self._on = name, colour, on
 
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        tokens = current()
+        colour = tokens.hairline if mode is QIcon.Mode.Disabled else self._colour
+        name = self._on if state is QIcon.State.On else self._name
+        paint_icon(painter, name, QRectF(rect), getattr(tokens, colour, colour))
 
-def _pixmap(name: str, colour: str, scale: float) -> QPixmap:
-    pixmap = QPixmap(_SIZE * scale)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    _renderer(name, colour).render(painter, QRectF(pixmap.rect()))
-    painter.end()
-    pixmap.setDevicePixelRatio(scale)
-    return unpainted(pixmap)
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        pixmap = QPixmap(size)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        self.paint(painter, pixmap.rect(), mode, state)
+        painter.end()
+        return pixmap
+
+    def actualSize(self, size: QSize, _mode: QIcon.Mode, _state: QIcon.State) -> QSize:
+        """Lists allow more."""
+        return size.boundedTo(_SIZE)
+
+    def clone(self) -> QIconEngine:
+        return _Engine(self._name, self._colour, self._on)
 
 
 def unpainted(pixmap: QPixmap) -> QPixmap:

@@ -111,7 +111,7 @@ class SearchPopup(QFrame):
         self.setObjectName("search")
         self.setAccessibleName(tr("Search chats"))
         self.field.setMinimumHeight(32)
-        self._field_icon = self.field.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self.field.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self.list.setModel(self.model)
         self.list.setItemDelegate(SearchDelegate(self.list))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
@@ -190,11 +190,6 @@ class SearchPopup(QFrame):
             self.list.setCurrentIndex(self.model.index(wanted[0]))
             self.list.scrollTo(self.model.index(max(0, wanted[0] - 1)))
             self.list.scrollTo(self.model.index(wanted[0]))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._field_icon.setIcon(icon("search"))
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Closed, it holds no chats; with its window it is hidden only for a while."""

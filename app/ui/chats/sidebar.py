@@ -90,13 +90,11 @@ class Sidebar(QWidget):
     def _lay_out(self) -> None:
         self.setMinimumWidth(MIN_LIST_WIDTH)
         self.setAccessibleName(tr("All chats"))
-        self._filter_icon = self.filter.addAction(
-            icon("list-filter"), QLineEdit.ActionPosition.LeadingPosition
-        )
+        self.filter.addAction(icon("list-filter"), QLineEdit.ActionPosition.LeadingPosition)
         self.list.setModel(self.model)
         self.list.setItemDelegate(SidebarDelegate(self.list))
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        new_chat = self._new_chat = QToolButton(self)
+        new_chat = QToolButton(self)
         new_chat.setText(tr("New chat"))
         new_chat.setIcon(icon("plus"))
         new_chat.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -228,12 +226,6 @@ class Sidebar(QWidget):
         out.setEnabled(any(row.folder for row in chats))
         menu.addAction(tr("New &folder…"), partial(self.folder_requested.emit, ids))
         return menu
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._filter_icon.setIcon(icon("list-filter"))
-            self._new_chat.setIcon(icon("plus"))
 
     def event(self, event: QEvent) -> bool:
         return keeps_escape(event) or super().event(event)

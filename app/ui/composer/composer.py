@@ -360,8 +360,3 @@ class ChatSettingsButton(QToolButton):
         has_room = event.size().width() >= self.sizeHint().width()
         style = Qt.ToolButtonStyle
         self.setToolButtonStyle(style.ToolButtonTextBesideIcon if has_room else style.ToolButtonIconOnly)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.setIcon(icon("sliders-horizontal"))

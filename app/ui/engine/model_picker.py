@@ -83,7 +83,7 @@ class PickerButton(QPushButton):
             painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, self.state)
             left += state_width
         chevron = QRect(left + GAP, (self.height() - CHEVRON) // 2 + 1, CHEVRON, CHEVRON)
-        icon("chevron-down", tokens.muted).paint(painter, chevron)
+        icon("chevron-down").paint(painter, chevron)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrow down opens it, too, as of any drop-down."""

@@ -20,7 +20,7 @@ from app.models.hub import HubModel, Repo, RepoContents
 from app.models.recommended import best_of
 from app.services.model_fits import Fitting
 from app.ui.models.hub_rows import BETWEEN, FITS, HubRow, fitting_of, popularity_text
-from app.ui.models.library_table import FIT_ICONS, fit_colour, fit_text
+from app.ui.models.library_table import FIT_COLOURS, FIT_ICONS, fit_text
 
 ROW_HEIGHT = 28
 ICON = QSize(16, 16)
@@ -193,7 +193,7 @@ def _items(model: HubModel, name: str, fitting: Fitting | None) -> tuple[QTableW
     told = tr(FITS[fitting.fit]) if fitting else ""
     memory = cell(tr("incomplete") if model.problem else told)
     if fitting:
-        memory.setIcon(icon(FIT_ICONS[fitting.fit], fit_colour(fitting.fit)))
+        memory.setIcon(icon(FIT_ICONS[fitting.fit], FIT_COLOURS[fitting.fit]))
         memory.setToolTip(as_tooltip(fit_text(fitting)))
     first = cell(name)
     first.setToolTip(as_tooltip("\n".join(file.path for file in model.files[:20])))

@@ -6,7 +6,7 @@ Shows the state of hub and downloads, and forwards the user's requests. GUI thre
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QModelIndex, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QDesktopServices,
@@ -312,11 +312,6 @@ class HubPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._hub.measure()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._show_contents()
 
     def hideEvent(self, event: QHideEvent) -> None:
         self._typing.stop()

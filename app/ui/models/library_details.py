@@ -2,29 +2,26 @@
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QWidget
 
-from app.look.buttons import dialog_button
+from app.look.buttons import IconLabel, dialog_button
 from app.look.figures import count, data_size, num_params
-from app.look.icons import icon
 from app.look.layouts import STRETCH, TOP, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, heading
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
 from app.settings.load import projector_beside
 from app.ui.models.library_table import (
+    FIT_COLOURS,
     FIT_ICONS,
     KINDS,
     ModelRow,
-    fit_colour,
     fit_text,
     problem_text,
     source_text,
     taken_text,
 )
-
-ICON = QSize(16, 16)
 
 
 class LibraryDetails(QWidget):
@@ -38,7 +35,7 @@ class LibraryDetails(QWidget):
         self._row: ModelRow | None = None
         self.name = heading("", self, wraps=True, points=2)
         self.name.setMinimumWidth(1)  # a name may be one long word
-        self.fit_mark = PlainLabel(parent=self)
+        self.fit_mark = IconLabel(16, self)
         self.fit = PlainLabel(parent=self, wraps=True)
         self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
         self.facts = QGridLayout()
@@ -82,7 +79,7 @@ class LibraryDetails(QWidget):
         self.fit_mark.setVisible(fitting is not None)
         self.fit.setVisible(fitting is not None or row.is_in_use)
         if fitting:
-            self.fit_mark.setPixmap(icon(FIT_ICONS[fitting.fit], fit_colour(fitting.fit)).pixmap(ICON))
+            self.fit_mark.show_icon(FIT_ICONS[fitting.fit], FIT_COLOURS[fitting.fit])
             self.fit.setText(fit_text(fitting))
         elif row.is_in_use:
             self.fit.setText(sentences(tr("In use now."), taken_text(row.taken) if row.taken else ""))
@@ -114,11 +111,6 @@ class LibraryDetails(QWidget):
         self._buttons.setSpacing(8)
         self.set_wide(False)
         vbox((self._scroll, 1), self._buttons, on=self, spacing=12)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and self._row:
-            self._show_fit(self._row)
 
     @property
     def buttons(self) -> tuple[QPushButton, ...]:

@@ -3,19 +3,17 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 from shiboken6 import isValid
 
 from app.bridge.tasks import spawn
-from app.look.buttons import IconButton, dialog_button
+from app.look.buttons import IconButton, IconLabel, dialog_button
 from app.look.figures import count, data_size
 from app.look.file_dialog import choose_file
 from app.look.fonts import small_font
-from app.look.icons import icon
 from app.look.layouts import TOP, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip
-from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
 from app.protocol.model import Device, DeviceKind
@@ -23,9 +21,9 @@ from app.services.load_forecast import Forecast, LoadForecast, MemoryPart
 from app.settings.settings import AdapterSettings
 from app.ui.base.setting import Setting, field_of
 from app.ui.base.setting_controls import DecimalNumber, control_for
+from app.ui.models.library_table import FIT_COLOURS
 
 ICONS = {Fit.FITS: "circle-check", Fit.TIGHT: "info", Fit.TOO_LARGE: "triangle-alert"}
-ICON = QSize(16, 16)
 
 
 class DeviceList(QWidget):
@@ -90,7 +88,7 @@ class MemoryLine(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._icon = QLabel(self)
+        self._icon = IconLabel(16, self)
         self._words = PlainLabel(tr("Estimating memory…"), self, wraps=True)
         self.taken = PlainLabel(parent=self, tone="muted", wraps=True)
         self.taken.setFont(small_font())
@@ -115,9 +113,7 @@ class MemoryLine(QWidget):
         self.use.setText(tr("Use {tokens}", tokens=count(smaller)))
         self.use.setVisible(smaller > 0)
         fit = forecast.fit if forecast else Fit.TOO_LARGE
-        tokens = current()
-        colour = {Fit.FITS: tokens.ok, Fit.TIGHT: tokens.warning, Fit.TOO_LARGE: tokens.danger}[fit]
-        self._icon.setPixmap(icon(ICONS[fit], colour).pixmap(ICON))
+        self._icon.show_icon(ICONS[fit], FIT_COLOURS[fit])
 
     def _on_use(self) -> None:
         if self._forecast:

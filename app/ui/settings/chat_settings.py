@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QTextCursor
 from PySide6.QtWidgets import QAbstractSpinBox, QPushButton, QToolButton, QVBoxLayout, QWidget
 
@@ -203,7 +203,6 @@ class ChatSettings(PagePanel):
 
     def _on_more_toggled(self, is_on: bool) -> None:
         """Created on first use."""
-        self.more.setIcon(icon("chevron-down" if is_on else "chevron-right"))
         if self._more_part is None and is_on:
             self._more_part = self._make_more()
             self._column.insertWidget(self._column.indexOf(self.more) + 1, self._more_part)
@@ -240,7 +239,7 @@ class ChatSettings(PagePanel):
         self.more.setCheckable(True)
         self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.more.setIcon(icon("chevron-right"))
+        self.more.setIcon(icon("chevron-right", on="chevron-down"))
         self.more.toggled.connect(self._on_more_toggled)
         scroll = scrolled(inner, self)
         vbox(self._head(), (scroll, 1), on=self, margins=(1, 12, 1, 1))
@@ -270,11 +269,6 @@ class ChatSettings(PagePanel):
         note.setFont(small_font())
         note.setWordWrap(True)
         return vbox(hbox((label, 1), number), note, spacing=2)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.more.setIcon(icon("chevron-down" if self.more.isChecked() else "chevron-right"))
 
 
 def _read(name: str, value: Any) -> tuple[Any, str]:

@@ -5,9 +5,9 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QWidget
 
-from app.look.buttons import IconButton, IconLabel, dialog_button
+from app.look.buttons import FoldButton, IconButton, IconLabel, dialog_button
 from app.look.fonts import code_font, small_font
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
@@ -95,14 +95,7 @@ class ServerRow(QWidget):
         self.rows: dict[str, ApprovalRow] = {}
         self._known: tuple[Tool, ...] = ()
         self._state_icon = IconLabel(16, self, "stop", "muted")
-        self.fold = QToolButton(self)
-        self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.fold.setIconSize(QSize(14, 14))
-        self.fold.setCheckable(True)
-        font = self.fold.font()
-        font.setWeight(font.Weight.DemiBold)
-        self.fold.setFont(font)
+        self.fold = FoldButton(self)
         self.fold.toggled.connect(self._show_tools)
         self.state = ElidedLabel(parent=self, tone="muted")
         self.switch = Switch(self)
@@ -125,7 +118,7 @@ class ServerRow(QWidget):
         self._tool_column = vbox(on=self._tools, margins=(26, 0, 0, 4), spacing=0)
         head = hbox(self.fold, self._state_icon, (self.state, 1), self.switch, self.more, spacing=8)
         vbox(head, self.sentence, self.question, self._tools, on=self, margins=(PADDING, 8, 8, 8), spacing=4)
-        self._dress()
+        self._show_tools()
 
     def apply(self, state: ServerState) -> None:
         name = one_line(state.name)
@@ -160,7 +153,7 @@ class ServerRow(QWidget):
             self.question.start.setFocus()
 
     def _show_tools(self) -> None:
-        """Their rows are made when they are first shown: a server may have hundreds."""
+        """Their rows are made when they are first shown: a server may have hundreds, or none to unfold."""
         keys = {tool.key for tool in self._known}
         for key in [key for key in self.rows if key not in keys]:
             row = self.rows.pop(key)
@@ -173,21 +166,11 @@ class ServerRow(QWidget):
                 self._tool_column.addWidget(self.rows[tool.key])
             self.rows[tool.key].apply(tool)
         self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._known else Qt.FocusPolicy.NoFocus)
+        self.fold.setIcon(icon("chevron-right", "muted" if self._known else "window", on="chevron-down"))
         self._tools.setVisible(is_open)
-        self._dress()
 
     def _open_menu(self) -> None:
         self.menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
-
-    def _dress(self) -> None:
-        """Without tools nothing unfolds."""
-        name = "chevron-down" if self.fold.isChecked() else "chevron-right"
-        self.fold.setIcon(icon(name, None if self._known else current().window))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._dress()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QHideEvent, QKeyEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -346,12 +346,7 @@ class SettingsWindow(QDialog):
         self.nav.setObjectName("nav")
         self.nav.setAccessibleName(tr("Pages"))
         for page in PAGES:
-            self.nav.addItem(QListWidgetItem(tr(page.title)))
-        self._show_icons()
-
-    def _show_icons(self) -> None:
-        for index, page in enumerate(PAGES):
-            self.nav.item(index).setIcon(icon(page.icon))
+            self.nav.addItem(QListWidgetItem(icon(page.icon), tr(page.title)))
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self._search)
@@ -366,11 +361,6 @@ class SettingsWindow(QDialog):
         if focused is not None:
             focused.clearFocus()
         super().hideEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and self.nav.count():
-            self._show_icons()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape ends the search first, then closes."""

@@ -6,14 +6,13 @@ Knows no server: it shows values, and tells what was switched.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.look.buttons import quiet_button
+from app.look.buttons import FoldButton, quiet_button
 from app.look.figures import tokens
 from app.look.fonts import small_font, tabular
-from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.painted import paint_rounded
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, heading, one_line, search_field
@@ -168,14 +167,8 @@ class GroupSection(QWidget):
         self._is_open: bool | None = None  # None: the user has not chosen
         self._has_chosen = False
         self.rows: list[ToolRow] = []
-        self.fold = QToolButton(self)
-        self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.fold.setIconSize(QSize(14, 14))
+        self.fold = FoldButton(self)
         self.fold.clicked.connect(self._on_fold)
-        font = self.fold.font()
-        font.setWeight(font.Weight.DemiBold)
-        self.fold.setFont(font)
         self._state = PlainLabel(parent=self, tone="muted", wraps=True)
         self._state.setFont(small_font())
         self._state.setContentsMargins(26, 0, 8, 4)
@@ -224,7 +217,8 @@ class GroupSection(QWidget):
         is_open = is_searching or self.is_open
         for row in self.rows:
             row.setVisible(is_open and row.is_found)
-        self._dress()
+        self.fold.setChecked(self.is_open)
+        self.fold.setAccessibleDescription(tr("Expanded") if self.is_open else tr("Collapsed"))
 
     def _on_fold(self) -> None:
         self._is_open = not self.is_open
@@ -238,15 +232,6 @@ class GroupSection(QWidget):
         for row in self.rows:
             row.switched.connect(self.tool_switched)
             self._column.addWidget(row)
-
-    def _dress(self) -> None:
-        self.fold.setIcon(icon("chevron-down" if self.is_open else "chevron-right"))
-        self.fold.setAccessibleDescription(tr("Expanded") if self.is_open else tr("Collapsed"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._dress()
 
 
 class ToolRow(QWidget):
