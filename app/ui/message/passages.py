@@ -22,7 +22,6 @@ from PySide6.QtGui import (
 
 from app.ui.message.folding import unfold
 
-_OBJECT = "\ufffc"
 FAMILIES = QTextFormat.Property.FontFamilies.value
 _RULER = QTextFormat.Property.BlockTrailingHorizontalRulerWidth.value
 _BOLD = 600
@@ -366,6 +365,3 @@ def _run_html(run: TextRun) -> str:
 
 def _escaped(text: str) -> str:
     return html.escape(text, quote=False).replace("\n", "<br>")
-
-
-# U+FDD0.. and U+FFFC mean frames and objects inside a QTextDocument.

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QProgressBar, QScrollArea, QSizePolicy, QW
 from app.look.buttons import IconButton, dialog_button
 from app.look.figures import data_size
 from app.look.fonts import tabular
-from app.look.layouts import STRETCH, TOP, hbox, vbox
+from app.look.layouts import STRETCH, TOP, drop, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
 from app.look.words import mark, tr, tr_n, tr_said
 from app.services.downloads import Download, Downloads, State
@@ -112,9 +112,7 @@ class DownloadRows(QScrollArea):
     def apply(self, downloads: Sequence[Download]) -> None:
         ids = {download.id for download in downloads}
         for gone in self.rows.keys() - ids:
-            row = self.rows.pop(gone)
-            row.hide()
-            row.deleteLater()
+            drop(self.rows.pop(gone))
         for download in downloads:
             if download.id in self.rows:
                 self.rows[download.id].apply(download)

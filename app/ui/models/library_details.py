@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QWi
 
 from app.look.buttons import IconLabel, dialog_button
 from app.look.figures import count, data_size, num_params
-from app.look.layouts import STRETCH, TOP, hbox, vbox
+from app.look.layouts import STRETCH, TOP, drop, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, heading
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
@@ -87,8 +87,7 @@ class LibraryDetails(QWidget):
     def _show_facts(self, model: ModelFile) -> None:
         while item := self.facts.takeAt(0):
             if widget := item.widget():
-                widget.hide()
-                widget.deleteLater()
+                drop(widget)
         for number, (what, told) in enumerate(_facts(model)):
             self.facts.addWidget(PlainLabel(what, self, tone="muted"), number, 0)
             self.facts.addWidget(ElidedLabel(told, self), number, 1)

@@ -12,7 +12,7 @@ from app.look.buttons import IconButton, IconLabel, dialog_button
 from app.look.figures import count, data_size
 from app.look.file_dialog import choose_file
 from app.look.fonts import small_font
-from app.look.layouts import TOP, hbox, vbox
+from app.look.layouts import TOP, drop, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
@@ -46,9 +46,7 @@ class DeviceList(QWidget):
         gpus = [device for device in devices or () if device.kind is not DeviceKind.CPU]
         self._about.setText(tr(_about(devices is not None, bool(gpus))))
         for name in self._boxes.keys() - {gpu.name for gpu in gpus}:
-            box = self._boxes.pop(name)
-            box.hide()
-            box.deleteLater()
+            drop(self._boxes.pop(name))
         for gpu in gpus:
             if gpu.name not in self._boxes:
                 self._boxes[gpu.name] = self._add_box(gpu)
@@ -229,9 +227,7 @@ class AdapterList(QWidget):
         if tuple(adapters) == self._adapters and self._rows:
             return  # else a half-typed strength would be lost
         self._adapters = tuple(adapters)
-        for widget in self._rows:
-            widget.hide()
-            widget.deleteLater()
+        drop(*self._rows)
         self._rows.clear()
         for number, adapter in enumerate(self._adapters):
             self._add_row(number, adapter)

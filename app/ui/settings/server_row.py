@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QWidget
 from app.look.buttons import FoldButton, IconButton, IconLabel, dialog_button
 from app.look.fonts import code_font, small_font
 from app.look.icons import icon
-from app.look.layouts import STRETCH, hbox, vbox
+from app.look.layouts import STRETCH, drop, hbox, vbox
 from app.look.painted import paint_rounded
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
 from app.look.popups import FlatCombo, Menu, resize_to_fit
@@ -156,9 +156,7 @@ class ServerRow(QWidget):
         """Their rows are made when they are first shown: a server may have hundreds, or none to unfold."""
         keys = {tool.key for tool in self._known}
         for key in [key for key in self.rows if key not in keys]:
-            row = self.rows.pop(key)
-            row.hide()
-            row.deleteLater()
+            drop(self.rows.pop(key))
         is_open = self.fold.isChecked() and bool(self._known)
         for tool in self._known if is_open else ():
             if tool.key not in self.rows:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from app.look.buttons import IconButton, dialog_button
 from app.look.file_dialog import choose_file, choose_folder
 from app.look.fonts import small_font
-from app.look.layouts import STRETCH, FlowLayout, hbox, vbox
+from app.look.layouts import STRETCH, FlowLayout, drop, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, heading, one_line, short_path
 from app.look.strip import Offer, Strip, StripLook
 from app.look.words import tr, tr_said
@@ -64,7 +64,7 @@ class ToolsPage(QWidget):
         self._show_folders()
         states = {state.name: state for state in service.servers}
         for name in [name for name in self.servers if name not in states]:
-            _drop(self.servers.pop(name))
+            drop(self.servers.pop(name))
         for name, state in states.items():
             if name not in self.servers:
                 self.servers[name] = self._new_row(state)
@@ -74,7 +74,7 @@ class ToolsPage(QWidget):
     def _show_built_in(self) -> None:
         tools = self._service.built_in
         for key in [key for key in self.built_in if key not in {tool.key for tool in tools}]:
-            _drop(self.built_in.pop(key))
+            drop(self.built_in.pop(key))
         for tool in tools:
             if tool.key not in self.built_in:
                 self.built_in[tool.key] = ApprovalRow(tool, self._service, self)
@@ -84,7 +84,7 @@ class ToolsPage(QWidget):
     def _show_folders(self) -> None:
         wanted = list(self._preferences.settings.tool_folders)
         for folder in [folder for folder in self.folders if folder not in wanted]:
-            _drop(self.folders.pop(folder))
+            drop(self.folders.pop(folder))
         for folder in wanted:
             if folder not in self.folders:
                 self.folders[folder] = line = self._folder_line(folder)
@@ -237,8 +237,3 @@ def _note(text: str, parent: QWidget) -> PlainLabel:
     note = PlainLabel(text, parent, tone="muted", wraps=True)
     note.setFont(small_font())
     return note
-
-
-def _drop(widget: QWidget) -> None:
-    widget.hide()
-    widget.deleteLater()

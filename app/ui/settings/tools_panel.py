@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.look.buttons import FoldButton, quiet_button
 from app.look.figures import tokens
 from app.look.fonts import small_font, tabular
-from app.look.layouts import STRETCH, hbox, vbox
+from app.look.layouts import STRETCH, drop, hbox, vbox
 from app.look.painted import paint_rounded
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, heading, one_line, search_field
 from app.look.tokens import current
@@ -22,7 +22,7 @@ from app.ui.base.fuzzy import fold
 from app.ui.base.keyboard import chain_down
 from app.ui.base.page_panel import PagePanel, scrolled
 from app.ui.base.setting_controls import Switch
-from app.ui.settings.tool_choice import Keys, has_all, is_chosen, key_of, with_all, with_tool
+from app.ui.settings.tool_choice import Keys, has_all, is_chosen, with_all, with_tool
 
 WIDTH, MAX_HEIGHT = 480, 560
 MARGIN = 16
@@ -61,7 +61,7 @@ class ToolsPanel(PagePanel):
         super().__init__(tr("Tools of this chat"), (WIDTH, MAX_HEIGHT), parent)
         self._keys: Keys = ()
         self._groups: tuple[ToolGroup, ...] = ()
-        self._sections: list[GroupSection] = []
+        self.sections: list[GroupSection] = []
         self.total = PlainLabel(parent=self, tone="muted")
         self.total.setFont(tabular(small_font()))
         self.search = search_field(tr("Search tools"), self)
@@ -92,10 +92,6 @@ class ToolsPanel(PagePanel):
         vbox(self._head, (self._scroll, 1), foot, on=self, margins=(1, 12, 1, 8), spacing=6)
         self.hide()
 
-    @property
-    def sections(self) -> "tuple[GroupSection, ...]":
-        return tuple(self._sections)
-
     def apply(
         self, groups: Sequence[ToolGroup], keys: Keys, num_tokens: int | None, *, are_listed: bool = False
     ) -> None:
@@ -103,7 +99,7 @@ class ToolsPanel(PagePanel):
         if [group.server for group in groups] != [group.server for group in self._groups]:
             self._make_sections(groups)
         self._groups, self._keys = tuple(groups), keys
-        for section, group in zip(self._sections, groups, strict=True):
+        for section, group in zip(self.sections, groups, strict=True):
             section.apply(group, keys)
         num_on = sum(is_chosen(keys, tool.key) for group in groups for tool in group.tools)
         words = [tr_n("{n} tool", "{n} tools", num_on)] if num_on else []
@@ -117,9 +113,7 @@ class ToolsPanel(PagePanel):
     def open_above(self, widget: QWidget) -> None:
         self.search.clear()
         super().open_above(widget)
-        first = next(
-            (section.switch for section in self._sections if section.switch.isEnabled()), self.manage
-        )
+        first = next((section.switch for section in self.sections if section.switch.isEnabled()), self.manage)
         (first if self.search.isHidden() else self.search).setFocus()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
@@ -132,18 +126,16 @@ class ToolsPanel(PagePanel):
         return min(MAX_HEIGHT, around + self._inner.sizeHint().height())
 
     def _make_sections(self, groups: Sequence[ToolGroup]) -> None:
-        for section in self._sections:
-            section.hide()
-            section.deleteLater()
-        self._sections = [GroupSection(self._inner) for _ in groups]
-        for number, section in enumerate(self._sections):
+        drop(*self.sections)
+        self.sections = [GroupSection(self._inner) for _ in groups]
+        for number, section in enumerate(self.sections):
             section.all_switched.connect(self._on_all_switched)
             section.tool_switched.connect(self._on_tool_switched)
             self._column.insertWidget(number, section)
 
     def _filter(self) -> None:
         words = fold(self.search.text()).split()
-        found = [section.search(words) for section in self._sections]
+        found = [section.search(words) for section in self.sections]
         self._nothing.setVisible(bool(words) and not any(found))
 
     def _on_all_switched(self, server: str, is_on: bool) -> None:
@@ -225,9 +217,7 @@ class GroupSection(QWidget):
         self._show_rows()
 
     def _make_rows(self, group: ToolGroup) -> None:
-        for row in self.rows:
-            row.hide()
-            row.deleteLater()
+        drop(*self.rows)
         self.rows = [ToolRow(self) for _ in group.tools]
         for row in self.rows:
             row.switched.connect(self.tool_switched)
@@ -279,7 +269,3 @@ class ToolRow(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         if self.underMouse():
             paint_rounded(QPainter(self), self.rect(), 6, fill=current().chosen)
-
-
-def all_keys(group: ToolGroup) -> str:
-    return key_of(group.server, "*")

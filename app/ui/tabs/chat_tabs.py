@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
-from app.look.layouts import vbox
+from app.look.layouts import drop, vbox
 from app.protocol.report import HibernatedChat, StepReport
 from app.ui.base.keyboard import has_focus
 from app.ui.base.notices import Notices
@@ -327,8 +327,7 @@ class ChatTabs(QWidget):
         if page:
             self._first_page = None
             self.pages.take(page)
-            page.hide()
-            page.deleteLater()
+            drop(page)
         return page
 
     def _drop_view(self, tab: Tab) -> None:

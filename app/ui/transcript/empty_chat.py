@@ -264,7 +264,3 @@ class ModelOffers(QWidget):
         button.clicked.connect(requested)
         button.hide()
         return button
-
-
-# Always in English: the starter model knows no other language. It answers each of them right.
-BETWEEN, NO_BREAK_SPACE = " · ", "\xa0"  # lines are broken between facts alone

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractButton, QPushButton, QWidget
 from app.chats.chat import Chat, Turn
 from app.look.buttons import quiet_button
 from app.look.icons import paint_icon
-from app.look.layouts import STRETCH, hbox
+from app.look.layouts import STRETCH, drop, hbox
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
 from app.look.strip import Bar
@@ -85,9 +85,7 @@ class MessagePicker(QObject):
             return
         live = self._transcript.live_views if self.is_on else []
         for view in [view for view in self._covers if view not in live]:
-            cover = self._covers.pop(view)
-            cover.hide()
-            cover.deleteLater()
+            drop(self._covers.pop(view))
         for view in live:
             if view not in self._covers:
                 self._covers[view] = PickCover(self._transcript.viewport())
