@@ -3,9 +3,10 @@
 GUI thread.
 """
 
+from collections.abc import Callable
 from functools import cache
 
-from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QByteArray, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
@@ -22,7 +23,14 @@ def icon(name: str, colour: str = "muted", on: str = "") -> QIcon:
 
     `colour`: a token's name, or a colour. Such a token's is taken anew each time it is drawn.
     """
-    return QIcon(_Engine(name, colour, on or name))
+
+    def draw(painter: QPainter, mode: QIcon.Mode, state: QIcon.State) -> None:
+        tokens = current()
+        chosen = "hairline" if mode is QIcon.Mode.Disabled else colour
+        shown = on if on and state is QIcon.State.On else name
+        paint_icon(painter, shown, QRectF(QPointF(), _SIZE), getattr(tokens, chosen, chosen))
+
+    return QIcon(PaintedIcon(_SIZE, draw))
 
 
 @cache  # what it has drawn is kept by Qt, for each icon anew
@@ -34,19 +42,24 @@ def paint_icon(painter: QPainter, name: str, rect: QRectF, colour: str) -> None:
     _renderer(name, colour).render(painter, rect)
 
 
-class _Engine(QIconEngine):
-    def __init__(self, name: str, colour: str, on: str) -> None:
+class PaintedIcon(QIconEngine):
+    """Drawn anew each time, thus in the colours of now, and in any size. `draw` takes it to be of `size`."""
+
+    def __init__(self, size: QSize, draw: Callable[[QPainter, QIcon.Mode, QIcon.State], None]) -> None:
         super().__init__()
-        self._name, self._colour, self._on = name, colour, on
+        self._size, self._draw = size, draw
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
-        tokens = current()
-        colour = tokens.hairline if mode is QIcon.Mode.Disabled else self._colour
-        name = self._on if state is QIcon.State.On else self._name
-        paint_icon(painter, name, QRectF(rect), getattr(tokens, colour, colour))
+        scale = rect.height() / self._size.height()
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.translate(rect.topLeft())
+        painter.scale(scale, scale)
+        self._draw(painter, mode, state)
+        painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        pixmap = QPixmap(size)
+        pixmap = QPixmap(self._size.scaled(size, Qt.AspectRatioMode.KeepAspectRatio))
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
         self.paint(painter, pixmap.rect(), mode, state)
@@ -55,15 +68,10 @@ class _Engine(QIconEngine):
 
     def actualSize(self, size: QSize, _mode: QIcon.Mode, _state: QIcon.State) -> QSize:
         """Lists allow more."""
-        return size.boundedTo(_SIZE)
+        return self._size.scaled(size, Qt.AspectRatioMode.KeepAspectRatio).boundedTo(self._size)
 
     def clone(self) -> QIconEngine:
-        return _Engine(self._name, self._colour, self._on)
-
-
-def unpainted(pixmap: QPixmap) -> QPixmap:
-    """For one that is kept: a copy without the engine that painted it, which takes 7 to 15 KB."""
-    return pixmap.copy()
+        return PaintedIcon(self._size, self._draw)
 
 
 @cache

@@ -1,14 +1,11 @@
 import pytest
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QColor, QIcon, QPixmap
+from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.look.icons import ICON_DIR, app_icon, icon
-from app.look.marks import COMPUTING
-from app.look.painted import _tab_mark
 from app.look.theme import apply_theme
 from app.look.tokens import DARK, LIGHT
-from tests.malloc import malloc_bytes
 
 HAVE_COLOURS = ("skein", "clear")  # of their own; the style sheet takes the latter as it is
 NAMES = sorted(path.stem for path in ICON_DIR.glob("*.svg") if path.stem not in HAVE_COLOURS)
@@ -50,15 +47,3 @@ def test_the_icon_of_the_program_can_be_drawn_small_and_large(qapp: QApplication
 
 def test_empty_chats_share_one_picture_of_the_program(qapp: QApplication) -> None:
     assert app_icon().pixmap(48, 48).cacheKey() == app_icon().pixmap(48, 48).cacheKey()
-
-
-@pytest.mark.skipif(not malloc_bytes(), reason="the C library does not tell what it has handed out")
-def test_what_is_drawn_once_is_kept_without_the_engines_that_painted_it(qapp: QApplication) -> None:
-    def draw() -> QIcon:
-        return _tab_mark.__wrapped__(COMPUTING, "#ff0000", LIGHT)
-
-    num_pixels = sum(20 * 16 * scale * scale for scale in (1, 2, 3))
-    draw()
-    before = malloc_bytes()
-    kept = [draw() for _ in range(50)]
-    assert (malloc_bytes() - before) / len(kept) < 1.25 * 4 * num_pixels

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPoint, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, QTimer, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.bridge.chat_session import ChatSession
@@ -154,14 +154,6 @@ class ChatTabs(QWidget):
     def fork_chat(self, chat_id: str) -> None:
         if session := self._workspace.session_of(chat_id):
             self._workspace.fork(session)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Marks are painted in the colours of their time."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            with self.all_at_once():
-                for tab in self._tabs:
-                    self._show_mark(tab)
 
     # Following the workspace
 

@@ -283,7 +283,7 @@ class TabStrip(QWidget):
         if tab.mark is marks.IDLE and tab.colour is None:
             self.bar.set_icon(index, icon("pin") if is_pinned else QIcon())
         else:
-            self.bar.set_icon(index, tab_mark(tab.mark, tab.colour))
+            self.bar.set_icon(index, tab_mark(tab.mark, tab.colour.name() if tab.colour else ""))
         tip = as_tooltip(tab_tooltip(tab.title, tab.mark, tab.sequence, is_pinned))
         if self.bar.tabToolTip(index) != tip:
             self.bar.setTabToolTip(index, tip)
