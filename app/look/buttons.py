@@ -7,6 +7,7 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton, QWidget
 
 from app.look.icons import icon
+from app.look.plain_text import heading_font
 
 
 class IconLabel(QLabel):
@@ -69,9 +70,7 @@ class FoldButton(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCheckable(True)
-        font = self.font()
-        font.setWeight(font.Weight.DemiBold)
-        self.setFont(font)
+        self.setFont(heading_font(self.font()))
 
 
 def dialog_button(

@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.chats.attachment import Attachment
+from app.look.buttons import dialog_button
 from app.look.figures import count
 from app.look.fonts import code_font
 from app.look.layouts import STRETCH, hbox, vbox
@@ -34,11 +35,9 @@ class AttachmentPreview(Popover):
         self.text.setAccessibleName(tr("File content"))
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setFont(code_font())
-        self.into_text = QPushButton(tr("Insert as text"), self)
-        self.remove = QPushButton(tr("Remove"), self)
+        self.into_text = dialog_button(tr("Insert as text"), self._on_into_text, self)
+        self.remove = dialog_button(tr("Remove"), self._on_remove, self)
         self._lay_out()
-        self.into_text.clicked.connect(self._on_into_text)
-        self.remove.clicked.connect(self._on_remove)
 
     @property
     def figures(self) -> str:

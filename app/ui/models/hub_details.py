@@ -6,7 +6,7 @@ Shows values and emits requests. GUI thread.
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QHeaderView, QPushButton, QTableWidget, QTableWidgetItem, QWidget
+from PySide6.QtWidgets import QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.figures import count, data_size, num_params
@@ -47,8 +47,7 @@ class HubDetails(QWidget):
             tr("Open its &web page"), lambda: self.page_requested.emit(self.repo_id), self
         )
         self.table = self._table()
-        self.download_button = QPushButton(tr("&Download"), self)
-        self.download_button.setAutoDefault(False)
+        self.download_button = dialog_button(tr("&Download"), self._ask_for_download, self)
         self.download_button.setProperty("kind", "first")  # not the default one: Enter searches
         self.download_button.setEnabled(False)
         self.folder = PlainLabel(parent=self, tone="muted")
@@ -57,7 +56,6 @@ class HubDetails(QWidget):
             button.setProperty("kind", "quiet")
         self._rest = QWidget(self)  # in place of the files
         self._lay_out()
-        self.download_button.clicked.connect(self._ask_for_download)
         self.table.itemSelectionChanged.connect(self._show_button)
         self.table.cellActivated.connect(lambda _row, _column: self._ask_for_download())
         self.begin(None)

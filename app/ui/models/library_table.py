@@ -18,7 +18,7 @@ from app.look.figures import count, data_size, num_params
 from app.look.fonts import tabular
 from app.look.icons import icon
 from app.look.list import Index
-from app.look.plain_text import as_tooltip
+from app.look.plain_text import as_tooltip, heading_font
 from app.look.table import Column, RowModel, dress_table
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
@@ -219,7 +219,7 @@ class ModelTable(RowModel):
         if role == Qt.ItemDataRole.DecorationRole and column == MEMORY and row.fitting:
             return icon(FIT_ICONS[row.fitting.fit], FIT_COLOURS[row.fitting.fit])
         if role == Qt.ItemDataRole.FontRole and row.is_in_use and column == NAME:
-            return _bold()
+            return heading_font(QFont())
         return super().data(index, role)
 
 
@@ -229,12 +229,6 @@ def _tip(row: ModelRow, column: int) -> str:
     if column == MEMORY and row.taken:
         return taken_text(row.taken)
     return problem_text(row.model) or str(row.model.path)
-
-
-def _bold() -> QFont:
-    font = QFont()
-    font.setWeight(QFont.Weight.DemiBold)
-    return font
 
 
 class FoundModels(QSortFilterProxyModel):

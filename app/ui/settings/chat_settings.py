@@ -6,11 +6,12 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QTextCursor
-from PySide6.QtWidgets import QAbstractSpinBox, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QToolButton, QVBoxLayout, QWidget
 
 from app.bridge.parameters import ParameterSource
 from app.bridge.token_counter import TokenCount
 from app.chats.options import BadSamplingError, ChatOptions, from_json, to_json
+from app.look.buttons import dialog_button
 from app.look.figures import count, tokens
 from app.look.fonts import small_font
 from app.look.icons import icon
@@ -95,9 +96,7 @@ class ChatSettings(PagePanel):
         self.prompt.value_chosen.connect(lambda text: self._take(system_prompt=text))
         self.prompt_tokens = PlainLabel(parent=self, tone="muted")
         self.tools = PlainLabel(parent=self, tone="muted")
-        self.choose_tools = QPushButton(tr("Choose tools…"), self)
-        self.choose_tools.setAutoDefault(False)
-        self.choose_tools.clicked.connect(self.tools_requested)
+        self.choose_tools = dialog_button(tr("Choose tools…"), self.tools_requested.emit, self)
         self.form = AnswerForm(check, self)
         self.form.chosen.connect(self._on_form_chosen)
         self.overflow = ChoiceList(tr("When this chat is full"), OVERFLOWS, is_narrow=True, parent=self)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
 from app.look.buttons import FoldButton, IconButton, IconLabel, dialog_button
 from app.look.fonts import code_font, small_font
@@ -20,7 +20,7 @@ from app.services.tools import ServerState, ToolService
 from app.tools.mcp_server import Status
 from app.tools.tool import Approval, Tool
 from app.ui.base.hidden_characters import mark_hidden
-from app.ui.base.setting_controls import Switch
+from app.ui.base.setting_controls import Calm, Switch
 from app.ui.settings.tool_choice import sentence_of, title_of
 
 WIDTH = 150
@@ -47,7 +47,7 @@ class ApprovalRow(QWidget):
             if not (tool.always_asks and approval is Approval.ALWAYS):
                 self.choice.addItem(tr(label_text), approval)
         self.choice.activated.connect(self._on_chosen)
-        self.choice.installEventFilter(self)
+        self.choice.installEventFilter(Calm(self.choice))
         words = vbox(self._title, self._description, self.warning, spacing=1)
         hbox((words, 1), self.choice, on=self, margins=(0, 6, 0, 6), spacing=12)
 
@@ -67,10 +67,6 @@ class ApprovalRow(QWidget):
         is_risky = tool.writes and approval is Approval.ALWAYS
         warning = tr("It can make changes, and runs in every chat without asking.")
         self.warning.say(warning if is_risky else "")
-
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """The wheel scrolls the page, unless the choice has the focus."""
-        return event.type() == QEvent.Type.Wheel and not self.choice.hasFocus()
 
 
 SIDE = 28
@@ -197,13 +193,9 @@ class TrustQuestion(QWidget):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.command.setContentsMargins(10, 6, 10, 6)
-        self.start = QPushButton(tr("Start it"), self)
+        self.start = dialog_button(tr("Start it"), self.agreed.emit, self)
         self.start.setProperty("kind", "first")
-        remove = QPushButton(tr("Remove"), self)
-        for button in (self.start, remove):
-            button.setAutoDefault(False)
-        self.start.clicked.connect(self.agreed)
-        remove.clicked.connect(self.refused)
+        remove = dialog_button(tr("Remove"), self.refused.emit, self)
         vbox(words, self.command, hbox(self.start, remove, STRETCH), on=self, margins=(0, 2, 4, 4), spacing=6)
 
     def apply(self, command_line: str) -> None:

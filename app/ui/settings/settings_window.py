@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QWidget,
 )
 
+from app.look.buttons import dialog_button
 from app.look.icons import icon
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, search_field, short_path
@@ -53,10 +53,8 @@ class ActionRow(Row):
 
     def __init__(self, action: QAction, parent: QWidget) -> None:
         super().__init__(plain(action.text()), tr("{words}.", words=action.statusTip()), parent)
-        self.button = QPushButton(tr("Open"), self)
-        self.button.setAutoDefault(False)
+        self.button = dialog_button(tr("Open"), action.trigger, self)
         self.button.setAccessibleName(plain(action.text()))
-        self.button.clicked.connect(action.trigger)
         hbox(
             (vbox(self.title, self.sentence, spacing=2), 1),
             (self.button, 0, Qt.AlignmentFlag.AlignVCenter),
@@ -78,13 +76,11 @@ class TokenRow(Row):
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
         self.field.setInputMethodHints(Qt.InputMethodHint.ImhSensitiveData)
         self.field.setAccessibleName(tr("Hugging Face token"))
-        self.forget = QPushButton(tr("Forget"), self)
-        self.forget.setAutoDefault(False)
+        self.forget = dialog_button(tr("Forget"), self._on_forget, self)
         self.note = PlainLabel(parent=self, tone="muted", wraps=True)
         self.note.hide()
         self._lay_out()
         self.field.editingFinished.connect(self._on_entered)
-        self.forget.clicked.connect(self._on_forget)
         hub.token_changed.connect(self._show_state)
         hub.token_noted.connect(self._show_note)
         self._show_state()

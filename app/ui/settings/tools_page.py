@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look.buttons import IconButton, dialog_button
 from app.look.file_dialog import choose_file, choose_folder
@@ -43,9 +43,9 @@ class ToolsPage(QWidget):
         self._nothing = PlainLabel(
             tr("None yet. Add one, or paste the mcp.json of another program."), self, tone="muted", wraps=True
         )
-        self.add = QPushButton(tr("Add server…"), self)
-        self.paste = QPushButton(tr("Paste mcp.json…"), self)
-        self.import_ = QPushButton(tr("Import from file…"), self)
+        self.add = dialog_button(tr("Add server…"), self._add, self)
+        self.paste = dialog_button(tr("Paste mcp.json…"), self._paste, self)
+        self.import_ = dialog_button(tr("Import from file…"), self._choose_file, self)
         self._lay_out()
         self._connect()
         self._show()
@@ -193,15 +193,10 @@ class ToolsPage(QWidget):
     def _connect(self) -> None:
         self._service.changed.connect(self._show)
         self._service.failed.connect(lambda sentence: self._say(tr_said(sentence)))
-        self.add.clicked.connect(self._add)
-        self.paste.clicked.connect(self._paste)
-        self.import_.clicked.connect(self._choose_file)
 
     def _lay_out(self) -> None:
         self._built_in_column, self._folder_column = vbox(spacing=0), vbox(spacing=0)
         self._server_column = vbox(spacing=0)
-        for button in (self.add, self.paste, self.import_):
-            button.setAutoDefault(False)
         buttons = QWidget(self)
         flow = FlowLayout(buttons, 8)
         for button in (self.add, self.paste, self.import_):
