@@ -84,7 +84,7 @@ class WindowPresenter(QObject):
         self._engine.load_cancelled.connect(self._on_load_cancelled)
         self._engine.slept.connect(self._on_slept)
         self._notices.load_cancelled.connect(self._engine.cancel_load)
-        self._notices.left.connect(self._on_notice_left)
+        self._notices.left.connect(self._tabs.focus_current)
         self._models.loading_changed.connect(self._menus.show_chat_state)
         self._models.loading_changed.connect(self._show_models)
         self._engine.engine_failed.connect(self._on_engine_failed)
@@ -222,11 +222,6 @@ class WindowPresenter(QObject):
             self._pausing.apply(self._report)
             self._tabs.apply(self._report)
             self._report = None
-
-    @Slot()
-    def _on_notice_left(self) -> None:
-        if self._tabs.current:
-            self._tabs.current.setFocus()
 
     @Slot(object, int)
     def _on_opened(self, session: ChatSession, _index: int) -> None:

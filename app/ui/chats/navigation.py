@@ -94,8 +94,8 @@ class Navigation(QObject):
         self._fit()
         if self.choice:
             self.sidebar.setFocus()
-        elif self._tabs.current:
-            self._tabs.current.setFocus()
+        else:
+            self._tabs.focus_current()
 
     def focus_filter(self) -> None:
         self._show_list()
@@ -157,7 +157,7 @@ class Navigation(QObject):
         side.search_requested.connect(self.open_search)
         side.folder_requested.connect(self.new_folder)
         side.folder_deleted.connect(self._on_folder_deleted)
-        side.left.connect(self._on_left)
+        side.left.connect(self._tabs.focus_current)
 
     def _show_list(self) -> None:
         if not self.sidebar.isVisible():
@@ -186,11 +186,6 @@ class Navigation(QObject):
     def _show_marks(self) -> None:
         current = self._workspace.current
         self.sidebar.set_marks(self._mark_by_id(), current.chat.id if current else "")
-
-    @Slot()
-    def _on_left(self) -> None:
-        if self._tabs.current:
-            self._tabs.current.setFocus()
 
     @Slot(object)
     def _on_delete_requested(self, chat_ids: tuple[str, ...]) -> None:

@@ -217,7 +217,7 @@ class MessageDraft(QObject):
         self._recorder.recorded.connect(self._on_recorded)
         self._recorder.failed.connect(self._on_record_failed)
         composer.draft_changed.connect(self._on_draft_changed)
-        composer.attachments_changed.connect(self._on_attachments_changed)
+        composer.attachments_changed.connect(session.choose_attachments)
         session.changed.connect(self.show_state)
         session.draft_changed.connect(self._on_session_draft_changed)
         session.files.changed.connect(self._on_files_changed)
@@ -253,10 +253,6 @@ class MessageDraft(QObject):
         self._count_timer.start()
         if not text:
             self.show_figures()
-
-    @Slot(object)
-    def _on_attachments_changed(self, attachments: tuple[Attachment, ...]) -> None:
-        self._session.choose_attachments(attachments)
 
     @Slot()
     def _on_session_draft_changed(self) -> None:

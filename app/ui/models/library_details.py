@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from app.look.buttons import IconLabel, dialog_button
 from app.look.figures import count, data_size, num_params
@@ -12,6 +12,7 @@ from app.look.plain_text import ElidedLabel, PlainLabel, heading
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
 from app.settings.load import projector_beside
+from app.ui.base.page_panel import scrolled
 from app.ui.models.library_table import (
     FIT_COLOURS,
     FIT_ICONS,
@@ -99,11 +100,8 @@ class LibraryDetails(QWidget):
         self.facts.setColumnStretch(1, 1)
         self._body = QWidget()
         vbox(self.name, badge, self.problem, self.facts, STRETCH, on=self._body, margins=(0, 0, 8, 0))
-        self._scroll = QScrollArea(self)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setWidget(self._body)
+        self._scroll = scrolled(self._body, self)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._scroll.setAccessibleName(tr("Details of the model"))
         self.open_button.setDefault(True)
         self._buttons = QGridLayout()

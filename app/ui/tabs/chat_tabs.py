@@ -135,6 +135,11 @@ class ChatTabs(QWidget):
             if tab.mark is not mark:
                 self.marks_changed.emit()
 
+    @Slot()
+    def focus_current(self) -> None:
+        if self.current:
+            self.current.setFocus()
+
     def show_above(self, line: QWidget) -> None:
         """Something that is about all chats, right below the tabs."""
         self._column.insertWidget(1, line)
