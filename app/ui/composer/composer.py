@@ -142,7 +142,7 @@ class Composer(QWidget):
         self.forecast.say(text)
 
     def show_senses(self, trouble: str) -> None:
-        """That the model takes no picture or sound of the draft, and why."""
+        """Tells why the model takes no picture or sound of the draft."""
         self.senses.setText(trouble)
         self._senses_row.setVisible(bool(trouble))
 

@@ -86,7 +86,7 @@ class CopiedPassage:
 def passages(
     document: QTextDocument, begin: int, end: int, sources: Mapping[str, str]
 ) -> list[CopiedPassage]:
-    """Those between two positions. `sources`: of the images of formulas, by name."""
+    """The passages between two positions. `sources` has the text of each formula by its image's name."""
     found: list[CopiedPassage] = []
     row = (-1, -1)  # the table, by its first position, and the row that is being read
     block = document.findBlock(begin)

@@ -188,7 +188,7 @@ class SettingsWindow(QDialog):
 
     @property
     def sections(self) -> "dict[str, _Section]":
-        """All of them, in the order of their pages. Those that were never shown are made."""
+        """All of them, in the order of their pages. A page that was never shown is made."""
         for page in PAGES:
             self._make(page)
         return {page.name: self._sections[page.name] for page in PAGES}

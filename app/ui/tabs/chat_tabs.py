@@ -72,7 +72,7 @@ class ChatTabs(QWidget):
 
     @property
     def views(self) -> tuple[ChatView, ...]:
-        """Of the tabs that have one, in their order."""
+        """The views of all tabs that have one, in the order of the tabs."""
         return tuple(tab.view for tab in self._tabs if tab.view)
 
     @property
@@ -266,7 +266,7 @@ class ChatTabs(QWidget):
 
     @Slot(QWidget)
     def _on_pane_entered(self, page: QWidget) -> None:
-        """As a page that goes loses the keyboard, too: what the workspace shows then is drawn later."""
+        """Also called while a page goes, which gives its keyboard away; the pages are drawn after that."""
         tab = next((tab for tab in self._tabs if tab.view is page), None)
         if tab and tab.session in self._workspace.shown:
             self._workspace.set_current(tab.session)
@@ -289,7 +289,7 @@ class ChatTabs(QWidget):
 
     @Slot()
     def _put_in_order(self) -> None:
-        """As the workspace has them."""
+        """The order is the workspace's."""
         self.pages.hint_drop(None)
         for index, session in enumerate(self._workspace.sessions):
             self.take_place(self._by_chat_id[session.chat.id], index)

@@ -213,7 +213,7 @@ class ChatView(QWidget):
         self._column.insertWidget(0, banner)
 
     def set_reading_font(self) -> None:
-        """Of the editors; in another place Qt gives an editor the font back that it had in the one before."""
+        """The editors lose it when they are moved: Qt restores the font of the former place."""
         font = reading_font(self._zoom)
         self.composer.set_reading_font(font)
         if self.notebook:
@@ -277,7 +277,7 @@ class ChatView(QWidget):
 
     @property
     def _own_page(self) -> QWidget:
-        """Of a chat that is no notebook."""
+        """The page of a chat that is no notebook."""
         session = self.session
         has_turns = not session.is_loaded or bool(session.chat.turns or session.queue)
         return self.transcript if has_turns or isinstance(session, NotebookSession) else self.empty

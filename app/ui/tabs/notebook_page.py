@@ -216,7 +216,7 @@ class NotebookPage(QWidget):
 
 
 class _Frame(QWidget):
-    """As the composer's."""
+    """The same frame as the composer has."""
 
     def __init__(self, parent: QWidget, editor: NotebookEditor) -> None:
         super().__init__(parent)

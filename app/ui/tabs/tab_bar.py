@@ -50,7 +50,7 @@ class TabBar(QTabBar):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._widths: dict[str, int] = {}  # by title
-        self._pressed = -1  # whose × or, by the middle button, whose tab
+        self._pressed = -1  # the tab whose × is pressed, or which the middle button presses
         self._hovered = -1
         self._is_pulled = False
         self.is_squeezed = False  # the tabs have less room than their titles need

@@ -136,7 +136,7 @@ class TabCommands(QObject):
         return not self._workspace.is_pinned(tab.session)
 
     def _others(self, tab: Tab) -> list[Tab]:
-        """Those that can be closed."""
+        """The other tabs that can be closed."""
         return [other for other in self._tabs.tabs if other is not tab and self._can_close(other)]
 
     def _right_of(self, tab: Tab) -> list[Tab]:

@@ -37,7 +37,7 @@ MAX_VOTES = 4  # that are told
 
 
 class CompareView(TurnView):
-    """As many columns as fit, the rest below them."""
+    """Columns stand side by side as far as they fit, the rest below them."""
 
     GAP_AFTER = 20
     IS_WIDE = True

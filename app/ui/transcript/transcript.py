@@ -481,7 +481,7 @@ class Transcript(QAbstractScrollArea):
 
     @Slot(object, QPoint)
     def _on_menu_requested(self, view: TurnView, place: QPoint) -> None:
-        """Of what is selected, where it was clicked; else of the message."""
+        """Opens the menu of the selection if that was clicked, else the menu of the message."""
         inside = self.viewport().mapFromGlobal(place)
         self._pointed = view.turn, self._selecting.sentence_at(inside)
         if self._selecting.is_selected(inside):

@@ -118,7 +118,7 @@ class TurnEditor(QWidget):
             self.saved.emit(self.text.toPlainText(), self.attachments)
 
     def _on_opened(self, number: int, chip: AttachmentChip) -> None:
-        """As before it was sent."""
+        """Opens a preview, as in the composer."""
         attachment = self.attachments[number]
         if not attachment.media:
             preview = AttachmentPreview(self)
