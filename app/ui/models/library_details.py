@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
-from app.look.buttons import IconLabel, dialog_button
+from app.look.buttons import IconLabel
 from app.look.figures import count, data_size, num_params
 from app.look.layouts import STRETCH, TOP, drop, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, heading
@@ -26,10 +26,7 @@ from app.ui.models.library_table import (
 
 
 class LibraryDetails(QWidget):
-    open_requested = Signal()
-    settings_requested = Signal()
-    reveal_requested = Signal()
-    trash_requested = Signal()
+    """The page says what its buttons do."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,10 +37,10 @@ class LibraryDetails(QWidget):
         self.fit = PlainLabel(parent=self, wraps=True)
         self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
         self.facts = QGridLayout()
-        self.open_button = dialog_button(tr("&Open"), self.open_requested.emit, self)
-        self.settings_button = dialog_button(tr("&Settings…"), self.settings_requested.emit, self)
-        self.reveal_button = dialog_button(tr("Sho&w in folder"), self.reveal_requested.emit, self)
-        self.trash_button = dialog_button(tr("Move to &trash"), self.trash_requested.emit, self)
+        self.open_button, self.settings_button, self.reveal_button, self.trash_button = self.buttons = [
+            QPushButton(label, self, autoDefault=False)
+            for label in (tr("&Open"), tr("&Settings…"), tr("Sho&w in folder"), tr("Move to &trash"))
+        ]
         self._lay_out()
         self.apply(None)
 
@@ -108,10 +105,6 @@ class LibraryDetails(QWidget):
         self._buttons.setSpacing(8)
         self.set_wide(False)
         vbox((self._scroll, 1), self._buttons, on=self, spacing=12)
-
-    @property
-    def buttons(self) -> tuple[QPushButton, ...]:
-        return (self.open_button, self.settings_button, self.reveal_button, self.trash_button)
 
 
 def _facts(model: ModelFile) -> Iterator[tuple[str, str]]:

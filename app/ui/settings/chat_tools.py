@@ -63,7 +63,7 @@ class ToolsOfChat(PanelOfChat[ToolsPanel]):
     def _new_panel(self) -> ToolsPanel:
         panel = ToolsPanel(self._window)
         panel.chosen.connect(self._on_chosen)
-        panel.manage_requested.connect(self._on_manage)
+        panel.manage.clicked.connect(self._on_manage)
         return panel
 
     def _fill(self) -> None:

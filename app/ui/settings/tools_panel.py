@@ -55,11 +55,9 @@ class ToolsPanel(PagePanel):
     """Choices apply from the next message on."""
 
     chosen = Signal(object)  # the keys of what is on
-    manage_requested = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(tr("Tools of this chat"), (WIDTH, MAX_HEIGHT), parent)
-        self._keys: Keys = ()
         self._groups: tuple[ToolGroup, ...] = ()
         self.sections: list[GroupSection] = []
         self.total = PlainLabel(parent=self, tone="muted")
@@ -68,7 +66,6 @@ class ToolsPanel(PagePanel):
         self.search.textChanged.connect(self._filter)
         self._nothing = PlainLabel(tr("No tool matches."), self, tone="muted")
         self.manage = quiet_button(tr("Manage tools…"), self, "bar")
-        self.manage.clicked.connect(self.manage_requested)
         self._inner = QWidget(self)
         self._column = vbox(on=self._inner, margins=(MARGIN - 8, 4, MARGIN - 8, 8), spacing=4)
         self._column.addStretch(1)
@@ -98,7 +95,7 @@ class ToolsPanel(PagePanel):
         """`num_tokens`: what the schemas of those that are on cost together, if they are not listed."""
         if [group.server for group in groups] != [group.server for group in self._groups]:
             self._make_sections(groups)
-        self._groups, self._keys = tuple(groups), keys
+        self._groups = tuple(groups)
         for section, group in zip(self.sections, groups, strict=True):
             section.apply(group, keys)
         num_on = sum(is_chosen(keys, tool.key) for group in groups for tool in group.tools)
@@ -129,8 +126,7 @@ class ToolsPanel(PagePanel):
         drop(*self.sections)
         self.sections = [GroupSection(self._inner) for _ in groups]
         for number, section in enumerate(self.sections):
-            section.all_switched.connect(self._on_all_switched)
-            section.tool_switched.connect(self._on_tool_switched)
+            section.chosen.connect(self.chosen)
             self._column.insertWidget(number, section)
 
     def _filter(self) -> None:
@@ -138,24 +134,16 @@ class ToolsPanel(PagePanel):
         found = [section.search(words) for section in self.sections]
         self._nothing.setVisible(bool(words) and not any(found))
 
-    def _on_all_switched(self, server: str, is_on: bool) -> None:
-        self.chosen.emit(with_all(self._keys, server, is_on=is_on))
-
-    def _on_tool_switched(self, key: str, is_on: bool) -> None:
-        group = next(group for group in self._groups if any(tool.key == key for tool in group.tools))
-        keys = [tool.key for tool in group.tools]
-        self.chosen.emit(with_tool(self._keys, key, keys, is_on=is_on))
-
 
 class GroupSection(QWidget):
     """A server: its name, its state and a switch for all; below it its tools."""
 
-    all_switched = Signal(str, bool)  # the server
-    tool_switched = Signal(str, bool)  # the key
+    chosen = Signal(object)  # the keys of what is on in the chat
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._group = ToolGroup("", "")
+        self._keys: Keys = ()
         self._is_open: bool | None = None  # None: the user has not chosen
         self._has_chosen = False
         self.rows: list[ToolRow] = []
@@ -167,7 +155,7 @@ class GroupSection(QWidget):
         self._count = PlainLabel(parent=self, tone="muted")
         self._count.setFont(tabular(small_font()))
         self.switch = Switch(self)
-        self.switch.value_chosen.connect(lambda is_on: self.all_switched.emit(self._group.server, is_on))
+        self.switch.value_chosen.connect(self._switch_all)
         head = hbox(self.fold, STRETCH, self._count, self.switch, margins=(0, 4, 8, 0))
         self._column = vbox(head, self._state, on=self, spacing=0)
 
@@ -180,7 +168,7 @@ class GroupSection(QWidget):
     def apply(self, group: ToolGroup, keys: Keys) -> None:
         if [tool.key for tool in group.tools] != [tool.key for tool in self._group.tools]:
             self._make_rows(group)
-        self._group = group
+        self._group, self._keys = group, keys
         on = [is_chosen(keys, tool.key) for tool in group.tools]
         self._has_chosen |= any(on) and not has_all(keys, group.server)
         self.fold.setText(one_line(group.title).replace("&", "&&"))
@@ -216,11 +204,18 @@ class GroupSection(QWidget):
         self._is_open = not self.is_open
         self._show_rows()
 
+    def _switch_all(self, is_on: bool) -> None:
+        self.chosen.emit(with_all(self._keys, self._group.server, is_on=is_on))
+
+    def _switch(self, key: str, is_on: bool) -> None:
+        tools = [tool.key for tool in self._group.tools]
+        self.chosen.emit(with_tool(self._keys, key, tools, is_on=is_on))
+
     def _make_rows(self, group: ToolGroup) -> None:
         drop(*self.rows)
         self.rows = [ToolRow(self) for _ in group.tools]
         for row in self.rows:
-            row.switched.connect(self.tool_switched)
+            row.switched.connect(self._switch)
             self._column.addWidget(row)
 
 

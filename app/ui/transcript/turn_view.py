@@ -71,7 +71,7 @@ class TurnView(QWidget):
         self.buttons.chosen.connect(self.act)
         self.versions = VersionSwitch(self)
         self.versions.requested.connect(self._on_version_requested)
-        self.buttons.menu_requested.connect(self._popup_menu_of_button)
+        self.buttons.more.clicked.connect(self._popup_menu_of_button)
 
     @property
     def is_held(self) -> bool:
