@@ -191,7 +191,7 @@ def test_trouble_says_what_to_do_and_can_be_tried_again(
 
 def test_another_hub_is_asked_anew(page: HubPage, hub: FakeModelHub, preferences: Preferences) -> None:
     page.search.setText("gemma")
-    page.show_access()
+    page.access.ask()
     page.access.endpoint.setText("http://mirror.example")
     page.access.save_button.click()
     assert "https://" in page.access.note.text()
