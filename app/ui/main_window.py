@@ -242,7 +242,7 @@ class MainWindow(QObject):
         self.self_test_menu.ended_unseen.connect(self.status.say)
         self.model_watch.changed.connect(self.status.show_state)
         self.status.show_state(self.model_watch.state)
-        self.status.api_clicked.connect(self.api_menu.show_panel)
+        self.status.api.clicked.connect(self.api_menu.show_panel)
         self.api_menu.state_changed.connect(self.status.set_api)
         self.navigation.sidebar.export_requested.connect(self.chat_files.export_chats)
         self._services.api.settings_changed.connect(self.preferences.note_changes)

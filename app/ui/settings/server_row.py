@@ -107,9 +107,7 @@ class ServerRow(QWidget):
         self.sentence = PlainLabel(parent=self, tone="danger", wraps=True)
         for label in (self.state, self.sentence):
             label.setFont(small_font())
-        self.question = TrustQuestion(self)
-        self.question.agreed.connect(partial(service.trust, name))
-        self.question.refused.connect(self.removed)
+        self.question = TrustQuestion(partial(service.trust, name), self.removed.emit, self)
         self._tools = QWidget(self)
         self._tool_column = vbox(on=self._tools, margins=(26, 0, 0, 4), spacing=0)
         head = hbox(self.fold, self._state_icon, (self.state, 1), self.switch, self.more, spacing=8)
@@ -175,10 +173,9 @@ class ServerRow(QWidget):
 class TrustQuestion(QWidget):
     """Shows all of the command line: it could do anything."""
 
-    agreed = Signal()
-    refused = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(
+        self, on_agreed: Callable[[], object], on_refused: Callable[[], object], parent: QWidget
+    ) -> None:
         super().__init__(parent)
         words = PlainLabel(
             tr("This command will run on this computer, with your rights. Start it only if you trust it."),
@@ -193,9 +190,9 @@ class TrustQuestion(QWidget):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.command.setContentsMargins(10, 6, 10, 6)
-        self.start = dialog_button(tr("Start it"), self.agreed.emit, self)
+        self.start = dialog_button(tr("Start it"), on_agreed, self)
         self.start.setProperty("kind", "first")
-        remove = dialog_button(tr("Remove"), self.refused.emit, self)
+        remove = dialog_button(tr("Remove"), on_refused, self)
         vbox(words, self.command, hbox(self.start, remove, STRETCH), on=self, margins=(0, 2, 4, 4), spacing=6)
 
     def apply(self, command_line: str) -> None:
