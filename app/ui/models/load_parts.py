@@ -34,17 +34,13 @@ class DeviceList(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._boxes: dict[str, QCheckBox] = {}
-        self._about = PlainLabel(parent=self, tone="muted", wraps=True)
-        self._column = vbox(self._about, on=self, margins=(0, 8, 0, 8), spacing=4)
-
-    @property
-    def text(self) -> str:
-        return self._about.text()
+        self.about = PlainLabel(parent=self, tone="muted", wraps=True)
+        self._column = vbox(self.about, on=self, margins=(0, 8, 0, 8), spacing=4)
 
     def apply(self, devices: Sequence[Device] | None, chosen: Sequence[str] | None) -> None:
         """`devices` are all GPUs, None if not known yet. `chosen` None: all of them."""
         gpus = [device for device in devices or () if device.kind is not DeviceKind.CPU]
-        self._about.setText(tr(_about(devices is not None, bool(gpus))))
+        self.about.setText(tr(_about(devices is not None, bool(gpus))))
         for name in self._boxes.keys() - {gpu.name for gpu in gpus}:
             drop(self._boxes.pop(name))
         for gpu in gpus:
@@ -87,7 +83,7 @@ class MemoryLine(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._icon = IconLabel(16, self)
-        self._words = PlainLabel(tr("Estimating memory…"), self, wraps=True)
+        self.words = PlainLabel(tr("Estimating memory…"), self, wraps=True)
         self.taken = PlainLabel(parent=self, tone="muted", wraps=True)
         self.taken.setFont(small_font())
         self.taken.hide()
@@ -95,16 +91,12 @@ class MemoryLine(QWidget):
         self.use = dialog_button("", self._on_use, self)
         self.use.setProperty("kind", "quiet")
         self.use.hide()
-        words = vbox(self._words, self.taken, spacing=4)
+        words = vbox(self.words, self.taken, spacing=4)
         hbox((self._icon, 0, TOP), (words, 1), (self.use, 0, TOP), on=self)
 
-    @property
-    def text(self) -> str:
-        return self._words.text()
-
     def apply(self, forecast: Forecast | None, problem: str = "") -> None:
-        self._words.setText(problem or (memory_text(forecast) if forecast else ""))
-        self._words.setToolTip(parts_text(forecast) if forecast else "")
+        self.words.setText(problem or (memory_text(forecast) if forecast else ""))
+        self.words.setToolTip(parts_text(forecast) if forecast else "")
         self.taken.say(taken_text(forecast))
         self._forecast = forecast
         smaller = forecast.smaller_n_ctx if forecast else 0
@@ -205,7 +197,7 @@ class AdapterList(QWidget):
         self._grid.setColumnStretch(0, 1)
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(6)
-        self._about = PlainLabel(
+        self.about = PlainLabel(
             tr("A small file that adapts the model. Each has a strength; 1 is as trained."),
             self,
             "muted",
@@ -215,7 +207,7 @@ class AdapterList(QWidget):
         self.problem.hide()
         self.add_button = dialog_button(tr("Add adapter…"), self._choose, self)
         vbox(
-            self._about,
+            self.about,
             self._grid,
             self.problem,
             (self.add_button, 0, Qt.AlignmentFlag.AlignLeft),

@@ -150,22 +150,18 @@ class PickerBar(Bar):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._count = PlainLabel(parent=self)
+        self.count = PlainLabel(parent=self)
         self.markdown = QPushButton(tr("Copy as Markdown"), self)
         self.plain = QPushButton(tr("Copy as plain text"), self)
         self.cancel = quiet_button(tr("Cancel"), self)
         self.cancel.setToolTip(tr("Esc"))
         self.cancel.clicked.connect(self.cancelled)
-        hbox(self._count, STRETCH, self.cancel, self.plain, self.markdown, on=self, margins=(16, 6, 12, 6))
+        hbox(self.count, STRETCH, self.cancel, self.plain, self.markdown, on=self, margins=(16, 6, 12, 6))
         self.setFocusProxy(self.markdown)
         self.hide()
 
-    @property
-    def text(self) -> str:
-        return self._count.text()
-
     def show_num_picked(self, number: int) -> None:
-        self._count.setText(tr_n("{n} message selected", "{n} messages selected", number))
+        self.count.setText(tr_n("{n} message selected", "{n} messages selected", number))
         self.markdown.setEnabled(number > 0)
         self.plain.setEnabled(number > 0)
 

@@ -316,7 +316,7 @@ def test_a_chip_opens_the_text_that_the_model_will_read(composer: Composer, qtbo
     composer.preview.close()
     qtbot.keyClick(composer.chips.chips[1], Key.Key_Return)
     assert len(composer.preview.text.toPlainText()) == SHOWN_CHARS
-    assert "first 12,000 characters" in composer.preview.figures
+    assert "first 12,000 characters" in composer.preview.figures.text()
     composer.preview.remove.click()
     assert composer.attachments == (NOTES,)
 
