@@ -13,7 +13,7 @@ from app.api.errors import ApiError, invalid
 from app.api.json_body import AnyObject, Body, as_json, begun_object
 from app.api.media import base64_of, unread
 from app.api.openai import MAX_TOKENS, MAX_TOP_LOGPROBS, MaxTokens, OpenAiFields, limit
-from app.protocol.answer_format import UNLIMITED, AnswerWishes, ReasoningFormat, ToolChoice
+from app.protocol.answer_format import UNLIMITED, ChatParams, ReasoningFormat, ToolChoice
 from app.protocol.media import Media, MediaKind
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams, shown
@@ -258,15 +258,15 @@ class ChatFields(OpenAiFields):
             stop=self.stops,
             num_logprobs=self._num_logprobs(),
             template_variables=self._template_variables(),
-            wishes=self._wishes(),
+            chat_params=self._wishes(),
         )
 
     def _messages_with_last(self) -> Iterator[tuple[MessageFields, bool]]:
         return ((one, one is self.messages[-1]) for one in self.messages)
 
-    def _wishes(self) -> AnswerWishes:
+    def _wishes(self) -> ChatParams:
         budgets = (self.reasoning_budget, self.reasoning_budget_tokens, self.thinking_budget_tokens)
-        return AnswerWishes(
+        return ChatParams(
             tools=self._offered_tools(),
             tool_choice=self._tool_choice(),
             may_call=self._may_call(),

@@ -9,7 +9,7 @@ from app.bridge.chat_shelf import ChatShelf
 from app.bridge.chat_tools import ChatTools, definitions
 from app.chats.attachment import in_words
 from app.chats.chat import Chat
-from app.protocol.answer_format import NO_WISHES, AnswerWishes
+from app.protocol.answer_format import NO_CHAT_PARAMS, ChatParams
 from app.protocol.media import Media, Senses
 from app.protocol.request import Message, Request
 from app.tools.tool import Tool
@@ -53,7 +53,7 @@ class ChatRequests:
             messages=self.as_told(messages),
             **self._limits.of_request(),
             answer_start=answer_start,
-            wishes=AnswerWishes(tools=offered) if offered else NO_WISHES,
+            chat_params=ChatParams(tools=offered) if offered else NO_CHAT_PARAMS,
             is_saved=True,
         )
         return self._shelf.before(request)

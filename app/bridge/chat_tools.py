@@ -20,7 +20,7 @@ from app.bridge.tool_permits import ToolPermits
 from app.bridge.tool_results import num_told, read_more
 from app.bridge.tool_rounds import Listener, OfferedTool, ToolRounds
 from app.chats.chat import Chat, Turn
-from app.protocol.answer_format import AnswerWishes
+from app.protocol.answer_format import ChatParams
 from app.protocol.errors import EngineError, RequestError
 from app.protocol.request import Message, Request, Role
 from app.settings.settings import Settings
@@ -148,7 +148,7 @@ class ToolCost(QObject):
 def _num_tokens(definitions: str, prompts: PromptBuilder) -> int:
     """The prompt thread."""
     plain = Request("", "", _ANY)
-    with_tools = Request("", "", _ANY, wishes=AnswerWishes(tools=definitions))
+    with_tools = Request("", "", _ANY, chat_params=ChatParams(tools=definitions))
     texts = (prompts.render(request) for request in (with_tools, plain))
     with_them, without = (len(prompts.tokenize(text)) for text in texts)
     return with_them - without

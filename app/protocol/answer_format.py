@@ -23,7 +23,7 @@ class ReasoningFormat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerWishes:
+class ChatParams:
     """`tools` is a JSON list as OpenAI has it, or empty. `parallel_tool_calls` None: as the template allows.
 
     The model is shown all tools, and may call those of the names `may_call` if there are any.
@@ -52,7 +52,7 @@ class AnswerWishes:
         return bool(self.tools) and self.tool_choice is not ToolChoice.NONE
 
 
-NO_WISHES = AnswerWishes()
+NO_CHAT_PARAMS = ChatParams()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
-from app.protocol.answer_format import NO_WISHES, AnswerWishes
+from app.protocol.answer_format import NO_CHAT_PARAMS, ChatParams
 from app.protocol.errors import InvalidRequestError
 from app.protocol.json_object import read_object
 from app.protocol.media import Media
@@ -114,7 +114,7 @@ class Request:
     The answer goes on behind `answer_start`, which is part of it, but costs what a prompt costs and is not
     told again: text in which no control tokens count, or token ids. Stop strings are looked for behind it.
     `template_variables` is a JSON object of what the chat template is given besides the messages, such as
-    `enable_thinking`; `wishes` are tools and the like, which concern the answer, too.
+    `enable_thinking`; `chat_params` are tools and the like, which concern the answer, too.
     With `shares_prefix` False nothing that was computed for another chat is used.
     `caller` is who asks: callers take turns.
     `is_saved` says that the chat is there at the next start, so that its cells may be kept until then.
@@ -135,7 +135,7 @@ class Request:
     prompt: tuple[str | int, ...] = ()
     answer_start: str | tuple[int, ...] = ()
     template_variables: str = ""
-    wishes: AnswerWishes = NO_WISHES
+    chat_params: ChatParams = NO_CHAT_PARAMS
     shares_prefix: bool = True
     is_saved: bool = False
     caller: Caller = WINDOW

@@ -107,7 +107,7 @@ def metadata(options: argparse.Namespace) -> tuple[tuple[str, int], ...]:
 
 
 def serve_arguments(options: argparse.Namespace, model: Path) -> list[str]:
-    """The same wishes in the words of `skein serve`."""
+    """The same chat_params in the words of `skein serve`."""
     arguments = ["--model", str(model), "--port", options.port, "--host", options.host]
     arguments += ["--ctx", options.ctx_size, "--slots", options.parallel, "--threads", options.threads]
     arguments += ["--api-key", options.api_key] if options.api_key else ["--no-api-key"]

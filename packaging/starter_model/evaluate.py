@@ -19,7 +19,7 @@ from app.cli import headless
 from app.engine.prompts.chat_worker import ChatWorker
 from app.engine.prompts.message_reader import AnswerReader
 from app.engine.running import RunningEngine
-from app.protocol.answer_format import NO_WISHES, AnswerFormat, AnswerWishes
+from app.protocol.answer_format import NO_CHAT_PARAMS, AnswerFormat, ChatParams
 from app.protocol.commands import Submit
 from app.protocol.load import LoadParams
 from app.protocol.output import Output
@@ -40,7 +40,7 @@ Wrong = list[dict[str, Any]]
 @dataclass(frozen=True, slots=True)
 class Asked:
     messages: tuple[Message, ...]
-    wishes: AnswerWishes = NO_WISHES
+    chat_params: ChatParams = NO_CHAT_PARAMS
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Answerer:
                 request_id=f"{index}",
                 chat_id=f"{index}",
                 messages=one.messages,
-                wishes=one.wishes,
+                chat_params=one.chat_params,
                 sampling=SamplingParams(temperature=0.0),
                 max_tokens=MAX_TOKENS,
                 keep_cells=False,
@@ -225,7 +225,7 @@ def as_a_chat_asks(chat: tools.ToolChat, has_result: bool) -> Asked:
         messages.append(Message(Role.ASSISTANT, "", json.dumps(fields)))
         messages.append(Message(Role.TOOL, turn.result, json.dumps({"tool_call_id": "1"})))
     definitions = json.dumps([tool.definition() for tool in chat.tools])
-    return Asked(tuple(messages), AnswerWishes(tools=definitions))
+    return Asked(tuple(messages), ChatParams(tools=definitions))
 
 
 def score_all(answerer: Answerer) -> tuple[dict[str, float], dict[str, Wrong]]:

@@ -36,7 +36,7 @@ def session(thread, kit, workspace) -> ChatSession:
 
 
 def offered(thread) -> dict[str, str]:
-    tools = json.loads(thread.submitted[-1].wishes.tools)
+    tools = json.loads(thread.submitted[-1].chat_params.tools)
     return {one["function"]["name"]: one["function"]["description"] for one in tools}
 
 

@@ -66,13 +66,13 @@ def told(request: Request) -> list[tuple[Role, str]]:
 async def test_a_request_offers_the_tools_that_the_chat_has_chosen(qloop, session, thread) -> None:
     session.set_tools(["fake/clock"])
     session.send("What time is it?")
-    offered = json.loads(thread.submitted[0].wishes.tools)
+    offered = json.loads(thread.submitted[0].chat_params.tools)
     assert [one["function"]["name"] for one in offered] == ["clock", "read_more"]
     thread.answer(thread.submitted[0], "Late.", STOP)
     await settle()
     session.set_tools([])
     session.send("And now?")
-    assert not thread.submitted[1].wishes.tools
+    assert not thread.submitted[1].chat_params.tools
 
 
 async def test_a_call_appears_while_it_is_written(qloop, session, thread) -> None:
@@ -111,7 +111,7 @@ async def test_a_call_that_is_allowed_is_run_and_the_answer_goes_on_from_its_res
 
     first, second = thread.submitted
     assert second.chat_id == first.chat_id
-    assert second.wishes == first.wishes
+    assert second.chat_params == first.chat_params
     question, called, result = second.messages
     assert question == first.messages[0]
     assert (called.role, called.content) == (Role.ASSISTANT, "Let me look. ")
@@ -476,7 +476,7 @@ async def test_a_reading_of_the_answer_has_its_rounds_before_it(qloop, session, 
     reading = session.reading_of(answer_of(session))
     assert reading
     assert reading.messages == thread.submitted[1].messages
-    assert reading.wishes == thread.submitted[1].wishes
+    assert reading.chat_params == thread.submitted[1].chat_params
 
 
 async def test_an_engine_that_fails_in_a_later_part_keeps_the_rounds(qloop, session, thread, kit) -> None:
@@ -501,7 +501,7 @@ async def test_a_question_waits_for_servers_that_are_starting(qloop, session, th
     kit.preparing.set_result(None)
     await settle()
     assert session.awaited_servers == ()
-    assert "look" in thread.submitted[0].wishes.tools
+    assert "look" in thread.submitted[0].chat_params.tools
     assert not answer_of(session).notice
 
 

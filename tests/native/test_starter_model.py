@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.protocol.answer_format import AnswerWishes
+from app.protocol.answer_format import ChatParams
 from app.protocol.request import Message, Role
 from app.system import paths
 from app.tools.calculator import calculator_tool
@@ -114,8 +114,8 @@ def answerer() -> Iterator[evaluate.Answerer]:
 def ask(
     answerer: evaluate.Answerer, questions: list[str], offered: list[dict[str, object]]
 ) -> list[evaluate.Answer]:
-    wishes = AnswerWishes(tools=json.dumps(offered))
-    return answerer.ask([evaluate.Asked((Message(Role.USER, one),), wishes) for one in questions])
+    chat_params = ChatParams(tools=json.dumps(offered))
+    return answerer.ask([evaluate.Asked((Message(Role.USER, one),), chat_params) for one in questions])
 
 
 def test_it_calls_the_tool_that_fits_under_a_name_it_has_not_seen(answerer):

@@ -12,7 +12,7 @@ from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.engine.prompts.chat_worker import ChatWorker
 from app.engine.prompts.message_reader import AnswerReader
-from app.protocol.answer_format import AnswerFormat, AnswerWishes
+from app.protocol.answer_format import AnswerFormat, ChatParams
 from app.protocol.events import Triggered
 from app.protocol.load import LoadParams
 from app.protocol.output import AnswerMessage, FinishReason, PrefixEnd
@@ -29,7 +29,7 @@ FAMILIES = "llama", "qwen3", "gemma3", "gemma4", "gpt-oss", "lfm2", "falcon-h1",
 NUM_ROUNDS = 20 if EFFORT > 1 else 3  # each costs more than the one before
 CHOICE = {"type": "object", "properties": {"warm": {"type": "boolean"}}, "required": ["warm"]}
 TOOL = {"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": CHOICE}}
-WISHES = AnswerWishes(tools=json.dumps([TOOL]), parallel_tool_calls=False)
+WISHES = ChatParams(tools=json.dumps([TOOL]), parallel_tool_calls=False)
 # These models write nonsense. Once a call has begun, its grammar holds: with blanks that no template would
 # write, in tokens that no tokenizer would choose.
 WILD = SamplingParams(
@@ -58,7 +58,13 @@ class Rounds:
         messages = tuple(message for turn in self.turns for message in turn.messages)
         sampling = replace(WILD, seed=self.num_asked)
         asked = Request(
-            f"r{self.num_asked}", "chat", messages, sampling, answer_start=START, wishes=WISHES, is_saved=True
+            f"r{self.num_asked}",
+            "chat",
+            messages,
+            sampling,
+            answer_start=START,
+            chat_params=WISHES,
+            is_saved=True,
         )
         return replace(asked, **changes)
 

@@ -129,7 +129,11 @@ class Answers:
     def _note_tokens(self, seq: Sequence, last_text: str) -> None:
         """Not of those that a stop string ended: more tokens belong to them than their text has."""
         start = seq.request.answer_start
-        if seq.request.wishes.offers_tools and not seq.detokenizer.stopped and isinstance(start or "", str):
+        if (
+            seq.request.chat_params.offers_tools
+            and not seq.detokenizer.stopped
+            and isinstance(start or "", str)
+        ):
             text = f"{start or ''}{''.join(seq.texts)}{last_text}"
             self._note_written(text, seq.token_ids[seq.num_prompt_tokens - seq.num_start_tokens :])
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from app.engine.prompt import Guide, Reasoning
-from app.protocol.answer_format import UNLIMITED, AnswerFormat, AnswerWishes, Trigger
+from app.protocol.answer_format import UNLIMITED, AnswerFormat, ChatParams, Trigger
 from app.protocol.errors import ChatTemplateError
 from app.system.said import said
 
@@ -19,7 +19,7 @@ Tokenize = Callable[[str], Sequence[int]]  # of a text inside a prompt; control 
 
 def guide_of(
     format_: AnswerFormat,
-    wishes: AnswerWishes,
+    chat_params: ChatParams,
     opening: Sequence[int],
     tokenize: Tokenize,
     *,
@@ -30,13 +30,13 @@ def guide_of(
     Raises ChatTemplateError.
     """
     triggers = tuple(map(_compiled, format_.triggers))
-    has_budget = wishes.reasoning_budget != UNLIMITED
-    reasoning = _reasoning(format_, wishes, tokenize) if triggers or has_budget else None
+    has_budget = chat_params.reasoning_budget != UNLIMITED
+    reasoning = _reasoning(format_, chat_params, tokenize) if triggers or has_budget else None
     return Guide(
         format_.grammar,
         triggers,
         tuple(opening),
-        is_begun=bool(wishes.goes_on),
+        is_begun=bool(chat_params.goes_on),
         is_in_grammar=is_in_grammar and not triggers,
         reasoning=reasoning,
     )
@@ -48,15 +48,15 @@ def shown_tokens(format_: AnswerFormat, backend: Backend) -> frozenset[int]:
     return frozenset(tokens[0] for tokens in written if len(tokens) == 1)
 
 
-def _reasoning(format_: AnswerFormat, wishes: AnswerWishes, tokenize: Tokenize) -> Reasoning | None:
+def _reasoning(format_: AnswerFormat, chat_params: ChatParams, tokenize: Tokenize) -> Reasoning | None:
     if not format_.thinking_start or not format_.thinking_ends:
         return None
     start = tuple(tokenize(format_.thinking_start))
     ends = tuple(tuple(tokenize(end)) for end in format_.thinking_ends)
-    if wishes.reasoning_budget == UNLIMITED:
+    if chat_params.reasoning_budget == UNLIMITED:
         return Reasoning(start, ends)
-    forced = (*tokenize(wishes.reasoning_end), *ends[0]) if wishes.reasoning_end else ends[0]
-    return Reasoning(start, ends, wishes.reasoning_budget, forced)
+    forced = (*tokenize(chat_params.reasoning_end), *ends[0]) if chat_params.reasoning_end else ends[0]
+    return Reasoning(start, ends, chat_params.reasoning_budget, forced)
 
 
 def _compiled(trigger: Trigger) -> re.Pattern[bytes]:

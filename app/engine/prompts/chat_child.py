@@ -40,7 +40,7 @@ from app.engine.prompts.template_limits import (
     as_text,
     described,
 )
-from app.protocol.answer_format import AnswerFormat, AnswerWishes, ReasoningFormat, ToolChoice, Trigger
+from app.protocol.answer_format import AnswerFormat, ChatParams, ReasoningFormat, ToolChoice, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, RequestError
 from app.protocol.grammar import (
     fault_of,
@@ -104,41 +104,45 @@ class _Template:
         self._limits_with_tools = TemplateLimits(partial(self._tried, {"tools": TOOLS}))
         self._limits_of_jinja = TemplateLimits(lambda chat: self._opened_jinja().of_turns(chat))
 
-    def render(self, messages: Sequence[Message], variables: str, wishes: AnswerWishes) -> str:
+    def render(self, messages: Sequence[Message], variables: str, chat_params: ChatParams) -> str:
         try:
-            return str(self._applied(messages, variables, wishes, is_prompt_only=True)["prompt"])
+            return str(self._applied(messages, variables, chat_params, is_prompt_only=True)["prompt"])
         except ChatLayerError:
-            return self._by_jinja(messages, variables, wishes)
+            return self._by_jinja(messages, variables, chat_params)
 
     def write(
-        self, messages: Sequence[Message], variables: str, wishes: AnswerWishes, json_schema: str
+        self, messages: Sequence[Message], variables: str, chat_params: ChatParams, json_schema: str
     ) -> tuple[str, AnswerFormat]:
         try:
-            made = self._made(messages, variables, wishes, json_schema)
+            made = self._made(messages, variables, chat_params, json_schema)
         except ChatLayerError as error:
-            text = self._by_jinja(messages, variables, wishes)
-            if wishes.offers_tools:
+            text = self._by_jinja(messages, variables, chat_params)
+            if chat_params.offers_tools:
                 raise ChatTemplateError(_failed(str(error))) from error
             return text, AnswerFormat()
-        return made["prompt"], _format_of(made, wishes, json_schema)
+        return made["prompt"], _format_of(made, chat_params, json_schema)
 
     def _made(
-        self, messages: Sequence[Message], variables: str, wishes: AnswerWishes, json_schema: str
+        self, messages: Sequence[Message], variables: str, chat_params: ChatParams, json_schema: str
     ) -> dict[str, Any]:
         """Where a schema and tools are asked for, the answer follows the schema or calls tools.
 
         It follows the schema alone where llama.cpp's grammars for the two cannot be told apart.
         """
-        if wishes.offers_tools and wishes.tool_choice is ToolChoice.REQUIRED and not wishes.goes_on:
-            return self._forced(messages, variables, wishes)
-        if not (json_schema and wishes.offers_tools):
+        if (
+            chat_params.offers_tools
+            and chat_params.tool_choice is ToolChoice.REQUIRED
+            and not chat_params.goes_on
+        ):
+            return self._forced(messages, variables, chat_params)
+        if not (json_schema and chat_params.offers_tools):
             schema = json.dumps(simplified(json.loads(json_schema))) if json_schema else ""
-            return self._applied(messages, variables, wishes, json_schema=schema)
-        calls = self._applied(messages, variables, wishes)
-        text = self._made(messages, variables, replace(wishes, tool_choice=ToolChoice.NONE), json_schema)
+            return self._applied(messages, variables, chat_params, json_schema=schema)
+        calls = self._applied(messages, variables, chat_params)
+        text = self._made(messages, variables, replace(chat_params, tool_choice=ToolChoice.NONE), json_schema)
         marks = [one["value"] for one in calls["triggers"]]
         are_apart = marks and not any(map(LIKE_JSON.match, marks))
-        forced = self._forced(messages, variables, replace(wishes, tool_choice=ToolChoice.REQUIRED))
+        forced = self._forced(messages, variables, replace(chat_params, tool_choice=ToolChoice.REQUIRED))
         if not (are_apart and text["grammar"] and forced["grammar"]):
             return text
         return text | {
@@ -148,27 +152,27 @@ class _Template:
             "format": text["format"] | {"calls": forced["format"]},
         }
 
-    def _forced(self, messages: Sequence[Message], variables: str, wishes: AnswerWishes) -> dict[str, Any]:
+    def _forced(self, messages: Sequence[Message], variables: str, chat_params: ChatParams) -> dict[str, Any]:
         """Calls alone, and what the model thinks before them: with text it could talk without an end."""
-        made = thinking = self._applied(messages, variables, wishes)
-        if wishes.reasoning_format == ReasoningFormat.NONE:  # what is thought is read as text
-            wishes = replace(wishes, reasoning_format=ReasoningFormat.AUTO)
-            thinking = self._applied(messages, variables, wishes)
+        made = thinking = self._applied(messages, variables, chat_params)
+        if chat_params.reasoning_format == ReasoningFormat.NONE:  # what is thought is read as text
+            chat_params = replace(chat_params, reasoning_format=ReasoningFormat.AUTO)
+            thinking = self._applied(messages, variables, chat_params)
         return made | {"grammar": _without_text(thinking)}
 
     def _applied(
-        self, messages: Sequence[Message], variables: str, wishes: AnswerWishes, **more: Any
+        self, messages: Sequence[Message], variables: str, chat_params: ChatParams, **more: Any
     ) -> dict[str, Any]:
         if self._library is None:
-            if wishes.offers_tools or more.get("json_schema"):
+            if chat_params.offers_tools or more.get("json_schema"):
                 raise InvalidRequestError(no_chat_layer())
             raise ChatLayerError
         self._open()
         given = read_object(variables, "template_variables")
-        tools = json.loads(wishes.tools) if wishes.tools else []
+        tools = json.loads(chat_params.tools) if chat_params.tools else []
         shown, called = (
             given.pop("tools", tools) if tools else [],
-            [_readable(tool) for tool in _callable(wishes)],
+            [_readable(tool) for tool in _callable(chat_params)],
         )
         known = names_of_families(shown or given.get("tools"))
         turns = list(map(turn_of, messages))
@@ -176,31 +180,33 @@ class _Template:
         if tools or (not self._tool_source and any(_is_about_tools(turn) for turn in turns)):
             left = self._left_to_us()
             turns = _with_tools(turns, shown, left)
-        turns = _fitted(turns, self._limits_with_tools if tools else self._limits, wishes)
+        turns = _fitted(turns, self._limits_with_tools if tools else self._limits, chat_params)
         request: dict[str, Any] = {
             "messages": turns,
             "variables": DEFAULTS
             | known
             | {name: value for name, value in given.items() if name not in SPECIAL},
             "add_generation_prompt": given.get("add_generation_prompt") is not False,
-            "reasoning_format": wishes.reasoning_format,
+            "reasoning_format": chat_params.reasoning_format,
             "has_calls": left.has_calls,
             **more,
         }
         if isinstance(given.get("enable_thinking"), bool):
             request["enable_thinking"] = given["enable_thinking"]
-        if wishes.parallel_tool_calls is not None:
-            request["parallel_tool_calls"] = wishes.parallel_tool_calls
-        if wishes.goes_on:
-            request["continue_final_message"] = wishes.goes_on
-        if isinstance(wishes.goes_on, str):  # llama.cpp goes on with an empty message only if it has a name
+        if chat_params.parallel_tool_calls is not None:
+            request["parallel_tool_calls"] = chat_params.parallel_tool_calls
+        if chat_params.goes_on:
+            request["continue_final_message"] = chat_params.goes_on
+        if isinstance(
+            chat_params.goes_on, str
+        ):  # llama.cpp goes on with an empty message only if it has a name
             turns[-1] = {"name": Role.ASSISTANT} | turns[-1]
         if not tools:
             return self._library("apply", **request)
         if more.get("is_prompt_only"):
             return {"prompt": self._prompt(called if left.how else shown, request)}
         for note, held, max_bytes in ways_to_hold(called):
-            made = self._library("apply", tools=held, tool_choice=wishes.tool_choice, **request)
+            made = self._library("apply", tools=held, tool_choice=chat_params.tool_choice, **request)
             made["notes"] += [note] if note else []
             if is_bearable(made["grammar"], max_bytes):
                 break
@@ -270,9 +276,9 @@ class _Template:
         made = self._library("apply", messages=chat, variables=variables, is_prompt_only=True, **asked)
         return str(made["prompt"])
 
-    def _by_jinja(self, messages: Sequence[Message], variables: str, wishes: AnswerWishes) -> str:
-        turns = _fitted(list(map(turn_of, messages)), self._limits_of_jinja, wishes)
-        begun = turns.pop()["content"] if wishes.goes_on else ""
+    def _by_jinja(self, messages: Sequence[Message], variables: str, chat_params: ChatParams) -> str:
+        turns = _fitted(list(map(turn_of, messages)), self._limits_of_jinja, chat_params)
+        begun = turns.pop()["content"] if chat_params.goes_on else ""
         return self._opened_jinja().of_turns(turns, variables) + begun
 
     def _opened_jinja(self) -> ChatTemplate:
@@ -280,8 +286,8 @@ class _Template:
         return self._jinja
 
 
-def _fitted(turns: list[Turn], limits: TemplateLimits, wishes: AnswerWishes) -> list[Turn]:
-    if not wishes.goes_on:
+def _fitted(turns: list[Turn], limits: TemplateLimits, chat_params: ChatParams) -> list[Turn]:
+    if not chat_params.goes_on:
         return limits.fitted(turns)
     return [*limits.fitted(turns[:-1], has_begun=True), turns[-1]]
 
@@ -307,10 +313,12 @@ def _below(parsers: list[dict[str, Any]], tag: str) -> set[int]:
     return found
 
 
-def _callable(wishes: AnswerWishes) -> list[Any]:
+def _callable(chat_params: ChatParams) -> list[Any]:
     """Those of the tools that the answer may call."""
-    tools = json.loads(wishes.tools) if wishes.tools else []
-    return [one for one in tools if not wishes.may_call or one["function"]["name"] in wishes.may_call]
+    tools = json.loads(chat_params.tools) if chat_params.tools else []
+    return [
+        one for one in tools if not chat_params.may_call or one["function"]["name"] in chat_params.may_call
+    ]
 
 
 def _readable(tool: Any) -> Any:
@@ -332,12 +340,12 @@ def _with_tools(turns: list[Turn], tools: list[Any], left: _Tools) -> list[Turn]
     return described(turns, tools, left.how) if tools and left.how else turns
 
 
-def _format_of(made: dict[str, Any], wishes: AnswerWishes, json_schema: str) -> AnswerFormat:
+def _format_of(made: dict[str, Any], chat_params: ChatParams, json_schema: str) -> AnswerFormat:
     made_format = made["format"]
     is_lazy = made["is_lazy"] and made["triggers"]
     schemas = [json.loads(json_schema)] if json_schema else []
-    if made["grammar"] and wishes.offers_tools:
-        schemas += [one["function"].get("parameters") or {} for one in _callable(wishes)]
+    if made["grammar"] and chat_params.offers_tools:
+        schemas += [one["function"].get("parameters") or {} for one in _callable(chat_params)]
     return AnswerFormat(
         parser=json.dumps(made_format, ensure_ascii=False),
         opening=made["generation_prompt"],
@@ -408,13 +416,14 @@ def answer(asked: Question) -> Answer:
             return ({"fault": fault_of(grammar)},)
         case {"do": "render" | "write" as do, "template": sources, "messages": turns, "variables": variables}:
             messages = [Message(Role(role), content, fields) for role, content, fields in turns]
-            wishes = AnswerWishes(
-                **question["wishes"] | {"tool_choice": ToolChoice(question["wishes"]["tool_choice"])}
+            chat_params = ChatParams(
+                **question["chat_params"]
+                | {"tool_choice": ToolChoice(question["chat_params"]["tool_choice"])}
             )
             template = _template(_library, *sources)
             if do == "render":
-                return {}, _bytes(template.render(messages, variables, wishes))
-            text, found = template.write(messages, variables, wishes, question["json_schema"])
+                return {}, _bytes(template.render(messages, variables, chat_params))
+            text, found = template.write(messages, variables, chat_params, question["json_schema"])
             described = asdict(found) | {"warnings": [packed(one) for one in found.warnings]}
             return {"format": described}, _bytes(text)
     assert _library
@@ -432,7 +441,7 @@ def answer_or_refuse(question: Question) -> Answer:
 
 
 def _cpu_s(question: dict[str, Any]) -> int:
-    tools = question["wishes"]["tools"] if "wishes" in question else ""
+    tools = question["chat_params"]["tools"] if "chat_params" in question else ""
     return cpu_s(len(question.get("messages", ())), len(tools))
 
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from app.engine.prompts.chat_worker import MAX_CPU_S, MAX_MEMORY_BYTES, ChatWorker
-from app.protocol.answer_format import NO_WISHES, AnswerFormat, AnswerWishes, Trigger
+from app.protocol.answer_format import NO_CHAT_PARAMS, AnswerFormat, ChatParams, Trigger
 from app.protocol.errors import ChatTemplateError, InvalidRequestError
 from app.protocol.json_object import read_object
 from app.protocol.request import Message, Role
@@ -46,7 +46,7 @@ class Template(Protocol):
     """A chat template. Any thread."""
 
     def render(
-        self, messages: Sequence[Message], variables: str = "", wishes: AnswerWishes = NO_WISHES
+        self, messages: Sequence[Message], variables: str = "", chat_params: ChatParams = NO_CHAT_PARAMS
     ) -> str:
         """The prompt up to where the answer begins. Raises ChatTemplateError.
 
@@ -57,7 +57,7 @@ class Template(Protocol):
         self,
         messages: Sequence[Message],
         variables: str = "",
-        wishes: AnswerWishes = NO_WISHES,
+        chat_params: ChatParams = NO_CHAT_PARAMS,
         json_schema: str = "",
     ) -> tuple[str, AnswerFormat]:
         """The same prompt, and how an answer to it is written. Raises RequestError.
@@ -74,9 +74,9 @@ class ChatTemplate:
         self._variables = {"bos_token": bos_text, "eos_token": eos_text, "add_generation_prompt": True}
 
     def render(
-        self, messages: Sequence[Message], variables: str = "", wishes: AnswerWishes = NO_WISHES
+        self, messages: Sequence[Message], variables: str = "", chat_params: ChatParams = NO_CHAT_PARAMS
     ) -> str:
-        if wishes.goes_on:
+        if chat_params.goes_on:
             *messages, last = messages
             return self.render(messages, variables) + last.content
         return self.of_turns(list(map(turn_of, messages)), variables)
@@ -96,13 +96,13 @@ class ChatTemplate:
         self,
         messages: Sequence[Message],
         variables: str = "",
-        wishes: AnswerWishes = NO_WISHES,
+        chat_params: ChatParams = NO_CHAT_PARAMS,
         _json_schema: str = "",
     ) -> tuple[str, AnswerFormat]:
         """Knows nothing of answers but that they are text."""
-        if wishes.offers_tools:
+        if chat_params.offers_tools:
             raise InvalidRequestError(no_chat_layer())
-        return self.render(messages, variables, wishes), AnswerFormat()
+        return self.render(messages, variables, chat_params), AnswerFormat()
 
 
 class LimitedChatTemplate:
@@ -130,20 +130,20 @@ class LimitedChatTemplate:
         self._chat_layer = chat_layer or ChatWorker()
 
     def render(
-        self, messages: Sequence[Message], variables: str = "", wishes: AnswerWishes = NO_WISHES
+        self, messages: Sequence[Message], variables: str = "", chat_params: ChatParams = NO_CHAT_PARAMS
     ) -> str:
         """As `Template.render`, up to a length that is far above what any context holds."""
-        _reply, text = self._ask("render", messages, variables, wishes)
+        _reply, text = self._ask("render", messages, variables, chat_params)
         return text
 
     def write(
         self,
         messages: Sequence[Message],
         variables: str = "",
-        wishes: AnswerWishes = NO_WISHES,
+        chat_params: ChatParams = NO_CHAT_PARAMS,
         json_schema: str = "",
     ) -> tuple[str, AnswerFormat]:
-        reply, text = self._ask("write", messages, variables, wishes, json_schema)
+        reply, text = self._ask("write", messages, variables, chat_params, json_schema)
         return text, _format_of(reply["format"])
 
     def close(self) -> None:
@@ -155,14 +155,14 @@ class LimitedChatTemplate:
         do: str,
         messages: Sequence[Message],
         variables: str,
-        wishes: AnswerWishes,
+        chat_params: ChatParams,
         json_schema: str = "",
     ) -> tuple[dict[str, Any], str]:
         turns = [[message.role, message.content, message.fields] for message in messages]
         asked = {"do": do, "messages": turns, "variables": variables, "json_schema": json_schema}
         try:
             reply, (text,) = self._chat_layer.answered(
-                asked | {"template": self._sources, "wishes": asdict(wishes)}
+                asked | {"template": self._sources, "chat_params": asdict(chat_params)}
             )
         except WorkerEndedError as error:
             raise ChatTemplateError(
@@ -174,7 +174,7 @@ class LimitedChatTemplate:
                 else said(
                     "The model's chat template took more than {seconds} seconds or {size} MiB. Try "
                     "another GGUF of this model.",
-                    seconds=cpu_s(len(turns), len(wishes.tools)),
+                    seconds=cpu_s(len(turns), len(chat_params.tools)),
                     size=MAX_MEMORY_BYTES >> 20,
                 )
             ) from None
@@ -189,21 +189,21 @@ class ChatMl:
         self._with_tools = LimitedChatTemplate(CHATML, bos_text, eos_text, chat_layer=chat_layer)
 
     def render(
-        self, messages: Sequence[Message], variables: str = "", wishes: AnswerWishes = NO_WISHES
+        self, messages: Sequence[Message], variables: str = "", chat_params: ChatParams = NO_CHAT_PARAMS
     ) -> str:
-        return self._for(messages, wishes).render(messages, variables, wishes)
+        return self._for(messages, chat_params).render(messages, variables, chat_params)
 
     def write(
         self,
         messages: Sequence[Message],
         variables: str = "",
-        wishes: AnswerWishes = NO_WISHES,
+        chat_params: ChatParams = NO_CHAT_PARAMS,
         json_schema: str = "",
     ) -> tuple[str, AnswerFormat]:
-        return self._for(messages, wishes).write(messages, variables, wishes, json_schema)
+        return self._for(messages, chat_params).write(messages, variables, chat_params, json_schema)
 
-    def _for(self, messages: Sequence[Message], wishes: AnswerWishes) -> Template:
-        is_about_tools = wishes.tools or any(message.role is Role.TOOL for message in messages)
+    def _for(self, messages: Sequence[Message], chat_params: ChatParams) -> Template:
+        is_about_tools = chat_params.tools or any(message.role is Role.TOOL for message in messages)
         return self._with_tools if is_about_tools else self._plain
 
 

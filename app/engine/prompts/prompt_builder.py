@@ -30,7 +30,7 @@ from app.engine.prompts.written_answers import (
     spliced,
     split_at,
 )
-from app.protocol.answer_format import UNLIMITED, AnswerFormat, AnswerWishes
+from app.protocol.answer_format import UNLIMITED, AnswerFormat, ChatParams
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, PromptTooLongError, RequestError
 from app.protocol.json_object import map_strings, read_object
 from app.protocol.request import Message, Overflow, Role
@@ -192,21 +192,23 @@ class PromptBuilder:
 
     def _with_begun(self, request: Request) -> Request:
         """Of an answer that the caller has begun, what is thought is told from what is said."""
-        wishes = request.wishes
-        if not wishes.goes_on:
+        chat_params = request.chat_params
+        if not chat_params.goes_on:
             return request
         *before, last = request.messages
         last = replace(last, content=BROKEN_END.sub("", last.content))
         fields = read_object(last.fields, "The fields of a message")
-        if wishes.goes_on is True and not fields.get("reasoning_content") and not last.media:
+        if chat_params.goes_on is True and not fields.get("reasoning_content") and not last.media:
             if not last.content:
-                return replace(request, messages=tuple(before), wishes=replace(wishes, goes_on=False))
+                return replace(
+                    request, messages=tuple(before), chat_params=replace(chat_params, goes_on=False)
+                )
             thought, said = _divided(last.content, *self._thinking_marks)
             if thought is not None:
                 written = json.dumps(fields | {"reasoning_content": thought}, ensure_ascii=False)
                 last = replace(last, content=said or "", fields=written)
-                wishes = replace(wishes, goes_on="reasoning_content" if said is None else "content")
-        return replace(request, messages=(*before, last), wishes=wishes)
+                chat_params = replace(chat_params, goes_on="reasoning_content" if said is None else "content")
+        return replace(request, messages=(*before, last), chat_params=chat_params)
 
     @cached_property
     def _thinking_marks(self) -> tuple[str, str]:
@@ -290,17 +292,19 @@ class PromptBuilder:
 
         marked = tuple(mark_message(index, message) for index, message in enumerate(messages))
         variables = request.template_variables
-        if request.wishes.tools:  # as the model reads them; its calls are read with their real names
+        if request.chat_params.tools:  # as the model reads them; its calls are read with their real names
             given = read_object(variables, "template_variables")
-            variables = json.dumps(given | {"tools": json.loads(request.wishes.tools)}, ensure_ascii=False)
-        return _Marked(marked, mark_json(variables), request.wishes, spelled_out, written, media)
+            variables = json.dumps(
+                given | {"tools": json.loads(request.chat_params.tools)}, ensure_ascii=False
+            )
+        return _Marked(marked, mark_json(variables), request.chat_params, spelled_out, written, media)
 
     def _rendered(self, marked: _Marked) -> str:
         """The template's text with marks."""
         return self._with_written(marked, self._plain(marked, marked.messages))
 
     def _plain(self, marked: _Marked, messages: Sequence[Message]) -> str:
-        rendered = self._template.render(messages, marked.variables, marked.wishes)
+        rendered = self._template.render(messages, marked.variables, marked.chat_params)
         self._check_rendered(rendered)
         return rendered
 
@@ -319,7 +323,7 @@ class PromptBuilder:
     def _spliced(self, marked: _Marked, plain: str, indices: list[int]) -> Spliced:
         """From the longest beginning that is known already."""
         *prompts, whole = (
-            (_Key(marked.messages[:index], marked.variables, marked.wishes), index)
+            (_Key(marked.messages[:index], marked.variables, marked.chat_params), index)
             for index in (*indices, len(marked.messages))
         )
         known = len(prompts) - 1
@@ -355,7 +359,7 @@ class PromptBuilder:
     def _written(self, messages: tuple[Message, ...], request: Request) -> Prompt:
         """The prompt with these messages, and what an answer to it must follow."""
         sampling = self._sampling(request)
-        if sampling.grammar and request.wishes.offers_tools:
+        if sampling.grammar and request.chat_params.offers_tools:
             raise InvalidRequestError(TWO_FORMS)
         marked, text, found = self._text_and_format(messages, request)
         has_own_grammar = bool(found.grammar)
@@ -365,8 +369,8 @@ class PromptBuilder:
         if sampling.grammar:
             found, has_own_grammar = replace(found, grammar=sampling.grammar, triggers=()), False
         opening = self._tokens_at_marks(found.opening, marked, self._in_prompt)
-        guide = guide_of(found, request.wishes, opening, self._in_prompt, is_in_grammar=has_own_grammar)
-        if request.wishes.reasoning_budget != UNLIMITED and not guide.reasoning:
+        guide = guide_of(found, request.chat_params, opening, self._in_prompt, is_in_grammar=has_own_grammar)
+        if request.chat_params.reasoning_budget != UNLIMITED and not guide.reasoning:
             found = replace(found, warnings=(*found.warnings, NO_BUDGET))
         token_ids = self._tokenized(text, marked)
         return Prompt(
@@ -383,7 +387,7 @@ class PromptBuilder:
         """The prompt with marks, and how an answer to it is written."""
         marked = self._marked(messages, request)
         schema = self._sampling(request).json_schema
-        text, found = self._template.write(marked.messages, marked.variables, request.wishes, schema)
+        text, found = self._template.write(marked.messages, marked.variables, request.chat_params, schema)
         self._check_rendered(text)
         return marked, self._with_written(marked, text), found
 
@@ -635,7 +639,7 @@ class _ControlTexts:
 class _Marked:
     messages: tuple[Message, ...]
     variables: str
-    wishes: AnswerWishes
+    chat_params: ChatParams
     spelled_out: list[str]  # what the marks stand for
     written: Mapping[int, int]  # by message: the mark that stands for all of it, as its model wrote it
     media: Mapping[int, Media]  # by mark: the picture or sound that it stands for
@@ -648,7 +652,7 @@ class _Key:
 
     messages: tuple[Message, ...]
     variables: str
-    wishes: AnswerWishes
+    chat_params: ChatParams
 
 
 def _template_of(backend: Backend, chat_layer: ChatWorker) -> Template:

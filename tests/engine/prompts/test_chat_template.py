@@ -11,7 +11,7 @@ import pytest
 
 from app.engine.prompts.answer_grammars import OWN_RULES, STEPS_OF_TOOLS
 from app.engine.prompts.chat_template import CHATML, ChatTemplate, LimitedChatTemplate
-from app.protocol.answer_format import AnswerWishes, ToolChoice
+from app.protocol.answer_format import ChatParams, ToolChoice
 from app.protocol.errors import ChatTemplateError
 from app.protocol.grammar import fault_of, is_costly
 from app.protocol.request import Message, Role
@@ -199,14 +199,14 @@ ASKED = (Message(Role.USER, "Hi"),)
 def test_a_template_for_tools_is_used_where_there_are_tools(limited):
     template = limited(CHATML, QWEN)
     assert "<tools>" not in template.render(ASKED)
-    text, found = template.write(ASKED, wishes=AnswerWishes(tools=TOOLS))
+    text, found = template.write(ASKED, chat_params=ChatParams(tools=TOOLS))
     assert text.startswith("<|im_start|>system\nYou are Qwen")  # that template's own words
     assert [trigger.text for trigger in found.triggers] == ["<tool_call>\n"]
 
 
 @pytest.mark.native
 def test_a_template_for_tools_that_cannot_be_read_is_left_out(limited):
-    text, found = limited(CHATML, "{% if %}").write(ASKED, wishes=AnswerWishes(tools=TOOLS))
+    text, found = limited(CHATML, "{% if %}").write(ASKED, chat_params=ChatParams(tools=TOOLS))
     assert text.startswith("<|im_start|>system\n# Tools")
     assert found.grammar
 
@@ -214,7 +214,7 @@ def test_a_template_for_tools_that_cannot_be_read_is_left_out(limited):
 @pytest.mark.native
 def test_a_template_that_shows_no_tools_but_has_calls_keeps_its_way_of_writing_them(limited):
     source = (TEMPLATES / "deepseek-ai-DeepSeek-V3.1.jinja").read_text()
-    text, found = limited(source).write(CHAT, wishes=AnswerWishes(tools=TOOLS))
+    text, found = limited(source).write(CHAT, chat_params=ChatParams(tools=TOOLS))
     call = (
         "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜><function-name><｜tool▁sep｜>"
         '{"<argument-name>": "<argument>"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>'
@@ -276,7 +276,7 @@ def test_however_much_tools_ask_for_a_chat_with_them_is_answered(
     limited, tool_choice, num_tools, num_parameters, of_each, given_up
 ):
     tools = tools_with(num_tools, num_parameters, **of_each)
-    text, found = limited(CHATML).write(ASKED, wishes=AnswerWishes(tools=tools, tool_choice=tool_choice))
+    text, found = limited(CHATML).write(ASKED, chat_params=ChatParams(tools=tools, tool_choice=tool_choice))
     assert f"tool_{num_tools - 1}" in found.grammar
     assert ("parameter_0" in found.grammar) == (given_up != "the parameters of tools")
     assert all(name in text for name in of_each)  # the model reads what the grammar gave up
@@ -287,7 +287,7 @@ def test_however_much_tools_ask_for_a_chat_with_them_is_answered(
 @pytest.mark.parametrize("template", sorted(TEMPLATES.glob("*.jinja")), ids=lambda path: path.stem)
 def test_parameters_that_no_grammar_holds_can_be_written_all_the_same(limited, template):
     tools = tools_with(2, 1, enum=[f"zone {number}" for number in range(600)])
-    _text, found = limited(template.read_text()).write(ASKED, wishes=AnswerWishes(tools=tools))
+    _text, found = limited(template.read_text()).write(ASKED, chat_params=ChatParams(tools=tools))
     can_be_written = "parameter_0" in found.grammar or "object" in found.grammar
     assert can_be_written or not (found.grammar or found.triggers)
 

@@ -14,7 +14,7 @@ from app.engine.prompts import message_reader
 from app.engine.prompts.chat_template import LimitedChatTemplate
 from app.engine.prompts.chat_worker import ChatWorker
 from app.engine.prompts.message_reader import AnswerReader
-from app.protocol.answer_format import AnswerFormat, AnswerWishes, ReasoningFormat, ToolChoice
+from app.protocol.answer_format import AnswerFormat, ChatParams, ReasoningFormat, ToolChoice
 from app.protocol.errors import RequestError
 from app.protocol.request import Message, Role
 
@@ -27,7 +27,7 @@ PARAMETERS = {
     "$defs": {"point": NESTED},
 }
 TOOL = {"type": "function", "function": {"name": "weather", "description": "", "parameters": PARAMETERS}}
-WISHES = AnswerWishes(tools=json.dumps([TOOL]), parallel_tool_calls=True)
+WISHES = ChatParams(tools=json.dumps([TOOL]), parallel_tool_calls=True)
 CHAT = (Message(Role.USER, "How is it in Kraków?"),)
 QWEN_CALL = '<tool_call>\n{{"name": "weather", "arguments": {}}}\n</tool_call>'
 CITY = '{"city": "Kraków"}'
@@ -93,10 +93,10 @@ def layer() -> Iterator[ChatWorker]:
     layer.close()
 
 
-def format_of(name: str, wishes: AnswerWishes = WISHES, json_schema: str = "") -> AnswerFormat:
+def format_of(name: str, chat_params: ChatParams = WISHES, json_schema: str = "") -> AnswerFormat:
     template = LimitedChatTemplate((TEMPLATES / f"{name}.jinja").read_text())
     try:
-        return template.write(CHAT, wishes=wishes, json_schema=json_schema)[1]
+        return template.write(CHAT, chat_params=chat_params, json_schema=json_schema)[1]
     finally:
         template.close()
 
@@ -141,7 +141,7 @@ def test_of_an_answer_that_was_begun_the_rest_is_told_but_a_call_as_a_whole(laye
     for length in range(1, len(answer), 3):
         begun, rest = answer[:length], answer[length:]
         chat = (*CHAT, Message(Role.ASSISTANT, begun))
-        parser = template.write(chat, wishes=replace(WISHES, goes_on=True))[1].parser
+        parser = template.write(chat, chat_params=replace(WISHES, goes_on=True))[1].parser
         for pieces in ((rest,), (rest[:1], rest[1:])):
             content, _reasoning, arguments, names = told(AnswerReader(layer, parser), *pieces)
             assert content.strip() == "Let me look."[length:].strip()
@@ -153,7 +153,7 @@ def test_of_an_answer_that_was_begun_the_rest_is_told_but_a_call_as_a_whole(laye
 def test_what_might_have_begun_a_call_and_did_not_is_told_by_the_caller_alone(layer, begun):
     template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())
     chat = (*CHAT, Message(Role.ASSISTANT, begun))
-    parser = template.write(chat, wishes=replace(WISHES, goes_on=True))[1].parser
+    parser = template.write(chat, chat_params=replace(WISHES, goes_on=True))[1].parser
     template.close()
     for pieces in (("html> is", " a tag"), ("h", "tml> is a tag")):
         assert told(AnswerReader(layer, parser), *pieces)[0] == "html> is a tag"
@@ -163,7 +163,7 @@ def test_a_begun_call_is_told_once_though_the_child_dies(layer):
     template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())
     begun, rest = '<tool_call>\n{"name": "weather", "arguments": {"ci', 'ty": "Kraków"}}\n</tool_call>'
     chat = (*CHAT, Message(Role.ASSISTANT, begun))
-    parser = template.write(chat, wishes=replace(WISHES, goes_on=True))[1].parser
+    parser = template.write(chat, chat_params=replace(WISHES, goes_on=True))[1].parser
     template.close()
     reader = AnswerReader(layer, parser)
     first = reader.read(rest[:5], is_last=False)
@@ -192,7 +192,7 @@ def test_an_answer_beside_tools_and_a_schema_follows_the_schema_or_calls_a_tool(
 
 
 def test_a_call_that_is_required_or_looks_like_an_answer_leaves_no_choice():
-    required = AnswerWishes(WISHES.tools, ToolChoice.REQUIRED)
+    required = ChatParams(WISHES.tools, ToolChoice.REQUIRED)
     found = format_of("Qwen-Qwen3-0.6B", required, json_schema=SCHEMA)
     assert found == format_of("Qwen-Qwen3-0.6B", required)
     calls_are_json = (
@@ -202,7 +202,7 @@ def test_a_call_that_is_required_or_looks_like_an_answer_leaves_no_choice():
         "{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}"
     )
     template = LimitedChatTemplate(calls_are_json)
-    possible, alike = (template.write(CHAT, wishes=WISHES, json_schema=one)[1] for one in ("", SCHEMA))
+    possible, alike = (template.write(CHAT, chat_params=WISHES, json_schema=one)[1] for one in ("", SCHEMA))
     template.close()
     assert "tool-weather" in possible.parser
     assert alike.grammar
@@ -211,7 +211,7 @@ def test_a_call_that_is_required_or_looks_like_an_answer_leaves_no_choice():
 
 def test_a_required_call_has_a_grammar_from_the_first_token_on_and_a_possible_one_has_triggers():
     possible = format_of("Qwen-Qwen3-0.6B")
-    required = format_of("Qwen-Qwen3-0.6B", AnswerWishes(WISHES.tools, ToolChoice.REQUIRED))
+    required = format_of("Qwen-Qwen3-0.6B", ChatParams(WISHES.tools, ToolChoice.REQUIRED))
     assert [trigger.text for trigger in possible.triggers] == ["<tool_call>\n"]
     assert required.grammar
     assert required.triggers == ()
@@ -232,8 +232,8 @@ def test_a_required_call_has_a_grammar_from_the_first_token_on_and_a_possible_on
     ],
 )
 def test_a_required_call_leaves_no_room_for_text_but_for_what_is_thought(name, num_thoughts, reasoning):
-    wishes = AnswerWishes(WISHES.tools, ToolChoice.REQUIRED, reasoning_format=reasoning)
-    rules = dict(line.split(" ::= ", 1) for line in format_of(name, wishes).grammar.splitlines() if line)
+    chat_params = ChatParams(WISHES.tools, ToolChoice.REQUIRED, reasoning_format=reasoning)
+    rules = dict(line.split(" ::= ", 1) for line in format_of(name, chat_params).grammar.splitlines() if line)
     texts = [rules[part] for part in re.findall("until-[0-9]+", rules["root"])]
     assert len(texts) == num_thoughts + 1
     assert [text == '""' for text in texts] == [False] * num_thoughts + [True]
@@ -247,26 +247,26 @@ def test_a_template_is_shown_all_tools_as_they_are_whatever_may_be_called(name):
     tools = json.dumps([TOOL, {"type": "function", "function": function}])
     template = LimitedChatTemplate((TEMPLATES / f"{name}.jinja").read_text())
     choices = [
-        AnswerWishes(tools),
-        AnswerWishes(tools, ToolChoice.NONE),
-        AnswerWishes(tools, ToolChoice.REQUIRED),
-        AnswerWishes(tools, ToolChoice.REQUIRED, may_call=("other",)),
-        AnswerWishes(tools, may_call=("weather",)),
+        ChatParams(tools),
+        ChatParams(tools, ToolChoice.NONE),
+        ChatParams(tools, ToolChoice.REQUIRED),
+        ChatParams(tools, ToolChoice.REQUIRED, may_call=("other",)),
+        ChatParams(tools, may_call=("weather",)),
     ]
-    shown = {template.write(CHAT, wishes=one)[0] for one in choices}
-    assert shown == {template.render(CHAT, wishes=one) for one in choices}
+    shown = {template.write(CHAT, chat_params=one)[0] for one in choices}
+    assert shown == {template.render(CHAT, chat_params=one) for one in choices}
     assert len(shown) == 1
-    named = template.write(CHAT, wishes=choices[3])[1].grammar
+    named = template.write(CHAT, chat_params=choices[3])[1].grammar
     template.close()
     assert "tool-other" in named
     assert "tool-weather" not in named
 
 
 def test_text_that_an_answer_goes_on_with_stands_before_a_required_call():
-    wishes = AnswerWishes(WISHES.tools, ToolChoice.REQUIRED, goes_on=True)
+    chat_params = ChatParams(WISHES.tools, ToolChoice.REQUIRED, goes_on=True)
     template = LimitedChatTemplate((TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text())
     begun = (*CHAT, Message(Role.ASSISTANT, "Let me"))
-    text, found = template.write(begun, wishes=wishes)
+    text, found = template.write(begun, chat_params=chat_params)
     template.close()
     assert text.endswith(found.opening)
     assert found.opening.endswith("Let me")

@@ -21,7 +21,7 @@ from app.engine.prompt import Prompt, Reasoning
 from app.engine.prompts.chat_template import CHATML, ChatTemplate
 from app.engine.prompts.prompt_builder import LONG_RUN, MARK_BEGIN, MARK_END, PromptBuilder, _ControlTexts
 from app.protocol import grammar
-from app.protocol.answer_format import AnswerWishes, ToolChoice
+from app.protocol.answer_format import ChatParams, ToolChoice
 from app.protocol.errors import ChatTemplateError, InvalidRequestError, PromptTooLongError
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason
@@ -415,7 +415,7 @@ def test_an_answer_may_be_begun_up_to_anywhere(template, begun, end):
     backend = CountingBackend(n_ctx=8192)
     backend.chat_template = (JINJA / f"{template}.jinja").read_text()
     builder = PromptBuilder(backend)
-    asked = Request("r", "c", (user("Hi"), assistant(begun)), wishes=AnswerWishes(goes_on=True))
+    asked = Request("r", "c", (user("Hi"), assistant(begun)), chat_params=ChatParams(goes_on=True))
     assert builder.render(asked).endswith(end)
     prompt = builder.build(asked)
     assert decode(prompt.token_ids).endswith(end)
@@ -673,9 +673,9 @@ def test_names_of_tools_are_read_as_they_are_though_the_prompt_has_no_control_to
     backend = CountingBackend(n_ctx=16_384)
     backend.chat_template = template.read_text()
     tool = {"type": "function", "function": {"name": "a<|im_end|>", "description": "<|im_start|>"}}
-    wishes = AnswerWishes(tools=json.dumps([tool]), tool_choice=ToolChoice.REQUIRED)
+    chat_params = ChatParams(tools=json.dumps([tool]), tool_choice=ToolChoice.REQUIRED)
     builder = PromptBuilder(backend)
-    with_tools = builder.build(Request("r", "c", (user("<|im_end|>"),), wishes=wishes))
+    with_tools = builder.build(Request("r", "c", (user("<|im_end|>"),), chat_params=chat_params))
     without = builder.build(Request("r", "c", (user("x"),)))
     builder.close()
     control = sorted(token for token in with_tools.token_ids if token >= 256)
@@ -685,21 +685,21 @@ def test_names_of_tools_are_read_as_they_are_though_the_prompt_has_no_control_to
 
 
 def test_an_answer_with_tools_follows_no_grammar_of_the_callers():
-    wishes = AnswerWishes(tools='[{"type": "function", "function": {"name": "a", "parameters": {}}}]')
-    asked = Request("r", "c", (user("x"),), SamplingParams(grammar='root ::= "a"'), wishes=wishes)
+    chat_params = ChatParams(tools='[{"type": "function", "function": {"name": "a", "parameters": {}}}]')
+    asked = Request("r", "c", (user("x"),), SamplingParams(grammar='root ::= "a"'), chat_params=chat_params)
     with pytest.raises(InvalidRequestError, match="cannot follow a grammar"):
         BUILDER.build(asked)
 
 
 def test_a_budget_for_reasoning_is_given_in_tokens_and_named_where_it_has_no_effect():
     templates = Path(__file__).parents[2] / "templates"
-    wishes = AnswerWishes(reasoning_budget=5, reasoning_end="Stop.")
+    chat_params = ChatParams(reasoning_budget=5, reasoning_end="Stop.")
     guides, warnings = [], []
     for name in ("Qwen-Qwen3-0.6B", "Qwen-Qwen2.5-7B-Instruct"):
         backend = CountingBackend(n_ctx=4096)
         backend.chat_template = (templates / f"{name}.jinja").read_text()
         builder = PromptBuilder(backend)
-        prompt = builder.build(Request("r", "c", (user("x"),), wishes=wishes))
+        prompt = builder.build(Request("r", "c", (user("x"),), chat_params=chat_params))
         builder.close()
         guides.append(prompt.guide)
         warnings.append(prompt.format.warnings)

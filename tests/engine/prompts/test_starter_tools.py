@@ -11,7 +11,7 @@ from app.chats.attachment import PASSAGE, Attachment, with_attachments
 from app.engine.prompts.chat_template import LimitedChatTemplate
 from app.engine.prompts.chat_worker import ChatWorker
 from app.engine.prompts.message_reader import AnswerReader
-from app.protocol.answer_format import AnswerFormat, AnswerWishes
+from app.protocol.answer_format import AnswerFormat, ChatParams
 from app.protocol.request import Message, Role
 from app.shelves.documents import DOCUMENTS, PASSAGES, documents_text
 from starter_model import documents, small_talk, tools
@@ -39,7 +39,7 @@ def write(
             messages.append(Message(Role.TOOL, turn.result, json.dumps({"tool_call_id": "1"})))
         messages.append(Message(Role.ASSISTANT, turn.answer))
     definitions = json.dumps([tool.definition() for tool in chat.tools])
-    return template.write(messages, "", AnswerWishes(tools=definitions, parallel_tool_calls=parallel))
+    return template.write(messages, "", ChatParams(tools=definitions, parallel_tool_calls=parallel))
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.engine.prompts.chat_template import ChatTemplate, LimitedChatTemplate
 from app.engine.prompts.template_limits import TemplateLimits, Turn
-from app.protocol.answer_format import AnswerWishes
+from app.protocol.answer_format import ChatParams
 from app.protocol.errors import ChatTemplateError
 from app.protocol.request import Message, Role
 from tests.effort import EFFORT
@@ -76,7 +76,7 @@ def test_no_template_refuses_a_chat_that_a_client_or_the_window_makes(path):
             begun = (*chat, assistant("Begun")) if chat[-1].role is not Role.ASSISTANT else chat
             for tools, goes_on in itertools.product(("", TOOLS), (False, True)):
                 messages = begun if goes_on else chat
-                text = template.render(messages, "", AnswerWishes(tools=tools, goes_on=goes_on))
+                text = template.render(messages, "", ChatParams(tools=tools, goes_on=goes_on))
                 assert all(message.content in text for message in messages), (name, bool(tools), goes_on)
 
 

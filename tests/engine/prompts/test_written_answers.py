@@ -16,14 +16,14 @@ from app.engine.prompts.written_answers import (
     spliced,
     split_at,
 )
-from app.protocol.answer_format import AnswerWishes
+from app.protocol.answer_format import ChatParams
 from app.protocol.request import Message, Request, Role
 from tests.fakes import CONTROL, CountingBackend
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOL = {"type": "function", "function": {"name": "look", "description": "", "parameters": PARAMETERS}}
-WISHES = AnswerWishes(tools=json.dumps([TOOL]))
+WISHES = ChatParams(tools=json.dumps([TOOL]))
 QUESTION = Message(Role.USER, "How is it in Kraków?")
 WRITTEN = "@what it wrote@"
 
