@@ -1,13 +1,13 @@
-"""Buttons of dialogs, quiet ones, and those with an icon, drawn again when the colours change. GUI thread."""
+"""Buttons of dialogs, quiet ones, and those with an icon. GUI thread."""
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QSize
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton, QWidget
 
 from app.look.icons import icon
-from app.look.tokens import current
+from app.look.plain_text import heading_font
 
 
 class IconLabel(QLabel):
@@ -21,7 +21,7 @@ class IconLabel(QLabel):
 
     def show_icon(self, name: str, colour: str) -> None:
         self._icon = name, colour
-        self.setPixmap(icon(name, getattr(current(), colour)).pixmap(QSize(self._side, self._side)))
+        self.setPixmap(icon(name, colour).pixmap(QSize(self._side, self._side)))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -36,29 +36,20 @@ class IconButton(QToolButton):
         self, name: str, label: str, side: int, parent: QWidget, is_quiet: bool = False, icon_side: int = 16
     ) -> None:
         super().__init__(parent)
-        self._name = name
         self._is_quiet = is_quiet
         self._is_revealed = False
+        self.setIcon(icon(name))
         self.setIconSize(QSize(icon_side, icon_side))
         self.setFixedSize(side, side)
         self.set_label(label)
-        self.show_icon()
 
     def set_label(self, label: str) -> None:
         self.setToolTip(label)
         self.setAccessibleName(label)
 
-    def show_icon(self) -> None:
-        self.setIcon(icon(self._name))
-
     def reveal(self, is_revealed: bool) -> None:
         self._is_revealed = is_revealed
         self.update()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.show_icon()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if not self._is_quiet or self._is_revealed or self._family_has_focus():
@@ -67,6 +58,19 @@ class IconButton(QToolButton):
     def _family_has_focus(self) -> bool:
         focused, parent = QApplication.focusWidget(), self.parentWidget()
         return focused is not None and parent is not None and parent.isAncestorOf(focused)
+
+
+class FoldButton(QToolButton):
+    """The title of what it unfolds, and of what it folds up while it is checked."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setIcon(icon("chevron-right", on="chevron-down"))
+        self.setIconSize(QSize(14, 14))
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCheckable(True)
+        self.setFont(heading_font(self.font()))
 
 
 def dialog_button(

@@ -1,12 +1,13 @@
-"""Line icons from resources/icons, drawn in the colour asked for and crisp at any scale.
+"""Line icons from resources/icons, drawn in the colours of the theme of now and crisp at any scale.
 
 GUI thread.
 """
 
+from collections.abc import Callable
 from functools import cache
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
+from PySide6.QtCore import QByteArray, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from app.look.tokens import current
@@ -14,13 +15,22 @@ from app.system.paths import resources_dir
 
 ICON_DIR = resources_dir() / "icons"
 _SIZE = QSize(16, 16)
-_SCALES = (1.0, 2.0, 3.0)
 
 
-def icon(name: str, colour: str | None = None) -> QIcon:
-    """The icon `name`.svg in `colour` (default: muted text), greyed when disabled."""
-    tokens = current()
-    return _coloured(name, colour or tokens.muted, tokens.hairline)
+@cache
+def icon(name: str, colour: str = "muted", on: str = "") -> QIcon:
+    """The icon `name`.svg, or while its button is checked `on`.svg, greyed when disabled.
+
+    `colour`: a token's name, or a colour. Such a token's is taken anew each time it is drawn.
+    """
+
+    def draw(painter: QPainter, mode: QIcon.Mode, state: QIcon.State) -> None:
+        tokens = current()
+        chosen = "hairline" if mode is QIcon.Mode.Disabled else colour
+        shown = on if on and state is QIcon.State.On else name
+        paint_icon(painter, shown, QRectF(QPointF(), _SIZE), getattr(tokens, chosen, chosen))
+
+    return QIcon(PaintedIcon(_SIZE, draw))
 
 
 @cache  # what it has drawn is kept by Qt, for each icon anew
@@ -32,28 +42,36 @@ def paint_icon(painter: QPainter, name: str, rect: QRectF, colour: str) -> None:
     _renderer(name, colour).render(painter, rect)
 
 
-@cache
-def _coloured(name: str, colour: str, disabled: str) -> QIcon:
-    result = QIcon()
-    for scale in _SCALES:
-        result.addPixmap(_pixmap(name, colour, scale), QIcon.Mode.Normal)
-        result.addPixmap(_pixmap(name, disabled, scale), QIcon.Mode.Disabled)
-    return result
+class PaintedIcon(QIconEngine):
+    """Drawn anew each time, thus in the colours of now, and in any size. `draw` takes it to be of `size`."""
 
+    def __init__(self, size: QSize, draw: Callable[[QPainter, QIcon.Mode, QIcon.State], None]) -> None:
+        super().__init__()
+        self._size, self._draw = size, draw
 
-def _pixmap(name: str, colour: str, scale: float) -> QPixmap:
-    pixmap = QPixmap(_SIZE * scale)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    _renderer(name, colour).render(painter, QRectF(pixmap.rect()))
-    painter.end()
-    pixmap.setDevicePixelRatio(scale)
-    return unpainted(pixmap)
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        scale = rect.height() / self._size.height()
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.translate(rect.topLeft())
+        painter.scale(scale, scale)
+        self._draw(painter, mode, state)
+        painter.restore()
 
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        pixmap = QPixmap(self._size.scaled(size, Qt.AspectRatioMode.KeepAspectRatio))
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        self.paint(painter, pixmap.rect(), mode, state)
+        painter.end()
+        return pixmap
 
-def unpainted(pixmap: QPixmap) -> QPixmap:
-    """For one that is kept: a copy without the engine that painted it, which takes 7 to 15 KB."""
-    return pixmap.copy()
+    def actualSize(self, size: QSize, _mode: QIcon.Mode, _state: QIcon.State) -> QSize:
+        """Lists allow more."""
+        return self._size.scaled(size, Qt.AspectRatioMode.KeepAspectRatio).boundedTo(self._size)
+
+    def clone(self) -> QIconEngine:
+        return PaintedIcon(self._size, self._draw)
 
 
 @cache

@@ -23,6 +23,13 @@ Margins = int | tuple[int, int, int, int] | None  # left, top, right, bottom; No
 _Box = TypeVar("_Box", bound=QBoxLayout)
 
 
+def drop(*widgets: QWidget) -> None:
+    """Also where it is one of these that is calling. Until they are gone, they would still be seen."""
+    for widget in widgets:
+        widget.hide()
+        widget.deleteLater()
+
+
 def hbox(
     *parts: Part, on: QWidget | None = None, margins: Margins = 0, spacing: int | None = 8
 ) -> QHBoxLayout:

@@ -6,11 +6,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QImage, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QIcon, QImage, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.look import marks
-from app.look.icons import paint_icon, unpainted
+from app.look.icons import PaintedIcon, paint_icon
 from app.look.marks import Mark
 from app.look.tokens import Tokens, current
 
@@ -20,34 +20,18 @@ if TYPE_CHECKING:
 TAB_MARK = QSize(20, 16)
 TAB_SWATCH = QSize(10, 16)  # with the space behind it
 SWATCH = QSize(4, 14)
-_SCALES = (1.0, 2.0, 3.0)
-
-
-def tab_mark(mark: Mark, sequence_colour: QColor | None) -> QIcon:
-    """A bar in the sequence's colour and the mark of the chat's state, where it has them."""
-    return _tab_mark(mark, sequence_colour.name() if sequence_colour else "", current())
 
 
 @cache
-def _tab_mark(mark: Mark, colour: str, tokens: Tokens) -> QIcon:
-    result = QIcon()
-    for scale in _SCALES:
-        pixmap = QPixmap((TAB_SWATCH if mark is marks.IDLE else TAB_MARK) * scale)
-        pixmap.setDevicePixelRatio(scale)
-        pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+def tab_mark(mark: Mark, colour: str) -> QIcon:
+    """A bar in the sequence's colour and the mark of the chat's state, where it has them."""
+
+    def draw(painter: QPainter, _mode: QIcon.Mode, _state: QIcon.State) -> None:
         if colour:
             paint_swatch(painter, QPointF(0, 1), QColor(colour))
-        paint_mark(painter, QRectF(5, 1, 14, 14), mark, tokens)
-        painter.end()
-        _add_to(result, unpainted(pixmap))
-    return result
+        paint_mark(painter, QRectF(5, 1, 14, 14), mark, current())
 
-
-def _add_to(result: QIcon, pixmap: QPixmap) -> None:
-    for mode in (QIcon.Mode.Normal, QIcon.Mode.Active, QIcon.Mode.Selected):
-        result.addPixmap(pixmap, mode)
+    return QIcon(PaintedIcon(TAB_SWATCH if mark is marks.IDLE else TAB_MARK, draw))
 
 
 def paint_swatch(painter: QPainter, corner: QPointF, colour: QColor) -> None:

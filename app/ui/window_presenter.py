@@ -84,7 +84,7 @@ class WindowPresenter(QObject):
         self._engine.load_cancelled.connect(self._on_load_cancelled)
         self._engine.slept.connect(self._on_slept)
         self._notices.load_cancelled.connect(self._engine.cancel_load)
-        self._notices.left.connect(self._on_notice_left)
+        self._notices.left.connect(self._tabs.focus_current)
         self._models.loading_changed.connect(self._menus.show_chat_state)
         self._models.loading_changed.connect(self._show_models)
         self._engine.engine_failed.connect(self._on_engine_failed)
@@ -103,8 +103,8 @@ class WindowPresenter(QObject):
         self._tabs.view_made.connect(self._on_view_made)
         self._tabs.current_state_changed.connect(self._show_current_state)
         self._tabs.num_busy_changed.connect(self._on_num_busy_changed)
-        self._status.stop_all_requested.connect(self._menus.stop_all.trigger)
-        self._status.model_clicked.connect(partial(self._inspector.show_panel, SequencesPanel.NAME))
+        self._status.stop_all.clicked.connect(self._menus.stop_all.trigger)
+        self._status.model.clicked.connect(lambda: self._inspector.show_panel(SequencesPanel.NAME))
         self._models.changed.connect(self._show_models)
         self._preferences.changed.connect(self._on_setting_changed)
         self._preferences.save_failed.connect(self._on_save_failed)
@@ -223,20 +223,15 @@ class WindowPresenter(QObject):
             self._tabs.apply(self._report)
             self._report = None
 
-    @Slot()
-    def _on_notice_left(self) -> None:
-        if self._tabs.current:
-            self._tabs.current.setFocus()
-
     @Slot(object, int)
     def _on_opened(self, session: ChatSession, _index: int) -> None:
         self._undo.withdraw(closed_text(session.chat.display_title))
 
     @Slot(object)
     def _on_view_made(self, view: ChatView) -> None:
-        view.tokens_requested.connect(self._answers.show_answer)
-        view.lens_requested.connect(self._answers.look_into)
-        view.undo_offered.connect(self._undo.offer)
+        view.turn_actions.tokens_requested.connect(self._answers.show_answer)
+        view.turn_actions.lens_requested.connect(self._answers.look_into)
+        view.turn_actions.undo_offered.connect(self._undo.offer)
 
     @Slot(object)
     def _on_closed(self, session: ChatSession) -> None:

@@ -176,7 +176,7 @@ class RandomDay(RandomUse):
         """Returns once nothing is left to do, and what was freed is given back. A model is loaded then."""
         self._close_menus()
         self.window.command_palette.close_up()
-        self.window.navigation.popup.close_quietly()
+        self.window.navigation.popup.close_up()
         for dialog in self._open_dialogs():
             dialog.reject()
         self.workspace.end_split()

@@ -1,13 +1,11 @@
 import pytest
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QColor, QIcon
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QColor, QPixmap
+from PySide6.QtWidgets import QApplication, QPushButton
 
-from app.look.icons import ICON_DIR, _coloured, app_icon, icon
-from app.look.marks import COMPUTING
-from app.look.painted import _tab_mark
-from app.look.tokens import LIGHT
-from tests.malloc import malloc_bytes
+from app.look.icons import ICON_DIR, app_icon, icon
+from app.look.theme import apply_theme
+from app.look.tokens import DARK, LIGHT
 
 HAVE_COLOURS = ("skein", "clear")  # of their own; the style sheet takes the latter as it is
 NAMES = sorted(path.stem for path in ICON_DIR.glob("*.svg") if path.stem not in HAVE_COLOURS)
@@ -15,11 +13,31 @@ NAMES = sorted(path.stem for path in ICON_DIR.glob("*.svg") if path.stem not in 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_icon_is_drawn_in_the_colour_asked_for(qapp: QApplication, name: str) -> None:
-    image = icon(name, "#a8261b").pixmap(QSize(16, 16)).toImage()
+    _assert_colour(icon(name, "#a8261b").pixmap(QSize(16, 16)), "#a8261b")
+
+
+def test_an_icon_is_drawn_in_the_colours_of_the_theme_of_now(qapp: QApplication) -> None:
+    made, danger = icon("x"), icon("x", "danger")
+    for theme, tokens in (("dark", DARK), ("light", LIGHT)):
+        apply_theme(qapp, theme)
+        _assert_colour(made.pixmap(QSize(16, 16), 2.0), tokens.muted)
+        _assert_colour(made.pixmap(QSize(16, 16), made.Mode.Disabled), tokens.hairline)
+        _assert_colour(danger.pixmap(16), tokens.danger)
+
+
+def test_a_checked_button_shows_its_other_icon(qapp: QApplication) -> None:
+    button = QPushButton(checkable=True, icon=icon("chevron-right", on="chevron-down"))  # type: ignore[call-overload]
+    folded = button.grab().toImage()
+    button.setChecked(True)
+    assert button.grab().toImage() != folded
+
+
+def _assert_colour(pixmap: QPixmap, colour: str) -> None:
+    image = pixmap.toImage()
     pixels = [image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height())]
     drawn = [pixel for pixel in pixels if pixel.alpha() > 100]
     assert drawn
-    assert all(abs(pixel.red() - QColor("#a8261b").red()) < 8 for pixel in drawn)
+    assert all(abs(pixel.red() - QColor(colour).red()) < 8 for pixel in drawn)
 
 
 def test_the_icon_of_the_program_can_be_drawn_small_and_large(qapp: QApplication) -> None:
@@ -29,16 +47,3 @@ def test_the_icon_of_the_program_can_be_drawn_small_and_large(qapp: QApplication
 
 def test_empty_chats_share_one_picture_of_the_program(qapp: QApplication) -> None:
     assert app_icon().pixmap(48, 48).cacheKey() == app_icon().pixmap(48, 48).cacheKey()
-
-
-@pytest.mark.skipif(not malloc_bytes(), reason="the C library does not tell what it has handed out")
-def test_what_is_drawn_once_is_kept_without_the_engines_that_painted_it(qapp: QApplication) -> None:
-    def draw() -> tuple[QIcon, QIcon]:
-        icons = _coloured.__wrapped__("stop", LIGHT.muted, LIGHT.hairline)
-        return icons, _tab_mark.__wrapped__(COMPUTING, "#ff0000", LIGHT)
-
-    num_pixels = sum((2 * 16 * 16 + 20 * 16) * scale * scale for scale in (1, 2, 3))
-    draw()
-    before = malloc_bytes()
-    kept = [draw() for _ in range(50)]
-    assert (malloc_bytes() - before) / len(kept) < 1.25 * 4 * num_pixels

@@ -220,7 +220,7 @@ class RandomUse:
     # Tabs
 
     def do_new_chat(self) -> None:
-        self.window.tabs.strip.new_requested.emit()
+        self.window.tabs.strip.new.click()
 
     def do_close(self) -> None:
         self.window.tabs.strip.bar.close_requested.emit(self.tab_index)

@@ -66,7 +66,7 @@ async def _use_chats(use: ScriptedUse) -> None:
         use.window.navigation.open_search()
         use.window.command_palette.open_up()
         use.window.command_palette.close_up()
-        use.window.navigation.popup.close_quietly()
+        use.window.navigation.popup.close_up()
         session.stop()
         use.workspace.close(session)
         use.library.delete([session.chat.id])

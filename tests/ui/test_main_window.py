@@ -649,9 +649,9 @@ class TestCommands:
             ("min-p", lambda: window.settings_window.rows["min_p"].widget.hasFocus()),
         ):
             press(qtbot, window, Qt.Key.Key_P, CTRL | SHIFT)
-            qtbot.waitUntil(palette.line.hasFocus)
-            qtbot.keyClicks(palette.line, typed)
-            qtbot.keyClick(palette.line, Qt.Key.Key_Return)
+            qtbot.waitUntil(palette.field.hasFocus)
+            qtbot.keyClicks(palette.field, typed)
+            qtbot.keyClick(palette.field, Qt.Key.Key_Return)
             qtbot.waitUntil(seen)
         window.settings_window.close()
 

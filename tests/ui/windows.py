@@ -40,6 +40,4 @@ def scripted_window(
 
 def opened(session: Any) -> ChatView:
     """The page of a chat alone."""
-    view = ChatView()
-    view.open(session)
-    return view
+    return ChatView(session)

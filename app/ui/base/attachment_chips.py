@@ -19,7 +19,7 @@ from app.chats.attachment import Attachment
 from app.look.buttons import IconButton
 from app.look.fonts import small_font, tabular
 from app.look.icons import paint_icon
-from app.look.layouts import FlowLayout
+from app.look.layouts import FlowLayout, drop
 from app.look.painted import paint_rounded
 from app.look.plain_text import as_tooltip, one_line
 from app.look.popups import Menu
@@ -48,8 +48,8 @@ class AttachmentChips(QScrollArea):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._chips: list[AttachmentChip] = []
-        self._pending: list[PendingChip] = []
+        self.chips: list[AttachmentChip] = []
+        self.pending: list[PendingChip] = []
         self._attachments: tuple[Attachment, ...] = ()
         self._thumbnails: Thumbnails | None = None
         self._room = HEIGHT
@@ -66,16 +66,8 @@ class AttachmentChips(QScrollArea):
         self.hide()
 
     @property
-    def chips(self) -> tuple["AttachmentChip", ...]:
-        return tuple(self._chips)
-
-    @property
-    def pending(self) -> tuple["PendingChip", ...]:
-        return tuple(self._pending)
-
-    @property
     def pending_names(self) -> tuple[str, ...]:
-        return tuple(chip.name for chip in self._pending)
+        return tuple(chip.name for chip in self.pending)
 
     def set_thumbnails(self, thumbnails: Thumbnails) -> None:
         """Where the small copies of pictures come from."""
@@ -91,9 +83,9 @@ class AttachmentChips(QScrollArea):
         if tuple(attachments) == self._attachments:
             return
         self._attachments = tuple(attachments)
-        self._drop(self._chips)
-        self._chips = [self._new_chip(attachment, number) for number, attachment in enumerate(attachments)]
-        for chip in self._pending:  # they come after the finished ones
+        self._drop(self.chips)
+        self.chips = [self._new_chip(attachment, number) for number, attachment in enumerate(attachments)]
+        for chip in self.pending:  # they come after the finished ones
             self._flow.removeWidget(chip)
             self._flow.addWidget(chip)
         self.fit()
@@ -102,19 +94,19 @@ class AttachmentChips(QScrollArea):
         """Files that are still being read."""
         if tuple(names) == self.pending_names:
             return
-        self._drop(self._pending)
-        self._pending = [self._new_pending(name, number) for number, name in enumerate(names)]
+        self._drop(self.pending)
+        self.pending = [self._new_pending(name, number) for number, name in enumerate(names)]
         self.fit()
 
     def show_tokens(self, num_tokens: Callable[[Counted], TokenCount | None]) -> None:
-        for chip in self._chips:
+        for chip in self.chips:
             chip.show_tokens(num_tokens(chip.attachment.media or chip.attachment.text))
 
     def focus_chip(self, number: int) -> bool:
         """False if there is none: the focus stays."""
-        if not self._chips:
+        if not self.chips:
             return False
-        chip = self._chips[min(number, len(self._chips) - 1)]
+        chip = self.chips[min(number, len(self.chips) - 1)]
         chip.setFocus(Qt.FocusReason.OtherFocusReason)
         self.ensureWidgetVisible(chip)
         return True
@@ -134,13 +126,13 @@ class AttachmentChips(QScrollArea):
         return chip
 
     def _move(self, number: int, step: int) -> None:
-        if 0 <= number + step < len(self._chips):
+        if 0 <= number + step < len(self.chips):
             self.moved.emit(number, step)
             self.focus_chip(number + step)
 
     @Slot(str)
     def _on_loaded(self, sha256: str) -> None:
-        for chip in self._chips:
+        for chip in self.chips:
             if chip.attachment.media and chip.attachment.media.sha256 == sha256:
                 chip.update()
 
@@ -154,8 +146,7 @@ class AttachmentChips(QScrollArea):
     def _drop(self, chips: Sequence[QWidget]) -> None:
         for chip in chips:
             self._flow.removeWidget(chip)
-            chip.hide()
-            chip.deleteLater()
+            drop(chip)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -163,10 +154,10 @@ class AttachmentChips(QScrollArea):
 
     def fit(self) -> None:
         """To its width, and the height that is set."""
-        row = max((chip.HEIGHT for chip in self._chips), default=HEIGHT) + GAP
+        row = max((chip.HEIGHT for chip in self.chips), default=HEIGHT) + GAP
         room = max(1, (self._room + GAP) // row) * row - GAP
         self.setFixedHeight(min(room, self._flow.heightForWidth(self.viewport().width())))
-        self.setVisible(bool(self._chips or self._pending))
+        self.setVisible(bool(self.chips or self.pending))
 
 
 class _Chip(QWidget):

@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.chats.attachment import Attachment
+from app.look.buttons import dialog_button
 from app.look.figures import count
 from app.look.fonts import code_font
 from app.look.layouts import STRETCH, hbox, vbox
@@ -28,21 +29,15 @@ class AttachmentPreview(Popover):
         super().__init__(parent)
         self.setFixedSize(WIDTH, HEIGHT)
         self._title = heading("", self)
-        self._figures = PlainLabel(parent=self, tone="muted")
+        self.figures = PlainLabel(parent=self, tone="muted")
         self.text = QPlainTextEdit(self)
         self.text.setReadOnly(True)
         self.text.setAccessibleName(tr("File content"))
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setFont(code_font())
-        self.into_text = QPushButton(tr("Insert as text"), self)
-        self.remove = QPushButton(tr("Remove"), self)
+        self.into_text = dialog_button(tr("Insert as text"), self._on_into_text, self)
+        self.remove = dialog_button(tr("Remove"), self._on_remove, self)
         self._lay_out()
-        self.into_text.clicked.connect(self._on_into_text)
-        self.remove.clicked.connect(self._on_remove)
-
-    @property
-    def figures(self) -> str:
-        return self._figures.text()
 
     def open_above(
         self,
@@ -62,7 +57,7 @@ class AttachmentPreview(Popover):
         self.text.setAccessibleName(self.accessibleName())
         left_out = len(attachment.text) - len(shown)
         more = tr("first {number} characters", number=count(SHOWN_CHARS)) if left_out else ""
-        self._figures.setText(" · ".join(part for part in (detail, more) if part))
+        self.figures.setText(" · ".join(part for part in (detail, more) if part))
         self.text.setPlainText(shown)
         self.into_text.setVisible(fits_draft)
         self.remove.setVisible(not is_sent)
@@ -96,5 +91,5 @@ class AttachmentPreview(Popover):
 
     def _lay_out(self) -> None:
         foot = hbox(self.into_text, STRETCH, self.remove)
-        parts = (self._title, self._figures, (self.text, 1), foot)
+        parts = (self._title, self.figures, (self.text, 1), foot)
         vbox(*parts, on=self, margins=(16, 12, 16, 12), spacing=6)

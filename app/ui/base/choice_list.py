@@ -62,9 +62,6 @@ class ChoiceList(QWidget):
         button.setChecked(True)
         self.setFocusProxy(button)
 
-    def label_of(self, value: str) -> str:
-        return self._group.button(self._values.index(value)).text()
-
     def _on_clicked(self, index: int) -> None:
         self.setFocusProxy(self._group.button(index))
         self.chosen.emit(self._values[index])

@@ -1,12 +1,12 @@
 """Says over a part of the window what dropping would do there. GUI thread."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.look.fonts import reading_font
 from app.look.painted import paint_rounded
-from app.look.plain_text import one_line
+from app.look.plain_text import heading_font, one_line
 from app.look.tokens import current
 
 POINTS = 4  # above the reading size
@@ -21,7 +21,7 @@ class DropOverlay(QWidget):
         self._ground = parent
         self.text = ""
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.setFont(_font())
+        self.setFont(heading_font(reading_font(POINTS)))
         parent.installEventFilter(self)
         self.hide()
 
@@ -49,9 +49,3 @@ class DropOverlay(QWidget):
         room = self.rect().adjusted(3 * INSET, 0, -3 * INSET, 0)
         text = self.fontMetrics().elidedText(self.text, Qt.TextElideMode.ElideMiddle, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
-
-
-def _font() -> QFont:
-    font = QFont(reading_font(POINTS))
-    font.setWeight(QFont.Weight.DemiBold)
-    return font

@@ -4,16 +4,18 @@ Whoever shows it says what its value is and means, and judges what was chosen.
 """
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.look.buttons import IconButton
 from app.look.fonts import small_font
 from app.look.layouts import vbox
 from app.look.plain_text import PlainLabel, heading
+from app.look.strip import paint_lines_between
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.fuzzy import fold
@@ -116,6 +118,29 @@ class OptionRow(Row):
         else:
             grid.addWidget(self.reset, 0, 1, top)
             grid.addWidget(self.widget, 0, 2, top | Qt.AlignmentFlag.AlignRight)
+
+
+class Section(QWidget):
+    """A title, and rows with lines between them."""
+
+    def __init__(
+        self, title: str, rows: Iterable[QWidget], parent: QWidget, *, points: int = 3, gap: int = 4
+    ) -> None:
+        """The title is larger by so many points, with this gap below it."""
+        super().__init__(parent)
+        self.rows: list[QWidget] = []
+        head = heading(title, self, points=points)
+        head.setContentsMargins(0, 0, 0, gap)
+        self.column = vbox(head, on=self, spacing=0)
+        for row in rows:
+            self.add(row)
+
+    def add(self, row: QWidget) -> None:
+        self.rows.append(row)
+        self.column.addWidget(row)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        paint_lines_between(self.rows, self)
 
 
 def _show_marked(label: QLabel, text: str, words: Sequence[str]) -> None:

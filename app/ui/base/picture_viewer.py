@@ -180,9 +180,20 @@ class PictureViewer(QDialog):
         vbox((self.canvas, 1), below, on=self, spacing=0)
 
 
-def viewed(attachments: Sequence[Attachment]) -> list[Attachment]:
-    """The attachments that a viewer shows."""
-    return [one for one in attachments if one.media and one.media.kind is MediaKind.PICTURE]
+def open_media(
+    attachment: Attachment,
+    beside: Sequence[Attachment],
+    thumbnails: Thumbnails,
+    parent: QWidget,
+    tell: Callable[[str], object],
+) -> None:
+    """A picture with all that are `beside` it. A sound plays, or stops; `tell` hears what went wrong."""
+    assert attachment.media
+    pictures = [one for one in beside if one.media and one.media.kind is MediaKind.PICTURE]
+    if attachment in pictures:
+        PictureViewer(pictures, pictures.index(attachment), thumbnails, parent).show()
+    else:
+        thumbnails.files.player.toggle(attachment.media, lambda why: tell(tr_said(why)))
 
 
 class PictureCanvas(QGraphicsView):
@@ -257,12 +268,6 @@ class PictureCanvas(QGraphicsView):
 
     def _colour(self) -> None:
         self.setBackgroundBrush(QColor(current().surface))
-
-
-def play_sound(attachment: Attachment, files: MediaFiles, tell: Callable[[str], object]) -> None:
-    """Or stops it. `tell` hears what went wrong."""
-    assert attachment.media
-    files.player.toggle(attachment.media, lambda why: tell(tr_said(why)))
 
 
 def save_media(

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from app.bridge.tasks import spawn
+from app.look.layouts import drop
 from app.look.tokens import current
 from app.look.words import tr, tr_said
 from app.system import screen_portal
@@ -87,9 +88,7 @@ class Screenshot(QObject):
         self._window.show()  # first: with its last window a program ends
         self._window.raise_()
         self._window.activateWindow()
-        for area in self.areas:
-            area.hide()
-            area.deleteLater()
+        drop(*self.areas)
         self.areas.clear()
         self.deleteLater()
 

@@ -51,7 +51,7 @@ def control_for(setting: Setting, field: Field, parent: QWidget) -> QWidget:
     control.setAccessibleDescription(tr(setting.sentence))
     if not isinstance(control, ChoiceControl):
         control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        control.installEventFilter(_Calm(control))
+        control.installEventFilter(Calm(control))
     return control
 
 
@@ -343,7 +343,7 @@ class FolderControl(QPushButton):
         choose_folder(self.window(), self._title, self.value_chosen.emit, self._folder)
 
 
-class _Calm(QObject):
+class Calm(QObject):
     """Ignores the wheel: scrolling the page must not change controls under the pointer."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

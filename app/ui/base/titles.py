@@ -7,6 +7,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.chats.titles import NEW_CHAT, NEW_NOTEBOOK
+from app.look.layouts import drop
 from app.look.plain_text import one_line
 from app.look.words import tr
 from app.ui.base.keyboard import keeps_escape
@@ -52,8 +53,7 @@ class TitleEdit(QLineEdit):
         title = one_line(self.text())
         if is_kept and title and self.isModified():
             self.committed.emit(title)
-        self.hide()
-        self.deleteLater()
+        drop(self)
 
 
 _one_line = lru_cache(maxsize=32_768)(one_line)  # the sidebar needs each repeatedly

@@ -39,8 +39,6 @@ from app.ui.tabs.chat_tabs import ChatTabs
 
 
 class Navigation(QObject):
-    export_requested = Signal(object)  # tuple of chat ids
-
     def __init__(
         self,
         chat_library: ChatLibrary,
@@ -65,7 +63,7 @@ class Navigation(QObject):
         self._deleted_last: set[str] = set()  # chat ids that the undo can still bring back
         self._deleted_text = ""
         self._hit = ("", "", "")  # to be shown when its chat is loaded: chat id, turn id, words
-        self.sidebar = Sidebar(middle)
+        self.sidebar = Sidebar(chat_library, middle)
         self.popup = SearchPopup(window)
         self.show_sidebar = command(window, "view.sidebar", self.toggle_sidebar)
         self.show_sidebar.setCheckable(True)
@@ -96,8 +94,8 @@ class Navigation(QObject):
         self._fit()
         if self.choice:
             self.sidebar.setFocus()
-        elif self._tabs.current:
-            self._tabs.current.setFocus()
+        else:
+            self._tabs.focus_current()
 
     def focus_filter(self) -> None:
         self._show_list()
@@ -147,28 +145,19 @@ class Navigation(QObject):
         self._search.found.connect(self.popup.show_hits)
         self._search.failed.connect(notices.show_error)
         self._tabs.marks_changed.connect(self._marks_timer.start)
-        self._tabs.strip.list_requested.connect(self.open_tab_list)
-        self._tabs.strip.sidebar_requested.connect(self.toggle_sidebar)
+        self._tabs.strip.list.clicked.connect(self.open_tab_list)
+        self._tabs.strip.sidebar.clicked.connect(self.toggle_sidebar)
         self._marks_timer.timeout.connect(self._show_marks)
         self.popup.typed.connect(self._search.look_for)
         self.popup.chosen.connect(self._on_chosen)
         self.popup.beside_chosen.connect(self._chat_library.open_beside)
         side = self.sidebar
-        side.open_requested.connect(self._chat_library.open)
-        side.beside_requested.connect(self._chat_library.open_beside)
-        side.fork_requested.connect(self._chat_library.fork)
-        side.rename_requested.connect(self._chat_library.rename)
-        side.pin_requested.connect(self._chat_library.set_pinned)
-        side.move_requested.connect(self._chat_library.move)
-        side.move_to_new_requested.connect(self.new_folder)
         side.delete_requested.connect(self._on_delete_requested)
-        side.export_requested.connect(self.export_requested)
         side.new_requested.connect(self._workspace.new_chat)
         side.search_requested.connect(self.open_search)
         side.folder_requested.connect(self.new_folder)
-        side.folder_renamed.connect(self._chat_library.rename_folder)
         side.folder_deleted.connect(self._on_folder_deleted)
-        side.left.connect(self._on_left)
+        side.left.connect(self._tabs.focus_current)
 
     def _show_list(self) -> None:
         if not self.sidebar.isVisible():
@@ -197,11 +186,6 @@ class Navigation(QObject):
     def _show_marks(self) -> None:
         current = self._workspace.current
         self.sidebar.set_marks(self._mark_by_id(), current.chat.id if current else "")
-
-    @Slot()
-    def _on_left(self) -> None:
-        if self._tabs.current:
-            self._tabs.current.setFocus()
 
     @Slot(object)
     def _on_delete_requested(self, chat_ids: tuple[str, ...]) -> None:

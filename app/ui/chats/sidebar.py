@@ -1,6 +1,6 @@
 """The list of all chats beside the tabs: a filter, folders, and all actions on a chat.
 
-Emits what the user wants; the chat library does it. GUI thread.
+What changes one chat alone the chat library does; the rest is asked for. GUI thread.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,6 +29,7 @@ from app.look.plain_text import PlainLabel, as_tab_text, search_field
 from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import tr
+from app.services.chat_library import ChatLibrary
 from app.storage.list_rows import ChatSummary
 from app.ui.base.keyboard import keeps_escape
 from app.ui.base.proportions import MIN_LIST_WIDTH
@@ -39,26 +40,17 @@ _LOOK_AT_CLOCK_MS = 60_000
 
 
 class Sidebar(QWidget):
-    open_requested = Signal(str)  # chat ids, from here on
-    beside_requested = Signal(str)
-    fork_requested = Signal(str)
     export_requested = Signal(object)  # tuple of chat ids
-    rename_requested = Signal(str, str)  # and the new title
-    pin_requested = Signal(object, bool)  # tuple of chat ids
-    move_requested = Signal(object, str)  # tuple of chat ids, folder or ""
-    move_to_new_requested = Signal(object)  # tuple of chat ids
     delete_requested = Signal(object)  # tuple of chat ids
+    folder_requested = Signal(object)  # a new one for these chats: a tuple of their ids
+    folder_deleted = Signal(str)
     new_requested = Signal()
     search_requested = Signal()
-    folder_requested = Signal()  # a new one
-    folder_renamed = Signal(str, str)
-    folder_deleted = Signal(str)
     left = Signal()  # Escape: back to the message
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, library: ChatLibrary, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._folders: Sequence[str] = ()
-        self._chats: Sequence[ChatSummary] = ()
+        self._library = library
         self.model = SidebarModel(self)
         self.filter = search_field(tr("Filter chats"), self, tr("Filter chats by title"))
         self.list = _List(self)
@@ -71,7 +63,6 @@ class Sidebar(QWidget):
         self._clock.start()
 
     def apply(self, chats: Sequence[ChatSummary], folders: Sequence[str]) -> None:
-        self._chats, self._folders = chats, folders
         self.model.apply(chats, folders)
         self._show_nothing()
 
@@ -99,13 +90,11 @@ class Sidebar(QWidget):
     def _lay_out(self) -> None:
         self.setMinimumWidth(MIN_LIST_WIDTH)
         self.setAccessibleName(tr("All chats"))
-        self._filter_icon = self.filter.addAction(
-            icon("list-filter"), QLineEdit.ActionPosition.LeadingPosition
-        )
+        self.filter.addAction(icon("list-filter"), QLineEdit.ActionPosition.LeadingPosition)
         self.list.setModel(self.model)
         self.list.setItemDelegate(SidebarDelegate(self.list))
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        new_chat = self._new_chat = QToolButton(self)
+        new_chat = QToolButton(self)
         new_chat.setText(tr("New chat"))
         new_chat.setIcon(icon("plus"))
         new_chat.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -117,7 +106,7 @@ class Sidebar(QWidget):
         search.setProperty("command", "chat.search")
         search.clicked.connect(self.search_requested)
         folder = IconButton("folder-plus", tr("New folder"), 28, self)
-        folder.clicked.connect(self.folder_requested)
+        folder.clicked.connect(lambda: self.folder_requested.emit(()))
         vbox(
             hbox(new_chat, STRETCH, search, folder, margins=(8, 6, 6, 0), spacing=2),
             hbox(self.filter, margins=(8, 4, 8, 4)),
@@ -134,7 +123,7 @@ class Sidebar(QWidget):
     def _connect(self) -> None:
         self.filter.textChanged.connect(self._on_filter_changed)
         self.model.renamed.connect(self._on_renamed)
-        self.model.dropped.connect(self.move_requested)
+        self.model.dropped.connect(self._library.move)
         self.list.opened.connect(self._on_opened)
         self.list.delete_pressed.connect(self._on_delete)
         self.list.folder_toggled.connect(self.model.set_folder_open)
@@ -156,19 +145,19 @@ class Sidebar(QWidget):
         """Dates may have changed from today to yesterday."""
         if local_today() != self._day:
             self._day = local_today()
-            self.model.apply(self._chats, self._folders)
+            self.model.make_rows()
 
     @Slot(object, str)
     def _on_renamed(self, row: SidebarRow, name: str) -> None:
         if row.kind is RowKind.FOLDER:
-            self.folder_renamed.emit(row.folder, name)
+            self._library.rename_folder(row.folder, name)
         else:
-            self.rename_requested.emit(row.chat_id, name)
+            self._library.rename(row.chat_id, name)
 
     @Slot(object)
     def _on_opened(self, row: SidebarRow) -> None:
         if row.kind is RowKind.CHAT:
-            self.open_requested.emit(row.chat_id)
+            self._library.open(row.chat_id)
         elif row.kind is RowKind.FOLDER:
             self.model.set_folder_open(row.folder, not row.is_open)
 
@@ -193,28 +182,50 @@ class Sidebar(QWidget):
 
     @Slot(object, QPoint, bool)
     def _on_menu_requested(self, row: SidebarRow | None, place: QPoint, is_new: bool) -> None:
+        """For the selected rows or, without any, to create. Not `exec`: that would stop every coroutine."""
         rows = self.selected_rows() if row else []
-        menu = SidebarMenu(rows, self._folders, self)
-        menu.open_requested.connect(self.open_requested)
-        menu.beside_requested.connect(self.beside_requested)
-        menu.rename_requested.connect(lambda: self.rename(rows[0].kind, rows[0].key[1]))
-        menu.pin_requested.connect(self.pin_requested)
-        menu.move_requested.connect(self.move_requested)
-        menu.move_to_new_requested.connect(self.move_to_new_requested)
-        menu.fork_requested.connect(self.fork_requested)
-        menu.export_requested.connect(self.export_requested)
-        menu.delete_requested.connect(self._on_delete)
-        menu.new_requested.connect(self.new_requested)
-        menu.folder_requested.connect(self.folder_requested)
+        chats = [each for each in rows if each.kind is RowKind.CHAT]
+        menu = Menu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if chats:
+            self._fill_for_chats(menu, chats)
+        elif rows:
+            menu.addAction(tr("&Rename folder"), partial(self.rename, *rows[0].key))
+            menu.addAction(tr("&Delete folder, keep its chats"), self._on_delete)
+        else:
+            menu.addAction(tr("&New chat"), self.new_requested.emit)
+            menu.addAction(tr("New &folder"), partial(self.folder_requested.emit, ()))
         if is_new:  # selected for the menu alone; its actions come before this
             menu.aboutToHide.connect(self.list.clearSelection, Qt.ConnectionType.QueuedConnection)
         menu.popup(place)
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._filter_icon.setIcon(icon("list-filter"))
-            self._new_chat.setIcon(icon("plus"))
+    def _fill_for_chats(self, menu: Menu, chats: Sequence[SidebarRow]) -> None:
+        ids, library = tuple(row.chat_id for row in chats), self._library
+        if len(ids) == 1:
+            menu.addAction(tr("&Open"), partial(library.open, ids[0]))
+            menu.addAction(tr("Open in split &view"), partial(library.open_beside, ids[0]))
+            menu.addSeparator()
+            menu.addAction(tr("&Rename"), partial(self.rename, *chats[0].key))
+            menu.addAction(tr("&Fork"), partial(library.fork, ids[0]))
+        are_pinned = all(row.is_pinned for row in chats)
+        pin = partial(library.set_pinned, ids, not are_pinned)
+        menu.addAction(tr("Un&pin") if are_pinned else tr("&Pin"), pin)
+        menu.addMenu(self._folder_menu(menu, chats, ids))
+        menu.addAction(tr("&Export…"), partial(self.export_requested.emit, ids))
+        menu.addSeparator()
+        menu.addAction(tr("&Delete"), self._on_delete)
+
+    def _folder_menu(self, parent: Menu, chats: Sequence[SidebarRow], ids: tuple[str, ...]) -> QMenu:
+        menu = Menu(tr("&Move to folder"), parent)
+        for folder in self.model.folders:
+            action = menu.addAction(as_tab_text(folder), partial(self._library.move, ids, folder))
+            action.setEnabled(any(row.folder != folder for row in chats))
+        if self.model.folders:
+            menu.addSeparator()
+        out = menu.addAction(tr("&No folder"), partial(self._library.move, ids, ""))
+        out.setEnabled(any(row.folder for row in chats))
+        menu.addAction(tr("New &folder…"), partial(self.folder_requested.emit, ids))
+        return menu
 
     def event(self, event: QEvent) -> bool:
         return keeps_escape(event) or super().event(event)
@@ -354,66 +365,3 @@ class _List(QListView):
         if is_new:
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         self.menu_requested.emit(row if row and row.kind is not RowKind.HEADING else None, place, is_new)
-
-
-class SidebarMenu(Menu):
-    """For the selected rows or, without any, to create. Use `popup`: `exec` would stop every coroutine."""
-
-    open_requested = Signal(str)
-    beside_requested = Signal(str)
-    rename_requested = Signal()
-    pin_requested = Signal(object, bool)
-    move_requested = Signal(object, str)
-    move_to_new_requested = Signal(object)
-    fork_requested = Signal(str)
-    export_requested = Signal(object)
-    delete_requested = Signal()
-    new_requested = Signal()
-    folder_requested = Signal()
-
-    def __init__(self, rows: Sequence[SidebarRow], folders: Sequence[str], parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        chats = [row for row in rows if row.kind is RowKind.CHAT]
-        if chats:
-            self._add_chat_actions(chats, folders)
-        elif rows:
-            self.addAction(tr("&Rename folder")).triggered.connect(self.rename_requested)
-            self.addAction(tr("&Delete folder, keep its chats")).triggered.connect(self.delete_requested)
-        else:
-            self.addAction(tr("&New chat")).triggered.connect(self.new_requested)
-            self.addAction(tr("New &folder")).triggered.connect(self.folder_requested)
-
-    def _add_chat_actions(self, chats: Sequence[SidebarRow], folders: Sequence[str]) -> None:
-        ids = tuple(row.chat_id for row in chats)
-        if len(ids) == 1:
-            self.addAction(tr("&Open")).triggered.connect(partial(self.open_requested.emit, ids[0]))
-            self.addAction(tr("Open in split &view")).triggered.connect(
-                partial(self.beside_requested.emit, ids[0])
-            )
-            self.addSeparator()
-            self.addAction(tr("&Rename")).triggered.connect(self.rename_requested)
-            self.addAction(tr("&Fork")).triggered.connect(partial(self.fork_requested.emit, ids[0]))
-        are_pinned = all(row.is_pinned for row in chats)
-        pin = self.addAction(tr("Un&pin") if are_pinned else tr("&Pin"))
-        pin.triggered.connect(partial(self.pin_requested.emit, ids, not are_pinned))
-        self.addMenu(self._folder_menu(chats, ids, folders))
-        self.addAction(tr("&Export…")).triggered.connect(partial(self.export_requested.emit, ids))
-        self.addSeparator()
-        self.addAction(tr("&Delete")).triggered.connect(self.delete_requested)
-
-    def _folder_menu(
-        self, chats: Sequence[SidebarRow], ids: tuple[str, ...], folders: Sequence[str]
-    ) -> QMenu:
-        menu = Menu(tr("&Move to folder"), self)
-        for folder in folders:
-            action = menu.addAction(as_tab_text(folder))
-            action.setEnabled(any(row.folder != folder for row in chats))
-            action.triggered.connect(partial(self.move_requested.emit, ids, folder))
-        if folders:
-            menu.addSeparator()
-        out = menu.addAction(tr("&No folder"))
-        out.setEnabled(any(row.folder for row in chats))
-        out.triggered.connect(partial(self.move_requested.emit, ids, ""))
-        menu.addAction(tr("New &folder…")).triggered.connect(partial(self.move_to_new_requested.emit, ids))
-        return menu

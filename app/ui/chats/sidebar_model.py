@@ -150,7 +150,7 @@ class SidebarModel(QAbstractListModel):
     def __init__(self, parent: Any = None) -> None:
         super().__init__(parent)
         self._chats: Sequence[ChatSummary] = ()
-        self._folders: Sequence[str] = ()
+        self.folders: Sequence[str] = ()
         self._closed: set[str] = set()  # folders whose chats are not listed
         self._wanted = ""
         self.rows: list[SidebarRow] = []
@@ -163,15 +163,15 @@ class SidebarModel(QAbstractListModel):
     def closed_folders(self) -> tuple[str, ...]:
         return tuple(sorted(self._closed))
 
-    def apply(self, chats: Sequence[ChatSummary], folders: Sequence[str], today: date | None = None) -> None:
-        self._chats, self._folders = chats, folders
-        self._make_rows(today)
+    def apply(self, chats: Sequence[ChatSummary], folders: Sequence[str]) -> None:
+        self._chats, self.folders = chats, folders
+        self.make_rows()
 
     def set_wanted(self, wanted: str) -> None:
         """Shows only titles with these words."""
         if wanted != self._wanted:
             self._wanted = wanted
-            self._make_rows()
+            self.make_rows()
 
     def set_marks(self, mark_by_id: Mapping[str, Mark], current: str) -> None:
         """The marks of the open chats, and which chat is current."""
@@ -192,7 +192,7 @@ class SidebarModel(QAbstractListModel):
             self._closed.discard(folder)
         else:
             self._closed.add(folder)
-        self._make_rows()
+        self.make_rows()
 
     def set_target(self, folder: str) -> None:
         """The folder under dragged chats; "" means no folder."""
@@ -218,8 +218,9 @@ class SidebarModel(QAbstractListModel):
         """It has a tab."""
         return row.chat_id in self._marks
 
-    def _make_rows(self, today: date | None = None) -> None:
-        rows = rows_of(self._chats, self._folders, today or local_today(), self._wanted, self._closed)
+    def make_rows(self) -> None:
+        """Anew: a chat has changed, or the day has."""
+        rows = rows_of(self._chats, self.folders, local_today(), self._wanted, self._closed)
         if rows == self.rows:
             return
         self.layoutAboutToBeChanged.emit()
@@ -303,7 +304,7 @@ class SidebarModel(QAbstractListModel):
         row = self.row_at(index)
         if row is None:
             return None
-        return row.folder if row.folder in self._folders else ""
+        return row.folder if row.folder in self.folders else ""
 
     def _spoken(self, row: SidebarRow) -> str:
         if row.kind is RowKind.FOLDER:

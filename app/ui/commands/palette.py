@@ -1,41 +1,23 @@
 """The command palette: a text field with matching entries below. Needs no mouse. GUI thread.
 
-Ranks entries and runs the chosen one. A child widget over the window, so that input methods work.
+Ranks entries and runs the chosen one.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QRect,
-    Qt,
-    Signal,
-    Slot,
-)
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QFrame,
-    QLineEdit,
-    QListView,
-    QStyle,
-    QStyleOptionViewItem,
-    QWidget,
-)
-from shiboken6 import isValid
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRect, Qt, Slot
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QHideEvent, QPainter
+from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem, QWidget
 
 from app.look.fonts import small_font
 from app.look.layouts import vbox
 from app.look.list import MIDDLE, ROW, Index, ListDelegate, draw_text, in_weight
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
-from app.look.popups import stand_out
 from app.look.tokens import current
 from app.look.words import tr
+from app.ui.base.field_popup import FieldPopup
 from app.ui.base.fuzzy import FuzzyMatch, fit, fit_whole
 
 MAX_SHOWN = 200
@@ -97,45 +79,30 @@ def _fit(query: str, entry: PaletteEntry) -> FuzzyMatch | None:
     return FuzzyMatch(score, places)
 
 
-WIDTH, ROW_HEIGHT, MAX_ROWS, TOP = 640, 32, 12, 56
+ROW_HEIGHT, MAX_ROWS = 32, 12
 MAX_RECENT = 30
-_LIST_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 Source = Callable[[], Iterable[PaletteEntry]]
 
 
-class CommandPalette(QFrame):
+class CommandPalette(FieldPopup):
     """`sources` are read each time it opens."""
+
+    PAGE = MAX_ROWS - 1
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self.recent: list[str] = []  # names of entries, the last used first
         self._sources: list[Source] = []
         self._entries: list[PaletteEntry] = []
-        self._former_focus: QWidget | None = None
-        self.line = _QueryLine(self)
-        self.list = _HitList(self)
+        self.model = _Hits(self)
         self._nothing = PlainLabel(tr("No matches."), self, "muted")
-        self._nothing.setContentsMargins(14, 8, 14, 12)
-        self.setObjectName("palette")
-        self.setAccessibleName(tr("Command palette"))
-        vbox(self.line, self.list, self._nothing, on=self, margins=1, spacing=0)
-        self.line.textChanged.connect(self._show_hits)
-        self.line.moved.connect(self.list.move_by)
-        self.line.confirmed.connect(lambda: self._run(self.list.currentIndex()))
-        self.line.left.connect(self.close_up)
-        self.list.clicked.connect(self._run)
-        self.list.current_changed.connect(self.line.setAccessibleDescription)
-        window.installEventFilter(self)
-        stand_out(self)
+        self._lay_out()
+        self.field.textChanged.connect(self._show_hits)
         self.hide()
 
     def add_source(self, source: Source) -> None:
         self._sources.append(source)
-
-    @property
-    def shown(self) -> Sequence[Hit]:
-        return self.list.hits
 
     def entries(self) -> list[PaletteEntry]:
         """All there are now."""
@@ -146,38 +113,12 @@ class CommandPalette(QFrame):
         if not self.isHidden():
             self.close_up()
             return
-        self._former_focus = QApplication.focusWidget()
         self._entries = self.entries()
-        self.line.clear()
+        self.field.clear()
         self._show_hits("")
-        self._place()
-        self.show()
-        self.raise_()
-        self.line.setFocus(Qt.FocusReason.PopupFocusReason)
-        QApplication.instance().focusChanged.connect(self._on_focus_changed)  # type: ignore[union-attr]
+        self.come_up()
 
-    def close_up(self) -> None:
-        """The focus goes back to where it was."""
-        if self.isHidden():
-            return
-        QApplication.instance().focusChanged.disconnect(self._on_focus_changed)  # type: ignore[union-attr]
-        had_focus = self.isAncestorOf(QApplication.focusWidget() or self.window())
-        self.hide()
-        self._entries = []
-        self.list.apply([])
-        former, self._former_focus = self._former_focus, None
-        if had_focus and former and isValid(former) and former.isVisible():
-            former.setFocus(Qt.FocusReason.PopupFocusReason)
-
-    @Slot(str)
-    def _show_hits(self, query: str) -> None:
-        found = hits(query, self._entries, self.recent)
-        self.list.apply(found)
-        self._nothing.setVisible(not found)
-        self.list.setVisible(bool(found))
-        self._place()
-
-    def _run(self, index: Index) -> None:
+    def take(self, index: Index, _is_beside: bool) -> None:
         hit = index.data(ROW)
         if not isinstance(hit, Hit) or not hit.entry.is_enabled:
             return
@@ -186,61 +127,54 @@ class CommandPalette(QFrame):
         self.recent = [name, *(other for other in self.recent if other != name)][:MAX_RECENT]
         hit.entry.run()
 
-    def _place(self) -> None:
+    def step(self, rows: int) -> None:
+        """Single rows wrap around, pages do not."""
+        count = len(self.model.hits)
+        row = self.list.currentIndex().row() + rows
+        if count:
+            self._choose(row % count if abs(rows) == 1 else max(0, min(count - 1, row)))
+
+    def place(self) -> None:
         space = self.window().rect()
-        self.setFixedWidth(min(WIDTH, space.width() - 32))
-        self.list.setFixedHeight(
-            min(self.list.wanted_height, max(ROW_HEIGHT, space.height() - 2 * TOP - ROW_HEIGHT))
-        )
+        self.setFixedWidth(min(self.WIDTH, space.width() - 32))
+        wanted = min(MAX_ROWS, len(self.model.hits)) * ROW_HEIGHT + 8
+        self.list.setFixedHeight(min(wanted, max(ROW_HEIGHT, space.height() - 2 * self.TOP - ROW_HEIGHT)))
         self.adjustSize()
-        self.move((space.width() - self.width()) // 2, TOP)
+        self.move((space.width() - self.width()) // 2, self.TOP)
 
-    def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        """A click elsewhere closes it."""
-        if new and new.window() is self.window() and not self.isAncestorOf(new):
-            self.close_up()
+    @Slot(str)
+    def _show_hits(self, query: str) -> None:
+        found = hits(query, self._entries, self.recent)
+        self.model.apply(found)
+        if found:
+            self._choose(0)
+        self._nothing.setVisible(not found)
+        self.list.setVisible(bool(found))
+        self.place()
 
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        if isinstance(event, QResizeEvent) and self.isVisible():
-            self._place()
-        return False
+    def _choose(self, row: int) -> None:
+        self.list.setCurrentIndex(self.model.index(row))
+        self.field.setAccessibleDescription(spoken(self.model.hits[row].entry))
 
+    def _lay_out(self) -> None:
+        self.setObjectName("palette")
+        self.setAccessibleName(tr("Command palette"))
+        self.field.setPlaceholderText(tr("Command, chat or setting…"))
+        self.field.setAccessibleName(tr("Command, chat or setting"))
+        self.field.setFrame(False)
+        self.field.setMinimumHeight(44)
+        self.field.setTextMargins(8, 0, 8, 0)
+        self.dress_list(self.model, _HitDelegate(self.list), tr("Found"))
+        self.list.setUniformItemSizes(True)
+        self._nothing.setContentsMargins(14, 8, 14, 12)
+        vbox(self.field, self.list, self._nothing, on=self, margins=1, spacing=0)
 
-class _QueryLine(QLineEdit):
-    moved = Signal(int)  # rows down
-    confirmed = Signal()
-    left = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setPlaceholderText(tr("Command, chat or setting…"))
-        self.setAccessibleName(tr("Command, chat or setting"))
-        self.setFrame(False)
-        self.setMinimumHeight(44)
-        self.setTextMargins(8, 0, 8, 0)
-
-    def event(self, event: QEvent) -> bool:
-        """Keeps its keys from the window's shortcuts, where Escape stops an answer."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_ours(event):
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = Qt.Key(event.key())
-        if key == Qt.Key.Key_Escape:
-            self.left.emit()
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.confirmed.emit()
-        elif key in _LIST_KEYS:
-            page = MAX_ROWS - 1 if key in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown) else 1
-            self.moved.emit(-page if key in (Qt.Key.Key_Up, Qt.Key.Key_PageUp) else page)
-        elif key not in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
-            super().keyPressEvent(event)
-
-
-def _is_ours(event: QKeyEvent) -> bool:
-    return event.key() in (_LIST_KEYS | {Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter})
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Closed, it holds no chats."""
+        super().hideEvent(event)
+        if self.isHidden():
+            self._entries = []
+            self.model.apply([])
 
 
 class _Hits(QAbstractListModel):
@@ -263,47 +197,6 @@ class _Hits(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return spoken(hit.entry)
         return hit if role == ROW else None
-
-
-class _HitList(QListView):
-    current_changed = Signal(str)  # what a screen reader should say
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._model = _Hits(self)
-        self.setModel(self._model)
-        self.setItemDelegate(_HitDelegate(self))
-        self.setUniformItemSizes(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMouseTracking(True)
-        self.setAccessibleName(tr("Found"))
-
-    @property
-    def hits(self) -> Sequence[Hit]:
-        return self._model.hits
-
-    @property
-    def wanted_height(self) -> int:
-        return min(MAX_ROWS, len(self._model.hits)) * ROW_HEIGHT + 8
-
-    def apply(self, found: list[Hit]) -> None:
-        self._model.apply(found)
-        self._choose(0)
-
-    @Slot(int)
-    def move_by(self, rows: int) -> None:
-        """Single rows wrap around, pages do not."""
-        count = len(self._model.hits)
-        row = self.currentIndex().row() + rows
-        if count:
-            self._choose(row % count if abs(rows) == 1 else max(0, min(count - 1, row)))
-
-    def _choose(self, row: int) -> None:
-        if 0 <= row < len(self._model.hits):
-            self.setCurrentIndex(self._model.index(row))
-            self.current_changed.emit(spoken(self._model.hits[row].entry))
 
 
 class _HitDelegate(ListDelegate):

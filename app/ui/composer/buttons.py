@@ -2,43 +2,31 @@
 
 from functools import cached_property
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.look.buttons import IconButton
 from app.look.fonts import small_font, tabular
-from app.look.icons import icon
+from app.look.icons import icon, paint_icon
 from app.look.plain_text import as_tab_text
 from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import tr, tr_n
 from app.ui.base.proportions import BUTTONS_HEIGHT
 
-ICON_SIDE = 18
+ICON_SIDE = 16
 SIDE, NAME_WIDTH = 28, 140  # of buttons for choices
 
 
 class RoundButton(QToolButton):
     """Filled with the accent colour if `is_primary` and enabled."""
 
-    def __init__(self, is_primary: bool, parent: QWidget) -> None:
+    def __init__(self, icon_name: str, is_primary: bool, parent: QWidget) -> None:
         super().__init__(parent)
+        self._icon_name = icon_name
         self._is_primary = is_primary
-        self._icon_name = ""
         self.setFixedSize(BUTTONS_HEIGHT, BUTTONS_HEIGHT)
-        self.setIconSize(QSize(ICON_SIDE, ICON_SIDE))
-
-    def show_icon(self, name: str) -> None:
-        self._icon_name = name
-        tokens = current()
-        enabled = tokens.on_accent if self._is_primary else tokens.text
-        self.setIcon(icon(name, enabled if self.isEnabled() else tokens.muted))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if self._icon_name and event.type() in (QEvent.Type.PaletteChange, QEvent.Type.EnabledChange):
-            self.show_icon(self._icon_name)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         tokens = current()
@@ -50,16 +38,17 @@ class RoundButton(QToolButton):
         painter.setOpacity(0.85 if self.isDown() or (is_filled and self.underMouse()) else 1.0)
         painter.drawRoundedRect(self.rect().toRectF().adjusted(1, 1, -1, -1), 8, 8)
         corner = (BUTTONS_HEIGHT - ICON_SIDE) // 2
-        self.icon().paint(painter, corner, corner, ICON_SIDE, ICON_SIDE)
+        name = ("on_accent" if self._is_primary else "text") if self.isEnabled() else "muted"
+        place = QRectF(corner, corner, ICON_SIDE, ICON_SIDE)
+        paint_icon(painter, self._icon_name, place, getattr(tokens, name))
 
 
 class StopButton(RoundButton):
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(is_primary=False, parent=parent)
+        super().__init__("stop", is_primary=False, parent=parent)
         self.setAccessibleName(tr("Stop"))
         self.setToolTip(tr("Stop this answer (Esc)"))
         self.setProperty("command", "chat.stop")
-        self.show_icon("stop")
         self.hide()
 
 
@@ -67,7 +56,7 @@ class SendButton(RoundButton):
     """Sends, or queues while an answer is being written."""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(is_primary=True, parent=parent)
+        super().__init__("arrow-up", is_primary=True, parent=parent)
         self.show_state(is_busy=False, can_send=False, enter_sends=True)
 
     def show_state(self, *, is_busy: bool, can_send: bool, enter_sends: bool) -> None:
@@ -78,7 +67,8 @@ class SendButton(RoundButton):
             self.setToolTip(tr("Queue: send when this answer is done ({key})", key=key))
         else:
             self.setToolTip(tr("Send ({key})", key=key))
-        self.show_icon("list-end" if is_busy else "arrow-up")
+        self._icon_name = "list-end" if is_busy else "arrow-up"
+        self.update()
 
 
 class SendMenuButton(IconButton):
@@ -133,11 +123,8 @@ class ChoiceButton(QToolButton):
         style = Qt.ToolButtonStyle
         self.setText(f" {label}" if label else "")  # the style sets no gap after the icon
         self.setToolButtonStyle(style.ToolButtonTextBesideIcon if label else style.ToolButtonIconOnly)
-        self._colour()
+        self.setIcon(icon(self._icon_name, "accent" if label else "muted"))
         self.updateGeometry()
-
-    def _colour(self) -> None:
-        self.setIcon(icon(self._icon_name, current().accent if self.text() else None))
 
     def sizeHint(self) -> QSize:
         words = self.fontMetrics().horizontalAdvance(self.text()) + self.END if self.text() else 0
@@ -145,11 +132,6 @@ class ChoiceButton(QToolButton):
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._colour()
 
 
 class ShelfButton(ChoiceButton):

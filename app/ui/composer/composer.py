@@ -41,19 +41,10 @@ EDITORS_SHARE, CHIPS_SHARE = 0.4, 0.2  # of the chat's height, at most
 class Composer(QWidget):
     submitted = Signal(str, object)  # the text, its attachments
     insert_requested = Signal(object, str, object)  # Role, text, attachments: without asking
-    stop_requested = Signal()
-    attach_requested = Signal()  # open the file dialog
-    files_given = Signal(object)  # list of Path, pasted or dropped
-    picture_given = Signal(object)  # bytes of one that was pasted
     picture_opened = Signal(int)  # which of the attachments is to be enlarged
-    media_saved = Signal(int)  # the file of which is to be saved
     hidden = Signal()  # not with the whole window, when that is minimized
-    record_requested = Signal()  # begin, or stop and attach
-    models_requested = Signal()  # one that sees or hears
     draft_changed = Signal(str)
     attachments_changed = Signal(object)  # tuple of Attachment
-    pending_cancelled = Signal(int)  # which of the files that are still being read
-    edit_last_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None, editor: MessageEditor | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +56,7 @@ class Composer(QWidget):
         self.waiting = Strip(NOTICE, self)
         self.senses = PlainLabel(parent=self, tone="warning", wraps=True)  # that the model does not see
         self.recording = RecordingBar(self)
-        self.get_model = quiet_button(tr("Get more models…"), self, "bar")
+        self.get_model = quiet_button(tr("Get more models…"), self, "bar")  # one that sees or hears
         self.chips = AttachmentChips(self)
         self.editor = editor or MessageEditor(self)
         self.editor.leaves_files = True
@@ -151,7 +142,7 @@ class Composer(QWidget):
         self.forecast.say(text)
 
     def show_senses(self, trouble: str) -> None:
-        """That the model takes no picture or sound of the draft, and why."""
+        """Tells why the model takes no picture or sound of the draft."""
         self.senses.setText(trouble)
         self._senses_row.setVisible(bool(trouble))
 
@@ -258,21 +249,11 @@ class Composer(QWidget):
         self.editor.submitted.connect(self._on_submitted)
         self.editor.textChanged.connect(self._on_text_changed)
         self.editor.focus_changed.connect(self.update)
-        self.editor.files_given.connect(self.files_given)
-        self.editor.picture_given.connect(self.picture_given)
         self.editor.long_text_given.connect(self._fold)
-        self.editor.edit_last_requested.connect(self.edit_last_requested)
         self.editor.left_upwards.connect(lambda: self.chips.focus_chip(len(self.attachments) - 1))
         self.chips.removed.connect(self._remove)
         self.chips.moved.connect(self._move)
-        self.chips.saved.connect(self.media_saved)
-        self.get_model.clicked.connect(self.models_requested)
-        self.chips.cancelled.connect(self.pending_cancelled)
         self.chips.opened.connect(self._open)
-        self.attach.clicked.connect(self.attach_requested)
-        self.record.clicked.connect(self.record_requested)
-        self.recording.stopped.connect(self.record_requested)
-        self.stop.clicked.connect(self.stop_requested)
         self.button.clicked.connect(self._on_clicked)
         self.more.send.triggered.connect(self._on_clicked)
         self.more.add.triggered.connect(lambda: self._insert(Role.USER))
@@ -379,8 +360,3 @@ class ChatSettingsButton(QToolButton):
         has_room = event.size().width() >= self.sizeHint().width()
         style = Qt.ToolButtonStyle
         self.setToolButtonStyle(style.ToolButtonTextBesideIcon if has_room else style.ToolButtonIconOnly)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.setIcon(icon("sliders-horizontal"))

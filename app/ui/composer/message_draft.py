@@ -23,7 +23,7 @@ from app.protocol.media import MediaKind
 from app.protocol.report import SlotSnapshot
 from app.protocol.request import Role
 from app.ui.base.attachment_words import PICTURE_PASTED, TOO_MANY, refusal_text
-from app.ui.base.picture_viewer import PictureViewer, play_sound, save_media, viewed
+from app.ui.base.picture_viewer import open_media, save_media
 from app.ui.base.screenshot import Screenshot
 from app.ui.base.thumbnails import Thumbnails
 from app.ui.composer.composer import Composer
@@ -202,21 +202,22 @@ class MessageDraft(QObject):
         session, composer = self._session, self._composer
         composer.submitted.connect(self._on_submitted)
         composer.insert_requested.connect(self._on_insert_requested)
-        composer.stop_requested.connect(session.stop)
-        composer.attach_requested.connect(self.choose_files)
-        composer.files_given.connect(self.attach)
-        composer.picture_given.connect(self.attach_picture)
+        composer.stop.clicked.connect(session.stop)
+        composer.attach.clicked.connect(self.choose_files)
+        composer.editor.files_given.connect(self.attach)
+        composer.editor.picture_given.connect(self.attach_picture)
         composer.picture_opened.connect(self._on_picture_opened)
-        composer.media_saved.connect(self._on_media_saved)
-        composer.record_requested.connect(self._on_record_requested)
+        composer.chips.saved.connect(self._on_media_saved)
+        composer.chips.cancelled.connect(session.files.cancel_file)
+        composer.record.clicked.connect(self._on_record_requested)
+        composer.recording.stopped.connect(self._on_record_requested)
         composer.recording.discarded.connect(self._recorder.discard)
         composer.hidden.connect(self._recorder.stop)
         self._recorder.changed.connect(self._show_recording)
         self._recorder.recorded.connect(self._on_recorded)
         self._recorder.failed.connect(self._on_record_failed)
         composer.draft_changed.connect(self._on_draft_changed)
-        composer.attachments_changed.connect(self._on_attachments_changed)
-        composer.pending_cancelled.connect(session.files.cancel_file)
+        composer.attachments_changed.connect(session.choose_attachments)
         session.changed.connect(self.show_state)
         session.draft_changed.connect(self._on_session_draft_changed)
         session.files.changed.connect(self._on_files_changed)
@@ -253,10 +254,6 @@ class MessageDraft(QObject):
         if not text:
             self.show_figures()
 
-    @Slot(object)
-    def _on_attachments_changed(self, attachments: tuple[Attachment, ...]) -> None:
-        self._session.choose_attachments(attachments)
-
     @Slot()
     def _on_session_draft_changed(self) -> None:
         """A file has been read, or attachments were restored."""
@@ -270,14 +267,8 @@ class MessageDraft(QObject):
 
     @Slot(int)
     def _on_picture_opened(self, number: int) -> None:
-        """With all pictures of the draft. A sound is played."""
-        attachments = self._session.draft_attachments
-        pictures = viewed(attachments)
-        if attachments[number] not in pictures:
-            play_sound(attachments[number], self._session.media, self._composer.notice.add_problem)
-            return
-        index = pictures.index(attachments[number])
-        PictureViewer(pictures, index, self._thumbnails, self._composer).show()
+        attachments, tell = self._session.draft_attachments, self._composer.notice.add_problem
+        open_media(attachments[number], attachments, self._thumbnails, self._composer, tell)
 
     @Slot(int)
     def _on_media_saved(self, number: int) -> None:

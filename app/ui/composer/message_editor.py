@@ -25,7 +25,7 @@ _MODIFIERS = Qt.KeyboardModifier
 
 
 class MessageEditor(QPlainTextEdit):
-    """It grows with its lines up to a height that is set. Without a preedit, Enter or Ctrl+Enter submits."""
+    """Grows with its lines up to a height that is set. Without a preedit, Enter or Ctrl+Enter submits."""
 
     submitted = Signal()
     focus_changed = Signal()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QDateTime, QLocale, QObject, QSize, Signal, Slot
+from PySide6.QtCore import QDateTime, QLocale, QObject, QSize, Slot
 from PySide6.QtWidgets import QDialog, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from app.look.buttons import dialog_button
@@ -37,11 +37,7 @@ class BackupsMenu(QObject):
     def dialog(self) -> BackupsDialog:
         """Created on first use."""
         if self._dialog is None:
-            self._dialog = BackupsDialog(self._parent)
-            self._dialog.make_requested.connect(self._backups.make)
-            self._dialog.restore_requested.connect(self._backups.restore)
-            self._dialog.folder_requested.connect(lambda: open_folder(self._backups.folder))
-            self._backups.listed.connect(self._dialog.apply)
+            self._dialog = BackupsDialog(self._backups, self._parent)
         return self._dialog
 
     def show_dialog(self) -> None:
@@ -81,19 +77,16 @@ ARE_YOU_SURE = mark(
 
 
 class BackupsDialog(QDialog):
-    make_requested = Signal()
-    restore_requested = Signal(object)  # Backup
-    folder_requested = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, service: ChatBackups, parent: QWidget) -> None:
         super().__init__(parent)
+        self._service = service
         self._backups: tuple[Backup, ...] = ()
         self._asks = False  # whether it asks to confirm the restore
         intro = PlainLabel(tr(INTRO), self, tone="muted", wraps=True)
         self.table = self._table()
         self.note = PlainLabel(parent=self, tone="muted", wraps=True)
         self.make_button = dialog_button(tr("&Back up now"), self._on_make, self)
-        self.folder_button = dialog_button(tr("Open &folder"), self.folder_requested.emit, self)
+        self.folder_button = dialog_button(tr("Open &folder"), lambda: open_folder(service.folder), self)
         self.restore_button = dialog_button(tr("&Restore…"), self._on_restore, self)
         self.cancel_button = dialog_button(tr("Cancel"), self._stop_asking, self)
         self.close_button = dialog_button(tr("Close"), self.close, self)
@@ -102,6 +95,7 @@ class BackupsDialog(QDialog):
         self._lay_out(intro)
         self.table.itemSelectionChanged.connect(self._stop_asking)
         self.finished.connect(self._stop_asking)
+        service.listed.connect(self.apply)
         self.apply(())
 
     @property
@@ -139,7 +133,7 @@ class BackupsDialog(QDialog):
 
     def _on_make(self) -> None:
         self.make_button.setEnabled(False)
-        self.make_requested.emit()
+        self._service.make()
 
     def _on_restore(self) -> None:
         if not self._asks:
@@ -148,7 +142,7 @@ class BackupsDialog(QDialog):
             chosen = self.chosen
             self.show_note(tr("Restoring…"))
             self.restore_button.setEnabled(False)
-            self.restore_requested.emit(chosen)
+            self._service.restore(chosen)
 
     def _ask(self) -> None:
         self._asks = True

@@ -44,11 +44,7 @@ class ApiMenu(QObject):
 
     @cached_property
     def panel(self) -> ApiPanel:
-        panel = ApiPanel(self._parent)
-        panel.switched.connect(self._api.switch)
-        panel.port_chosen.connect(self._api.set_port)
-        panel.new_key_requested.connect(self._api.renew_key)
-        return panel
+        return ApiPanel(self._api, self._parent)
 
     def show_panel(self) -> None:
         self._show_state()
@@ -91,19 +87,15 @@ NO_KEY = mark("Created when the API is first turned on")
 
 
 class ApiPanel(QDialog):
-    switched = Signal(bool)
-    port_chosen = Signal(int)
-    new_key_requested = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, api: LocalApi, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._address = self._key = self._fingerprint = ""
         self.switch = ChoiceList(tr("Local API"), CHOICES, parent=self)
-        self.switch.chosen.connect(lambda: self.switched.emit(self.switch.value == ON))
+        self.switch.chosen.connect(lambda value: api.switch(value == ON))
         self.port = NumberField(tr("Port"), MIN_PORT, MAX_PORT, 1, self)
         self.port.setGroupSeparatorShown(False)
         self.port.setKeyboardTracking(False)  # each digit would be another port
-        self.port.valueChanged.connect(self.port_chosen)
+        self.port.valueChanged.connect(api.set_port)
         self.address, self.key, self.certificate = self._value(), self._value(), self._value()
         self.copy_address = CopyButton(tr("Copy the address"), self.address.text, self)
         self.copy_key = CopyButton(tr("Copy the key"), lambda: self._key, self)
@@ -111,7 +103,7 @@ class ApiPanel(QDialog):
         self.copy_example = CopyButton(
             tr("Copy the command"), lambda: example(self._address, self._key), self
         )
-        self.new_key = dialog_button(tr("New key"), self.new_key_requested.emit, self)
+        self.new_key = dialog_button(tr("New key"), api.renew_key, self)
         self.new_key.setToolTip(tr("Programs with the old key lose access"))
         self.state = PlainLabel(parent=self, tone="muted")
         self.close_button = dialog_button(tr("Close"), self.close, self)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from app.look.figures import data_size
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox
-from app.look.plain_text import as_tab_text, as_tooltip, one_line, short_path
+from app.look.plain_text import as_tab_text, as_tooltip, heading_font, one_line, short_path
 from app.look.popups import Menu
 from app.look.tokens import current
 from app.look.words import tr
@@ -52,9 +52,7 @@ class PickerButton(QPushButton):
 
     @property
     def _name_font(self) -> QFont:
-        font = QFont(self.font())
-        font.setWeight(QFont.Weight.DemiBold)
-        return font
+        return heading_font(self.font())
 
     def sizeHint(self) -> QSize:
         name = QFontMetrics(self._name_font).horizontalAdvance(self.name)
@@ -83,7 +81,7 @@ class PickerButton(QPushButton):
             painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, self.state)
             left += state_width
         chevron = QRect(left + GAP, (self.height() - CHEVRON) // 2 + 1, CHEVRON, CHEVRON)
-        icon("chevron-down", tokens.muted).paint(painter, chevron)
+        icon("chevron-down").paint(painter, chevron)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrow down opens it, too, as of any drop-down."""

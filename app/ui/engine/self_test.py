@@ -30,6 +30,7 @@ from app.services import self_test
 from app.services.self_test import SelfTest
 from app.settings.settings import Settings
 from app.ui.base.actions import command
+from app.ui.base.page_panel import scrolled
 
 NAME_WIDTH = 10
 RUNNING, CANCELLED, WARNING = "running", "cancelled", "warning"
@@ -300,13 +301,9 @@ class SelfTestDialog(QDialog):
     def _scrolled_rows(self) -> QScrollArea:
         inside = QWidget()
         vbox(*self.rows.values(), STRETCH, on=inside, spacing=12)
-        self.rows_area = QScrollArea(self)
-        self.rows_area.setWidget(inside)
-        self.rows_area.setWidgetResizable(True)
+        self.rows_area = scrolled(inside, self)
+        self.rows_area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.rows_area.setAccessibleName(tr("Checks"))
-        self.rows_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.rows_area.viewport().setAutoFillBackground(False)
-        inside.setAutoFillBackground(False)
         return self.rows_area
 
 

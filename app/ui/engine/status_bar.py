@@ -3,7 +3,7 @@
 GUI thread.
 """
 
-from PySide6.QtCore import QTimer, Signal, SignalInstance
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
 
 from app.look.buttons import quiet_button
@@ -20,10 +20,6 @@ ASLEEP = mark("Its memory is freed; the next message loads it again.")
 
 
 class StatusBar(QStatusBar):
-    stop_all_requested = Signal()
-    model_clicked = Signal()
-    api_clicked = Signal()
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = ModelState()
@@ -33,8 +29,8 @@ class StatusBar(QStatusBar):
         self._forgets = QTimer(self, singleShot=True, interval=SAID_FOR_MS)
         self._forgets.timeout.connect(self.clearMessage)
         self.messageChanged.connect(self._forgets.start)
-        self.model = self._part(tr("Show the inspector"), self.model_clicked)
-        self.api = self._part(tr("Local API"), self.api_clicked)
+        self.model = self._part(tr("Show the inspector"))
+        self.api = self._part(tr("Local API"))
         self.api.hide()
         self.stop_all = self._stop_all_button()
         self.setContentsMargins(8, 0, 8, 0)
@@ -81,16 +77,14 @@ class StatusBar(QStatusBar):
         button = self._button("bar")
         button.setToolTip(tr("Stop the answers of all chats (Shift+Esc)"))
         button.setProperty("command", "engine.stop-all")
-        button.clicked.connect(self.stop_all_requested)
         self.addPermanentWidget(button)
         return button
 
-    def _part(self, tip: str, clicked: SignalInstance) -> QPushButton:
+    def _part(self, tip: str) -> QPushButton:
         button = self._button("status")
         button.setToolTip(tip)
         button.setAccessibleDescription(tip)
         button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        button.clicked.connect(clicked)
         self.addWidget(button)
         return button
 

@@ -4,13 +4,14 @@ import asyncio
 import uuid
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QFont, QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from app.bridge.tasks import spawn
 from app.look.buttons import IconButton, quiet_button
+from app.look.file_dialog import SAVED, file_dialog
 from app.look.fonts import small_font
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
@@ -131,12 +132,10 @@ class CodeBlock(QWidget):
 
     def _choose_file(self) -> None:
         code = self._code
-        dialog = QFileDialog(self.window(), tr("Save code"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog = file_dialog(self.window(), tr("Save code"), SAVED)
         dialog.selectFile(file_name(_language_of(self._block.info if self._block else "")))
         dialog.fileSelected.connect(lambda name: self.save_as(Path(name), code))
-        dialog.open()  # never exec: a nested loop would stop every coroutine
+        dialog.open()
 
     def save_as(self, path: Path, code: str) -> None:
         spawn(self._save(path, code))

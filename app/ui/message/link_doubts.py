@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontMetrics, QGuiApplication
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.look.buttons import dialog_button
 from app.look.fonts import code_font
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel, heading
@@ -110,12 +111,9 @@ class LinkPrompt(Popover):
         self.setAccessibleName(title)
         self.warnings = [PlainLabel(tr(_WARNINGS[doubt]), self, "danger", wraps=True) for doubt in doubts]
         self.address = self._address(real_target(url))
-        self.open_button = QPushButton(tr("Open"), self)
-        self.copy_button = QPushButton(tr("Copy address"), self)
-        self.cancel_button = QPushButton(tr("Cancel"), self)
-        self.open_button.clicked.connect(self._open)
-        self.copy_button.clicked.connect(self._copy)
-        self.cancel_button.clicked.connect(self.close)
+        self.open_button = dialog_button(tr("Open"), self._open, self)
+        self.copy_button = dialog_button(tr("Copy address"), self._copy, self)
+        self.cancel_button = dialog_button(tr("Cancel"), self.close, self)
         self._lay_out(title)
         (self.cancel_button if doubts else self.open_button).setFocus()
 

@@ -85,7 +85,7 @@ def word_start(text: str) -> int:
 
 
 def footnote_labels(source: str) -> list[str]:
-    """Of the footnotes that are explained there, in order."""
+    """The labels of the footnotes that are explained there, in order."""
     return list(dict.fromkeys(_FOOTNOTE.findall(source)))
 
 

@@ -216,7 +216,7 @@ class MarkdownColumn(QWidget):
             self._rest = None
 
     def _show_rest(self, text: str) -> None:
-        """As it was written: to read megabytes of Markdown, or thousands of pieces, would stop the window."""
+        """Shows the source: to read megabytes of Markdown, or thousands of pieces, would stop the window."""
         if self._rest is None:
             self._rest = LongText(self)
             self._rest.set_reading_font(reading_font(self._zoom))
@@ -234,7 +234,7 @@ class MarkdownColumn(QWidget):
         self.height_changed.emit()
 
     def _draw(self, part: _Part) -> None:
-        """As it is to be now, and as high as that needs: no frame shows the one without the other."""
+        """Text and height change together: no frame shows the one without the other."""
         kind = CodeBlock if part.group[0].kind is BlockKind.CODE else ProsePane
         if not isinstance(part.view, kind):
             discard(part.view)

@@ -41,7 +41,7 @@ _MARKS = re.compile(r"[\s!-/:-@\[-`{-~\x00-\x1f\x7f]+")  # spaces, controls and 
 
 
 def formula_source(opens: str, latex: str) -> str:
-    """As it was written, with its dollars or brackets."""
+    """The formula as it was written, with its dollars or brackets."""
     return f"{opens}{latex}{_CLOSES.get(opens, opens)}" if opens else latex
 
 
@@ -257,7 +257,7 @@ def _previous_item(tokens: Sequence[Token], idx: int) -> Token | None:
 
 
 def _alignment(token: Token) -> str:
-    """As an attribute: with `style` Qt drops the cell's border."""
+    """An attribute, since with `style` Qt drops the cell's border."""
     style = str(token.attrs.get("style", "text-align:left"))
     width = f' width="{token.meta["width"]}%"' if "width" in token.meta else ""
     return f' align="{style.removeprefix("text-align:")}"{width}'

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from app.chats.attachment import Attachment
 from app.look.fonts import small_font, tabular
+from app.look.layouts import drop
 from app.look.plain_text import as_tooltip, one_line
 from app.look.popups import Menu
 from app.look.tokens import current
@@ -38,9 +39,7 @@ class MediaStrip(QWidget):
         thumbnails.loaded.connect(self._on_loaded)
 
     def show_media(self, attachments: Sequence[Attachment]) -> None:
-        for tile in self.tiles:
-            tile.hide()
-            tile.deleteLater()
+        drop(*self.tiles)
         self.tiles = [self._new_tile(attachment, number) for number, attachment in enumerate(attachments)]
 
     def _new_tile(self, attachment: Attachment, number: int) -> "MediaTile":

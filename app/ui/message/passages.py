@@ -22,7 +22,6 @@ from PySide6.QtGui import (
 
 from app.ui.message.folding import unfold
 
-_OBJECT = "\ufffc"
 FAMILIES = QTextFormat.Property.FontFamilies.value
 _RULER = QTextFormat.Property.BlockTrailingHorizontalRulerWidth.value
 _BOLD = 600
@@ -87,7 +86,7 @@ class CopiedPassage:
 def passages(
     document: QTextDocument, begin: int, end: int, sources: Mapping[str, str]
 ) -> list[CopiedPassage]:
-    """Those between two positions. `sources`: of the images of formulas, by name."""
+    """The passages between two positions. `sources` has the text of each formula by its image's name."""
     found: list[CopiedPassage] = []
     row = (-1, -1)  # the table, by its first position, and the row that is being read
     block = document.findBlock(begin)
@@ -366,6 +365,3 @@ def _run_html(run: TextRun) -> str:
 
 def _escaped(text: str) -> str:
     return html.escape(text, quote=False).replace("\n", "<br>")
-
-
-# U+FDD0.. and U+FFFC mean frames and objects inside a QTextDocument.

@@ -253,7 +253,7 @@ class ProsePane(SafeBrowser):
         cursor.endEditBlock()
 
     def _take_ground_of_words(self, block: QTextBlock) -> None:
-        """Of code in it: Qt would paint that as high as the formula beside it."""
+        """Qt would paint the ground of code as high as the formula beside it."""
         plain = QTextCharFormat()
         plain.setBackground(QColor(0, 0, 0, 0))
         cursor = QTextCursor(block)
@@ -268,7 +268,7 @@ class ProsePane(SafeBrowser):
                 self._words.append((begin, end))
 
     def _paint_ground_of_words(self) -> None:
-        """As high as the letters around them."""
+        """Each ground is as high as the letters around it."""
         painter, colour = QPainter(self.viewport()), QColor(self._tokens.raised)
         if self._grounds is None:
             self._grounds = list(self.grounds_of_words())
@@ -326,7 +326,7 @@ class ProsePane(SafeBrowser):
 
 
 def _frames(frame: QTextFrame) -> Iterator[QTextFrame]:
-    """Those in it that are neither tables nor images, which are empty frames to Qt: quotations."""
+    """The quotations: inner frames that are neither tables nor images, which are empty frames to Qt."""
     for inner in frame.childFrames():
         if not isinstance(inner, QTextTable):
             if inner.firstPosition() <= inner.lastPosition():

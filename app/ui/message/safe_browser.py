@@ -226,7 +226,7 @@ class SafeBrowser(SelectedText, QTextBrowser):
             prompt.popup(QCursor.pos() if self.underMouse() else self._place_of_cursor())
 
     def _said_before_click(self) -> str:
-        """Of the paragraph, up to the link that was clicked or has the keyboard."""
+        """The paragraph up to the link that was clicked or has the keyboard."""
         place = self.viewport().mapFromGlobal(QCursor.pos())
         cursor = self.cursorForPosition(place) if self.underMouse() else self.textCursor()
         return cursor.block().text()[: cursor.positionInBlock() + len("[00000]")]

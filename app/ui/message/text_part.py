@@ -57,7 +57,7 @@ class SelectedText(_TextView):
             self._show_colours()
 
     def show_marks(self, marks: Sequence[QTextEdit.ExtraSelection]) -> None:
-        """Of a search."""
+        """Marks what a search has found."""
         if marks or self._marks:
             self._marks = marks
             self._show_colours()

@@ -1,7 +1,4 @@
-"""Downloads, one row each: progress, speed, time left, and actions. GUI thread.
-
-Shows values and emits requests.
-"""
+"""Downloads, one row each: progress, speed, time left, and actions. GUI thread."""
 
 from collections.abc import Sequence
 
@@ -12,10 +9,10 @@ from PySide6.QtWidgets import QFrame, QProgressBar, QScrollArea, QSizePolicy, QW
 from app.look.buttons import IconButton, dialog_button
 from app.look.figures import data_size
 from app.look.fonts import tabular
-from app.look.layouts import STRETCH, TOP, hbox, vbox
+from app.look.layouts import STRETCH, TOP, drop, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
 from app.look.words import mark, tr, tr_n, tr_said
-from app.services.downloads import Download, State
+from app.services.downloads import Download, Downloads, State
 
 SIDE = 28
 MAX_SHOWN = 3  # visible rows; the others are reached by scrolling
@@ -29,10 +26,10 @@ STATES = {
 
 
 class DownloadRow(QWidget):
-    """Its buttons emit signals of `rows`."""
+    """What its buttons open, it asks `rows` for."""
 
-    def __init__(self, download: Download, rows: "DownloadRows", parent: QWidget) -> None:
-        super().__init__(parent)
+    def __init__(self, download: Download, downloads: Downloads, rows: "DownloadRows") -> None:
+        super().__init__(rows.widget())
         self._rows = rows
         self.download = download
         self.name = ElidedLabel(one_line(download.name), self)
@@ -50,9 +47,9 @@ class DownloadRow(QWidget):
         self.pause_button = IconButton("pause", tr("Pause"), SIDE, self)
         self.resume_button = IconButton("play", tr("Resume"), SIDE, self)
         self.cancel_button = IconButton("x", tr("Cancel"), SIDE, self)
-        self.pause_button.clicked.connect(lambda: rows.pause_requested.emit(self.download.id))
-        self.resume_button.clicked.connect(lambda: rows.resume_requested.emit(self.download.id))
-        self.cancel_button.clicked.connect(lambda: rows.cancel_requested.emit(self.download.id))
+        self.pause_button.clicked.connect(lambda: downloads.pause(self.download.id))
+        self.resume_button.clicked.connect(lambda: downloads.resume(self.download.id))
+        self.cancel_button.clicked.connect(lambda: downloads.cancel(self.download.id))
         self._lay_out()
         self.apply(download)
 
@@ -92,15 +89,13 @@ class DownloadRow(QWidget):
 class DownloadRows(QScrollArea):
     """It grows with its rows, up to three."""
 
-    pause_requested = Signal(str)  # the id of the download
-    resume_requested = Signal(str)
-    cancel_requested = Signal(str)
     open_requested = Signal(object)  # Path
     page_requested = Signal(str)  # an address
     token_requested = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, downloads: Downloads, parent: QWidget) -> None:
         super().__init__(parent)
+        self._downloads = downloads
         self.rows: dict[str, DownloadRow] = {}
         self._inside = QWidget()
         self._column = vbox(STRETCH, on=self._inside, spacing=0)
@@ -117,9 +112,7 @@ class DownloadRows(QScrollArea):
     def apply(self, downloads: Sequence[Download]) -> None:
         ids = {download.id for download in downloads}
         for gone in self.rows.keys() - ids:
-            row = self.rows.pop(gone)
-            row.hide()
-            row.deleteLater()
+            drop(self.rows.pop(gone))
         for download in downloads:
             if download.id in self.rows:
                 self.rows[download.id].apply(download)
@@ -146,7 +139,7 @@ class DownloadRows(QScrollArea):
             self.updateGeometry()
 
     def _add(self, download: Download) -> None:
-        row = DownloadRow(download, self, self._inside)
+        row = DownloadRow(download, self._downloads, self)
         self.rows[download.id] = row
         self._column.insertWidget(0, row)  # the newest on top
 

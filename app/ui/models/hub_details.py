@@ -6,7 +6,7 @@ Shows values and emits requests. GUI thread.
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QHeaderView, QPushButton, QTableWidget, QTableWidgetItem, QWidget
+from PySide6.QtWidgets import QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from app.look.buttons import dialog_button
 from app.look.figures import count, data_size, num_params
@@ -20,7 +20,7 @@ from app.models.hub import HubModel, Repo, RepoContents
 from app.models.recommended import best_of
 from app.services.model_fits import Fitting
 from app.ui.models.hub_rows import BETWEEN, FITS, HubRow, fitting_of, popularity_text
-from app.ui.models.library_table import FIT_ICONS, fit_colour, fit_text
+from app.ui.models.library_table import FIT_COLOURS, FIT_ICONS, fit_text
 
 ROW_HEIGHT = 28
 ICON = QSize(16, 16)
@@ -47,8 +47,7 @@ class HubDetails(QWidget):
             tr("Open its &web page"), lambda: self.page_requested.emit(self.repo_id), self
         )
         self.table = self._table()
-        self.download_button = QPushButton(tr("&Download"), self)
-        self.download_button.setAutoDefault(False)
+        self.download_button = dialog_button(tr("&Download"), self._ask_for_download, self)
         self.download_button.setProperty("kind", "first")  # not the default one: Enter searches
         self.download_button.setEnabled(False)
         self.folder = PlainLabel(parent=self, tone="muted")
@@ -57,7 +56,6 @@ class HubDetails(QWidget):
             button.setProperty("kind", "quiet")
         self._rest = QWidget(self)  # in place of the files
         self._lay_out()
-        self.download_button.clicked.connect(self._ask_for_download)
         self.table.itemSelectionChanged.connect(self._show_button)
         self.table.cellActivated.connect(lambda _row, _column: self._ask_for_download())
         self.begin(None)
@@ -193,7 +191,7 @@ def _items(model: HubModel, name: str, fitting: Fitting | None) -> tuple[QTableW
     told = tr(FITS[fitting.fit]) if fitting else ""
     memory = cell(tr("incomplete") if model.problem else told)
     if fitting:
-        memory.setIcon(icon(FIT_ICONS[fitting.fit], fit_colour(fitting.fit)))
+        memory.setIcon(icon(FIT_ICONS[fitting.fit], FIT_COLOURS[fitting.fit]))
         memory.setToolTip(as_tooltip(fit_text(fitting)))
     first = cell(name)
     first.setToolTip(as_tooltip("\n".join(file.path for file in model.files[:20])))

@@ -6,7 +6,7 @@ Shows the state of hub and downloads, and forwards the user's requests. GUI thre
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QModelIndex, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QDesktopServices,
@@ -65,18 +65,18 @@ class HubPage(QWidget):
         self._found: FoundRepos | None = None  # None: the recommended ones are shown
         self._contents: RepoContents | None = None
         self._beside_bytes = 0  # what its models take beside their weights; 0: unknown
+        self.access = HubAccess(hub, preferences, self)
         self.search = search_field(tr("Search Hugging Face"), self)
         self.access_button = IconButton("settings", tr("Token and mirror"), SIDE, self)
         self.state = PlainLabel(parent=self, tone="muted", wraps=True)
         self.trouble = PlainLabel(parent=self, tone="danger", wraps=True)
         self.again_button = dialog_button(tr("Try &again"), lambda: self._again(), self)
-        self.token_button = dialog_button(tr("Enter &token…"), self.show_access, self)
+        self.token_button = dialog_button(tr("Enter &token…"), self.access.ask, self)
         self.terms_button = dialog_button(tr("Open &web page"), lambda: self._open_page(self._terms), self)
         self.rows = HubRows(self)
         self.list = QListView(self)
         self.details = HubDetails(self)
-        self.downloads = DownloadRows(self)
-        self.access = HubAccess(self)
+        self.downloads = DownloadRows(downloads, self)
         self._typing = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
         self._terms = ""  # a web page
         self._again: Callable[[], object] = self._search  # what to retry
@@ -215,39 +215,10 @@ class HubPage(QWidget):
         choose = partial(self._preferences.set, "download_folder")
         choose_folder(self, tr("Folder for downloads"), choose, self._downloads.folder)
 
-    # Token and mirror
-
     @Slot()
-    def show_access(self) -> None:
-        self._show_access_values()
-        self.access.show_note("")
-        self.access.open()
-        self.access.token.setFocus()
-
-    @Slot()
-    def _show_access_values(self) -> None:
-        self.access.apply(self._preferences.settings.hub_endpoint, self._hub.has_token)
-
-    @Slot(str)
-    def _on_endpoint_chosen(self, endpoint: str) -> None:
-        try:
-            endpoint_of(endpoint)
-        except HubError as error:
-            self.access.show_note(error.args[0], "danger")
-        else:
-            self._preferences.set("hub_endpoint", endpoint)
-
-    @Slot(str)
-    def _on_token_chosen(self, token: str) -> None:
-        self._hub.set_token(token)
-        if token and self._terms:
+    def _on_token_given(self) -> None:
+        if self._terms:
             self._again()
-
-    @Slot()
-    def _on_endpoint_changed(self) -> None:
-        """Results of the former hub do not apply."""
-        self._show_access_values()
-        self._search()
 
     @Slot(str)
     def _open_page(self, address: str) -> None:
@@ -281,7 +252,7 @@ class HubPage(QWidget):
         self.search.returnPressed.connect(self._search)
         self._typing.timeout.connect(self._search)
         self.list.selectionModel().currentChanged.connect(self._on_chosen)
-        self.access_button.clicked.connect(self.show_access)
+        self.access_button.clicked.connect(self.access.ask)
         self.details.download_requested.connect(self._on_download_requested)
         self.details.folder_requested.connect(self._choose_folder)
         self.details.page_requested.connect(
@@ -290,12 +261,9 @@ class HubPage(QWidget):
         self._connect_hub()
         self._downloads.changed.connect(self._show_downloads)
         self._downloads.progressed.connect(self._show_downloads)
-        self.downloads.pause_requested.connect(self._downloads.pause)
-        self.downloads.resume_requested.connect(self._downloads.resume)
-        self.downloads.cancel_requested.connect(self._downloads.cancel)
         self.downloads.open_requested.connect(self.open_requested)
         self.downloads.page_requested.connect(self._open_page)
-        self.downloads.token_requested.connect(self.show_access)
+        self.downloads.token_requested.connect(self.access.ask)
         self._preferences.changed.connect(self._on_setting_changed)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
 
@@ -305,21 +273,12 @@ class HubPage(QWidget):
         self._hub.failed.connect(self._on_failed)
         self._hub.estimated.connect(self._on_estimated)
         self._hub.measured.connect(self._on_measured)
-        self._hub.token_changed.connect(self._show_access_values)
-        self._hub.token_noted.connect(self.access.show_note)
-        self._hub.endpoint_changed.connect(self._on_endpoint_changed)
-        self.access.endpoint_chosen.connect(self._on_endpoint_chosen)
-        self.access.token_chosen.connect(self._on_token_chosen)
-        self.access.page_requested.connect(lambda: self._open_page(f"{self._hub.endpoint}/settings/tokens"))
+        self._hub.endpoint_changed.connect(self._search)  # results of the former hub do not apply
+        self.access.token_given.connect(self._on_token_given)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._hub.measure()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._show_contents()
 
     def hideEvent(self, event: QHideEvent) -> None:
         self._typing.stop()
@@ -355,12 +314,12 @@ WHY_MIRROR = mark("For networks that cannot reach Hugging Face. Leave empty to u
 class HubAccess(QDialog):
     """The hub's address and token. The token goes to the keyring and is not shown again."""
 
-    endpoint_chosen = Signal(str)
-    token_chosen = Signal(str)  # empty: forget it
-    page_requested = Signal()  # where tokens are created
+    token_given = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, hub: ModelHub, preferences: Preferences, parent: QWidget) -> None:
         super().__init__(parent)
+        self._hub = hub
+        self._preferences = preferences
         self.setWindowTitle(tr("Access to the hub"))
         self.endpoint = QLineEdit(self)
         self.endpoint.setPlaceholderText(DEFAULT_ENDPOINT)
@@ -369,17 +328,28 @@ class HubAccess(QDialog):
         self.token.setInputMethodHints(Qt.InputMethodHint.ImhSensitiveData)
         self.note = PlainLabel(parent=self, tone="muted", wraps=True)
         self.forget_button = dialog_button(tr("&Forget the token"), self._forget, self)
-        self.page_button = dialog_button(tr("&Create a token…"), self.page_requested.emit, self)
+        self.page_button = dialog_button(tr("&Create a token…"), self._open_page, self)
         self.page_button.setProperty("kind", "quiet")
         self.close_button = dialog_button(tr("Close"), self.close, self)
         self.save_button = dialog_button(tr("&Save"), self._save, self, is_default=True)
         self._lay_out()
         self.finished.connect(self.token.clear)
+        hub.token_changed.connect(self._show_values)
+        hub.token_noted.connect(self.show_note)
+        hub.endpoint_changed.connect(self._show_values)
 
-    def apply(self, endpoint: str, has_token: bool) -> None:
-        """`endpoint` is the chosen one; empty: the default hub."""
+    @Slot()
+    def ask(self) -> None:
+        self._show_values()
+        self.show_note("")
+        self.open()
+        self.token.setFocus()
+
+    @Slot()
+    def _show_values(self) -> None:
+        has_token = self._hub.has_token
         if not self.endpoint.hasFocus():
-            self.endpoint.setText(endpoint)
+            self.endpoint.setText(self._preferences.settings.hub_endpoint)
         self.token.setPlaceholderText(tr("Token saved") if has_token else TOKEN_BEGINS)
         self.forget_button.setVisible(has_token)
 
@@ -390,14 +360,26 @@ class HubAccess(QDialog):
 
     def _save(self) -> None:
         self.show_note("")
-        self.endpoint_chosen.emit(self.endpoint.text().strip())
+        self._save_endpoint(self.endpoint.text().strip())
         if token := self.token.text().strip():
             self.token.clear()
-            self.token_chosen.emit(token)
+            self._hub.set_token(token)
+            self.token_given.emit()
+
+    def _save_endpoint(self, endpoint: str) -> None:
+        try:
+            endpoint_of(endpoint)
+        except HubError as error:
+            self.show_note(error.args[0], "danger")
+        else:
+            self._preferences.set("hub_endpoint", endpoint)
 
     def _forget(self) -> None:
         self.token.clear()
-        self.token_chosen.emit("")
+        self._hub.set_token("")
+
+    def _open_page(self) -> None:
+        QDesktopServices.openUrl(QUrl(f"{self._hub.endpoint}/settings/tokens"))
 
     def _field(self, name: str, field: QLineEdit, why: str) -> QVBoxLayout:
         label = QLabel(name, self)

@@ -30,7 +30,7 @@ from app.models.hub import Repo
 from app.models.memory_fit import Fit
 from app.models.recommended import Recommended, need_bytes
 from app.services.model_fits import Fitting
-from app.ui.models.library_table import FIT_ICONS, fit_colour, fit_text
+from app.ui.models.library_table import FIT_COLOURS, FIT_ICONS, fit_text
 
 _ROOT = QModelIndex()
 INSET, MARK = 10, 14
@@ -165,14 +165,15 @@ class HubDelegate(ListDelegate):
         """At the right. Returns the width it took."""
         if not row.badge:
             return 0
-        name, colour = _badge_icon(row, tokens)
+        name, colour = _badge_icon(row)
         width = draw_text(painter, rect, row.badge, tokens.muted, small_font(), alignment=AT_RIGHT)
         left = rect.right() - width - MARK - 4
-        paint_icon(painter, name, QRectF(left, rect.center().y() - MARK / 2 + 1, MARK, MARK), colour)
+        place = QRectF(left, rect.center().y() - MARK / 2 + 1, MARK, MARK)
+        paint_icon(painter, name, place, getattr(tokens, colour))
         return width + MARK + 16
 
 
-def _badge_icon(row: HubRow, tokens: Tokens) -> tuple[str, str]:
+def _badge_icon(row: HubRow) -> tuple[str, str]:
     if row.fitting:
-        return FIT_ICONS[row.fitting.fit], fit_colour(row.fitting.fit)
-    return "shield", tokens.muted
+        return FIT_ICONS[row.fitting.fit], FIT_COLOURS[row.fitting.fit]
+    return "shield", "muted"

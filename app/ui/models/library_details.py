@@ -2,50 +2,45 @@
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
-from app.look.buttons import dialog_button
+from app.look.buttons import IconLabel
 from app.look.figures import count, data_size, num_params
-from app.look.icons import icon
-from app.look.layouts import STRETCH, TOP, hbox, vbox
+from app.look.layouts import STRETCH, TOP, drop, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, heading
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.models.model_file import FileKind, ModelFile
 from app.settings.load import projector_beside
+from app.ui.base.page_panel import scrolled
 from app.ui.models.library_table import (
+    FIT_COLOURS,
     FIT_ICONS,
     KINDS,
     ModelRow,
-    fit_colour,
     fit_text,
     problem_text,
     source_text,
     taken_text,
 )
 
-ICON = QSize(16, 16)
-
 
 class LibraryDetails(QWidget):
-    open_requested = Signal()
-    settings_requested = Signal()
-    reveal_requested = Signal()
-    trash_requested = Signal()
+    """The page says what its buttons do."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._row: ModelRow | None = None
         self.name = heading("", self, wraps=True, points=2)
         self.name.setMinimumWidth(1)  # a name may be one long word
-        self.fit_mark = PlainLabel(parent=self)
+        self.fit_mark = IconLabel(16, self)
         self.fit = PlainLabel(parent=self, wraps=True)
         self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
         self.facts = QGridLayout()
-        self.open_button = dialog_button(tr("&Open"), self.open_requested.emit, self)
-        self.settings_button = dialog_button(tr("&Settings…"), self.settings_requested.emit, self)
-        self.reveal_button = dialog_button(tr("Sho&w in folder"), self.reveal_requested.emit, self)
-        self.trash_button = dialog_button(tr("Move to &trash"), self.trash_requested.emit, self)
+        self.open_button, self.settings_button, self.reveal_button, self.trash_button = self.buttons = [
+            QPushButton(label, self, autoDefault=False)
+            for label in (tr("&Open"), tr("&Settings…"), tr("Sho&w in folder"), tr("Move to &trash"))
+        ]
         self._lay_out()
         self.apply(None)
 
@@ -82,7 +77,7 @@ class LibraryDetails(QWidget):
         self.fit_mark.setVisible(fitting is not None)
         self.fit.setVisible(fitting is not None or row.is_in_use)
         if fitting:
-            self.fit_mark.setPixmap(icon(FIT_ICONS[fitting.fit], fit_colour(fitting.fit)).pixmap(ICON))
+            self.fit_mark.show_icon(FIT_ICONS[fitting.fit], FIT_COLOURS[fitting.fit])
             self.fit.setText(fit_text(fitting))
         elif row.is_in_use:
             self.fit.setText(sentences(tr("In use now."), taken_text(row.taken) if row.taken else ""))
@@ -90,8 +85,7 @@ class LibraryDetails(QWidget):
     def _show_facts(self, model: ModelFile) -> None:
         while item := self.facts.takeAt(0):
             if widget := item.widget():
-                widget.hide()
-                widget.deleteLater()
+                drop(widget)
         for number, (what, told) in enumerate(_facts(model)):
             self.facts.addWidget(PlainLabel(what, self, tone="muted"), number, 0)
             self.facts.addWidget(ElidedLabel(told, self), number, 1)
@@ -103,26 +97,14 @@ class LibraryDetails(QWidget):
         self.facts.setColumnStretch(1, 1)
         self._body = QWidget()
         vbox(self.name, badge, self.problem, self.facts, STRETCH, on=self._body, margins=(0, 0, 8, 0))
-        self._scroll = QScrollArea(self)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setWidget(self._body)
+        self._scroll = scrolled(self._body, self)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._scroll.setAccessibleName(tr("Details of the model"))
         self.open_button.setDefault(True)
         self._buttons = QGridLayout()
         self._buttons.setSpacing(8)
         self.set_wide(False)
         vbox((self._scroll, 1), self._buttons, on=self, spacing=12)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and self._row:
-            self._show_fit(self._row)
-
-    @property
-    def buttons(self) -> tuple[QPushButton, ...]:
-        return (self.open_button, self.settings_button, self.reveal_button, self.trash_button)
 
 
 def _facts(model: ModelFile) -> Iterator[tuple[str, str]]:

@@ -295,10 +295,10 @@ class LibraryPage(QWidget):
         self.table.activated.connect(self._open)
         self.table.selectionModel().selectionChanged.connect(self._show_details)
         self.table.customContextMenuRequested.connect(self._show_menu)
-        self.details.open_requested.connect(self._open)
-        self.details.settings_requested.connect(self._ask_for_settings)
-        self.details.reveal_requested.connect(self._reveal)
-        self.details.trash_requested.connect(self._trash)
+        self.details.open_button.clicked.connect(self._open)
+        self.details.settings_button.clicked.connect(self._ask_for_settings)
+        self.details.reveal_button.clicked.connect(self._reveal)
+        self.details.trash_button.clicked.connect(self._trash)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self.table, self._trash).setContext(
             Qt.ShortcutContext.WidgetShortcut

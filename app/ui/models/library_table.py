@@ -18,7 +18,7 @@ from app.look.figures import count, data_size, num_params
 from app.look.fonts import tabular
 from app.look.icons import icon
 from app.look.list import Index
-from app.look.plain_text import as_tooltip
+from app.look.plain_text import as_tooltip, heading_font
 from app.look.table import Column, RowModel, dress_table
 from app.look.tokens import current
 from app.look.words import mark, sentences, tr, tr_said
@@ -43,6 +43,7 @@ SOURCES = {
     ModelSource.STARTER: mark("Comes with Skein"),
 }  # the others are names of programs
 UNUSABLE = (FileKind.OTHER, FileKind.INCOMPLETE, FileKind.DAMAGED)
+FIT_COLOURS = {Fit.FITS: "ok", Fit.TIGHT: "warning", Fit.TOO_LARGE: "danger"}  # tokens
 FIT_ICONS = {Fit.FITS: "circle-check", Fit.TIGHT: "triangle-alert", Fit.TOO_LARGE: "x"}
 
 
@@ -102,11 +103,6 @@ def taken_text(taken: Taken) -> str:
         expected=data_size(taken.expected_bytes),
         taken=data_size(taken.taken_bytes),
     )
-
-
-def fit_colour(fit: Fit) -> str:
-    tokens = current()
-    return {Fit.FITS: tokens.ok, Fit.TIGHT: tokens.warning, Fit.TOO_LARGE: tokens.danger}[fit]
 
 
 def problem_text(model: ModelFile) -> str:
@@ -221,9 +217,9 @@ class ModelTable(RowModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row, column = self._rows[index.row()], index.column()
         if role == Qt.ItemDataRole.DecorationRole and column == MEMORY and row.fitting:
-            return icon(FIT_ICONS[row.fitting.fit], fit_colour(row.fitting.fit))
+            return icon(FIT_ICONS[row.fitting.fit], FIT_COLOURS[row.fitting.fit])
         if role == Qt.ItemDataRole.FontRole and row.is_in_use and column == NAME:
-            return _bold()
+            return heading_font(QFont())
         return super().data(index, role)
 
 
@@ -233,12 +229,6 @@ def _tip(row: ModelRow, column: int) -> str:
     if column == MEMORY and row.taken:
         return taken_text(row.taken)
     return problem_text(row.model) or str(row.model.path)
-
-
-def _bold() -> QFont:
-    font = QFont()
-    font.setWeight(QFont.Weight.DemiBold)
-    return font
 
 
 class FoundModels(QSortFilterProxyModel):

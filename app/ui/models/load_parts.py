@@ -1,23 +1,19 @@
-"""Parts of the dialog for loading a model: sections, devices, adapters, the line about memory. GUI thread."""
+"""Parts of the dialog for loading a model: devices, adapters, the line about memory. GUI thread."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 from shiboken6 import isValid
 
 from app.bridge.tasks import spawn
-from app.look.buttons import IconButton, dialog_button
+from app.look.buttons import IconButton, IconLabel, dialog_button
 from app.look.figures import count, data_size
 from app.look.file_dialog import choose_file
 from app.look.fonts import small_font
-from app.look.icons import icon
-from app.look.layouts import TOP, hbox, vbox
-from app.look.plain_text import PlainLabel, as_tooltip, heading
-from app.look.strip import paint_lines_between
-from app.look.tokens import current
+from app.look.layouts import TOP, drop, hbox, vbox
+from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.words import mark, sentences, tr, tr_said
 from app.models.memory_fit import Fit
 from app.protocol.model import Device, DeviceKind
@@ -25,23 +21,9 @@ from app.services.load_forecast import Forecast, LoadForecast, MemoryPart
 from app.settings.settings import AdapterSettings
 from app.ui.base.setting import Setting, field_of
 from app.ui.base.setting_controls import DecimalNumber, control_for
+from app.ui.models.library_table import FIT_COLOURS
 
 ICONS = {Fit.FITS: "circle-check", Fit.TIGHT: "info", Fit.TOO_LARGE: "triangle-alert"}
-ICON = QSize(16, 16)
-
-
-class Section(QWidget):
-    """A title, and parts with lines between them."""
-
-    def __init__(self, title: str, parts: Sequence[QWidget], parent: QWidget) -> None:
-        super().__init__(parent)
-        self._parts = parts
-        head = heading(title, self, points=3)
-        head.setContentsMargins(0, 0, 0, 4)
-        vbox(head, *parts, on=self, spacing=0)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        paint_lines_between(self._parts, self)
 
 
 class DeviceList(QWidget):
@@ -52,21 +34,15 @@ class DeviceList(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._boxes: dict[str, QCheckBox] = {}
-        self._about = PlainLabel(parent=self, tone="muted", wraps=True)
-        self._column = vbox(self._about, on=self, margins=(0, 8, 0, 8), spacing=4)
-
-    @property
-    def text(self) -> str:
-        return self._about.text()
+        self.about = PlainLabel(parent=self, tone="muted", wraps=True)
+        self._column = vbox(self.about, on=self, margins=(0, 8, 0, 8), spacing=4)
 
     def apply(self, devices: Sequence[Device] | None, chosen: Sequence[str] | None) -> None:
         """`devices` are all GPUs, None if not known yet. `chosen` None: all of them."""
         gpus = [device for device in devices or () if device.kind is not DeviceKind.CPU]
-        self._about.setText(tr(_about(devices is not None, bool(gpus))))
+        self.about.setText(tr(_about(devices is not None, bool(gpus))))
         for name in self._boxes.keys() - {gpu.name for gpu in gpus}:
-            box = self._boxes.pop(name)
-            box.hide()
-            box.deleteLater()
+            drop(self._boxes.pop(name))
         for gpu in gpus:
             if gpu.name not in self._boxes:
                 self._boxes[gpu.name] = self._add_box(gpu)
@@ -106,8 +82,8 @@ class MemoryLine(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._icon = QLabel(self)
-        self._words = PlainLabel(tr("Estimating memory…"), self, wraps=True)
+        self._icon = IconLabel(16, self)
+        self.words = PlainLabel(tr("Estimating memory…"), self, wraps=True)
         self.taken = PlainLabel(parent=self, tone="muted", wraps=True)
         self.taken.setFont(small_font())
         self.taken.hide()
@@ -115,25 +91,19 @@ class MemoryLine(QWidget):
         self.use = dialog_button("", self._on_use, self)
         self.use.setProperty("kind", "quiet")
         self.use.hide()
-        words = vbox(self._words, self.taken, spacing=4)
+        words = vbox(self.words, self.taken, spacing=4)
         hbox((self._icon, 0, TOP), (words, 1), (self.use, 0, TOP), on=self)
 
-    @property
-    def text(self) -> str:
-        return self._words.text()
-
     def apply(self, forecast: Forecast | None, problem: str = "") -> None:
-        self._words.setText(problem or (memory_text(forecast) if forecast else ""))
-        self._words.setToolTip(parts_text(forecast) if forecast else "")
+        self.words.setText(problem or (memory_text(forecast) if forecast else ""))
+        self.words.setToolTip(parts_text(forecast) if forecast else "")
         self.taken.say(taken_text(forecast))
         self._forecast = forecast
         smaller = forecast.smaller_n_ctx if forecast else 0
         self.use.setText(tr("Use {tokens}", tokens=count(smaller)))
         self.use.setVisible(smaller > 0)
         fit = forecast.fit if forecast else Fit.TOO_LARGE
-        tokens = current()
-        colour = {Fit.FITS: tokens.ok, Fit.TIGHT: tokens.warning, Fit.TOO_LARGE: tokens.danger}[fit]
-        self._icon.setPixmap(icon(ICONS[fit], colour).pixmap(ICON))
+        self._icon.show_icon(ICONS[fit], FIT_COLOURS[fit])
 
     def _on_use(self) -> None:
         if self._forecast:
@@ -227,7 +197,7 @@ class AdapterList(QWidget):
         self._grid.setColumnStretch(0, 1)
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(6)
-        self._about = PlainLabel(
+        self.about = PlainLabel(
             tr("A small file that adapts the model. Each has a strength; 1 is as trained."),
             self,
             "muted",
@@ -237,7 +207,7 @@ class AdapterList(QWidget):
         self.problem.hide()
         self.add_button = dialog_button(tr("Add adapter…"), self._choose, self)
         vbox(
-            self._about,
+            self.about,
             self._grid,
             self.problem,
             (self.add_button, 0, Qt.AlignmentFlag.AlignLeft),
@@ -249,9 +219,7 @@ class AdapterList(QWidget):
         if tuple(adapters) == self._adapters and self._rows:
             return  # else a half-typed strength would be lost
         self._adapters = tuple(adapters)
-        for widget in self._rows:
-            widget.hide()
-            widget.deleteLater()
+        drop(*self._rows)
         self._rows.clear()
         for number, adapter in enumerate(self._adapters):
             self._add_row(number, adapter)

@@ -26,12 +26,12 @@ from app.services.model_library import DraftCandidates
 from app.services.services import Services
 from app.settings.load import load_params
 from app.settings.settings import ModelSettings
-from app.ui.base.option_row import OptionRow
+from app.ui.base.option_row import OptionRow, Section
 from app.ui.base.page_panel import scrolled
 from app.ui.base.setting import Setting
 from app.ui.base.setting_controls import NamedControl
 from app.ui.engine.model_loading import ModelLoading
-from app.ui.models.load_parts import AdapterList, DeviceList, MemoryLine, Section
+from app.ui.models.load_parts import AdapterList, DeviceList, MemoryLine
 from app.ui.models.load_rows import (
     DRAFT_MODEL,
     GROUPS,

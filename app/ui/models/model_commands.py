@@ -211,7 +211,7 @@ class Greetings(QObject):
 
     @Slot(object)
     def _on_view_made(self, view: ChatView) -> None:
-        view.composer.models_requested.connect(self._commands.show_hub)
+        view.composer.get_model.clicked.connect(self._commands.show_hub)
         view.empty_made.connect(self._on_empty_made)
         if view.made_empty:
             self._on_empty_made(view.made_empty)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLineEdit, QW
 from app.engine.children.workers import MAX_WORKERS, TRUSTED_ONLY, RemoteWorker, WorkerState
 from app.look.buttons import IconButton, dialog_button
 from app.look.figures import data_size
-from app.look.layouts import STRETCH, hbox, vbox
+from app.look.layouts import STRETCH, drop, hbox, vbox
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.words import tr, tr_said
 from app.protocol.errors import InvalidRequestError
@@ -143,9 +143,7 @@ class _Row:
         self._box.setAccessibleDescription(told or self._state.text())
 
     def close(self) -> None:
-        for widget in (self._box, self._state, self._remove):
-            widget.hide()
-            widget.deleteLater()
+        drop(self._box, self._state, self._remove)
 
 
 def state_text(worker: RemoteWorker | None, is_in_use: bool) -> str:

@@ -22,6 +22,7 @@ from app.services.form_check import Form, FormCheck, Verdict
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.long_text_box import LongTextBox
 from app.ui.base.setting import Choice, Setting
+from app.ui.settings.sampling_words import refuse
 
 TEXT_HEIGHT = 140
 CHECK_AFTER_S = 0.25  # of quiet
@@ -164,7 +165,7 @@ def _unreadable(form: Form, text: str) -> str:
     if form is not Form.JSON_SCHEMA or not text.strip():
         return ""
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=refuse)
     except json.JSONDecodeError as error:
         return tr(
             "Not used: not valid JSON at line {line}, column {column}.", line=error.lineno, column=error.colno
@@ -172,7 +173,3 @@ def _unreadable(form: Form, text: str) -> str:
     except (ValueError, RecursionError):
         return tr("Not used: not valid JSON.")
     return "" if isinstance(value, dict) else tr("Not used: not a JSON object.")
-
-
-def _refuse(text: str) -> None:
-    raise ValueError(text)

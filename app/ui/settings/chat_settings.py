@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QTextCursor
-from PySide6.QtWidgets import QAbstractSpinBox, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QToolButton, QVBoxLayout, QWidget
 
 from app.bridge.parameters import ParameterSource
 from app.bridge.token_counter import TokenCount
 from app.chats.options import BadSamplingError, ChatOptions, from_json, to_json
+from app.look.buttons import dialog_button
 from app.look.figures import count, tokens
 from app.look.fonts import small_font
 from app.look.icons import icon
@@ -19,8 +20,10 @@ from app.look.plain_text import PlainLabel, heading
 from app.look.words import mark, sentences, tr, tr_said
 from app.protocol.request import Overflow
 from app.services.form_check import Form, FormCheck
+from app.services.presets import Presets
 from app.ui.base.choice_list import ChoiceList
 from app.ui.base.long_text_box import LongTextBox
+from app.ui.base.notices import UndoToast
 from app.ui.base.option_row import OptionRow
 from app.ui.base.page_panel import PagePanel, scrolled
 from app.ui.base.setting import OVERFLOWS, Field, Setting
@@ -81,20 +84,19 @@ class ChatSettings(PagePanel):
     changed = Signal(object)  # ChatOptions
     tools_requested = Signal()
 
-    def __init__(self, check: FormCheck, parent: QWidget) -> None:
+    def __init__(self, check: FormCheck, presets: Presets, undo: UndoToast, parent: QWidget) -> None:
         super().__init__(tr("Chat settings"), (WIDTH, MAX_HEIGHT), parent)
         self._options = ChatOptions()
         self._inherited = Inherited()
         self._badly_written: set[str] = set()  # sampling options whose text stays to be corrected
-        self.presets = PresetBar(self)
+        self.presets = PresetBar(presets, undo, self)
+        self.presets.chosen.connect(self.changed)
         self.prompt = LongTextBox(PROMPT, self)
         self.prompt.setAccessibleName(tr(PROMPT.label))
         self.prompt.value_chosen.connect(lambda text: self._take(system_prompt=text))
         self.prompt_tokens = PlainLabel(parent=self, tone="muted")
         self.tools = PlainLabel(parent=self, tone="muted")
-        self.choose_tools = QPushButton(tr("Choose tools…"), self)
-        self.choose_tools.setAutoDefault(False)
-        self.choose_tools.clicked.connect(self.tools_requested)
+        self.choose_tools = dialog_button(tr("Choose tools…"), self.tools_requested.emit, self)
         self.form = AnswerForm(check, self)
         self.form.chosen.connect(self._on_form_chosen)
         self.overflow = ChoiceList(tr("When this chat is full"), OVERFLOWS, is_narrow=True, parent=self)
@@ -200,7 +202,6 @@ class ChatSettings(PagePanel):
 
     def _on_more_toggled(self, is_on: bool) -> None:
         """Created on first use."""
-        self.more.setIcon(icon("chevron-down" if is_on else "chevron-right"))
         if self._more_part is None and is_on:
             self._more_part = self._make_more()
             self._column.insertWidget(self._column.indexOf(self.more) + 1, self._more_part)
@@ -237,7 +238,7 @@ class ChatSettings(PagePanel):
         self.more.setCheckable(True)
         self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.more.setIcon(icon("chevron-right"))
+        self.more.setIcon(icon("chevron-right", on="chevron-down"))
         self.more.toggled.connect(self._on_more_toggled)
         scroll = scrolled(inner, self)
         vbox(self._head(), (scroll, 1), on=self, margins=(1, 12, 1, 1))
@@ -267,11 +268,6 @@ class ChatSettings(PagePanel):
         note.setFont(small_font())
         note.setWordWrap(True)
         return vbox(hbox((label, 1), number), note, spacing=2)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.more.setIcon(icon("chevron-down" if self.more.isChecked() else "chevron-right"))
 
 
 def _read(name: str, value: Any) -> tuple[Any, str]:

@@ -24,7 +24,17 @@ from app.tools.server_config import BUILT_IN
 from app.tools.tool import Tool
 from app.ui.message.tool_words import ToolLabel
 from app.ui.settings.panel_of_chat import PanelOfChat
-from app.ui.settings.tool_choice import ALL, Keys, is_chosen, key_of, sentence_of, server_of, title_of
+from app.ui.settings.tool_choice import (
+    ALL,
+    Keys,
+    has_all,
+    is_chosen,
+    key_of,
+    sentence_of,
+    server_of,
+    title_of,
+    with_all,
+)
 from app.ui.settings.tools_panel import ToolGroup, ToolLine, ToolsPanel
 from app.ui.tabs.chat_tabs import ChatTabs
 
@@ -53,7 +63,7 @@ class ToolsOfChat(PanelOfChat[ToolsPanel]):
     def _new_panel(self) -> ToolsPanel:
         panel = ToolsPanel(self._window)
         panel.chosen.connect(self._on_chosen)
-        panel.manage_requested.connect(self._on_manage)
+        panel.manage.clicked.connect(self._on_manage)
         return panel
 
     def _fill(self) -> None:
@@ -69,9 +79,8 @@ class ToolsOfChat(PanelOfChat[ToolsPanel]):
             return
         keys = view.session.chat.tools
         for group in self._groups():
-            is_on = key_of(group.server, ALL) in keys
-            others = tuple(key for key in keys if server_of(key) != group.server)
-            wanted = others if is_on else (*others, key_of(group.server, ALL))
+            is_on = has_all(keys, group.server)
+            wanted = with_all(keys, group.server, is_on=not is_on)
             yield group.server, group.title, is_on, partial(view.session.set_tools, wanted)
 
     # What is shown

@@ -294,10 +294,10 @@ def clash(name: str, values: dict[str, Any]) -> str:
 def _parsed(text: str) -> Any:
     """None for invalid JSON, also where only Python accepts it."""
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=refuse)
     except (ValueError, RecursionError):
         return None
 
 
-def _refuse(text: str) -> None:
+def refuse(text: str) -> None:
     raise ValueError(text)

@@ -1,15 +1,16 @@
 """An MCP server in the settings: its state, tools and log, and what may run without asking. GUI thread."""
 
 from collections.abc import Callable
+from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
-from app.look.buttons import IconButton, IconLabel, dialog_button
+from app.look.buttons import FoldButton, IconButton, IconLabel, dialog_button
 from app.look.fonts import code_font, small_font
 from app.look.icons import icon
-from app.look.layouts import STRETCH, hbox, vbox
+from app.look.layouts import STRETCH, drop, hbox, vbox
 from app.look.painted import paint_rounded
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
 from app.look.popups import FlatCombo, Menu, resize_to_fit
@@ -19,7 +20,7 @@ from app.services.tools import ServerState, ToolService
 from app.tools.mcp_server import Status
 from app.tools.tool import Approval, Tool
 from app.ui.base.hidden_characters import mark_hidden
-from app.ui.base.setting_controls import Switch
+from app.ui.base.setting_controls import Calm, Switch
 from app.ui.settings.tool_choice import sentence_of, title_of
 
 WIDTH = 150
@@ -31,11 +32,10 @@ CHOICES = (
 
 
 class ApprovalRow(QWidget):
-    chosen = Signal(object, object)  # the Tool, an Approval
-
-    def __init__(self, tool: Tool, parent: QWidget) -> None:
+    def __init__(self, tool: Tool, service: ToolService, parent: QWidget) -> None:
         super().__init__(parent)
         self._tool = tool
+        self._service = service
         self._title = ElidedLabel(parent=self)
         self._description = ElidedLabel(parent=self, tone="muted", elide=Qt.TextElideMode.ElideRight)
         self.warning = PlainLabel(parent=self, tone="warning", wraps=True)
@@ -47,15 +47,17 @@ class ApprovalRow(QWidget):
             if not (tool.always_asks and approval is Approval.ALWAYS):
                 self.choice.addItem(tr(label_text), approval)
         self.choice.activated.connect(self._on_chosen)
-        self.choice.installEventFilter(self)
+        self.choice.installEventFilter(Calm(self.choice))
         words = vbox(self._title, self._description, self.warning, spacing=1)
         hbox((words, 1), self.choice, on=self, margins=(0, 6, 0, 6), spacing=12)
 
     def _on_chosen(self, index: int) -> None:
-        self.chosen.emit(self._tool, Approval(self.choice.itemData(index)))  # Qt keeps it as a text
+        approval = Approval(self.choice.itemData(index))  # Qt keeps it as a text
+        self._service.set_approval(self._tool, approval)
 
-    def apply(self, tool: Tool, approval: Approval) -> None:
+    def apply(self, tool: Tool) -> None:
         self._tool = tool
+        approval = self._service.approval(tool)
         title, sentence = title_of(tool), sentence_of(tool)
         self._title.setText(title)
         self._description.setText(one_line(sentence))
@@ -65,10 +67,6 @@ class ApprovalRow(QWidget):
         is_risky = tool.writes and approval is Approval.ALWAYS
         warning = tr("It can make changes, and runs in every chat without asking.")
         self.warning.say(warning if is_risky else "")
-
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """The wheel scrolls the page, unless the choice has the focus."""
-        return event.type() == QEvent.Type.Wheel and not self.choice.hasFocus()
 
 
 SIDE = 28
@@ -83,49 +81,40 @@ _STATES = {
 
 
 class ServerRow(QWidget):
-    approval_chosen = Signal(object, object)  # the Tool, an Approval
-    trusted = Signal()
-    switched = Signal(object)  # whether it is on
-    restart_requested = Signal()
     log_requested = Signal()
     change_requested = Signal()
     removed = Signal()
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, name: str, service: ToolService, parent: QWidget) -> None:
         super().__init__(parent)
+        self._service = service
         self.rows: dict[str, ApprovalRow] = {}
         self._known: tuple[Tool, ...] = ()
-        self._approval: Callable[[Tool], Approval] = lambda _tool: Approval.ASK
         self._state_icon = IconLabel(16, self, "stop", "muted")
-        self.fold = QToolButton(self)
-        self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.fold.setIconSize(QSize(14, 14))
-        self.fold.setCheckable(True)
-        font = self.fold.font()
-        font.setWeight(font.Weight.DemiBold)
-        self.fold.setFont(font)
+        self.fold = FoldButton(self)
         self.fold.toggled.connect(self._show_tools)
         self.state = ElidedLabel(parent=self, tone="muted")
         self.switch = Switch(self)
-        self.switch.value_chosen.connect(self.switched)
+        self.switch.value_chosen.connect(partial(service.set_enabled, name))
         self.more = IconButton("ellipsis", tr("More actions"), SIDE, self)
         self.more.clicked.connect(self._open_menu)
         self.menu = Menu(self)
-        self._fill_menu()
+        self.restart = self.menu.addAction(tr("&Restart"), partial(service.restart, name))
+        self.menu.addAction(tr("&Log…"), self.log_requested.emit)
+        self.menu.addAction(tr("&Change…"), self.change_requested.emit)
+        self.menu.addSeparator()
+        self.menu.addAction(tr("Re&move"), self.removed.emit)
         self.sentence = PlainLabel(parent=self, tone="danger", wraps=True)
         for label in (self.state, self.sentence):
             label.setFont(small_font())
-        self.question = TrustQuestion(self)
-        self.question.agreed.connect(self.trusted)
-        self.question.refused.connect(self.removed)
+        self.question = TrustQuestion(partial(service.trust, name), self.removed.emit, self)
         self._tools = QWidget(self)
         self._tool_column = vbox(on=self._tools, margins=(26, 0, 0, 4), spacing=0)
         head = hbox(self.fold, self._state_icon, (self.state, 1), self.switch, self.more, spacing=8)
         vbox(head, self.sentence, self.question, self._tools, on=self, margins=(PADDING, 8, 8, 8), spacing=4)
-        self._dress()
+        self._show_tools()
 
-    def apply(self, state: ServerState, approval: Callable[[Tool], Approval]) -> None:
+    def apply(self, state: ServerState) -> None:
         name = one_line(state.name)
         self.fold.setText(name.replace("&", "&&"))
         words, image, colour = _STATES[state.status]
@@ -149,7 +138,7 @@ class ServerRow(QWidget):
         self.question.setVisible(not state.is_trusted)
         self.restart.setEnabled(state.is_enabled and state.is_trusted)
         self.restart.setText(tr("&Start") if state.status is Status.STOPPED else tr("&Restart"))
-        self._known, self._approval = state.tools, approval
+        self._known = state.tools
         self._show_tools()
 
     def focus_question(self) -> None:
@@ -158,44 +147,22 @@ class ServerRow(QWidget):
             self.question.start.setFocus()
 
     def _show_tools(self) -> None:
-        """Their rows are made when they are first shown: a server may have hundreds."""
+        """Their rows are made when they are first shown: a server may have hundreds, or none to unfold."""
         keys = {tool.key for tool in self._known}
         for key in [key for key in self.rows if key not in keys]:
-            row = self.rows.pop(key)
-            row.hide()
-            row.deleteLater()
+            drop(self.rows.pop(key))
         is_open = self.fold.isChecked() and bool(self._known)
         for tool in self._known if is_open else ():
             if tool.key not in self.rows:
-                self.rows[tool.key] = row = ApprovalRow(tool, self._tools)
-                row.chosen.connect(self.approval_chosen)
-                self._tool_column.addWidget(row)
-            self.rows[tool.key].apply(tool, self._approval(tool))
+                self.rows[tool.key] = ApprovalRow(tool, self._service, self._tools)
+                self._tool_column.addWidget(self.rows[tool.key])
+            self.rows[tool.key].apply(tool)
         self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._known else Qt.FocusPolicy.NoFocus)
+        self.fold.setIcon(icon("chevron-right", "muted" if self._known else "window", on="chevron-down"))
         self._tools.setVisible(is_open)
-        self._dress()
-
-    def _fill_menu(self) -> None:
-        add = self.menu.addAction
-        self.restart = add(tr("&Restart"))
-        self.restart.triggered.connect(lambda: self.restart_requested.emit())
-        add(tr("&Log…")).triggered.connect(lambda: self.log_requested.emit())
-        add(tr("&Change…")).triggered.connect(lambda: self.change_requested.emit())
-        self.menu.addSeparator()
-        add(tr("Re&move")).triggered.connect(lambda: self.removed.emit())
 
     def _open_menu(self) -> None:
         self.menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
-
-    def _dress(self) -> None:
-        """Without tools nothing unfolds."""
-        name = "chevron-down" if self.fold.isChecked() else "chevron-right"
-        self.fold.setIcon(icon(name, None if self._known else current().window))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._dress()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -206,10 +173,9 @@ class ServerRow(QWidget):
 class TrustQuestion(QWidget):
     """Shows all of the command line: it could do anything."""
 
-    agreed = Signal()
-    refused = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(
+        self, on_agreed: Callable[[], object], on_refused: Callable[[], object], parent: QWidget
+    ) -> None:
         super().__init__(parent)
         words = PlainLabel(
             tr("This command will run on this computer, with your rights. Start it only if you trust it."),
@@ -224,13 +190,9 @@ class TrustQuestion(QWidget):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.command.setContentsMargins(10, 6, 10, 6)
-        self.start = QPushButton(tr("Start it"), self)
+        self.start = dialog_button(tr("Start it"), on_agreed, self)
         self.start.setProperty("kind", "first")
-        remove = QPushButton(tr("Remove"), self)
-        for button in (self.start, remove):
-            button.setAutoDefault(False)
-        self.start.clicked.connect(self.agreed)
-        remove.clicked.connect(self.refused)
+        remove = dialog_button(tr("Remove"), on_refused, self)
         vbox(words, self.command, hbox(self.start, remove, STRETCH), on=self, margins=(0, 2, 4, 4), spacing=6)
 
     def apply(self, command_line: str) -> None:

@@ -8,22 +8,22 @@ from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QHideEvent, QKeyEvent, QKeySequence, QPaintEvent, QShortcut, QShowEvent
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QAction, QHideEvent, QKeyEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QWidget,
 )
 
+from app.look.buttons import dialog_button
 from app.look.icons import icon
 from app.look.layouts import hbox, vbox
-from app.look.plain_text import PlainLabel, heading, search_field, short_path
+from app.look.plain_text import PlainLabel, search_field, short_path
 from app.look.popups import come_up, resize_to_fit
-from app.look.strip import Offer, Strip, StripLook, paint_lines_between
+from app.look.strip import Offer, Strip, StripLook
 from app.look.words import locale, sentences, tr, tr_said
 from app.models.hub_address import TOKEN_BEGINS
 from app.services.model_hub import ModelHub
@@ -31,7 +31,7 @@ from app.services.preferences import Preferences
 from app.services.tools import ToolService
 from app.ui.base.actions import plain
 from app.ui.base.fuzzy import fold
-from app.ui.base.option_row import OptionRow, Row
+from app.ui.base.option_row import OptionRow, Row, Section
 from app.ui.base.page_panel import scrolled
 from app.ui.base.setting import CommandRow, Facts, HubToken, Remark, Setting, SettingPage, field_of
 from app.ui.base.setting_controls import COMBO_WIDTH
@@ -53,10 +53,8 @@ class ActionRow(Row):
 
     def __init__(self, action: QAction, parent: QWidget) -> None:
         super().__init__(plain(action.text()), tr("{words}.", words=action.statusTip()), parent)
-        self.button = QPushButton(tr("Open"), self)
-        self.button.setAutoDefault(False)
+        self.button = dialog_button(tr("Open"), action.trigger, self)
         self.button.setAccessibleName(plain(action.text()))
-        self.button.clicked.connect(action.trigger)
         hbox(
             (vbox(self.title, self.sentence, spacing=2), 1),
             (self.button, 0, Qt.AlignmentFlag.AlignVCenter),
@@ -78,13 +76,11 @@ class TokenRow(Row):
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
         self.field.setInputMethodHints(Qt.InputMethodHint.ImhSensitiveData)
         self.field.setAccessibleName(tr("Hugging Face token"))
-        self.forget = QPushButton(tr("Forget"), self)
-        self.forget.setAutoDefault(False)
+        self.forget = dialog_button(tr("Forget"), self._on_forget, self)
         self.note = PlainLabel(parent=self, tone="muted", wraps=True)
         self.note.hide()
         self._lay_out()
         self.field.editingFinished.connect(self._on_entered)
-        self.forget.clicked.connect(self._on_forget)
         hub.token_changed.connect(self._show_state)
         hub.token_noted.connect(self._show_note)
         self._show_state()
@@ -172,9 +168,7 @@ class SettingsWindow(QDialog):
         self._shortcuts = shortcuts
         self._tools = tools
         self._commands = {command.name: command for command in shortcuts.commands()}
-        self._sections: dict[str, _Section] = {}  # in the order of the pages, those that are made
-        self._rest = QTimer(self, singleShot=True, interval=0)
-        self._rest.timeout.connect(self._make_next)
+        self._sections: dict[str, _Section] = {}  # by the names of their pages, those that are made
         self.reload = Strip(RELOAD, self)
         self.setWindowTitle(tr("Settings"))
         self.setMinimumSize(MIN_SIZE)
@@ -183,9 +177,6 @@ class SettingsWindow(QDialog):
         self._connect()
         self._show_values()
         self.show_page(PAGES[0].name)
-
-    # The page that is shown is made at once, with those before it, and each of the others in a turn of the
-    # loop: to make all takes longer than a window may stand still.
 
     @cached_property
     def shortcuts(self) -> ShortcutTable:
@@ -197,32 +188,26 @@ class SettingsWindow(QDialog):
 
     @property
     def sections(self) -> "dict[str, _Section]":
-        """All of them, by the names of their pages."""
-        self._make_up_to(PAGES[-1].name)
-        return self._sections
+        """All of them, in the order of their pages. A page that was never shown is made."""
+        for page in PAGES:
+            self._make(page)
+        return {page.name: self._sections[page.name] for page in PAGES}
 
     @property
     def rows(self) -> dict[str, OptionRow]:
         """All of them, by the names of the settings."""
         return _setting_rows(self.sections.values())
 
-    def _make_up_to(self, name: str) -> None:
-        while name not in self._sections:
-            self._make_next()
-
-    @Slot()
-    def _make_next(self) -> None:
-        page = PAGES[len(self._sections)]
-        section = self._section(page)
+    def _make(self, page: SettingPage) -> None:
+        """When it is first shown: to make all takes longer than a window may stand still."""
+        if page.name in self._sections:
+            return
+        before = [other for other in PAGES[: PAGES.index(page)] if other.name in self._sections]
+        self._sections[page.name] = section = self._section(page)
         section.hide()
         section.setMaximumWidth(PAGE_WIDTH if page.name != SHORTCUTS else 16_777_215)
-        self._sections[page.name] = section
-        self._column.insertWidget(len(self._sections), section, 1 if page.name == SHORTCUTS else 0)
+        self._column.insertWidget(1 + len(before), section, 1 if page.name == SHORTCUTS else 0)
         self._show_values_of(section)
-        if len(self._sections) < len(PAGES):
-            self._rest.start()
-        else:
-            self._rest.stop()
 
     def show_page(self, name: str) -> None:
         self.search.clear()
@@ -280,11 +265,11 @@ class SettingsWindow(QDialog):
             return
         self._page = self.nav.currentRow()
         self.search.clear()
-        chosen = PAGES[self._page].name
-        self._make_up_to(chosen)
+        chosen = PAGES[self._page]
+        self._make(chosen)
         for name, section in self._sections.items():
             section.search(())
-            section.setVisible(name == chosen)
+            section.setVisible(name == chosen.name)
         if SHORTCUTS in self._sections:
             self.shortcuts.filter("")
         if TOOLS in self._sections:
@@ -300,24 +285,27 @@ class SettingsWindow(QDialog):
             self._show_page()
             return
         self.nav.setCurrentRow(-1)
-        found = [section.search(words) for section in self.sections.values()]
-        for section, is_found in zip(self.sections.values(), found, strict=True):
+        sections, has_found = self.sections, False
+        for section in sections.values():
+            is_found = section.search(words)
             section.setVisible(is_found)
-        self.tools.setVisible(self.sections[TOOLS].is_called(words))
-        is_page = self.sections[SHORTCUTS].is_called(words)
+            has_found |= is_found
+        self.tools.setVisible(sections[TOOLS].is_called(words))
+        is_page = sections[SHORTCUTS].is_called(words)
         if self.shortcuts.filter("" if is_page else self.search.text()):
-            self.sections[SHORTCUTS].show()
-        elif not any(found):
+            sections[SHORTCUTS].show()
+        elif not has_found:
             self._nothing.show()
 
     def _section(self, page: SettingPage) -> "_Section":
         section = _Section(tr(page.title), self)
         if page.name == TOOLS:
-            section.add_first(self.tools)
+            section.column.addWidget(self.tools)
         for row in page.rows:
-            section.add(self._row(row, section))
+            if made := self._row(row, section):
+                section.add(made)
         if page.name == SHORTCUTS:
-            section.add_rest(self.shortcuts)
+            section.column.addWidget(self.shortcuts, 1)  # all the remaining room
         return section
 
     def _row(self, row: Setting | Remark | CommandRow | HubToken, parent: QWidget) -> Row | None:
@@ -354,12 +342,7 @@ class SettingsWindow(QDialog):
         self.nav.setObjectName("nav")
         self.nav.setAccessibleName(tr("Pages"))
         for page in PAGES:
-            self.nav.addItem(QListWidgetItem(tr(page.title)))
-        self._show_icons()
-
-    def _show_icons(self) -> None:
-        for index, page in enumerate(PAGES):
-            self.nav.item(index).setIcon(icon(page.icon))
+            self.nav.addItem(QListWidgetItem(icon(page.icon), tr(page.title)))
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self._search)
@@ -375,11 +358,6 @@ class SettingsWindow(QDialog):
             focused.clearFocus()
         super().hideEvent(event)
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and self.nav.count():
-            self._show_icons()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape ends the search first, then closes."""
         if event.key() == Qt.Key.Key_Escape and self.search.text():
@@ -389,39 +367,21 @@ class SettingsWindow(QDialog):
             super().keyPressEvent(event)
 
 
-class _Section(QWidget):
-    """A page: its title, and its rows with lines between them."""
+class _Section(Section):
+    """A page, which the search looks through."""
 
     def __init__(self, title: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.rows: list[Row] = []
+        super().__init__(title, (), parent, points=5, gap=8)
         self._title = fold(title)
-        head = heading(title, self, points=5)
-        head.setContentsMargins(0, 0, 0, 8)
-        self._column = vbox(head, on=self, spacing=0)
-
-    def add(self, row: Row | None) -> None:
-        if row:
-            self.rows.append(row)
-            self._column.addWidget(row)
-
-    def add_first(self, widget: QWidget) -> None:
-        self._column.addWidget(widget)
-
-    def add_rest(self, widget: QWidget) -> None:
-        """It gets all the remaining room."""
-        self._column.addWidget(widget, 1)
 
     def is_called(self, words: Sequence[str]) -> bool:
         return bool(words) and all(word in self._title for word in words)
 
     def search(self, words: Sequence[str]) -> bool:
         """Shows the rows with these words, or all rows if the page's title matches."""
-        found = [row.search(() if self.is_called(words) else words) for row in self.rows]
+        wanted = () if self.is_called(words) else words
+        found = [row.search(wanted) for row in self.rows if isinstance(row, Row)]
         return any(found)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        paint_lines_between(self.rows, self)
 
 
 def _setting_rows(sections: "Iterable[_Section]") -> dict[str, OptionRow]:

@@ -2,8 +2,9 @@
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QHeaderView, QKeySequenceEdit, QLineEdit, QPushButton, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QKeySequenceEdit, QLineEdit, QTableView, QWidget
 
+from app.look.buttons import dialog_button
 from app.look.layouts import STRETCH, hbox, vbox
 from app.look.plain_text import PlainLabel
 from app.look.table import Column, RowModel, dress_table
@@ -33,13 +34,16 @@ class ShortcutTable(QWidget):
         for field in self.keys.findChildren(QLineEdit):
             field.setPlaceholderText(tr("Press the keys"))  # Qt's Chinese means icons on a desktop
         self.keys.setAccessibleName(tr("New shortcut"))
-        self.set_button = self._button(tr("Set"), tr("Make it the only shortcut of this command"))
-        self.add_button = self._button(tr("Add"), tr("Add another shortcut to this command"))
-        self.none_button = self._button(tr("Remove"), tr("Remove this command's shortcuts"))
-        self.reset_button = self._button(tr("Default"), tr("Restore this command's default shortcuts"))
-        self.reset_all_button = self._button(
-            tr("Restore all defaults"), tr("Restore the default shortcuts of all commands")
-        )
+        self.set_button = dialog_button(tr("Set"), self._on_set, self)
+        self.set_button.setToolTip(tr("Make it the only shortcut of this command"))
+        self.add_button = dialog_button(tr("Add"), self._on_add, self)
+        self.add_button.setToolTip(tr("Add another shortcut to this command"))
+        self.none_button = dialog_button(tr("Remove"), self._choose, self)
+        self.none_button.setToolTip(tr("Remove this command's shortcuts"))
+        self.reset_button = dialog_button(tr("Default"), self._on_reset, self)
+        self.reset_button.setToolTip(tr("Restore this command's default shortcuts"))
+        self.reset_all_button = dialog_button(tr("Restore all defaults"), shortcuts.reset_all, self)
+        self.reset_all_button.setToolTip(tr("Restore the default shortcuts of all commands"))
         self.message = PlainLabel(parent=self, tone="danger", wraps=True)
         self.message.setMinimumHeight(2 * self.fontMetrics().lineSpacing())  # the buttons stay where they are
         words = max((tr("Set"), tr("Reassign")), key=self.fontMetrics().horizontalAdvance)
@@ -48,11 +52,6 @@ class ShortcutTable(QWidget):
         self._lay_out()
         self.table.selectionModel().currentRowChanged.connect(self._on_row_changed)
         self.keys.keySequenceChanged.connect(self._show_state)
-        self.set_button.clicked.connect(self._on_set)
-        self.add_button.clicked.connect(self._on_add)
-        self.none_button.clicked.connect(self._on_none)
-        self.reset_button.clicked.connect(self._on_reset)
-        self.reset_all_button.clicked.connect(shortcuts.reset_all)
         shortcuts.changed.connect(self._show_rows)
         self._show_rows()
 
@@ -121,35 +120,22 @@ class ShortcutTable(QWidget):
 
     # What was clicked
 
-    @Slot()
     def _on_set(self) -> None:
         if self.chosen and self._key:
             self._choose(self._key)
 
-    @Slot()
     def _on_add(self) -> None:
         if self.chosen and self._key:
             self._choose(*self.chosen.action.shortcuts(), self._key)
-
-    @Slot()
-    def _on_none(self) -> None:
-        self._choose()
 
     def _choose(self, *keys: QKeySequence) -> None:
         if self.chosen:
             self._shortcuts.choose(self.chosen.name, keys)
             self.keys.clear()
 
-    @Slot()
     def _on_reset(self) -> None:
         if self.chosen:
             self._shortcuts.reset(self.chosen.name)
-
-    def _button(self, label: str, tip: str) -> QPushButton:
-        button = QPushButton(label, self)
-        button.setAutoDefault(False)
-        button.setToolTip(tip)
-        return button
 
     def _lay_out(self) -> None:
         line = hbox((self.keys, 1), self.set_button, self.add_button, self.none_button)

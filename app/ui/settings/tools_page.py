@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.look.buttons import IconButton, dialog_button
 from app.look.file_dialog import choose_file, choose_folder
 from app.look.fonts import small_font
-from app.look.layouts import STRETCH, FlowLayout, hbox, vbox
+from app.look.layouts import STRETCH, FlowLayout, drop, hbox, vbox
 from app.look.plain_text import ElidedLabel, PlainLabel, heading, one_line, short_path
 from app.look.strip import Offer, Strip, StripLook
 from app.look.words import tr, tr_said
@@ -43,9 +43,9 @@ class ToolsPage(QWidget):
         self._nothing = PlainLabel(
             tr("None yet. Add one, or paste the mcp.json of another program."), self, tone="muted", wraps=True
         )
-        self.add = QPushButton(tr("Add server…"), self)
-        self.paste = QPushButton(tr("Paste mcp.json…"), self)
-        self.import_ = QPushButton(tr("Import from file…"), self)
+        self.add = dialog_button(tr("Add server…"), self._add, self)
+        self.paste = dialog_button(tr("Paste mcp.json…"), self._paste, self)
+        self.import_ = dialog_button(tr("Import from file…"), self._choose_file, self)
         self._lay_out()
         self._connect()
         self._show()
@@ -64,28 +64,27 @@ class ToolsPage(QWidget):
         self._show_folders()
         states = {state.name: state for state in service.servers}
         for name in [name for name in self.servers if name not in states]:
-            _drop(self.servers.pop(name))
+            drop(self.servers.pop(name))
         for name, state in states.items():
             if name not in self.servers:
                 self.servers[name] = self._new_row(state)
-            self.servers[name].apply(state, service.approval)
+            self.servers[name].apply(state)
         self._nothing.setVisible(not states)
 
     def _show_built_in(self) -> None:
         tools = self._service.built_in
         for key in [key for key in self.built_in if key not in {tool.key for tool in tools}]:
-            _drop(self.built_in.pop(key))
+            drop(self.built_in.pop(key))
         for tool in tools:
             if tool.key not in self.built_in:
-                self.built_in[tool.key] = row = ApprovalRow(tool, self)
-                row.chosen.connect(self._service.set_approval)
-                self._built_in_column.addWidget(row)
-            self.built_in[tool.key].apply(tool, self._service.approval(tool))
+                self.built_in[tool.key] = ApprovalRow(tool, self._service, self)
+                self._built_in_column.addWidget(self.built_in[tool.key])
+            self.built_in[tool.key].apply(tool)
 
     def _show_folders(self) -> None:
         wanted = list(self._preferences.settings.tool_folders)
         for folder in [folder for folder in self.folders if folder not in wanted]:
-            _drop(self.folders.pop(folder))
+            drop(self.folders.pop(folder))
         for folder in wanted:
             if folder not in self.folders:
                 self.folders[folder] = line = self._folder_line(folder)
@@ -109,14 +108,10 @@ class ToolsPage(QWidget):
         self._set_folders([*self.folders, folder])
 
     def _new_row(self, state: ServerState) -> ServerRow:
-        row, service, name = ServerRow(self), self._service, state.name
-        row.approval_chosen.connect(service.set_approval)
-        row.trusted.connect(partial(service.trust, name))
-        row.switched.connect(partial(service.set_enabled, name))
-        row.restart_requested.connect(partial(service.restart, name))
-        row.log_requested.connect(partial(self._show_log, name))
-        row.change_requested.connect(partial(self._change, name))
-        row.removed.connect(partial(self._remove, name))
+        row = ServerRow(state.name, self._service, self)
+        row.log_requested.connect(partial(self._show_log, state.name))
+        row.change_requested.connect(partial(self._change, state.name))
+        row.removed.connect(partial(self._remove, state.name))
         self._server_column.addWidget(row)
         return row
 
@@ -198,15 +193,10 @@ class ToolsPage(QWidget):
     def _connect(self) -> None:
         self._service.changed.connect(self._show)
         self._service.failed.connect(lambda sentence: self._say(tr_said(sentence)))
-        self.add.clicked.connect(self._add)
-        self.paste.clicked.connect(self._paste)
-        self.import_.clicked.connect(self._choose_file)
 
     def _lay_out(self) -> None:
         self._built_in_column, self._folder_column = vbox(spacing=0), vbox(spacing=0)
         self._server_column = vbox(spacing=0)
-        for button in (self.add, self.paste, self.import_):
-            button.setAutoDefault(False)
         buttons = QWidget(self)
         flow = FlowLayout(buttons, 8)
         for button in (self.add, self.paste, self.import_):
@@ -242,8 +232,3 @@ def _note(text: str, parent: QWidget) -> PlainLabel:
     note = PlainLabel(text, parent, tone="muted", wraps=True)
     note.setFont(small_font())
     return note
-
-
-def _drop(widget: QWidget) -> None:
-    widget.hide()
-    widget.deleteLater()

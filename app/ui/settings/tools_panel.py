@@ -6,15 +6,14 @@ Knows no server: it shows values, and tells what was switched.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.look.buttons import quiet_button
+from app.look.buttons import FoldButton, quiet_button
 from app.look.figures import tokens
 from app.look.fonts import small_font, tabular
-from app.look.icons import icon
-from app.look.layouts import STRETCH, hbox, vbox
+from app.look.layouts import STRETCH, drop, hbox, vbox
 from app.look.painted import paint_rounded
 from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, heading, one_line, search_field
 from app.look.tokens import current
@@ -23,7 +22,7 @@ from app.ui.base.fuzzy import fold
 from app.ui.base.keyboard import chain_down
 from app.ui.base.page_panel import PagePanel, scrolled
 from app.ui.base.setting_controls import Switch
-from app.ui.settings.tool_choice import Keys, has_all, is_chosen, key_of, with_all, with_tool
+from app.ui.settings.tool_choice import Keys, has_all, is_chosen, with_all, with_tool
 
 WIDTH, MAX_HEIGHT = 480, 560
 MARGIN = 16
@@ -56,20 +55,17 @@ class ToolsPanel(PagePanel):
     """Choices apply from the next message on."""
 
     chosen = Signal(object)  # the keys of what is on
-    manage_requested = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(tr("Tools of this chat"), (WIDTH, MAX_HEIGHT), parent)
-        self._keys: Keys = ()
         self._groups: tuple[ToolGroup, ...] = ()
-        self._sections: list[GroupSection] = []
+        self.sections: list[GroupSection] = []
         self.total = PlainLabel(parent=self, tone="muted")
         self.total.setFont(tabular(small_font()))
         self.search = search_field(tr("Search tools"), self)
         self.search.textChanged.connect(self._filter)
         self._nothing = PlainLabel(tr("No tool matches."), self, tone="muted")
         self.manage = quiet_button(tr("Manage tools…"), self, "bar")
-        self.manage.clicked.connect(self.manage_requested)
         self._inner = QWidget(self)
         self._column = vbox(on=self._inner, margins=(MARGIN - 8, 4, MARGIN - 8, 8), spacing=4)
         self._column.addStretch(1)
@@ -93,18 +89,14 @@ class ToolsPanel(PagePanel):
         vbox(self._head, (self._scroll, 1), foot, on=self, margins=(1, 12, 1, 8), spacing=6)
         self.hide()
 
-    @property
-    def sections(self) -> "tuple[GroupSection, ...]":
-        return tuple(self._sections)
-
     def apply(
         self, groups: Sequence[ToolGroup], keys: Keys, num_tokens: int | None, *, are_listed: bool = False
     ) -> None:
         """`num_tokens`: what the schemas of those that are on cost together, if they are not listed."""
         if [group.server for group in groups] != [group.server for group in self._groups]:
             self._make_sections(groups)
-        self._groups, self._keys = tuple(groups), keys
-        for section, group in zip(self._sections, groups, strict=True):
+        self._groups = tuple(groups)
+        for section, group in zip(self.sections, groups, strict=True):
             section.apply(group, keys)
         num_on = sum(is_chosen(keys, tool.key) for group in groups for tool in group.tools)
         words = [tr_n("{n} tool", "{n} tools", num_on)] if num_on else []
@@ -118,9 +110,7 @@ class ToolsPanel(PagePanel):
     def open_above(self, widget: QWidget) -> None:
         self.search.clear()
         super().open_above(widget)
-        first = next(
-            (section.switch for section in self._sections if section.switch.isEnabled()), self.manage
-        )
+        first = next((section.switch for section in self.sections if section.switch.isEnabled()), self.manage)
         (first if self.search.isHidden() else self.search).setFocus()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
@@ -133,56 +123,39 @@ class ToolsPanel(PagePanel):
         return min(MAX_HEIGHT, around + self._inner.sizeHint().height())
 
     def _make_sections(self, groups: Sequence[ToolGroup]) -> None:
-        for section in self._sections:
-            section.hide()
-            section.deleteLater()
-        self._sections = [GroupSection(self._inner) for _ in groups]
-        for number, section in enumerate(self._sections):
-            section.all_switched.connect(self._on_all_switched)
-            section.tool_switched.connect(self._on_tool_switched)
+        drop(*self.sections)
+        self.sections = [GroupSection(self._inner) for _ in groups]
+        for number, section in enumerate(self.sections):
+            section.chosen.connect(self.chosen)
             self._column.insertWidget(number, section)
 
     def _filter(self) -> None:
         words = fold(self.search.text()).split()
-        found = [section.search(words) for section in self._sections]
+        found = [section.search(words) for section in self.sections]
         self._nothing.setVisible(bool(words) and not any(found))
-
-    def _on_all_switched(self, server: str, is_on: bool) -> None:
-        self.chosen.emit(with_all(self._keys, server, is_on=is_on))
-
-    def _on_tool_switched(self, key: str, is_on: bool) -> None:
-        group = next(group for group in self._groups if any(tool.key == key for tool in group.tools))
-        keys = [tool.key for tool in group.tools]
-        self.chosen.emit(with_tool(self._keys, key, keys, is_on=is_on))
 
 
 class GroupSection(QWidget):
     """A server: its name, its state and a switch for all; below it its tools."""
 
-    all_switched = Signal(str, bool)  # the server
-    tool_switched = Signal(str, bool)  # the key
+    chosen = Signal(object)  # the keys of what is on in the chat
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._group = ToolGroup("", "")
+        self._keys: Keys = ()
         self._is_open: bool | None = None  # None: the user has not chosen
         self._has_chosen = False
         self.rows: list[ToolRow] = []
-        self.fold = QToolButton(self)
-        self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.fold.setIconSize(QSize(14, 14))
+        self.fold = FoldButton(self)
         self.fold.clicked.connect(self._on_fold)
-        font = self.fold.font()
-        font.setWeight(font.Weight.DemiBold)
-        self.fold.setFont(font)
         self._state = PlainLabel(parent=self, tone="muted", wraps=True)
         self._state.setFont(small_font())
         self._state.setContentsMargins(26, 0, 8, 4)
         self._count = PlainLabel(parent=self, tone="muted")
         self._count.setFont(tabular(small_font()))
         self.switch = Switch(self)
-        self.switch.value_chosen.connect(lambda is_on: self.all_switched.emit(self._group.server, is_on))
+        self.switch.value_chosen.connect(self._switch_all)
         head = hbox(self.fold, STRETCH, self._count, self.switch, margins=(0, 4, 8, 0))
         self._column = vbox(head, self._state, on=self, spacing=0)
 
@@ -195,7 +168,7 @@ class GroupSection(QWidget):
     def apply(self, group: ToolGroup, keys: Keys) -> None:
         if [tool.key for tool in group.tools] != [tool.key for tool in self._group.tools]:
             self._make_rows(group)
-        self._group = group
+        self._group, self._keys = group, keys
         on = [is_chosen(keys, tool.key) for tool in group.tools]
         self._has_chosen |= any(on) and not has_all(keys, group.server)
         self.fold.setText(one_line(group.title).replace("&", "&&"))
@@ -224,29 +197,26 @@ class GroupSection(QWidget):
         is_open = is_searching or self.is_open
         for row in self.rows:
             row.setVisible(is_open and row.is_found)
-        self._dress()
+        self.fold.setChecked(self.is_open)
+        self.fold.setAccessibleDescription(tr("Expanded") if self.is_open else tr("Collapsed"))
 
     def _on_fold(self) -> None:
         self._is_open = not self.is_open
         self._show_rows()
 
+    def _switch_all(self, is_on: bool) -> None:
+        self.chosen.emit(with_all(self._keys, self._group.server, is_on=is_on))
+
+    def _switch(self, key: str, is_on: bool) -> None:
+        tools = [tool.key for tool in self._group.tools]
+        self.chosen.emit(with_tool(self._keys, key, tools, is_on=is_on))
+
     def _make_rows(self, group: ToolGroup) -> None:
-        for row in self.rows:
-            row.hide()
-            row.deleteLater()
+        drop(*self.rows)
         self.rows = [ToolRow(self) for _ in group.tools]
         for row in self.rows:
-            row.switched.connect(self.tool_switched)
+            row.switched.connect(self._switch)
             self._column.addWidget(row)
-
-    def _dress(self) -> None:
-        self.fold.setIcon(icon("chevron-down" if self.is_open else "chevron-right"))
-        self.fold.setAccessibleDescription(tr("Expanded") if self.is_open else tr("Collapsed"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._dress()
 
 
 class ToolRow(QWidget):
@@ -294,7 +264,3 @@ class ToolRow(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         if self.underMouse():
             paint_rounded(QPainter(self), self.rect(), 6, fill=current().chosen)
-
-
-def all_keys(group: ToolGroup) -> str:
-    return key_of(group.server, "*")

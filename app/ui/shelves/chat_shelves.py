@@ -181,7 +181,7 @@ class ChatShelves(QObject):
             place = around.indexOf(self._tabs)
             sizes = around.sizes()
             self.reader = Reader(beside)
-            self.reader.closed.connect(self._on_reader_closed)
+            self.reader.closed.connect(self._tabs.focus_current)
             beside.addWidget(self._tabs)
             beside.addWidget(self.reader)
             beside.setStretchFactor(0, 1)
@@ -192,11 +192,6 @@ class ChatShelves(QObject):
             self._tabs.show()
             beside.show()
         return self.reader
-
-    @Slot()
-    def _on_reader_closed(self) -> None:
-        if view := self._tabs.current:
-            view.setFocus()
 
     # What is chosen
 

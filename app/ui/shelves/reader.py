@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 from app.look.buttons import IconButton
 from app.look.fonts import code_font
 from app.look.layouts import hbox, vbox
-from app.look.plain_text import ElidedLabel, one_line
+from app.look.plain_text import ElidedLabel, heading_font, one_line
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.hidden_characters import mark_hidden
@@ -35,9 +35,7 @@ class Reader(QWidget):
         self.text.setFont(code_font())
         self.text.setTabChangesFocus(True)
         self.cross.clicked.connect(self.close_up)
-        font = self.title.font()
-        font.setWeight(font.Weight.DemiBold)
-        self.title.setFont(font)
+        self.title.setFont(heading_font(self.title.font()))
         head = hbox((vbox(self.title, self.note, spacing=0), 1), self.cross)
         vbox(head, (self.text, 1), on=self, margins=(MARGIN, 8, MARGIN, 0))
 

@@ -79,7 +79,7 @@ class ChatCommands(QObject):
 
     def attach(self) -> None:
         if self._tabs.current and not self._tabs.current.notebook:
-            self._tabs.current.composer.attach_requested.emit()
+            self._tabs.current.message_draft.choose_files()
 
     @property
     def sees(self) -> bool:
@@ -107,14 +107,14 @@ class ChatCommands(QObject):
 
     @property
     def selection(self) -> PageSelection | None:
-        """Of the messages, if they have the focus and nothing else there can be copied from."""
+        """The selection in the messages, if they have the focus and nothing else there can be copied."""
         view = self._tabs.current
         return view.transcript.selection_in_focus if view and not view.notebook else None
 
     # One message
 
     def turns_meant(self) -> dict[TurnAction, Turn]:
-        """By action: the message that it would act on. Those that would do nothing are left out."""
+        """The message that each action would act on. Actions that would do nothing are left out."""
         view = self._tabs.current
         if view is None or view.notebook:
             return {}
@@ -147,7 +147,7 @@ class ChatCommands(QObject):
             self._tabs.current.session.show_version(version)
 
     def _version(self, step: int) -> Turn | None:
-        """Of the message with the focus, or of the last one that has several."""
+        """A version of the message with the focus, or else of the last message that has several."""
         view = self._tabs.current
         if view is None or view.notebook or view.session.is_busy:
             return None

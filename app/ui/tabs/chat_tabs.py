@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPoint, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, QTimer, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
-from app.look.layouts import vbox
+from app.look.layouts import drop, vbox
 from app.protocol.report import HibernatedChat, StepReport
 from app.ui.base.keyboard import has_focus
 from app.ui.base.notices import Notices
@@ -72,7 +72,7 @@ class ChatTabs(QWidget):
 
     @property
     def views(self) -> tuple[ChatView, ...]:
-        """Of the tabs that have one, in their order."""
+        """The views of all tabs that have one, in the order of the tabs."""
         return tuple(tab.view for tab in self._tabs if tab.view)
 
     @property
@@ -135,6 +135,11 @@ class ChatTabs(QWidget):
             if tab.mark is not mark:
                 self.marks_changed.emit()
 
+    @Slot()
+    def focus_current(self) -> None:
+        if self.current:
+            self.current.setFocus()
+
     def show_above(self, line: QWidget) -> None:
         """Something that is about all chats, right below the tabs."""
         self._column.insertWidget(1, line)
@@ -155,14 +160,6 @@ class ChatTabs(QWidget):
         if session := self._workspace.session_of(chat_id):
             self._workspace.fork(session)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Marks are painted in the colours of their time."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            with self.all_at_once():
-                for tab in self._tabs:
-                    self._show_mark(tab)
-
     # Following the workspace
 
     def _connect(self) -> None:
@@ -174,7 +171,7 @@ class ChatTabs(QWidget):
         self._workspace.current_changed.connect(self._on_workspace_current_changed)
         self._workspace.pinned.connect(self._on_pinned)
         self._titles_timer.timeout.connect(self._emit_titles)
-        self.strip.new_requested.connect(self._workspace.new_chat)
+        self.strip.new.clicked.connect(lambda: self._workspace.new_chat())
         self.strip.current_changed.connect(self.show_index)
         self.strip.moved.connect(self._on_moved)
         self.strip.bar.pulled.connect(self._on_pulled)
@@ -267,13 +264,9 @@ class ChatTabs(QWidget):
         self._show_mark(tab)
         self.marks_changed.emit()
 
-    @Slot(object, int)
-    def _on_fork_requested(self, view: ChatView, num_turns: int) -> None:
-        self._workspace.fork(view.session, num_turns)
-
     @Slot(QWidget)
     def _on_pane_entered(self, page: QWidget) -> None:
-        """As a page that goes loses the keyboard, too: what the workspace shows then is drawn later."""
+        """Also called while a page goes, which gives its keyboard away; the pages are drawn after that."""
         tab = next((tab for tab in self._tabs if tab.view is page), None)
         if tab and tab.session in self._workspace.shown:
             self._workspace.set_current(tab.session)
@@ -296,7 +289,7 @@ class ChatTabs(QWidget):
 
     @Slot()
     def _put_in_order(self) -> None:
-        """As the workspace has them."""
+        """The order is the workspace's."""
         self.pages.hint_drop(None)
         for index, session in enumerate(self._workspace.sessions):
             self.take_place(self._by_chat_id[session.chat.id], index)
@@ -317,11 +310,10 @@ class ChatTabs(QWidget):
             ChatView,  # with all that reads Markdown: the window is shown without
         )
 
-        view = ChatView(self.pages.ground, self._take_first_page(tab))
-        view.open(tab.session, self._n_ctx)
+        view = ChatView(tab.session, self._n_ctx, self.pages.ground, self._take_first_page(tab))
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
-        view.fork_requested.connect(self._on_fork_requested)
+        view.turn_actions.fork_requested.connect(self._workspace.fork)
         view.notebook_requested.connect(self._workspace.new_notebook)
         self.view_made.emit(view)
         return view
@@ -332,8 +324,7 @@ class ChatTabs(QWidget):
         if page:
             self._first_page = None
             self.pages.take(page)
-            page.hide()
-            page.deleteLater()
+            drop(page)
         return page
 
     def _drop_view(self, tab: Tab) -> None:

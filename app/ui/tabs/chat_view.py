@@ -21,8 +21,7 @@ from PySide6.QtWidgets import QApplication, QStackedLayout, QWidget
 from app.bridge.chat_session import ChatSession
 from app.bridge.notebook_session import NotebookSession
 from app.chats.attachment import Attachment
-from app.chats.chat import Chat, Turn
-from app.chats.tool_use import Decision, ToolUse
+from app.chats.chat import Turn
 from app.look.fonts import reading_font, set_text_font
 from app.look.layouts import Stretch, hbox, vbox
 from app.look.strip import Strip, StripLook
@@ -34,7 +33,7 @@ from app.protocol.request import Overflow, Role
 from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped import drop_text, dropped_files, has_picture, picture_bytes
 from app.ui.base.frame_budget import frame_budget
-from app.ui.base.picture_viewer import PictureViewer, play_sound, save_media, viewed
+from app.ui.base.picture_viewer import open_media, save_media
 from app.ui.base.proportions import BELOW_COMPOSER, BESIDE_COMPOSER, composer_width
 from app.ui.base.thumbnails import Thumbnails
 from app.ui.base.titles import shown_title
@@ -59,65 +58,52 @@ FORMER_MODEL = StripLook((8, 0, 0, 4), icon="info", icon_side=14, tone="muted", 
 class ChatView(QWidget):
     changed = Signal(object)  # this view: title, busy or turns changed
     settings_shown = Signal(object)  # this view: the chat has other settings
-    fork_requested = Signal(object, int)  # this view, the number of turns to copy
-    tokens_requested = Signal(object, object)  # the session, the Turn whose tokens to show
-    lens_requested = Signal(object, object, str)  # the session, the Turn to look into, a sentence of it
-    undo_offered = Signal(str, object)  # what was done, and its undo function
     empty_made = Signal(object)  # its EmptyChat
     notebook_requested = Signal()
 
-    session: ChatSession  # these once it is open
-    turn_actions: TranscriptActions
-    thumbnails: Thumbnails
-    message_draft: MessageDraft
-    notebook: NotebookPage | None = None
-
-    def __init__(self, parent: QWidget | None = None, first_page: FirstPage | None = None) -> None:
-        """The composer has the first page's editor."""
+    def __init__(
+        self,
+        session: ChatSession,
+        n_ctx: int = 0,
+        parent: QWidget | None = None,
+        first_page: FirstPage | None = None,
+    ) -> None:
+        """`n_ctx` is the context available to one chat. The composer has the first page's editor."""
         super().__init__(parent)
-        self._first_page = first_page
+        self.session = session
         self.setAcceptDrops(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # opaque: nothing below is painted
         self.is_paused = False  # as all chats are
         self._zoom = 0
         self.slot: SlotSnapshot | None = None
-        self._n_ctx = 0
+        self._n_ctx = n_ctx
         self._is_hibernated = False
         self._encoding: Encoding | None = None  # of its pictures, which its answer waits for
-        self.transcript = Transcript(Chat(), self)
+        self.thumbnails = Thumbnails(session.media, self)
+        self.transcript = Transcript(session.chat, self, self.thumbnails)
+        self.turn_actions = TranscriptActions(session, self.transcript, self)
         self._pages = QStackedLayout()
         self._pages.addWidget(self.transcript)
         self.model_line = Strip(FORMER_MODEL, self)
-        editor = self._first_page.hand_over() if self._first_page else MessageEditor(self)
-        self.composer = Composer(self, editor)
+        self.composer = Composer(self, first_page.hand_over() if first_page else MessageEditor(self))
         self.overlay = DropOverlay(self)
         self._lay_out()
         self._bound_composer()
-
-    def open(self, session: ChatSession, n_ctx: int = 0) -> None:
-        """Once. From now on it shows this chat, which can have so much of the context."""
-        self.session = session
-        self._n_ctx = n_ctx
-        self.transcript.show_chat(session.chat)
-        self.turn_actions = TranscriptActions(session, self.transcript, self)
-        self.thumbnails = Thumbnails(session.media, self)
-        self.transcript.set_thumbnails(self.thumbnails)
         self.message_draft = MessageDraft(session, self.composer, self.thumbnails, self)
         self.notebook = self._new_notebook(session)
         self.setFocusProxy(self.notebook or self.composer)
         self._connect()
         self._show_page()
         self.show_limits()
-        if self._first_page:
-            self._first_page.replay(self.composer)
-            self._first_page = None
+        if first_page:
+            first_page.replay(self.composer)
 
     def _new_notebook(self, session: ChatSession) -> NotebookPage | None:
         """In the place of transcript and composer, if the chat is one."""
         if not isinstance(session, NotebookSession):
             return None
         page = NotebookPage(session, self.composer.settings, self.composer.meter, self)
-        page.tokens_requested.connect(self._on_tokens_requested)
+        page.tokens_requested.connect(self.turn_actions.tokens_requested)
         self._pages.addWidget(page)
         self.composer.hide()
         return page
@@ -227,7 +213,7 @@ class ChatView(QWidget):
         self._column.insertWidget(0, banner)
 
     def set_reading_font(self) -> None:
-        """Of the editors; in another place Qt gives an editor the font back that it had in the one before."""
+        """The editors lose it when they are moved: Qt restores the font of the former place."""
         font = reading_font(self._zoom)
         self.composer.set_reading_font(font)
         if self.notebook:
@@ -259,21 +245,17 @@ class ChatView(QWidget):
 
     def _connect(self) -> None:
         self.session.changed.connect(self._on_changed)
-        self.session.grew.connect(self._on_grew)
+        self.session.grew.connect(self.transcript.mark_growing)
         self.session.limits_changed.connect(self.show_limits)
         self.session.finished.connect(self._on_finished)
-        self.turn_actions.fork_requested.connect(self._on_fork_requested)
-        self.turn_actions.tokens_requested.connect(self._on_tokens_requested)
-        self.turn_actions.lens_requested.connect(self._on_lens_requested)
-        self.turn_actions.undo_offered.connect(self.undo_offered)
         self.turn_actions.draft_offered.connect(self._on_draft_offered)
-        self.turn_actions.selecting_requested.connect(self._on_selecting_requested)
+        self.turn_actions.selecting_requested.connect(lambda turn: self.picker.start(turn))
         self.transcript.keep_going_requested.connect(self._on_keep_going_requested)
         self.transcript.edited.connect(self._on_edited)
-        self.transcript.decided.connect(self._on_decided)
+        self.transcript.decided.connect(self.session.decide)
         self.transcript.picture_opened.connect(self._on_picture_opened)
         self.transcript.media_saved.connect(self._on_media_saved)
-        self.composer.edit_last_requested.connect(self._on_edit_last_requested)
+        self.composer.editor.edit_last_requested.connect(self._on_edit_last_requested)
         self.message_draft.sent.connect(self._on_sent)
 
     def _show_progress(self) -> None:
@@ -295,7 +277,7 @@ class ChatView(QWidget):
 
     @property
     def _own_page(self) -> QWidget:
-        """Of a chat that is no notebook."""
+        """The page of a chat that is no notebook."""
         session = self.session
         has_turns = not session.is_loaded or bool(session.chat.turns or session.queue)
         return self.transcript if has_turns or isinstance(session, NotebookSession) else self.empty
@@ -338,17 +320,9 @@ class ChatView(QWidget):
         self.composer.setFocus()
 
     @Slot(object, object)
-    def _on_decided(self, use: ToolUse, decision: Decision) -> None:
-        self.session.decide(use, decision)
-
-    @Slot(object, object)
     def _on_picture_opened(self, turn: Turn, attachment: Attachment) -> None:
-        """With all pictures of its message. A sound is played."""
-        pictures = viewed(turn.attachments)
-        if attachment not in pictures:
-            play_sound(attachment, self.session.media, self.composer.notice.add_problem)
-        else:
-            PictureViewer(pictures, pictures.index(attachment), self.thumbnails, self).show()
+        tell = self.composer.notice.add_problem
+        open_media(attachment, turn.attachments, self.thumbnails, self, tell)
 
     @Slot(object)
     def _on_media_saved(self, attachment: Attachment) -> None:
@@ -359,26 +333,6 @@ class ChatView(QWidget):
         self.transcript.follow_end()
         self.session.keep_going()
         self.composer.setFocus()
-
-    @Slot(object)
-    def _on_selecting_requested(self, turn: Turn) -> None:
-        self.picker.start(turn)
-
-    @Slot(object)
-    def _on_fork_requested(self, turn: Turn) -> None:
-        self.fork_requested.emit(self, self.session.chat.index_of(turn) + 1)
-
-    @Slot(object)
-    def _on_tokens_requested(self, turn: Turn) -> None:
-        self.tokens_requested.emit(self.session, turn)
-
-    @Slot(object, str)
-    def _on_lens_requested(self, turn: Turn, text: str) -> None:
-        self.lens_requested.emit(self.session, turn, text)
-
-    @Slot(object)
-    def _on_grew(self, _answer: Turn) -> None:
-        self.transcript.mark_growing()
 
     @Slot(str)
     def _on_sample_chosen(self, text: str) -> None:

@@ -85,7 +85,7 @@ class NotebookEditor(QPlainTextEdit):
 
 
 class NotebookPage(QWidget):
-    tokens_requested = Signal(object)  # the Turn that the model wrote last
+    tokens_requested = Signal(object, object)  # the session, the Turn that the model wrote last
 
     def __init__(self, session: NotebookSession, settings: QWidget, meter: QWidget, parent: QWidget) -> None:
         """With the buttons for the chat's settings and the meter of its context."""
@@ -207,7 +207,7 @@ class NotebookPage(QWidget):
     @Slot()
     def _on_tokens_clicked(self) -> None:
         if self._last_continuation:
-            self.tokens_requested.emit(self._last_continuation)
+            self.tokens_requested.emit(self._session, self._last_continuation)
 
     def _button(self, text: str, tip: str) -> QPushButton:
         button = QPushButton(text, self)
@@ -216,7 +216,7 @@ class NotebookPage(QWidget):
 
 
 class _Frame(QWidget):
-    """As the composer's."""
+    """The same frame as the composer has."""
 
     def __init__(self, parent: QWidget, editor: NotebookEditor) -> None:
         super().__init__(parent)

@@ -50,7 +50,7 @@ class TabBar(QTabBar):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._widths: dict[str, int] = {}  # by title
-        self._pressed = -1  # whose × or, by the middle button, whose tab
+        self._pressed = -1  # the tab whose × is pressed, or which the middle button presses
         self._hovered = -1
         self._is_pulled = False
         self.is_squeezed = False  # the tabs have less room than their titles need
@@ -247,9 +247,6 @@ class TabBar(QTabBar):
 class TabStrip(QWidget):
     """The row of tabs with its "+" and the list of all tabs. Owns no page."""
 
-    new_requested = Signal()
-    list_requested = Signal()
-    sidebar_requested = Signal()
     current_changed = Signal(int)
     moved = Signal(int, int)
 
@@ -260,15 +257,12 @@ class TabStrip(QWidget):
         self.sidebar = IconButton("panel-left", tr("Show the list of chats (Ctrl+B)"), 28, self)
         self.sidebar.setProperty("command", "view.sidebar")
         self.sidebar.hide()
-        self._new = IconButton("plus", tr("New chat (Ctrl+T)"), 28, self)
-        self._new.setProperty("command", "chat.new")
+        self.new = IconButton("plus", tr("New chat (Ctrl+T)"), 28, self)
+        self.new.setProperty("command", "chat.new")
         self.list = IconButton("chevron-down", tr("All open chats"), 28, self)
-        parts = (self.sidebar, self.bar, self._new, STRETCH, self.list)
+        parts = (self.sidebar, self.bar, self.new, STRETCH, self.list)
         hbox(*parts, on=self, margins=(8, ABOVE_TABS, 8, 0), spacing=4)
         self.setFixedHeight(STRIP_HEIGHT)
-        self._new.clicked.connect(self.new_requested)
-        self.list.clicked.connect(self.list_requested)
-        self.sidebar.clicked.connect(self.sidebar_requested)
         self.bar.currentChanged.connect(self._on_current_changed)
         self.bar.tabMoved.connect(self._on_moved)
 
@@ -289,7 +283,7 @@ class TabStrip(QWidget):
         if tab.mark is marks.IDLE and tab.colour is None:
             self.bar.set_icon(index, icon("pin") if is_pinned else QIcon())
         else:
-            self.bar.set_icon(index, tab_mark(tab.mark, tab.colour))
+            self.bar.set_icon(index, tab_mark(tab.mark, tab.colour.name() if tab.colour else ""))
         tip = as_tooltip(tab_tooltip(tab.title, tab.mark, tab.sequence, is_pinned))
         if self.bar.tabToolTip(index) != tip:
             self.bar.setTabToolTip(index, tip)

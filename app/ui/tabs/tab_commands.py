@@ -30,8 +30,8 @@ class TabCommands(QObject):
         self._undo = undo
         self._say = say
         bar = tabs.strip.bar
-        bar.close_requested.connect(self._on_close_requested)
-        bar.rename_requested.connect(self._on_rename_requested)
+        bar.close_requested.connect(lambda index: self.close(tabs.tabs[index]))
+        bar.rename_requested.connect(lambda index: self.rename(tabs.tabs[index]))
         bar.menu_requested.connect(self._on_menu_requested)
 
     def on_current(self, act: Callable[[Tab], object]) -> None:
@@ -56,7 +56,7 @@ class TabCommands(QObject):
         self._workspace.set_current(tab.session)
         edit = self._tabs.strip.bar.edit_title(self._tabs.tabs.index(tab))
         edit.committed.connect(tab.session.rename)
-        edit.left_by_key.connect(self._focus_current)
+        edit.left_by_key.connect(self._tabs.focus_current)
 
     def fork(self, tab: Tab) -> None:
         self._workspace.fork(tab.session)
@@ -102,14 +102,6 @@ class TabCommands(QObject):
 
     # The bar
 
-    @Slot(int)
-    def _on_close_requested(self, index: int) -> None:
-        self.close(self._tabs.tabs[index])
-
-    @Slot(int)
-    def _on_rename_requested(self, index: int) -> None:
-        self.rename(self._tabs.tabs[index])
-
     @Slot(int, QPoint)
     def _on_menu_requested(self, index: int, place: QPoint) -> None:
         """Use `popup`: `exec` would stop every coroutine."""
@@ -138,18 +130,13 @@ class TabCommands(QObject):
         workspace.closed.connect(menu.close)
         menu.popup(place)
 
-    @Slot()
-    def _focus_current(self) -> None:
-        if self._tabs.current:
-            self._tabs.current.setFocus()
-
     # Closing
 
     def _can_close(self, tab: Tab) -> bool:
         return not self._workspace.is_pinned(tab.session)
 
     def _others(self, tab: Tab) -> list[Tab]:
-        """Those that can be closed."""
+        """The other tabs that can be closed."""
         return [other for other in self._tabs.tabs if other is not tab and self._can_close(other)]
 
     def _right_of(self, tab: Tab) -> list[Tab]:

@@ -72,7 +72,7 @@ class TreeCommands(QObject):
         self._panel.show_chat(current.chat.display_title, rows)
 
     def _last_turn_in(self, slot: SlotSnapshot) -> Turn | None:
-        """Of the answer that is computed there, or of the one that was computed last."""
+        """The answer that is computed there, or was computed last."""
         session = self._workspace.session_of(slot.chat_id or "")
         if session and slot.request_id and (answer := session.answers.turn_of(slot.request_id)):
             return answer

@@ -37,7 +37,7 @@ MAX_VOTES = 4  # that are told
 
 
 class CompareView(TurnView):
-    """As many columns as fit, the rest below them."""
+    """Columns stand side by side as far as they fit, the rest below them."""
 
     GAP_AFTER = 20
     IS_WIDE = True
@@ -46,7 +46,7 @@ class CompareView(TurnView):
 
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(turn, parent)
-        self._columns: list[AnswerColumn] = []
+        self.columns: list[AnswerColumn] = []
         self._is_plain = False
         self._naming: Naming = lambda _name: None
         self.buttons.hide()
@@ -55,16 +55,12 @@ class CompareView(TurnView):
         self.vote = PlainLabel(parent=self, tone="muted")
         self.vote.setFont(tabular(small_font()))
 
-    @property
-    def columns(self) -> "tuple[AnswerColumn, ...]":
-        return tuple(self._columns)
-
     def apply(self, place: Place, progress: AnswerProgress) -> None:
         self.place = place
-        if [column.turn for column in self._columns] != list(place.versions):
+        if [column.turn for column in self.columns] != list(place.versions):
             self._make_columns(place.versions)
             self.changed()
-        for column in self._columns:
+        for column in self.columns:
             if column.apply(place):
                 self.changed()
         if (vote := vote_text(place.versions)) != self.vote.text():
@@ -73,7 +69,7 @@ class CompareView(TurnView):
         self.show_progress(progress)
 
     def show_progress(self, progress: AnswerProgress) -> None:
-        for column in self._columns:
+        for column in self.columns:
             column.show_progress(progress if column.turn is self.turn else NO_PROGRESS)
 
     def set_plain(self, is_plain: bool) -> None:
@@ -82,18 +78,18 @@ class CompareView(TurnView):
 
     def set_zoom(self, zoom: int) -> None:
         super().set_zoom(zoom)
-        for column in self._columns:
+        for column in self.columns:
             column.set_zoom(zoom)
 
     def set_naming(self, naming: Naming) -> None:
         self._naming = naming
-        for column in self._columns:
+        for column in self.columns:
             column.rounds.naming = naming
 
     def text_parts(self) -> list[TextPart]:
         """One answer after the other."""
         return [
-            part.under(number) for number, column in enumerate(self._columns) for part in column.text_parts()
+            part.under(number) for number, column in enumerate(self.columns) for part in column.text_parts()
         ]
 
     @property
@@ -101,14 +97,14 @@ class CompareView(TurnView):
         return True
 
     def finish(self) -> None:
-        for column in self._columns:
+        for column in self.columns:
             column.finish()
 
     def _make_columns(self, versions: tuple[Turn, ...]) -> None:
-        for column in self._columns:
+        for column in self.columns:
             discard(column)
-        self._columns = [AnswerColumn(version, self) for version in versions]
-        for column in self._columns:
+        self.columns = [AnswerColumn(version, self) for version in versions]
+        for column in self.columns:
             column.set_zoom(self._zoom)
             column.rounds.set_plain(self._is_plain)
             column.body.set_plain(self._is_plain)
@@ -120,14 +116,14 @@ class CompareView(TurnView):
             column.show()
 
     def _arrange_text(self, width: int) -> int:
-        num_across = max(1, min(len(self._columns), (width + GAP) // (MIN_COLUMN + GAP)))
+        num_across = max(1, min(len(self.columns), (width + GAP) // (MIN_COLUMN + GAP)))
         across = min(MAX_COLUMN, (width - (num_across - 1) * GAP) // num_across)
         left = (width - num_across * across - (num_across - 1) * GAP) // 2
         y = VOTE_HEIGHT if self.vote.text() else 0
         self.vote.setGeometry(left, 0, width - 2 * left, VOTE_HEIGHT)
         self.vote.setVisible(bool(self.vote.text()))
-        for begin in range(0, len(self._columns), num_across):
-            line = self._columns[begin : begin + num_across]
+        for begin in range(0, len(self.columns), num_across):
+            line = self.columns[begin : begin + num_across]
             height = max(column.height_for(across) for column in line)
             for number, column in enumerate(line):
                 column.arrange(across, height)

@@ -12,7 +12,7 @@ from app.look.buttons import quiet_button
 from app.look.fonts import reading_font, small_font
 from app.look.icons import app_icon
 from app.look.layouts import CENTRE, Part, Stretch, vbox
-from app.look.plain_text import PlainLabel, as_tab_text, one_line
+from app.look.plain_text import PlainLabel, as_tab_text, heading_font, one_line
 from app.look.words import tr, tr_n
 from app.ui.transcript.greeting import Greeting, Primary
 
@@ -35,7 +35,7 @@ class EmptyChat(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self.greeting = Greeting("")
         self._logo = _logo(self)
-        self.title = _label(self, _title_font())
+        self.title = _label(self, heading_font(reading_font(TITLE_POINTS)))
         self.facts = _label(self, small_font(), "muted")
         self.words = _label(self, QFont(reading_font()))
         self.primary = _primary(self)
@@ -201,12 +201,6 @@ def _balance(label: PlainLabel, width: int) -> None:
     label.setContentsMargins((width - high) // 2, 0, (width - high) // 2, BELOW_WORDS)
 
 
-def _title_font() -> QFont:
-    font = QFont(reading_font(TITLE_POINTS))
-    font.setWeight(QFont.Weight.DemiBold)
-    return font
-
-
 def _primary(parent: QWidget) -> QPushButton:
     button = QPushButton(parent)
     button.setProperty("kind", "first")
@@ -264,7 +258,3 @@ class ModelOffers(QWidget):
         button.clicked.connect(requested)
         button.hide()
         return button
-
-
-# Always in English: the starter model knows no other language. It answers each of them right.
-BETWEEN, NO_BREAK_SPACE = " · ", "\xa0"  # lines are broken between facts alone

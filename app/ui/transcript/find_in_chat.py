@@ -118,7 +118,7 @@ class FindInChat(QObject):
         self._waits.stop()
         self._matches, self._current = [], -1
         query = self._bar.query
-        self._reading = matches_in(self._chat, query, self._bar.matches_case) if query else None
+        self._reading = matches_in(self._chat, query, self._bar.case.isChecked()) if query else None
         self._read()
 
     @Slot()
@@ -198,7 +198,7 @@ class FindInChat(QObject):
         found: list[tuple[SelectedText, QTextCursor]] = []
         flag = (
             QTextDocument.FindFlag.FindCaseSensitively
-            if self._bar.matches_case
+            if self._bar.case.isChecked()
             else QTextDocument.FindFlag(0)
         )
         for pane in view.text_panes():
@@ -267,10 +267,6 @@ class FindBar(Bar):
     @property
     def query(self) -> str:
         return self.field.text()
-
-    @property
-    def matches_case(self) -> bool:
-        return self.case.isChecked()
 
     def show_count(self, text: str, can_step: bool) -> None:
         self.count.setText(text)

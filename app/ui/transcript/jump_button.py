@@ -54,7 +54,7 @@ class JumpButton(QToolButton):
         painter.drawEllipse(disc)
         side = self.iconSize().width()
         corner = self.MARGIN + (self.SIDE - side) // 2
-        icon("arrow-down", tokens.text).paint(painter, corner, corner, side, side)
+        icon("arrow-down", "text").paint(painter, corner, corner, side, side)
         if self.num_unread:
             self._paint_badge(painter)
 

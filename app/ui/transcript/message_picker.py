@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractButton, QPushButton, QWidget
 from app.chats.chat import Chat, Turn
 from app.look.buttons import quiet_button
 from app.look.icons import paint_icon
-from app.look.layouts import STRETCH, hbox
+from app.look.layouts import STRETCH, drop, hbox
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
 from app.look.strip import Bar
@@ -85,9 +85,7 @@ class MessagePicker(QObject):
             return
         live = self._transcript.live_views if self.is_on else []
         for view in [view for view in self._covers if view not in live]:
-            cover = self._covers.pop(view)
-            cover.hide()
-            cover.deleteLater()
+            drop(self._covers.pop(view))
         for view in live:
             if view not in self._covers:
                 self._covers[view] = PickCover(self._transcript.viewport())
@@ -152,22 +150,18 @@ class PickerBar(Bar):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._count = PlainLabel(parent=self)
+        self.count = PlainLabel(parent=self)
         self.markdown = QPushButton(tr("Copy as Markdown"), self)
         self.plain = QPushButton(tr("Copy as plain text"), self)
         self.cancel = quiet_button(tr("Cancel"), self)
         self.cancel.setToolTip(tr("Esc"))
         self.cancel.clicked.connect(self.cancelled)
-        hbox(self._count, STRETCH, self.cancel, self.plain, self.markdown, on=self, margins=(16, 6, 12, 6))
+        hbox(self.count, STRETCH, self.cancel, self.plain, self.markdown, on=self, margins=(16, 6, 12, 6))
         self.setFocusProxy(self.markdown)
         self.hide()
 
-    @property
-    def text(self) -> str:
-        return self._count.text()
-
     def show_num_picked(self, number: int) -> None:
-        self._count.setText(tr_n("{n} message selected", "{n} messages selected", number))
+        self.count.setText(tr_n("{n} message selected", "{n} messages selected", number))
         self.markdown.setEnabled(number > 0)
         self.plain.setEnabled(number > 0)
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.chats.chat import QueuedMessage
 from app.look.buttons import IconButton
 from app.look.fonts import reading_font, small_font
+from app.look.layouts import drop
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import tr
@@ -28,23 +29,17 @@ class QueueView(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._messages: tuple[QueuedMessage, ...] = ()
-        self._bubbles: list[QueuedBubble] = []
+        self.bubbles: list[QueuedBubble] = []
         self._zoom = 0
         self.setAccessibleName(tr("Queued"))
         self.hide()
-
-    @property
-    def bubbles(self) -> Sequence["QueuedBubble"]:
-        return tuple(self._bubbles)
 
     def show_messages(self, messages: Sequence[QueuedMessage]) -> None:
         if tuple(messages) == self._messages:
             return
         self._messages = tuple(messages)
-        for bubble in self._bubbles:
-            bubble.hide()
-            bubble.deleteLater()
-        self._bubbles = [self._new_bubble(message, n) for n, message in enumerate(messages)]
+        drop(*self.bubbles)
+        self.bubbles = [self._new_bubble(message, n) for n, message in enumerate(messages)]
         self.setVisible(bool(messages))
 
     def _new_bubble(self, message: QueuedMessage, number: int) -> "QueuedBubble":
@@ -57,12 +52,12 @@ class QueueView(QWidget):
 
     def set_zoom(self, zoom: int) -> None:
         self._zoom = zoom
-        for bubble in self._bubbles:
+        for bubble in self.bubbles:
             bubble.set_zoom(zoom)
 
     def arrange(self, width: int) -> int:
         y = 0
-        for bubble in self._bubbles:
+        for bubble in self.bubbles:
             bubble.move(0, y)
             y += bubble.arrange(width) + GAP
         self.setFixedSize(width, y)

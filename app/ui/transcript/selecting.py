@@ -80,7 +80,7 @@ class Selecting(QObject):
     # The mouse
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Of the viewport, which gets what no view has taken."""
+        """The viewport gets the events that no view has taken."""
         if not isinstance(event, QMouseEvent):
             return False
         kind = event.type()
@@ -196,7 +196,7 @@ class Selecting(QObject):
         return Point(view.turn.id, part.key, ends[0]), Point(view.turn.id, part.key, ends[1])
 
     def sentence_at(self, place: QPoint) -> str:
-        """As it is shown; none between texts."""
+        """The shown text. Empty between texts."""
         found = self._cursor_at(place)
         if found is None or not self._rect_of(found[1]).contains(place):
             return ""

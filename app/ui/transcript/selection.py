@@ -110,7 +110,7 @@ class PageSelection(QObject):
     # Copying
 
     def copy(self, mode: QClipboard.Mode = QClipboard.Mode.Clipboard, *, is_markdown: bool = False) -> None:
-        """As plain text, HTML and Markdown, or as Markdown alone. Takes its time for very long chats."""
+        """Puts plain text, HTML and Markdown there, or Markdown alone. A very long chat takes a while."""
         if self._copying:
             self._copying.cancel()
         self._copying = spawn(self._copy(mode, is_markdown)) if self else None
@@ -136,7 +136,7 @@ class PageSelection(QObject):
         QGuiApplication.clipboard().setMimeData(data, mode)
 
     async def _copies(self) -> AsyncIterator[tuple[list[CopiedPassage], str]]:
-        """Of each message: what is selected of it, and that as Markdown."""
+        """For each message the passages that are selected of it, and their Markdown."""
         span = self._span()
         rows = range(span[0][0], span[1][0] + 1) if span else range(0)
         for turn in [self._page.rows[row] for row in rows]:

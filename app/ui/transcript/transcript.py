@@ -53,11 +53,13 @@ class Transcript(QAbstractScrollArea):
     decided = Signal(object, object)  # the ToolUse that asks, a Decision
     drawn = Signal()  # the views have changed or moved
 
-    def __init__(self, chat: Chat, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, chat: Chat, parent: QWidget | None = None, thumbnails: Thumbnails | None = None
+    ) -> None:
         super().__init__(parent)
         self._chat = chat  # is read, never changed
         self._naming: Naming = lambda _name: None
-        self._thumbnails: Thumbnails | None = None
+        self._thumbnails = thumbnails  # where the small copies of pictures come from
         self._page = Page(2 * FOOTER)  # with the turns at the last drawing
         self.rows_in_sight = range(0)
         self._views = ViewPool(self._new_view, self)
@@ -96,11 +98,6 @@ class Transcript(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAccessibleName(tr("Messages"))
         self.viewport().setAutoFillBackground(False)
-
-    def show_chat(self, chat: Chat) -> None:
-        """Another one, from now on."""
-        self._chat = chat
-        self.mark_dirty()
 
     def mark_growing(self) -> None:
         """The last answer has more text, and nothing else has changed. Draws soon, if visible."""
@@ -148,12 +145,6 @@ class Transcript(QAbstractScrollArea):
         for view in self._views:
             view.set_naming(naming)
         self.mark_dirty()
-
-    def set_thumbnails(self, thumbnails: Thumbnails) -> None:
-        """Where the small copies of pictures come from."""
-        self._thumbnails = thumbnails
-        for view in self._views:
-            view.set_thumbnails(thumbnails)
 
     def set_comparing(self, is_comparing: bool) -> None:
         """Whether all versions of the last answer stand side by side. Ends by itself when more is said."""
@@ -490,7 +481,7 @@ class Transcript(QAbstractScrollArea):
 
     @Slot(object, QPoint)
     def _on_menu_requested(self, view: TurnView, place: QPoint) -> None:
-        """Of what is selected, where it was clicked; else of the message."""
+        """Opens the menu of the selection if that was clicked, else the menu of the message."""
         inside = self.viewport().mapFromGlobal(place)
         self._pointed = view.turn, self._selecting.sentence_at(inside)
         if self._selecting.is_selected(inside):

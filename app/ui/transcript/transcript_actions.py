@@ -17,9 +17,9 @@ from app.ui.transcript.turn_actions import TurnAction
 
 
 class TranscriptActions(QObject):
-    fork_requested = Signal(object)  # the Turn to end with
-    tokens_requested = Signal(object)  # the Turn whose tokens to show
-    lens_requested = Signal(object, str)  # the Turn to look into, a sentence of it or nothing
+    fork_requested = Signal(object, int)  # the session, the number of turns to copy
+    tokens_requested = Signal(object, object)  # the session, the Turn whose tokens to show
+    lens_requested = Signal(object, object, str)  # the session, the Turn to look into, a sentence of it or ""
     selecting_requested = Signal(object)  # the Turn that is selected first
     undo_offered = Signal(str, object)  # what was done, and its undo function
     draft_offered = Signal(str)  # a message to be edited before it is sent
@@ -35,9 +35,9 @@ class TranscriptActions(QObject):
             TurnAction.REGENERATE: self.regenerate,
             TurnAction.CONTINUE: lambda _turn: self.continue_answer(),
             TurnAction.COMPARE: lambda _turn: transcript.set_comparing(True),
-            TurnAction.FORK: self.fork_requested.emit,
-            TurnAction.TOKENS: self.tokens_requested.emit,
-            TurnAction.LENS: lambda turn: self.lens_requested.emit(turn, transcript.pointed_sentence(turn)),
+            TurnAction.FORK: lambda turn: self.fork_requested.emit(session, session.chat.index_of(turn) + 1),
+            TurnAction.TOKENS: lambda turn: self.tokens_requested.emit(session, turn),
+            TurnAction.LENS: self._look_into,
             TurnAction.SELECT: self.selecting_requested.emit,
             TurnAction.DELETE: self.delete,
         }
@@ -67,6 +67,9 @@ class TranscriptActions(QObject):
         if removed:
             said = tr("Deleted a message.") if turn.role is Role.USER else tr("Deleted an answer.")
             self.undo_offered.emit(said, lambda: self._session.undelete(removed))
+
+    def _look_into(self, turn: Turn) -> None:
+        self.lens_requested.emit(self._session, turn, self._transcript.pointed_sentence(turn))
 
     @Slot(int)
     def answer_in_ways(self, num_ways: int) -> None:

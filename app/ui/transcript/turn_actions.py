@@ -205,7 +205,6 @@ class TurnButtons(QWidget):
     """A row of buttons that always takes its room."""
 
     chosen = Signal(object)  # a TurnAction
-    menu_requested = Signal()
 
     HEIGHT = CopyButton.SIDE
 
@@ -216,7 +215,6 @@ class TurnButtons(QWidget):
         for action in _USER_BUTTONS if role is Role.USER else _ANSWER_BUTTONS:
             self._buttons[action] = self._new_button(action, copied_text)
         self.more = IconButton("ellipsis", tr("More actions"), self.HEIGHT, self, is_quiet=True)
-        self.more.clicked.connect(self.menu_requested)
 
     def _new_button(self, action: TurnAction, copied_text: Callable[[], str]) -> IconButton:
         if action is TurnAction.COPY:

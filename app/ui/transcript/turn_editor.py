@@ -11,7 +11,7 @@ from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.attachment_chips import AttachmentChip, AttachmentChips
 from app.ui.base.attachment_preview import AttachmentPreview
-from app.ui.base.picture_viewer import PictureViewer, play_sound, save_media, viewed
+from app.ui.base.picture_viewer import open_media, save_media
 from app.ui.base.thumbnails import Thumbnails
 
 PADDING = 12
@@ -118,18 +118,14 @@ class TurnEditor(QWidget):
             self.saved.emit(self.text.toPlainText(), self.attachments)
 
     def _on_opened(self, number: int, chip: AttachmentChip) -> None:
-        """As before it was sent. A sound is played."""
-        attachment, pictures = self.attachments[number], viewed(self.attachments)
+        """Opens a preview, as in the composer."""
+        attachment = self.attachments[number]
         if not attachment.media:
             preview = AttachmentPreview(self)
             preview.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             preview.open_above(chip, attachment, chip.detail, is_sent=True)
-        elif not self._thumbnails:
-            return
-        elif attachment not in pictures:
-            play_sound(attachment, self._thumbnails.files, self._tell)
-        else:
-            PictureViewer(pictures, pictures.index(attachment), self._thumbnails, self).show()
+        elif self._thumbnails:
+            open_media(attachment, self.attachments, self._thumbnails, self, self._tell)
 
     def _on_media_saved(self, number: int) -> None:
         if self._thumbnails:

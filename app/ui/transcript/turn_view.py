@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.chats.attachment import Attachment
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
+from app.look.layouts import drop
 from app.protocol.media import Encoding
 from app.protocol.report import SlotSnapshot
 from app.ui.base.keyboard import focus_chain
@@ -70,7 +71,7 @@ class TurnView(QWidget):
         self.buttons.chosen.connect(self.act)
         self.versions = VersionSwitch(self)
         self.versions.requested.connect(self._on_version_requested)
-        self.buttons.menu_requested.connect(self._popup_menu_of_button)
+        self.buttons.more.clicked.connect(self._popup_menu_of_button)
 
     @property
     def is_held(self) -> bool:
@@ -190,8 +191,7 @@ class TurnView(QWidget):
         self._show_text(True)
         if had_focus:
             self.buttons.more.setFocus()
-        editor.hide()
-        editor.deleteLater()
+        drop(editor)
         self._emit_height_changed()
 
     def _on_saved(self, text: str, attachments: tuple[Attachment, ...]) -> None:

@@ -70,7 +70,7 @@ class UserView(TurnView):
 
     @Slot(int, QWidget)
     def _on_file_clicked(self, number: int, button: QWidget) -> None:
-        """As before it was sent."""
+        """The preview of a draft's file, to be read only."""
         file = self._files[number]
         preview = AttachmentPreview(self)
         preview.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -24,7 +24,7 @@ class ViewPool:
 
     @property
     def live(self) -> list[TurnView]:
-        """Those that are not hidden, from top to bottom."""
+        """The views that are not hidden, from top to bottom."""
         return sorted((view for view in self if not view.isHidden()), key=lambda view: view.y())
 
     def live_view_of(self, turn: Turn) -> TurnView | None:

@@ -235,7 +235,7 @@ async def test_a_deleted_folder_comes_back_with_its_chats(qloop, run) -> None:
 
 async def test_a_renamed_chat_is_renamed_everywhere(qloop, run) -> None:
     async with run() as it:
-        it.navigation.sidebar.rename_requested.emit("a", "Adding")
+        it.library.rename("a", "Adding")
         await it.until(lambda: "Adding" in it.listed)
         assert it.tabs == ["Adding"]
         assert it.window.frame.windowTitle() == "Adding — Skein"
@@ -243,7 +243,7 @@ async def test_a_renamed_chat_is_renamed_everywhere(qloop, run) -> None:
 
 async def test_the_button_at_the_end_of_the_tabs_lists_them_all(qloop, run) -> None:
     async with run() as it:
-        it.window.tabs.strip.list_requested.emit()
+        it.window.tabs.strip.list.click()
         rows = it.navigation.popup.model.rows
         assert [row.plain_title for row in rows[1:2]] == ["Sums"]
         assert rows[0].text == "Open chats"

@@ -82,18 +82,18 @@ def test_a_closed_one_holds_no_chats(popup: SearchPopup) -> None:
     num_references = sys.getrefcount(chat)
     popup.open(Known((chat,), {}))
     popup.show_hits("", HITS)
-    popup.close_quietly()
+    popup.close_up()
     assert sys.getrefcount(chat) == num_references
     assert shown(popup) == []
 
 
 def test_what_had_the_focus_may_be_gone_when_it_closes(ground: QWidget, popup: SearchPopup) -> None:
-    popup.close_quietly()
+    popup.close_up()
     [field] = [one for one in ground.children() if type(one) is QLineEdit]
     assert field.hasFocus()
     popup.open(Known(CHATS, {}))
     delete(field)
-    popup.close_quietly()
+    popup.close_up()
     assert not popup.isVisible()
 
 

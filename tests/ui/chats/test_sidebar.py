@@ -1,6 +1,7 @@
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, QMimeData, QModelIndex, QPoint, Qt
@@ -10,9 +11,10 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.look import marks
+from app.look.popups import Menu
 from app.storage.list_rows import ChatSummary
 from app.ui.chats import sidebar, sidebar_model
-from app.ui.chats.sidebar import Sidebar, SidebarMenu
+from app.ui.chats.sidebar import Sidebar
 from app.ui.chats.sidebar_model import CHATS_TYPE, MARK, RowKind, local_today
 
 Key = Qt.Key
@@ -28,9 +30,24 @@ def chat(chat_id: str, age_s: float = 0, **values: object) -> ChatSummary:
 CHATS = (chat("a"), chat("b", 1), chat("c", 2), chat("w", folder="Work"), chat("p", is_pinned=True))
 
 
+class FakeLibrary:
+    """Remembers what it was told to do."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[Any, ...]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *values: self.done.append((name, *values))
+
+
 @pytest.fixture
-def side(qtbot: QtBot) -> Iterator[Sidebar]:
-    side = Sidebar()
+def library() -> FakeLibrary:
+    return FakeLibrary()
+
+
+@pytest.fixture
+def side(library: Any, qtbot: QtBot) -> Iterator[Sidebar]:
+    side = Sidebar(library)
     qtbot.addWidget(side)
     QAbstractItemModelTester(side.model, side)
     side.resize(240, 500)
@@ -49,9 +66,9 @@ def place_of(side: Sidebar, kind: RowKind, key: str) -> QPoint:
     return side.list.visualRect(side.model.index_of((kind, key))).center()
 
 
-def menu_of(side: Sidebar) -> SidebarMenu:
+def menu_of(side: Sidebar) -> Menu:
     """The one that is open."""
-    menus = [menu for menu in side.findChildren(SidebarMenu) if menu.isVisible()]
+    menus = [menu for menu in side.findChildren(Menu) if menu.isVisible()]
     assert len(menus) == 1
     return menus[0]
 
@@ -63,12 +80,13 @@ def action(side: Sidebar, text: str) -> QAction:
 
 
 class TestKeys:
-    def test_arrows_pass_over_headings_and_enter_opens(self, side: Sidebar, qtbot: QtBot) -> None:
+    def test_arrows_pass_over_headings_and_enter_opens(
+        self, side: Sidebar, library: FakeLibrary, qtbot: QtBot
+    ) -> None:
         side.select(RowKind.FOLDER, "Play")
         qtbot.keyClick(side.list, Key.Key_Down)
-        with qtbot.waitSignal(side.open_requested) as opened:
-            qtbot.keyClick(side.list, Key.Key_Return)
-        assert opened.args == ["a"]
+        qtbot.keyClick(side.list, Key.Key_Return)
+        assert library.done[-1] == ("open", "a")
         qtbot.keyClick(side.list, Key.Key_Up)
         assert side.list.currentIndex().data() == "Play"
 
@@ -105,9 +123,7 @@ class TestKeys:
         assert deleted.args == ["Play"]
 
     @pytest.mark.parametrize("key", [Key.Key_Return, Key.Key_Escape])
-    def test_f2_renames_in_place(self, side: Sidebar, qtbot: QtBot, key: Key) -> None:
-        renamed: list[tuple[str, str]] = []
-        side.rename_requested.connect(lambda chat_id, title: renamed.append((chat_id, title)))
+    def test_f2_renames_in_place(self, side: Sidebar, library: FakeLibrary, qtbot: QtBot, key: Key) -> None:
         side.left.connect(lambda: pytest.fail("escape was about the field"))
         side.select(RowKind.CHAT, "a")
         qtbot.keyClick(side.list, Key.Key_F2)
@@ -117,19 +133,22 @@ class TestKeys:
         qtbot.keyClicks(edit, "Other  name ")
         qtbot.keyClick(edit, key)
         qtbot.waitUntil(lambda: side.list.state() == QAbstractItemView.State.NoState)
-        assert renamed == ([("a", "Other name")] if key == Key.Key_Return else [])
+        assert library.done == ([("rename", "a", "Other name")] if key == Key.Key_Return else [])
 
-    def test_the_list_may_change_while_a_chat_is_renamed(self, side: Sidebar, qtbot: QtBot) -> None:
+    def test_the_list_may_change_while_a_chat_is_renamed(
+        self, side: Sidebar, library: FakeLibrary, qtbot: QtBot
+    ) -> None:
         side.rename(RowKind.CHAT, "b")
         edit = side.list.viewport().findChild(QLineEdit)
         assert edit
         side.apply((chat("new"), chat("newer"), *CHATS), ("Work", "Play"))
-        with qtbot.waitSignal(side.rename_requested) as renamed:
-            qtbot.keyClicks(edit, "Other")
-            qtbot.keyClick(edit, Key.Key_Return)
-        assert renamed.args == ["b", "Other"]
+        qtbot.keyClicks(edit, "Other")
+        qtbot.keyClick(edit, Key.Key_Return)
+        qtbot.waitUntil(lambda: library.done == [("rename", "b", "Other")])
 
-    def test_renaming_goes_on_while_another_window_is_in_front(self, side: Sidebar, qtbot: QtBot) -> None:
+    def test_renaming_goes_on_while_another_window_is_in_front(
+        self, side: Sidebar, library: FakeLibrary, qtbot: QtBot
+    ) -> None:
         """On X11 a menu that closes is one for a moment."""
         side.rename(RowKind.CHAT, "b")
         field = side.list.viewport().findChild(QLineEdit)
@@ -143,30 +162,29 @@ class TestKeys:
         side.activateWindow()
         qtbot.waitUntil(field.hasFocus)
         qtbot.keyClicks(field, "Other")
-        with qtbot.waitSignal(side.rename_requested) as renamed:
-            side.filter.setFocus()
-        assert renamed.args == ["b", "Other"]
+        side.filter.setFocus()
+        qtbot.waitUntil(lambda: library.done == [("rename", "b", "Other")])
 
-    def test_a_folder_is_renamed_too(self, side: Sidebar, qtbot: QtBot) -> None:
+    def test_a_folder_is_renamed_too(self, side: Sidebar, library: FakeLibrary, qtbot: QtBot) -> None:
         side.rename(RowKind.FOLDER, "Work")
         edit = side.list.viewport().findChild(QLineEdit)
         assert edit
-        with qtbot.waitSignal(side.folder_renamed) as renamed:
-            qtbot.keyClicks(edit, "Job")
-            qtbot.keyClick(edit, Key.Key_Return)
-        assert renamed.args == ["Work", "Job"]
+        qtbot.keyClicks(edit, "Job")
+        qtbot.keyClick(edit, Key.Key_Return)
+        qtbot.waitUntil(lambda: library.done == [("rename_folder", "Work", "Job")])
 
     def test_escape_goes_back_to_the_message(self, side: Sidebar, qtbot: QtBot) -> None:
         with qtbot.waitSignal(side.left):
             qtbot.keyClick(side.list, Key.Key_Escape)
 
-    def test_the_menu_key_asks_about_the_current_row(self, side: Sidebar, qtbot: QtBot) -> None:
+    def test_the_menu_key_asks_about_the_current_row(
+        self, side: Sidebar, library: FakeLibrary, qtbot: QtBot
+    ) -> None:
         side.select(RowKind.CHAT, "a")
         event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(), QPoint())
         QApplication.sendEvent(side.list, event)
-        with qtbot.waitSignal(side.fork_requested) as forked:
-            action(side, "Fork").trigger()
-        assert forked.args == ["a"]
+        action(side, "Fork").trigger()
+        assert library.done[-1] == ("fork", "a")
         menu_of(side).close()
 
     def test_a_row_selected_for_its_menu_alone_is_left_as_it_was(self, side: Sidebar, qtbot: QtBot) -> None:
@@ -188,12 +206,13 @@ class TestFilter:
         qtbot.keyClick(side.filter, Key.Key_Down)
         assert side.list.currentIndex().data() == "Chat b"
 
-    def test_enter_opens_the_first_and_escape_clears(self, side: Sidebar, qtbot: QtBot) -> None:
+    def test_enter_opens_the_first_and_escape_clears(
+        self, side: Sidebar, library: FakeLibrary, qtbot: QtBot
+    ) -> None:
         side.filter.setFocus()
         qtbot.keyClicks(side.filter, "c")
-        with qtbot.waitSignal(side.open_requested) as opened:
-            qtbot.keyClick(side.filter, Key.Key_Return)
-        assert opened.args == ["p"]
+        qtbot.keyClick(side.filter, Key.Key_Return)
+        assert library.done[-1] == ("open", "p")
         qtbot.keyClick(side.filter, Key.Key_Escape)
         assert side.filter.text() == ""
         with qtbot.waitSignal(side.left):
@@ -201,23 +220,26 @@ class TestFilter:
 
 
 class TestMouse:
-    def test_a_click_opens_a_chat_and_a_folder(self, side: Sidebar, qtbot: QtBot) -> None:
+    def test_a_click_opens_a_chat_and_a_folder(
+        self, side: Sidebar, library: FakeLibrary, qtbot: QtBot
+    ) -> None:
         left = Qt.MouseButton.LeftButton
-        with qtbot.waitSignal(side.open_requested) as opened:
-            qtbot.mouseClick(side.list.viewport(), left, pos=place_of(side, RowKind.CHAT, "b"))
-        assert opened.args == ["b"]
+        qtbot.mouseClick(side.list.viewport(), left, pos=place_of(side, RowKind.CHAT, "b"))
+        assert library.done[-1] == ("open", "b")
         qtbot.mouseClick(side.list.viewport(), left, pos=place_of(side, RowKind.FOLDER, "Work"))
         assert "Chat w" not in titles(side)
 
-    def test_a_click_with_ctrl_only_selects(self, side: Sidebar, qtbot: QtBot) -> None:
-        side.open_requested.connect(lambda _id: pytest.fail("it was only selected"))
+    def test_a_click_with_ctrl_only_selects(self, side: Sidebar, library: FakeLibrary, qtbot: QtBot) -> None:
         for chat_id in ("b", "c"):
             place = place_of(side, RowKind.CHAT, chat_id)
             modifier = Qt.KeyboardModifier.ControlModifier
             qtbot.mouseClick(side.list.viewport(), Qt.MouseButton.LeftButton, modifier, place)
         assert [row.chat_id for row in side.selected_rows()] == ["b", "c"]
+        assert library.done == []
 
-    def test_the_menu_moves_all_selected_chats_into_a_folder(self, side: Sidebar, qtbot: QtBot) -> None:
+    def test_the_menu_moves_all_selected_chats_into_a_folder(
+        self, side: Sidebar, library: FakeLibrary, qtbot: QtBot
+    ) -> None:
         for chat_id in ("a", "b"):
             index = side.model.index_of((RowKind.CHAT, chat_id))
             side.list.selectionModel().select(index, QItemSelectionModel.SelectionFlag.Select)
@@ -225,12 +247,10 @@ class TestMouse:
             QContextMenuEvent.Reason.Mouse, place_of(side, RowKind.CHAT, "b"), side.mapToGlobal(QPoint())
         )
         QApplication.sendEvent(side.list.viewport(), event)
-        with qtbot.waitSignal(side.move_requested) as moved:
-            action(side, "Play").trigger()
-        assert moved.args == [("a", "b"), "Play"]
-        with qtbot.waitSignal(side.pin_requested) as pinned:
-            action(side, "Pin").trigger()
-        assert pinned.args == [("a", "b"), True]
+        action(side, "Play").trigger()
+        assert library.done[-1] == ("move", ("a", "b"), "Play")
+        action(side, "Pin").trigger()
+        assert library.done[-1] == ("set_pinned", ("a", "b"), True)
         with qtbot.waitSignal(side.export_requested) as exported:
             action(side, "Export…").trigger()
         assert exported.args == [("a", "b")]
@@ -255,14 +275,13 @@ class TestDragging:
         [(RowKind.FOLDER, "Play", "Play"), (RowKind.CHAT, "w", "Work"), (RowKind.CHAT, "a", "")],
     )
     def test_chats_go_where_they_are_dropped(
-        self, side: Sidebar, qtbot: QtBot, kind: RowKind, key: str, folder: str
+        self, side: Sidebar, library: FakeLibrary, qtbot: QtBot, kind: RowKind, key: str, folder: str
     ) -> None:
         data = self.dragged(side, "b", "w")
         place = side.model.index_of((kind, key))
         assert side.model.canDropMimeData(data, MOVE, -1, -1, place)
-        with qtbot.waitSignal(side.move_requested) as moved:
-            assert not side.model.dropMimeData(data, MOVE, -1, -1, place)  # no row is to be removed
-        assert moved.args == [("b", "w"), folder]
+        assert not side.model.dropMimeData(data, MOVE, -1, -1, place)  # no row is to be removed
+        assert library.done[-1] == ("move", ("b", "w"), folder)
 
     def test_nothing_else_can_be_dropped(self, side: Sidebar) -> None:
         text = QMimeData()
@@ -319,7 +338,7 @@ def test_at_midnight_chats_are_of_yesterday(side: Sidebar, monkeypatch: pytest.M
 
 
 def test_a_list_that_has_not_been_read_says_nothing(qtbot: QtBot) -> None:
-    side = Sidebar()
+    side = Sidebar(FakeLibrary())  # type: ignore[arg-type]
     qtbot.addWidget(side)
     assert side._nothing.isHidden()
 

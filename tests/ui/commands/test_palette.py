@@ -43,7 +43,7 @@ def palette(window, ran: list[str]) -> CommandPalette:
 
 
 def texts(palette: CommandPalette) -> list[str]:
-    return [hit.entry.text for hit in palette.shown]
+    return [hit.entry.text for hit in palette.model.hits]
 
 
 def press(qtbot: QtBot, *keys: Qt.Key) -> None:
@@ -54,7 +54,7 @@ def press(qtbot: QtBot, *keys: Qt.Key) -> None:
 def test_it_opens_with_all_there_is_and_has_the_keyboard(palette) -> None:
     palette.open_up()
     assert texts(palette) == ["New chat", "Close chat", "Stop answer", "Sums"]
-    assert palette.line.hasFocus()
+    assert palette.field.hasFocus()
     assert QApplication.activeModalWidget() is None
 
 
@@ -66,7 +66,7 @@ def test_typing_and_enter_run_the_best_one_after_the_focus_is_back(
         lambda: [PaletteEntry("who", "Who has it", lambda: focused.append(QApplication.focusWidget()))]
     )
     palette.open_up()
-    qtbot.keyClicks(palette.line, "who")
+    qtbot.keyClicks(palette.field, "who")
     press(qtbot, Qt.Key.Key_Return)
     assert focused == [window.field]
     assert not palette.isVisible()
@@ -83,7 +83,7 @@ def test_arrows_walk_through_what_was_found_and_round_the_end(palette, ran, qtbo
 def test_what_was_used_last_is_on_top_the_next_time(palette, qtbot: QtBot) -> None:
     for text in ("Sums", "Close"):
         palette.open_up()
-        qtbot.keyClicks(palette.line, text)
+        qtbot.keyClicks(palette.field, text)
         press(qtbot, Qt.Key.Key_Return)
     palette.open_up()
     assert texts(palette)[:2] == ["Close chat", "Sums"]
@@ -104,16 +104,16 @@ def test_escape_closes_it_gives_the_focus_back_and_is_not_the_windows(palette, w
 
 def test_a_command_that_cannot_be_used_does_nothing_and_says_why(palette, ran, qtbot: QtBot) -> None:
     palette.open_up()
-    qtbot.keyClicks(palette.line, "stop")
+    qtbot.keyClicks(palette.field, "stop")
     press(qtbot, Qt.Key.Key_Return)
     assert ran == []
     assert palette.isVisible()
-    assert palette.line.accessibleDescription() == "Stop answer, Not now."
+    assert palette.field.accessibleDescription() == "Stop answer, Not now."
 
 
 def test_a_name_nobody_has_is_told(palette, qtbot: QtBot) -> None:
     palette.open_up()
-    qtbot.keyClicks(palette.line, "qqq")
+    qtbot.keyClicks(palette.field, "qqq")
     assert texts(palette) == []
     assert palette.list.isHidden()
     press(qtbot, Qt.Key.Key_Return, Qt.Key.Key_Down)

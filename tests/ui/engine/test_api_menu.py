@@ -127,8 +127,8 @@ def test_the_dialog_shows_only_the_end_of_the_key_and_copies_all_of_it(
     assert clipboard() == example("http://127.0.0.1:8808", KEY)
 
 
-def test_before_the_first_time_there_is_no_key_to_copy(qtbot: QtBot) -> None:
-    panel = ApiPanel()
+def test_before_the_first_time_there_is_no_key_to_copy(api: FakeApi, qtbot: QtBot) -> None:
+    panel = ApiPanel(api)  # type: ignore[arg-type]
     qtbot.addWidget(panel)
     panel.apply(False, "http://127.0.0.1:8808", "", 0)
     assert not panel.copy_key.isEnabled()

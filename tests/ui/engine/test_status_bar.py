@@ -28,10 +28,10 @@ def bar(qtbot: QtBot) -> Iterator[StatusBar]:
 @pytest.mark.parametrize("part", ["model", "api"])
 def test_each_part_opens_what_tells_more_by_mouse_and_by_key(bar: StatusBar, qtbot: QtBot, part: str) -> None:
     bar.set_api("API off")
-    button, clicked = getattr(bar, part), getattr(bar, f"{part}_clicked")
-    with qtbot.waitSignal(clicked):
+    button = getattr(bar, part)
+    with qtbot.waitSignal(button.clicked):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(clicked):
+    with qtbot.waitSignal(button.clicked):
         qtbot.keyClick(button, Qt.Key.Key_Space)
     assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
     assert button.toolTip()

@@ -191,7 +191,7 @@ def test_trouble_says_what_to_do_and_can_be_tried_again(
 
 def test_another_hub_is_asked_anew(page: HubPage, hub: FakeModelHub, preferences: Preferences) -> None:
     page.search.setText("gemma")
-    page.show_access()
+    page.access.ask()
     page.access.endpoint.setText("http://mirror.example")
     page.access.save_button.click()
     assert "https://" in page.access.note.text()
@@ -309,7 +309,7 @@ def test_who_looks_elsewhere_is_told(window: MainWindow, downloads: FakeDownload
     texts = [banner.text for banner in window.notices.banners()]
     assert any("Free some space." in text for text in texts)
     assert any("has been downloaded" in text for text in texts)
-    window.model_commands.show_hub()
+    window.tabs.views[0].composer.get_model.click()
     hub = window.model_commands.window.hub
     assert hub.isVisible()
     only_its_own = Qt.FindChildOption.FindDirectChildrenOnly

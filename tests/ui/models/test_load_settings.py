@@ -95,7 +95,7 @@ async def test_what_is_chosen_counts_for_this_model_and_tells_its_memory(
 ) -> None:
     dialog = shown(path)
     await finish_all()
-    assert dialog.memory.text.endswith(" MiB on CUDA1 (6.0 GiB free): fits.")
+    assert dialog.memory.words.text().endswith(" MiB on CUDA1 (6.0 GiB free): fits.")
     before = dialog.forecast.forecast.need.kv_bytes
     assert dialog.rows["n_seq_max"].note.text() == "Default: 4."
     assert dialog.rows["n_ctx"].note.text() == "Default: automatic. Loaded with: 8,192 tokens."
@@ -178,7 +178,7 @@ async def test_what_was_taken_is_told_beside_what_was_expected_and_every_machine
     assert re.fullmatch(
         r"Needs about \d+ MiB here \(4\.8 GiB free\), "
         r"[\d.]+ MiB on 10\.0\.0\.2:50052 \(2\.0 GiB free\): fits\.",
-        dialog.memory.text,
+        dialog.memory.words.text(),
     )
 
 
@@ -189,12 +189,12 @@ async def test_a_context_that_does_not_fit_says_which_one_does_and_takes_it(
     preferences.set_of_model(path, ModelSettings(n_ctx=65_536))
     dialog = shown(path)
     await finish_all()
-    assert "does not fit" in dialog.memory.text
-    assert "65,536 does not" in dialog.memory.text
+    assert "does not fit" in dialog.memory.words.text()
+    assert "65,536 does not" in dialog.memory.words.text()
     dialog.memory.use.click()
     await finish_all()
     assert 256 <= preferences.of_model(path).n_ctx < 65_536
-    assert dialog.memory.text.endswith("fits.")
+    assert dialog.memory.words.text().endswith("fits.")
     assert dialog.memory.use.isHidden()
 
 
@@ -225,7 +225,7 @@ async def test_a_model_that_is_not_open_can_be_opened_so_and_one_that_is_gone_sa
     assert [params.path for params in engine.loads] == [other]
     gone = shown(tmp_path / "gone.gguf")
     await finish_all()
-    assert gone.memory.text == "gone.gguf cannot be read: No such file or directory."
+    assert gone.memory.words.text() == "gone.gguf cannot be read: No such file or directory."
 
 
 async def test_adapters_are_added_if_they_fit_and_have_a_strength(
@@ -259,10 +259,10 @@ async def test_of_several_gpus_some_can_be_chosen_and_without_any_it_is_said(
     assert preferences.of_model(path).devices is None
     engine.model = model_info(path=path)
     dialog._show_values()
-    assert dialog.devices.text == "This build of llama.cpp is CPU-only."
+    assert dialog.devices.about.text() == "This build of llama.cpp is CPU-only."
     engine.model = None
     dialog._show_values()
-    assert dialog.devices.text == "Devices are listed once a model is loaded."
+    assert dialog.devices.about.text() == "Devices are listed once a model is loaded."
     await finish_all()
 
 

@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt
@@ -16,9 +17,11 @@ from app.protocol.sampling import NEVER, SamplingParams
 from app.services.form_check import FormCheck
 from app.settings.settings import Settings
 from app.ui.base.long_text_box import PART_BYTES
+from app.ui.base.notices import UndoToast
 from app.ui.composer.composer import ChatSettingsButton
 from app.ui.settings.chat_settings import ChatSettings, Inherited
 from tests.fakes import model_info
+from tests.ui.fakes import FakePresets
 
 COOL = model_info(name="cool", sampling=SamplingParams(temperature=0.6))
 INHERITED = Inherited(inherited_sampling(Settings(min_p=0.1), COOL), "cool", None, 8192)
@@ -46,7 +49,8 @@ def panel(qtbot: QtBot) -> Iterator[ChatSettings]:
     page.setGeometry(0, 30, 600, 570)
     composer = QLineEdit(page)
     composer.setGeometry(20, 500, 560, 40)
-    panel = ChatSettings(FormCheck(ChatWorker()), window)
+    presets: Any = FakePresets()
+    panel = ChatSettings(FormCheck(ChatWorker()), presets, UndoToast(window), window)
     panel.changed.connect(lambda options: panel.apply(options, INHERITED))
     panel.apply(ChatOptions(), INHERITED)
     window.resize(600, 600)

@@ -77,37 +77,15 @@ def control(window: SettingsWindow, name: str) -> QWidget:
     return window.rows[name].widget
 
 
-def test_pages_that_are_not_shown_are_made_one_in_each_turn_of_the_loop(
-    qtbot: QtBot, new_window, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(new_window._rest, "start", lambda: None)  # turns by hand
-    new_window._rest.stop()
-    num_made = len(new_window._sections)
-    while num_made < len(PAGES):
-        new_window._rest.timeout.emit()
-        num_made += 1
-        assert len(new_window._sections) == num_made
-    assert not new_window._rest.isActive()
-    assert list(new_window._sections) == [page.name for page in PAGES]
-    assert [name for name, one in new_window._sections.items() if one.isVisible()] == ["general"]
-
-
-def test_a_new_window_has_the_page_it_shows(
-    parent, preferences, engine, new_window, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = new_window.__class__(
-        preferences,
-        new_window._models,
-        new_window._shortcuts,
-        new_window._facts,
-        new_window._hub,
-        new_window._tools,
-        parent,
-    )
-    assert list(made._sections) == [PAGES[0].name]
-    made.show_page(PAGES[2].name)
-    assert list(made._sections) == [page.name for page in PAGES[:3]]
-    made.close()
+def test_a_page_is_made_when_it_is_shown_and_stands_in_its_place(new_window) -> None:
+    names = [page.name for page in PAGES]
+    assert list(new_window._sections) == names[:1]
+    for number in (3, 1):
+        new_window.show_page(names[number])
+        assert [name for name, one in new_window._sections.items() if one.isVisible()] == [names[number]]
+    assert set(new_window._sections) == {names[number] for number in (0, 1, 3)}
+    places = [new_window._column.indexOf(section) for section in new_window.sections.values()]
+    assert places == sorted(places)
 
 
 def shown_rows(window: SettingsWindow) -> set[str]:

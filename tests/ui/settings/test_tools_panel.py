@@ -44,20 +44,22 @@ def show(panel: ToolsPanel, *groups: ToolGroup, keys: Keys = ()) -> None:
 
 
 def test_tools_are_switched_one_by_one_and_together(panel: ToolsPanel, qtbot: QtBot) -> None:
+    chosen: list[Keys] = []
+    panel.chosen.connect(chosen.append)
     show(panel, OWN)
     section = panel.sections[0]
     assert panel.total.text() == ""
     qtbot.mouseClick(section.rows[0], Qt.MouseButton.LeftButton)
-    assert panel._keys == ("skein/time",)
+    assert chosen[-1] == ("skein/time",)
     assert panel.total.text() == "1 tool · 95 tokens"
-    panel.apply(panel._groups, panel._keys, 9_500, are_listed=True)
+    panel.apply([OWN], chosen[-1], 9_500, are_listed=True)
     assert panel.total.text() == "1 tool · 9,500 tokens · too much for this context: listed by name"
     assert not section.switch.isChecked()
     section.switch.click()
-    assert panel._keys == ("skein/*",)
+    assert chosen[-1] == ("skein/*",)
     assert all(row.switch.isChecked() for row in section.rows)
     qtbot.keyClick(section.rows[1].switch, Qt.Key.Key_Space)
-    assert panel._keys == ("skein/time",)
+    assert chosen[-1] == ("skein/time",)
 
 
 def test_tab_goes_from_tool_to_tool(panel: ToolsPanel, qtbot: QtBot) -> None:

@@ -62,9 +62,9 @@ def test_a_command_from_the_palette_is_about_the_message_that_had_the_focus(
 ) -> None:
     focus(window, session.chat.turns[0], qtbot)
     window.command_palette.open_up()
-    qtbot.keyClicks(window.command_palette.line, "copy message")
-    assert window.command_palette.shown[0].entry.name == "command message.copy"
-    qtbot.keyClick(window.command_palette.line, Qt.Key.Key_Return)
+    qtbot.keyClicks(window.command_palette.field, "copy message")
+    assert window.command_palette.model.hits[0].entry.name == "command message.copy"
+    qtbot.keyClick(window.command_palette.field, Qt.Key.Key_Return)
     assert QApplication.clipboard().text() == "One?"
 
 

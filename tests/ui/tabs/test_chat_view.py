@@ -198,9 +198,9 @@ def test_a_fork_ends_with_the_answer_it_was_asked_for(
 ) -> None:
     for question in ("a", "b"):
         session.chat.turns += [Turn(Role.USER, question), Turn(Role.ASSISTANT, question)]
-    with qtbot.waitSignal(view.fork_requested) as forked:
+    with qtbot.waitSignal(view.turn_actions.fork_requested) as forked:
         view.transcript.acted.emit(TurnAction.FORK, session.chat.turns[1])
-    assert forked.args == [view, 2]
+    assert forked.args == [session, 2]
 
 
 def test_a_hidden_chat_goes_on_and_is_drawn_when_shown(view: ChatView, session: FakeSession) -> None:

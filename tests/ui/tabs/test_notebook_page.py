@@ -109,7 +109,7 @@ def test_what_the_model_wrote_last_is_tinted_and_has_its_tokens(
     say(session, " two 🙂")
     (tint,) = page.editor.extraSelections()
     assert tint.cursor.selectedText() == " two 🙂"  # type: ignore[attr-defined]
-    with qtbot.waitSignal(view.tokens_requested) as asked:
+    with qtbot.waitSignal(view.turn_actions.tokens_requested) as asked:
         page.tokens.click()
     assert asked.args == [session, session.chat.turns[1]]
     qtbot.keyClick(page.editor, Qt.Key.Key_End, CTRL)

@@ -56,7 +56,7 @@ def test_the_panel_opens_on_the_open_chat(
 def test_of_an_earlier_answer_only_the_text_is_known(
     window: MainWindow, engine: FakeEngine, session: FakeSession, panel: ProbabilitiesPanel
 ) -> None:
-    window.tabs.views[0].tokens_requested.emit(session, session.chat.turns[1])
+    window.tabs.views[0].turn_actions.tokens_requested.emit(session, session.chat.turns[1])
     assert panel.again.isVisible()
     panel.again.click()
     (reading,) = engine.submitted
@@ -81,10 +81,10 @@ def test_a_chosen_sequence_brings_its_newest_answer(
 def test_when_the_engine_is_gone_nobody_is_asked(
     window: MainWindow, engine: FakeEngine, session: FakeSession, panel: ProbabilitiesPanel
 ) -> None:
-    window.tabs.views[0].tokens_requested.emit(session, session.chat.turns[3])
+    window.tabs.views[0].turn_actions.tokens_requested.emit(session, session.chat.turns[3])
     engine.engine_failed.emit("It is gone.")
     num_posted = len(engine.posted)
-    window.tabs.views[0].tokens_requested.emit(session, session.chat.turns[3])
+    window.tabs.views[0].turn_actions.tokens_requested.emit(session, session.chat.turns[3])
     assert len(engine.posted) == num_posted
     assert panel.message.text() == ProbabilitiesPanel.NO_MODEL
 
@@ -96,7 +96,7 @@ def test_a_fork_opens_in_a_new_tab_unless_the_chat_is_closed(
     panel: ProbabilitiesPanel,
     workspace: FakeWorkspace,
 ) -> None:
-    window.tabs.views[0].tokens_requested.emit(session, session.chat.turns[3])
+    window.tabs.views[0].turn_actions.tokens_requested.emit(session, session.chat.turns[3])
     tokens = ChatTokens(session.chat.id, (1, 2, 53), 2, (b"5",))
     engine.reported.emit((replace(report(1), answers=(tokens,)),))
     panel.fork_at_requested.emit(panel.finder.source, "6", (54,))
@@ -109,7 +109,7 @@ def test_a_fork_opens_in_a_new_tab_unless_the_chat_is_closed(
 def test_the_lens_comes_with_the_sentence_that_was_pointed_at(
     window: MainWindow, engine: FakeEngine, session: FakeSession
 ) -> None:
-    window.tabs.views[0].lens_requested.emit(session, session.chat.turns[3], "5")
+    window.tabs.views[0].turn_actions.lens_requested.emit(session, session.chat.turns[3], "5")
     lens = window.inspector.panel("lens")
     assert isinstance(lens, LensPanel)
     assert lens.isVisible()

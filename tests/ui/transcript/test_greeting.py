@@ -3,8 +3,15 @@ from pathlib import Path
 from app.models.recommended import RECOMMENDED, largest_that_fits, need_bytes
 from app.services.model_state import ModelState
 from app.system import paths
-from app.ui.transcript.empty_chat import NO_BREAK_SPACE
-from app.ui.transcript.greeting import PROMPTS, STARTER_PROMPTS, Primary, fact_texts, greeting, sizes_text
+from app.ui.transcript.greeting import (
+    NO_BREAK_SPACE,
+    PROMPTS,
+    STARTER_PROMPTS,
+    Primary,
+    fact_texts,
+    greeting,
+    sizes_text,
+)
 from tests.fakes import model_info
 
 GIB = 2**30

@@ -40,7 +40,7 @@ def click(view: ChatView, qtbot: QtBot, row: int, *modifiers: Qt.KeyboardModifie
 
 def test_a_click_picks_a_message_and_another_drops_it(view: ChatView, chat: Chat, qtbot: QtBot) -> None:
     view.picker.start(chat.turns[1])
-    assert view.picker.bar.text == "1 message selected"
+    assert view.picker.bar.count.text() == "1 message selected"
     click(view, qtbot, 3)
     assert view.picker.picked == [chat.turns[1], chat.turns[3]]
     click(view, qtbot, 1)
@@ -69,7 +69,7 @@ def test_picked_messages_are_copied_with_who_said_them(view: ChatView, chat: Cha
 def test_with_none_picked_there_is_nothing_to_copy(view: ChatView, chat: Chat, qtbot: QtBot) -> None:
     view.picker.start(chat.turns[1])
     click(view, qtbot, 1)
-    assert view.picker.bar.text == "0 messages selected"
+    assert view.picker.bar.count.text() == "0 messages selected"
     assert not view.picker.bar.markdown.isEnabled()
 
 

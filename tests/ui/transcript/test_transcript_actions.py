@@ -122,7 +122,7 @@ def test_a_stopped_answer_goes_on(act: Act, view: ChatView, session: ChatSession
 def test_what_was_deleted_can_be_taken_back(
     act: Act, view: ChatView, session: ChatSession, qtbot: QtBot
 ) -> None:
-    with qtbot.waitSignal(view.undo_offered) as offered:
+    with qtbot.waitSignal(view.turn_actions.undo_offered) as offered:
         act(TurnAction.DELETE, 1)
     assert texts(session) == ["Count"]
     said, undo = offered.args
