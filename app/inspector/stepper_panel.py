@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
@@ -135,11 +135,6 @@ class StepperPanel(DockPanel):
         if number is not None:
             self.share_table.selectRow(number)
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.actions_of_step.show_icons()
-
     def _lay_out(self) -> None:
         self.state.setFont(tabular(small_font()))
         self._plan.setFont(tabular(small_font()))
@@ -241,18 +236,14 @@ class StepActions(QObject):
         )
         self.all = (self.pause, self.resume, self.step)
         self.apply(is_paused=False, has_engine=False)
-        self.show_icons()
+        for action, name in zip(self.all, ("pause", "play", "step-forward"), strict=True):
+            action.setIcon(icon(name))
+            action.setIconVisibleInMenu(False)
 
     def apply(self, *, is_paused: bool, has_engine: bool) -> None:
         self.pause.setEnabled(has_engine and not is_paused)
         self.resume.setEnabled(has_engine and is_paused)
         self.step.setEnabled(has_engine and is_paused)
-
-    def show_icons(self) -> None:
-        """In the colours of now."""
-        for action, name in zip(self.all, ("pause", "play", "step-forward"), strict=True):
-            action.setIcon(icon(name))
-            action.setIconVisibleInMenu(False)
 
     def _new(self, name: str, text: str, tip: str, shortcut: str, command: Command) -> QAction:
         action = new_action(name, text, tip, lambda: self.commanded.emit(command), self)

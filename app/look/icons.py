@@ -71,7 +71,11 @@ class PaintedIcon(QIconEngine):
         return self._size.scaled(size, Qt.AspectRatioMode.KeepAspectRatio).boundedTo(self._size)
 
     def clone(self) -> QIconEngine:
-        return PaintedIcon(self._size, self._draw)
+        _clones.append(PaintedIcon(self._size, self._draw))
+        return _clones[-1]
+
+
+_clones: list[PaintedIcon] = []  # PySide forgets what `clone` returns, and Qt goes on with it
 
 
 @cache

@@ -1,6 +1,8 @@
+import gc
+
 import pytest
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QColor, QPixmap
+from PySide6.QtGui import QColor, QIcon, QPixmap
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.look.icons import ICON_DIR, app_icon, icon
@@ -23,6 +25,13 @@ def test_an_icon_is_drawn_in_the_colours_of_the_theme_of_now(qapp: QApplication)
         _assert_colour(made.pixmap(QSize(16, 16), 2.0), tokens.muted)
         _assert_colour(made.pixmap(QSize(16, 16), made.Mode.Disabled), tokens.hairline)
         _assert_colour(danger.pixmap(16), tokens.danger)
+
+
+def test_a_copy_that_is_added_to_is_drawn_too(qapp: QApplication) -> None:
+    copy = QIcon(icon("x", "#a8261b"))
+    copy.addPixmap(QPixmap(16, 16))
+    gc.collect()
+    _assert_colour(copy.pixmap(QSize(16, 16)), "#a8261b")
 
 
 def test_a_checked_button_shows_its_other_icon(qapp: QApplication) -> None:

@@ -1,6 +1,6 @@
 """The thinking before an answer: expanded while the model thinks, collapsed afterwards. GUI thread."""
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
@@ -87,7 +87,7 @@ class ThinkingSection(QWidget):
             self._column.setVisible(self.is_open)
         self.header.setAccessibleName(self.header.text())
         self.header.setAccessibleDescription(tr("Expanded") if self.is_open else tr("Collapsed"))
-        self._dress()
+        self.header.setIcon(icon("chevron-down" if self.is_open else "chevron-right"))
 
     def _shown_column(self) -> MarkdownColumn:
         """Created on first use: most are never expanded."""
@@ -97,14 +97,6 @@ class ThinkingSection(QWidget):
             self._column.set_plain(self._is_plain)
             self._column.height_changed.connect(self.height_changed)
         return self._column
-
-    def _dress(self) -> None:
-        self.header.setIcon(icon("chevron-down" if self.is_open else "chevron-right"))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._dress()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         if self.is_open:
