@@ -113,7 +113,7 @@ class StrangersWindow(MainWindow):
         await is_read.wait()  # else it would stay, and with it thousands of others
         presets.changed.disconnect(is_read.set)
         for new in presets.all.keys() - before:
-            self.chat_options._presets._choose(new, presets.all[new])
+            self.chat_options.panel.presets._choose(new, presets.all[new])
             await asyncio.sleep(PAUSE_S)
             presets.delete(new)
 
