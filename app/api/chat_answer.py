@@ -13,8 +13,8 @@ from aiohttp import web
 
 from app.api.answering import Whole, whole_answers
 from app.api.chat_fields import ChatFields
-from app.api.engine_client import OpenAnswers
-from app.api.errors import ApiError
+from app.api.engine_client import SERVER_STOPPED, OpenAnswers
+from app.api.errors import ApiError, unavailable
 from app.api.json_body import beside, is_whole_object
 from app.api.media import with_read_media
 from app.api.shelves import with_shelf
@@ -103,6 +103,8 @@ class ChatAnswers:
         try:
             delta = await self._readers[index].read(text, is_last)
         except RequestError as error:
+            if self._request.app[CLIENT].is_closed:  # and its reader with it
+                raise unavailable(SERVER_STOPPED) from error
             raise ApiError(500, str(error)) from error
         self.answers[index].add(delta)
         return delta

@@ -229,7 +229,7 @@ class EngineClient:
         self._queries: dict[str, asyncio.Future[SlotAnswer]] = {}  # about slots, by their ids
         self._conversations = Conversations(lambda chat_id: engine.post(Forget(chat_id)))
         self._is_letting_in = False
-        self._is_closed = False
+        self.is_closed = False
         self._facts: tuple[ModelInfo, TemplateFacts] | None = None
         self.last_report: StepReport | None = None
         self.on_changed: Callable[[], None] = lambda: None  # a request has come or gone
@@ -290,7 +290,7 @@ class EngineClient:
         Raises ApiError (503) while no model is loaded, and when too many requests are open.
         """
         num_slots = self._num_slots(self.model)
-        if self._is_closed:
+        if self.is_closed:
             raise unavailable(SERVER_STOPPED)
         self._check_room(len(requests))
         caller = CALLER.get(UNKNOWN)
@@ -360,7 +360,7 @@ class EngineClient:
 
     def close(self) -> None:
         """Ends every answer; no more are begun."""
-        self._is_closed = True
+        self.is_closed = True
         self.fail_open(SERVER_STOPPED)
         if self._engine.model:
             for chat_id in self.titles:

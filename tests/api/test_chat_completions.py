@@ -1,10 +1,13 @@
 """POST /v1/chat/completions, as OpenAI and llama-server have it."""
 
 import json
+from typing import NoReturn
 
 import pytest
 
 from app.api.event_stream import EventStream
+from app.engine.prompts.message_reader import MessageReader
+from app.protocol.errors import RequestError
 from tests.api.conftest import endless, serving
 from tests.api.parrot import CALL, QWEN3, SCHEMA, STRICT, THOUGHT, Parrot, with_tools
 
@@ -381,6 +384,18 @@ async def test_one_call_only_where_the_caller_wants_one():
     async with serving(with_tools(f"{CALL}\n{CALL[4:]}")) as served:
         _, body = await served.post(PATH, ADDING | {"parallel_tool_calls": False})
         assert len(body["choices"][0]["message"]["tool_calls"]) == 1
+
+
+async def test_a_reader_that_ends_with_the_server_is_no_fault_of_the_answer(monkeypatch):
+    async with serving() as served:
+
+        async def ends(_reader: MessageReader, _text: str, _is_last: bool) -> NoReturn:
+            served.client.close()
+            raise RequestError("Parsing the answer took more than 2 seconds.")
+
+        monkeypatch.setattr(MessageReader, "read", ends)
+        last = (await served.events(PATH, ASKED | {"stream": True}))[-1]
+        assert last["error"]["message"] == "The server was stopped."
 
 
 async def test_reasoning_is_told_apart_whole_and_streamed():
