@@ -96,11 +96,10 @@ class WorkersSection(QWidget):
         self.choose(address, True)
 
     def _remove(self, address: str) -> None:
-        was_chosen = address in self._chosen
-        self._chosen.discard(address)
-        self.workers.remove(address)
-        if was_chosen:
+        if address in self._chosen:  # first, or it would be listed again as one that is chosen
+            self._chosen.discard(address)
             self.changed.emit()
+        self.workers.remove(address)
 
     @Slot()
     def _show(self) -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.bridge.tasks import finish_all
 from app.engine.children.workers import RemoteWorker, WorkerState
+from app.look.buttons import IconButton
 from app.models.model_file import FileKind
 from app.protocol.load import KvType, LoadParams
 from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed
@@ -330,3 +332,22 @@ async def test_a_draft_model_is_chosen_among_those_that_fit_with_a_number_of_gue
     row.reset.click()
     assert preferences.of_model(path) == ModelSettings(num_drafted_tokens=0)
     await finish_all()
+
+
+async def test_a_worker_that_is_chosen_goes_with_one_click(
+    qloop, qtbot, shown, path, preferences, monkeypatch
+) -> None:
+    address = "10.0.0.3:50052"
+    gone = RemoteWorker(address, WorkerState.UNREACHABLE, reason="Connection refused")
+    monkeypatch.setattr("app.services.worker_list.ask", lambda _address: gone)
+    section = shown(path).workers
+    section.address.setText(address)
+    qtbot.keyClick(section.address, Qt.Key.Key_Return)
+    await finish_all()
+    assert preferences.of_model(path).workers == (address,)
+    (remove,) = (button for button in section.findChildren(IconButton) if address in button.toolTip())
+    remove.click()
+    await finish_all()
+    assert preferences.settings.workers == []
+    assert preferences.of_model(path).workers == ()
+    assert section.workers.addresses == ()
