@@ -40,6 +40,7 @@ class RunningAnswer:
     usage_before: Usage = NO_USAGE  # of the part that it continues
     is_submitted: bool = False  # the engine has been asked, and has not ended
     text_since: float = 0.0  # when its first text came
+    thought_before_s: float = 0.0  # in the part that it continues
     way_number: int = 0  # of several answers to one message
     options: ChatOptions | None = None  # in place of the chat's own
     way_name: str = ""  # of these options
@@ -66,11 +67,12 @@ class RunningAnswer:
         # From its first text to the last thought. Some are known as such only when they have ended.
         split = turn.split
         if split.is_thinking or (split.thinking and not turn.thinking_s):
-            turn.thinking_s = monotonic() - self.text_since
+            turn.thinking_s = self.thought_before_s + monotonic() - self.text_since
 
     def begin_part(self) -> None:
         """After calls of tools."""
-        self.usage_before, self.text_since, self.is_submitted = NO_USAGE, 0.0, False
+        self.usage_before, self.text_since, self.thought_before_s = NO_USAGE, 0.0, 0.0
+        self.is_submitted = False
         self.rounds.begin_part()
 
 
@@ -130,6 +132,7 @@ class RunningAnswers(QObject):
         turn.state, turn.notice, turn.overflowed = TurnState.STREAMING, "", False
         before = turn.usage if answer_start else NO_USAGE
         answer = RunningAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)
+        answer.thought_before_s = turn.thinking_s
         turn.model = self._answerer(answer)
         answer.rounds = self._rounds(answer)
         answer.rounds.begin_part(turn.text)

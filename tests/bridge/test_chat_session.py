@@ -91,6 +91,22 @@ async def test_it_is_known_how_long_an_answer_thought(qloop, session, thread, mo
     assert session.chat.turns[-1].thinking_s == (1.0 if opens else 2.0)
 
 
+async def test_what_a_continued_answer_thinks_is_added_to_what_it_thought(
+    qloop, session, thread, monkeypatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("app.bridge.running_answers.monotonic", lambda: now)
+    session.send("2+2=")
+    thread.answer(thread.submitted[0], "<think>Hm")
+    now += 4.0
+    thread.answer(thread.submitted[0], ".", FinishReason.ABORT)
+    session.continue_answer()
+    thread.answer(thread.submitted[1], " So")
+    now += 2.0
+    thread.answer(thread.submitted[1], ".")
+    assert session.chat.turns[-1].thinking_s == 6.0
+
+
 async def test_an_answer_without_thinking_has_no_time_of_it(qloop, session, thread) -> None:
     session.send("2+2=")
     thread.answer(thread.submitted[0], "4")
