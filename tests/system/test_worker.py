@@ -1,5 +1,6 @@
 """Children must end with us, whatever they are doing, and none may be left."""
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -155,7 +156,11 @@ def test_a_worker_does_not_outlive_a_program_that_is_killed() -> None:
         assert parent.stdout
         child = psutil.Process(int(parent.stdout.readline()))
         parent.kill()
-    child.wait(30)
+    try:
+        child.wait(30)
+    finally:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()  # it would compute on
 
 
 def test_what_it_has_started_is_killed_with_it(play: Callable[..., Worker]) -> None:
