@@ -241,8 +241,8 @@ def test_a_request_can_be_aborted_before_its_prompt_is_ready(start, monkeypatch)
 def test_a_slow_template_delays_nobody_else(start, monkeypatch):
     may_render = threading.Event()
 
-    def render(_self, messages, *_more):
-        if messages[-1].content == "slow":
+    def render(_self, inputs):
+        if inputs.messages[-1].content == "slow":
             may_render.wait(SOON)
         return "text"
 
@@ -266,8 +266,8 @@ class Templates:
         self.may_end = threading.Event()
         templates = self
 
-        def render(_self, messages, *_more):
-            templates.rendered.append(messages[-1].content)
+        def render(_self, inputs):
+            templates.rendered.append(inputs.messages[-1].content)
             assert templates.may_end.wait(SOON)
             return "text"
 
@@ -331,8 +331,8 @@ def test_an_engine_whose_last_report_fails_still_ends_its_threads_and_answers(st
 
 
 def test_a_template_that_fails_ends_its_own_request(start, monkeypatch):
-    def render(_self, messages, *_more):
-        if "bad" in messages[-1].content:
+    def render(_self, inputs):
+        if "bad" in inputs.messages[-1].content:
             raise ChatTemplateError("The model's chat template failed: no.")
         return "text"
 

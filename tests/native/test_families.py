@@ -45,9 +45,10 @@ def params(request, is_isolated, tiny_gguf):
 
 
 @pytest.fixture
-def engine(params):
+def engine(params, alone):
     with open_llama_backend(params) as backend:
         engine = Engine(backend, verify=True)
+        alone.written_tokens = engine.prompts.written_tokens
         yield engine
         engine.close()
 
@@ -88,7 +89,10 @@ class WatchedSampler:
 
 @pytest.fixture(scope="module")
 def alone(params):
-    """What an engine answers to a request that finds all cells free."""
+    """What an engine answers to a request that finds all cells free.
+
+    It reads earlier answers in the tokens in which the engine that is tested has written them.
+    """
     with open_llama_backend(params) as backend:
         engine = Engine(backend)
         samplers = []
@@ -97,6 +101,7 @@ def alone(params):
         )
 
         def answer_to(one) -> Expected:
+            engine.prompts.written_tokens = answer_to.written_tokens
             text = ask(engine, dataclasses.replace(one, keep_cells=False)).text
             assert engine.slots.cells.num_used == 0
             if samplers[-1].is_sure:
