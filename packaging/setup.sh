@@ -61,9 +61,9 @@ set_up() {
     reporter=$!
     trap 'kill "$reporter" 2>/dev/null || true' EXIT
     install_binding || die_with_log
+    trap stop_packages INT
     install_skein "$@" &
     packages=$!
-    trap stop_packages INT
     if ! has_llama; then
         if may_borrow && fetch_library; then may_answer=yes; else compile_ours; fi
     fi
@@ -118,7 +118,8 @@ pip_install=("$venv/bin/python" -m pip install --verbose --no-input --disable-pi
 
 # Ctrl+C does not reach what bash runs in the background.
 stop_packages() {
-    kill "$packages" "$reporter" 2>/dev/null || true
+    # shellcheck disable=SC2046
+    kill $(jobs -p) 2>/dev/null || true
     tell "Set-up stopped."
     die "Start again to go on from here; what is downloaded and compiled is kept."
 }

@@ -1,14 +1,17 @@
 """The parts of packaging/setup.sh that decide, run by bash in a copy with a space in its path."""
 
 import _ctypes
+import contextlib
 import ctypes
 import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -316,7 +319,10 @@ def test_ctrl_c_while_packages_are_installed_ends_that_too_and_says_how_to_go_on
     result = bash(clone, SET_UP + f"{packages}; ({ctrl_c}) & set_up gui")
     assert result.returncode == 1
     assert "Set-up stopped.\nStart again to go on from here" in result.stderr
-    assert not Path("/proc", (clone / ".venv" / "packages").read_text().strip()).exists()
+    with contextlib.suppress(psutil.NoSuchProcess):  # its parent is gone: it may be reaped late
+        packages = psutil.Process(int((clone / ".venv" / "packages").read_text()))
+        while packages.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize("argument", ["aks", "--gpu"])
