@@ -89,7 +89,8 @@ async def _with_passages(
     if last is None:
         return messages
     question = messages[last]
-    found = await source.passages(shelf_id, question.content, 1, room)
+    before = next((one.content for one in reversed(messages[:last]) if one.role is Role.USER), "")
+    found = await source.passages(shelf_id, question.content, before, 1, room)
     if not found:
         return messages
     message = replace(question, content=with_attachments(question.content, found))

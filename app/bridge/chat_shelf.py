@@ -8,7 +8,7 @@ from dataclasses import replace
 from app.bridge.chat_limits import ChatLimits
 from app.chats.attachment import PASSAGE, Attachment
 from app.chats.chat import Chat, Turn
-from app.protocol.request import SHELF, Request, Role
+from app.protocol.request import SHELF, Overflow, Request, Role
 from app.shelves.documents import number_of, renumbered, with_text_before
 from app.shelves.shelf import NoShelves, ShelfSource
 
@@ -69,11 +69,16 @@ class ChatShelf:
         return self.is_searched
 
     async def found_for(self, text: str) -> tuple[Attachment, ...]:
-        """None where nothing is asked, or the shelf fits; without those that were taken out."""
+        """None where nothing is asked, or the shelf fits; without what was taken out, or was given before."""
         if not text.strip() or not self.is_ready() or not self.is_searched:
             return ()
-        found = await self._source.passages(self._id, text, self.first_number, self._limits.room)
-        return self.numbered_on(one for one in found if _place_and_text(one) not in self._unwanted)
+        before = [turn for turn in self._chat.turns if has_passages(turn.attachments)]
+        asked = before[-1].text if before else ""
+        found = await self._source.passages(self._id, text, asked, self.first_number, self._limits.room)
+        if self._chat.overflow is not Overflow.STOP:
+            before = before[-1:]  # earlier ones may have been cut off
+        given = {_place_and_text(one) for turn in before for one in turn.attachments}
+        return self.numbered_on(one for one in found if _place_and_text(one) not in self._unwanted | given)
 
     def note_choice(self, before: Iterable[Attachment], after: Iterable[Attachment]) -> None:
         """What the user took out of the next message, or put back."""

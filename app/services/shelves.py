@@ -189,12 +189,13 @@ class ShelfService(QObject):
         return self._documents.get(shelf_id, "") if self.is_whole(shelf_id, room) else PASSAGES
 
     async def passages(
-        self, shelf_id: str, text: str, first_number: int, room: int
+        self, shelf_id: str, text: str, before: str, first_number: int, room: int
     ) -> tuple[Attachment, ...]:
         state = self._states.get(shelf_id)
         if state is None or self.is_whole(shelf_id, room):
             return ()
-        return attached(await self._found(state.shelf, text, num_passages(room)), first_number)
+        found = await self._found(state.shelf, text, num_passages(room), before)
+        return attached(found, first_number)
 
     async def refresh(self) -> None:
         """The list is its own."""
@@ -233,20 +234,20 @@ class ShelfService(QObject):
             return None
         return found[0] if found else None
 
-    async def _found(self, shelf: Shelf, text: str, limit: int) -> tuple[Passage, ...]:
+    async def _found(self, shelf: Shelf, text: str, limit: int, before: str) -> tuple[Passage, ...]:
         """What was found last is not looked for again: a draft asks twice, and ranking takes seconds."""
-        if self._last_found and self._last_found[0] == self._state_of_search(shelf, text, limit):
+        if self._last_found and self._last_found[0] == self._state_of_search(shelf, text, limit, before):
             return self._last_found[1]
         try:
-            found = await self._finder.find(shelf, text, limit)
-            self._last_found = self._state_of_search(shelf, text, limit), found
+            found = await self._finder.find(shelf, text, limit, before)
+            self._last_found = self._state_of_search(shelf, text, limit, before), found
             return found
         except sqlite3.Error as error:
             log.warning("A shelf could not be searched: %s", error)
             return ()
 
-    def _state_of_search(self, shelf: Shelf, text: str, limit: int) -> tuple[object, ...]:
-        return shelf.id, text, limit, self._finder.state, self._index.num_changes
+    def _state_of_search(self, shelf: Shelf, *asked: object) -> tuple[object, ...]:
+        return shelf.id, asked, self._finder.state, self._index.num_changes
 
     # The list
 

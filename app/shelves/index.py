@@ -13,7 +13,7 @@ import logging
 import math
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -103,20 +103,20 @@ class ShelfIndex:
     ) -> tuple[Passage, ...]:
         """The passages with most of the words of `text`, best first; of one file, or of all."""
         found = await self.by_words(shelf, text, limit, number)
-        return await self.passages(shelf, found)
+        return await self.passages(shelf, tuple(found))
 
     async def by_words(
         self, shelf: Shelf, text: str, limit: int, number: int | None = None
-    ) -> tuple[int, ...]:
-        """Ids of passages, those with most of the words of `text` first."""
+    ) -> dict[int, float]:
+        """BM25 by the id of the passage, the best first; higher is better."""
         return await self._call(lambda connection: _by_words(connection, shelf.id, text, limit, number))
 
-    async def certainty(self, text: str, ids: Sequence[int]) -> float:
+    async def certainty(self, text: str, ids: Iterable[int]) -> float:
         """How sure a search by words is of what it found, from 0 to 1: it has all words of `text`."""
         return await self._call(lambda connection: _certainty(connection, text, ids))
 
-    async def by_vector(self, shelf: Shelf, model: str, vector: Vector, limit: int) -> tuple[int, ...]:
-        """Ids of passages, the nearest first; of those that have a vector of this model."""
+    async def by_vector(self, shelf: Shelf, model: str, vector: Vector, limit: int) -> dict[int, float]:
+        """The dot product by the id of the passage, the highest first. Only for those with such a vector."""
         return await self._call(lambda connection: _by_vector(connection, shelf.id, model, vector, limit))
 
     async def passages(self, shelf: Shelf, ids: Sequence[int]) -> tuple[Passage, ...]:
@@ -345,20 +345,22 @@ def _words(text: str, name: str) -> tuple[str, str]:
 
 def _by_words(
     connection: sqlite3.Connection, shelf_id: str, text: str, limit: int, number: int | None
-) -> tuple[int, ...]:
+) -> dict[int, float]:
+    """SQLite's own BM25 is the lower, the better."""
     words = " OR ".join(query_words(text))
     if not words:
-        return ()
+        return {}
     where, given = ("AND passages.number = ?", (number,)) if number is not None else ("", ())
     rows = connection.execute(
-        "SELECT passages.id FROM found JOIN passages ON passages.id = found.rowid "
-        f"WHERE found MATCH ? AND shelf = ? {where} ORDER BY bm25(found, 1.0, {NAME_WEIGHT}) LIMIT ?",
+        f"SELECT passages.id, -bm25(found, 1.0, {NAME_WEIGHT}) AS score "
+        "FROM found JOIN passages ON passages.id = found.rowid "
+        f"WHERE found MATCH ? AND shelf = ? {where} ORDER BY score DESC LIMIT ?",
         (words, shelf_id, *given, limit),
     )
-    return tuple(identity for (identity,) in rows)
+    return dict(rows.fetchall())
 
 
-def _certainty(connection: sqlite3.Connection, text: str, ids: Sequence[int]) -> float:
+def _certainty(connection: sqlite3.Connection, text: str, ids: Iterable[int]) -> float:
     """The part of the question's vector, its words weighed by how rare they are (idf), that the best passage
     has: the square of the cosine between them."""
     (num_passages,) = connection.execute("SELECT count(*) FROM passages").fetchone()
@@ -376,7 +378,7 @@ def _certainty(connection: sqlite3.Connection, text: str, ids: Sequence[int]) ->
 
 def _by_vector(
     connection: sqlite3.Connection, shelf_id: str, model: str, vector: Vector, limit: int
-) -> tuple[int, ...]:
+) -> dict[int, float]:
     import numpy as np
 
     rows = connection.execute(
@@ -390,7 +392,7 @@ def _by_vector(
         scores = kept.reshape(len(some), -1).astype(np.float32) @ vector
         scored = zip(scores.tolist(), (-identity for identity, _ in some), strict=True)
         best = heapq.nlargest(limit, (*best, *scored))
-    return tuple(-identity for _, identity in best)
+    return {-identity: score for score, identity in best}
 
 
 def _without_vector(

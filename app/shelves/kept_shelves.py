@@ -108,13 +108,13 @@ class KeptShelves:
         return self._documents[shelf_id][0] if self.is_whole(shelf_id, room) else PASSAGES
 
     async def passages(
-        self, shelf_id: str, text: str, first_number: int, room: int
+        self, shelf_id: str, text: str, before: str, first_number: int, room: int
     ) -> tuple[Attachment, ...]:
         shelf = self._shelves.get(shelf_id)
         if shelf is None or self.is_whole(shelf_id, room):
             return ()
         try:
-            found = await self._finder.find(shelf, text, num_passages(room))
+            found = await self._finder.find(shelf, text, num_passages(room), before)
         except sqlite3.Error as error:
             log.warning("A shelf could not be searched: %s", error)
             return ()

@@ -118,9 +118,9 @@ class ShelfSource(Protocol):
         ...
 
     async def passages(
-        self, shelf_id: str, text: str, first_number: int, room: int
+        self, shelf_id: str, text: str, before: str, first_number: int, room: int
     ) -> tuple[Attachment, ...]:
-        """What is found for a message, if it is searched."""
+        """What is found for a message, if it is searched. `before`: the question that it may refer to."""
         ...
 
 
@@ -163,6 +163,6 @@ class NoShelves:
         return ""
 
     async def passages(
-        self, _shelf_id: str, _text: str, _first_number: int, _room: int
+        self, _shelf_id: str, _text: str, _before: str, _first_number: int, _room: int
     ) -> tuple[Attachment, ...]:
         return ()

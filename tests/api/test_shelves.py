@@ -35,8 +35,11 @@ class Shelves:
     def text_before(self, _shelf_id: str, _room: int) -> str:
         return "All documents." if self.fits else "Passages come."
 
-    async def passages(self, _shelf_id: str, text: str, number: int, _room: int) -> tuple[Attachment, ...]:
-        return () if self.fits else (Attachment(f"[{number}] a.txt:1", f"About {text}", PASSAGE),)
+    async def passages(
+        self, _shelf_id: str, text: str, before: str, number: int, _room: int
+    ) -> tuple[Attachment, ...]:
+        about = f"About {before}{text}"
+        return () if self.fits else (Attachment(f"[{number}] a.txt:1", about, PASSAGE),)
 
 
 async def prompt_of(shelves: Shelves | None, **more: object) -> tuple[int, dict, str]:
@@ -56,6 +59,9 @@ async def test_a_shelf_that_fits_stands_before_the_chat():
 async def test_a_larger_one_is_searched_for_the_last_message():
     _status, _body, prompt = await prompt_of(Shelves(fits=False), shelf="d1")
     assert prompt.index("Passages come.") < prompt.index("[1] a.txt:1") < prompt.index("About Why?")
+    told = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "I."}, *ASKED["messages"]]
+    _status, _body, prompt = await prompt_of(Shelves(fits=False), shelf="d1", messages=told)
+    assert "About Who?Why?" in prompt, "it may refer to the question before"
 
 
 async def test_without_a_name_nothing_is_added():

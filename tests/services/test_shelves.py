@@ -174,7 +174,7 @@ async def test_a_name_that_is_no_text_is_shown_in_part_and_its_file_read_and_kno
     shelf = driver.shelves.add("Docs", folder=str(folder))
     state = await driver.read(3)
     assert sorted(one.name for one in state.files) == ["apples.txt", "caf?.txt", "pears.md"]
-    (found,) = await driver.shelves.passages(shelf.id, "coffee", 1, 100)
+    (found,) = await driver.shelves.passages(shelf.id, "coffee", "", 1, 100)
     assert found.text == "All about coffee."
     driver.shelves.look_now(shelf.id)
     assert (await driver.read(3)).files == state.files
@@ -201,7 +201,7 @@ async def test_a_message_waits_for_a_shelf_only_while_it_may_fit_and_skein_is_op
     async with asyncio.timeout(20):
         await driver.shelves.prepare(large.id)
     assert driver.shelves.is_ready(large.id)
-    assert await driver.shelves.passages(large.id, "anchor", 1, 200)
+    assert await driver.shelves.passages(large.id, "anchor", "", 1, 200)
     assert not waiting.done()
     await driver.shelves.close()
     await waiting
@@ -311,6 +311,12 @@ async def test_a_larger_one_is_searched_for_each_message(driver, folder, workspa
     assert "All about apples.txt." in request.messages[-1].content
     assert request.begins_as == ""
     assert session.shelf.first_number == len(found) + 1
+    session.draft = "Name the apples."
+    await session.find_passages()
+    assert session.draft_attachments == (), "the model was given them"
+    session.draft = "pears"
+    await session.find_passages()
+    assert [one.name for one in session.draft_attachments] == ["[2] pears.md:1"]
     await driver.shelves.close()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.protocol.errors import EngineError
-from app.shelves.finder import ShelfFinder, fused, text_model
+from app.shelves.finder import ShelfFinder, from_lowest, fused, text_model
 from app.shelves.index import ShelfIndex
 from app.shelves.scan import Changes
 from app.shelves.shelf import Shelf
@@ -40,8 +40,8 @@ class Driver:
         while await self.finder.embedded(SHELF, 2):
             pass
 
-    async def found(self, text: str) -> list[str]:
-        return [one.name for one in await self.finder.find(SHELF, text, 5)]
+    async def found(self, text: str, before: str = "") -> list[str]:
+        return [one.name for one in await self.finder.find(SHELF, text, 5, before)]
 
 
 @asynccontextmanager
@@ -125,11 +125,11 @@ async def test_a_model_that_fails_costs_the_vectors_alone(tmp_path):
 
 async def test_a_reranker_sorts_what_was_found(tmp_path):
     async with opened(tmp_path) as driver:
-        assert await driver.found("car boat fruit") == ["car", "sea", "tree"]
+        assert await driver.found("car boat fruit") == ["car", "sea"]
         driver.finder.choose(None, driver.model)
         assert await driver.found("car boat fruit") == ["tree", "car", "sea"]
         driver.engine.failure = "It crashed."
-        assert await driver.found("car boat fruit") == ["car", "sea", "tree"]
+        assert await driver.found("car boat fruit") == ["car", "sea"]
         assert driver.finder.trouble.startswith("Passages are not sorted")
 
 
@@ -148,10 +148,42 @@ async def test_a_search_that_is_under_way_when_the_index_closes_ends_as_one_that
         await search
 
 
-def test_what_both_name_comes_first_and_nothing_is_lost():
-    assert fused([(1, [1, 2, 3]), (1, [4, 2, 5])]) == (2, 1, 4, 3, 5)
+async def test_only_what_stands_out_is_found(tmp_path):
+    async with opened(tmp_path) as driver:
+        await driver.put(
+            **{f"shop{number}": f"When the shop of street {number} opens." for number in range(9)}
+        )
+        await driver.put(sunday="On a sunday nobody opens a shop.")
+        assert await driver.found("When does the shop open on sunday?") == ["sunday"]
+        assert len(await driver.found("street")) == 5, "all say it as well as the others"
 
 
-def test_an_order_without_weight_comes_behind_the_others():
-    assert fused([(0, [1, 2, 3]), (1, [4, 2, 5])]) == (4, 2, 5, 1, 3)
-    assert fused([(1, [3, 1, 2]), (0, [])]) == (3, 1, 2)
+async def test_a_follow_up_is_searched_for_with_the_question_before(tmp_path):
+    async with opened(tmp_path) as driver:
+        await driver.put(price="The wheels cost ten.", cost="An apple may cost one.", each="Name each tool.")
+        assert set(await driver.found("What do they cost?")) == {"price", "cost"}
+        assert await driver.found("What do they cost?", "Who made the wheels?") == ["price"]
+        assert await driver.found("Which fruit is of a tree?", "Who made the wheels?") == ["tree"]
+
+
+async def test_vectors_of_a_follow_up_are_those_of_both_questions(tmp_path):
+    async with opened(tmp_path) as driver:
+        driver.finder.choose(driver.model, None)
+        await driver.embed()
+        assert await driver.found("And what more?", "Tell me of an automobile.") == ["car"]
+
+
+def test_scores_are_parts_of_the_best_one_of_their_search():
+    joined = fused([(0.5, {1: 8.0, 2: 4.0}), (0.5, {2: 0.2, 3: 0.1})])
+    assert list(joined) == [2, 1, 3]
+    assert joined == pytest.approx({2: 0.75, 1: 0.5, 3: 0.25})
+
+
+def test_a_search_without_weight_comes_behind_the_others():
+    assert list(fused([(0, {1: 1.0, 2: 0.5}), (1, {4: 1.0, 2: 0.5})])) == [4, 2, 1]
+    assert list(fused([(1, {3: 2.0, 1: 1.0}), (0, {})])) == [3, 1]
+
+
+@pytest.mark.parametrize("scores", [{}, {1: 0.0}, {1: 0.0, 2: 0.0}, {1: -3.0}])
+def test_nothing_is_divided_by_a_best_score_of_zero(scores: dict[int, float]):
+    assert set(fused([(1, from_lowest(scores))])) == set(scores)
