@@ -72,6 +72,11 @@ def number_of(attachment: Attachment) -> int:
     return int(found[1]) if found else 0
 
 
+def is_cited(attachment: Attachment, text: str) -> bool:
+    """Whether an answer cites this passage."""
+    return any(int(number) == number_of(attachment) for number in CITATION.findall(text))
+
+
 def name_of(attachment: Attachment) -> str:
     """The file that a passage is of."""
     return attachment.name.partition("] ")[2].rpartition(":")[0]

@@ -1801,7 +1801,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Asked without the tools of {servers}, which had not started.</source>
-        <extracomment>app/bridge/chat_session.py</extracomment>
+        <extracomment>app/bridge/running_answers.py</extracomment>
         <translation>提问时未带 {servers} 的工具：它尚未启动。</translation>
     </message>
     <message>
@@ -5421,6 +5421,16 @@ rate</source>
             <numerusform>{n} 个文件</numerusform>
         </translation>
     </message>
+    <message>
+        <source>Remove all passages</source>
+        <extracomment>app/ui/composer/composer.py</extracomment>
+        <translation>移除所有段落</translation>
+    </message>
+    <message>
+        <source>Removed all passages.</source>
+        <extracomment>app/ui/composer/composer.py</extracomment>
+        <translation>已移除所有段落。</translation>
+    </message>
     <message numerus="yes">
         <source>{n} waiting</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
@@ -5826,6 +5836,11 @@ rate</source>
         <source>What was read for t&amp;his</source>
         <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>为此读了什么(&amp;H)</translation>
+    </message>
+    <message>
+        <source>{name} · given, not cited</source>
+        <extracomment>app/ui/transcript/user_view.py</extracomment>
+        <translation>{name} · 已提供，未引用</translation>
     </message>
     <message>
         <source>The disk with {folder} is full. Free some space, then start Skein again.</source>
@@ -7530,22 +7545,22 @@ accepted</source>
     </message>
     <message>
         <source>Presets (*.json)</source>
-        <extracomment>app/ui/settings/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>预设 (*.json)</translation>
     </message>
     <message>
         <source>Deleted the preset “{name}”.</source>
-        <extracomment>app/ui/settings/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>已删除预设“{name}”。</translation>
     </message>
     <message>
         <source>Import a preset</source>
-        <extracomment>app/ui/settings/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>导入预设</translation>
     </message>
     <message>
         <source>Export a preset</source>
-        <extracomment>app/ui/settings/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>导出预设</translation>
     </message>
     <message>

@@ -35,7 +35,7 @@ from app.look.plain_text import as_tooltip
 from app.look.popups import Menu
 from app.look.tokens import Tokens, current
 from app.look.words import tr
-from app.ui.base.citations import SCHEME, is_citing, open_source, with_links
+from app.ui.base.citations import SCHEME, open_source, sources_of, with_links
 from app.ui.base.copy_button import copy_text
 from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold
@@ -94,7 +94,8 @@ class SafeBrowser(SelectedText, QTextBrowser):
         points = self.document().defaultFont().pointSizeF()
         families = ", ".join(f"'{family}'" for family in code_font().families())
         self.document().setDefaultStyleSheet(prose_style_sheet(current(), points, families))
-        self.setHtml(with_links(html) if is_citing(self) else html)
+        is_source = sources_of(self)
+        self.setHtml(with_links(html, is_source) if is_source else html)
         if had_selection:
             self._select(anchor, position)
 
@@ -219,7 +220,7 @@ class SafeBrowser(SelectedText, QTextBrowser):
 
     def _on_anchor_clicked(self, url: QUrl) -> None:
         """Asks first: only the system's browser and mail program are ever given a link, and by the user."""
-        if url.scheme() == SCHEME and is_citing(self):
+        if url.scheme() == SCHEME and sources_of(self):
             open_source(url.path(), self._said_before_click())
         elif is_safe_link(url.toString()):
             prompt = LinkPrompt(url, self._doubts_about(url), self)

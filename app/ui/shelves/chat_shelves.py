@@ -20,7 +20,7 @@ from app.shelves.documents import name_of, number_of, sentence_before
 from app.shelves.passages import narrowed
 from app.shelves.shelf import Shelf, ShelfFile
 from app.ui.base.actions import command
-from app.ui.base.citations import SCHEME, set_citing
+from app.ui.base.citations import SCHEME, set_sources
 from app.ui.shelves.reader import WIDTH, Reader
 from app.ui.shelves.shelf_words import contents_text, use_text, vectors_text
 from app.ui.tabs.chat_tabs import ChatTabs
@@ -99,7 +99,7 @@ class ChatShelves(QObject):
 
     def _show(self, view: ChatView) -> None:
         state = self._shelves.state(view.session.chat.shelf_id)
-        set_citing(view, state is not None)
+        set_sources(view, partial(self._is_source, view) if state else None)
         if state is None:
             view.composer.shelf.apply("", "")
             return
@@ -122,6 +122,15 @@ class ChatShelves(QObject):
         return self._services.cells.size_of(shelf.chat_id)
 
     # Sources
+
+    def _is_source(self, view: ChatView, number: int) -> bool:
+        """A passage of this chat has that number, or a file of a shelf that stands before it."""
+        chat = view.session.chat
+        if any(number_of(one) == number for turn in chat.turns for one in turn.attachments):
+            return True
+        state = self._shelves.state(chat.shelf_id)
+        is_whole = state and self._shelves.is_whole(chat.shelf_id, self._room())
+        return bool(state and is_whole and any(one.number == number for one in state.files))
 
     @Slot(QUrl)
     def on_source(self, url: QUrl) -> None:

@@ -317,12 +317,17 @@ class Transcript(QAbstractScrollArea):
             self._measure(row)
 
     def _apply(self, view: TurnView, row: int) -> None:
-        turn, is_last = self._page.rows[row], row == len(self._page.rows) - 1
+        turn, *after = self._page.rows[row : row + 2]
         state = self._progress
         place = Place.of(
-            turn, self._chat, is_last=is_last, is_busy=state.is_busy, enter_saves=state.enter_sends
+            turn,
+            self._chat,
+            is_last=not after,
+            is_busy=state.is_busy,
+            enter_saves=state.enter_sends,
+            answer=after[0] if after and turn.role is Role.USER else None,
         )
-        view.apply(place, self._progress if is_last else NO_PROGRESS)
+        view.apply(place, NO_PROGRESS if after else self._progress)
 
     # Placing
 

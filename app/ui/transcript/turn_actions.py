@@ -51,11 +51,22 @@ class Place:
     is_busy: bool = False  # an answer is being written in this chat
     has_messages: bool = True  # before it, for the model to answer
     enter_saves: bool = True  # an edit; else Ctrl+Enter does
+    answer: str = ""  # to it, once that is complete
 
     @classmethod
-    def of(cls, turn: Turn, chat: Chat, *, is_last: bool, is_busy: bool, enter_saves: bool = True) -> Self:
+    def of(
+        cls,
+        turn: Turn,
+        chat: Chat,
+        *,
+        is_last: bool,
+        is_busy: bool,
+        enter_saves: bool = True,
+        answer: Turn | None = None,
+    ) -> Self:
         has_messages = turn.role is Role.USER or chat.has_messages_before(turn)
-        return cls(chat.versions_of(turn), is_last, is_busy, has_messages, enter_saves)
+        text = answer.text if answer and answer.state is TurnState.DONE else ""
+        return cls(chat.versions_of(turn), is_last, is_busy, has_messages, enter_saves, text)
 
     def number_of(self, turn: Turn) -> int:
         """Which of the versions it is, from 1."""

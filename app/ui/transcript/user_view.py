@@ -4,13 +4,14 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from app.chats.attachment import Attachment
+from app.chats.attachment import PASSAGE, Attachment
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import tr, tr_said
+from app.shelves.documents import is_cited
 from app.ui.base.attachment_preview import AttachmentPreview
 from app.ui.base.attachment_words import kind_label
 from app.ui.base.thumbnails import Thumbnails
@@ -39,7 +40,7 @@ class UserView(TurnView):
 
     def __init__(self, turn: Turn, parent: QWidget) -> None:
         super().__init__(turn, parent)
-        self._shown: tuple[Turn, tuple[Attachment, ...]] | None = None  # passages may join a sent message
+        self._shown: tuple[object, ...] = ()  # passages may join a sent message
         self._files: list[Attachment] = []
         self._pieces: list[Attachment] = []  # pictures and sounds
         self._media = MediaStrip(self)
@@ -55,11 +56,12 @@ class UserView(TurnView):
 
     def apply(self, place: Place, _progress: AnswerProgress) -> None:
         self.place = place
-        shown = (self.turn, self.turn.attachments)
+        names = [self._name_of(each) for each in self.turn.attachments if not each.media]
+        shown = (self.turn, self.turn.attachments, names)
         if self._shown != shown:
             self._shown = shown
             self._files = [each for each in self.turn.attachments if not each.media]
-            self._text.show_text(self.turn.text, [one_line(file.name) for file in self._files])
+            self._text.show_text(self.turn.text, names)
             self._pieces = [each for each in self.turn.attachments if each.media]
             self._media.show_media(self._pieces)
             self.notice.setText(tr_said(self.turn.notice))
@@ -67,6 +69,13 @@ class UserView(TurnView):
         self.buttons.apply(self.turn, place)
         self.versions.apply(self.turn, place)
         self._place_actions(self.width(), self.buttons.y())
+
+    def _name_of(self, file: Attachment) -> str:
+        """A passage tells whether the answer made use of it."""
+        name, answer = one_line(file.name), self.place.answer
+        if file.kind == PASSAGE and answer and not is_cited(file, answer):
+            return tr("{name} · given, not cited", name=name)
+        return name
 
     @Slot(int, QWidget)
     def _on_file_clicked(self, number: int, button: QWidget) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.bridge.token_counter import TokenCount
-from app.chats.attachment import Attachment
+from app.chats.attachment import PASSAGE, Attachment
 from app.protocol.request import Overflow, Role
 from app.ui.base.attachment_preview import SHOWN_CHARS
 from app.ui.base.attachment_words import PASTED
@@ -280,6 +280,19 @@ def test_an_attachment_is_removed_by_its_cross_and_can_be_put_back(composer: Com
     composer.notice.buttons[0].click()
     assert composer.attachments == (NOTES, REPORT)
     assert not composer.notice.isVisible()
+
+
+def test_found_passages_can_be_removed_together(composer: Composer, qtbot: QtBot) -> None:
+    passages = [Attachment(f"[{n}] a.md:{n}", "text", PASSAGE) for n in (1, 2, 3)]
+    composer.set_attachments([NOTES, *passages])
+    composer.chips.chips[1].cross.click()
+    remove_all = composer.notice.buttons[1]
+    assert remove_all.text() == "Remove all passages"
+    with qtbot.waitSignal(composer.attachments_changed) as changed:
+        remove_all.click()
+    assert changed.args == [(NOTES,)]
+    composer.notice.buttons[0].click()
+    assert composer.attachments == (NOTES, *passages[1:])
 
 
 def test_attachments_are_reached_and_removed_by_backspace(composer: Composer, qtbot: QtBot) -> None:

@@ -3,8 +3,8 @@ from PySide6.QtGui import QPaintEvent, QRegion
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.chats.attachment import Attachment
-from app.chats.chat import Turn
+from app.chats.attachment import PASSAGE, Attachment
+from app.chats.chat import Chat, Turn, TurnState
 from app.protocol.request import Role
 from app.ui.base.attachment_preview import AttachmentPreview
 from app.ui.base.thumbnails import Thumbnails
@@ -112,3 +112,24 @@ def test_passages_found_after_a_message_was_sent_are_shown_on_it(qtbot: QtBot) -
     turn.attachments = (Attachment("[1] chain.txt:1", "Thirty metres."),)
     view.apply(Place(), NO_PROGRESS)
     assert "[1] chain.txt:1" in [button.text() for button in view.findChildren(QPushButton)]
+
+
+def test_a_passage_that_the_answer_does_not_cite_says_so_once_the_answer_is_complete(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    passages = [Attachment(f"[{n}] chain.txt:{n}", "Thirty metres.", PASSAGE) for n in (1, 12)]
+    question = Turn(Role.USER, "How long is the chain?", attachments=tuple(passages))
+    answer = Turn(Role.ASSISTANT, "Thirty metres [12].", parent_id=question.id)
+    answer.state = TurnState.STREAMING
+    chat = Chat()
+    view = UserView(question, page)
+    view.set_zoom(0)
+
+    def names() -> list[str]:
+        place = Place.of(question, chat, is_last=False, is_busy=False, answer=answer)
+        view.apply(place, NO_PROGRESS)
+        return [button.text() for button in view.findChildren(LongText)[0].files]
+
+    assert names() == ["[1] chain.txt:1", "[12] chain.txt:12"]
+    answer.state = TurnState.DONE
+    assert names() == ["[1] chain.txt:1 · given, not cited", "[12] chain.txt:12"]
