@@ -5,9 +5,10 @@ Bodies of other protocols become `ChatFields` first, so that all are checked, li
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from aiohttp import web
 
@@ -20,8 +21,11 @@ from app.api.media import with_read_media
 from app.api.shelves import with_shelf
 from app.api.state import CLIENT
 from app.protocol.errors import PromptTooLongError, RequestError
-from app.protocol.output import AnswerMessage, MessageDelta, Output, ToolCall
+from app.protocol.output import AnswerMessage, MessageDelta, Output, ToolCall, ToolCallDelta, new_call_id
 from app.protocol.sampling import shown
+from app.tools.written_call import written_call
+
+EMPTY: Mapping[str, Mapping[str, Any]] = {}
 
 
 @dataclass(slots=True)
@@ -60,8 +64,18 @@ class ChatAnswer:
 class ChatAnswers:
     """The answers to one request. Leaving the `with` block ends what is still running."""
 
-    def __init__(self, request: web.Request, outputs: OpenAnswers, max_calls: int | None = None) -> None:
-        """At most `max_calls` calls of tools are passed on from each answer."""
+    def __init__(
+        self,
+        request: web.Request,
+        outputs: OpenAnswers,
+        max_calls: int | None = None,
+        schemas: Mapping[str, Mapping[str, Any]] = EMPTY,
+    ) -> None:
+        """At most `max_calls` calls of tools are passed on from each answer.
+
+        A call of a tool of `schemas`, which have their parameters by name, may also be written as text.
+        """
+        self._schemas = schemas
         self.outputs = outputs
         self.answers = [ChatAnswer() for _request in outputs.requests]
         self._request = request
@@ -106,7 +120,15 @@ class ChatAnswers:
             if self._request.app[CLIENT].is_closed:  # and its reader with it
                 raise unavailable(SERVER_STOPPED) from error
             raise ApiError(500, str(error)) from error
-        self.answers[index].add(delta)
+        answer = self.answers[index]
+        answer.add(delta)
+        is_text = is_last and answer.whole.finish_reason == "stop" and not answer.message.tool_calls
+        if is_text and (found := written_call(answer.message.content, self._schemas)):
+            call = ToolCallDelta(0, new_call_id(), found.name, found.arguments)
+            answer.message = replace(answer.message, content=found.before).grown(
+                MessageDelta(tool_calls=(call,))
+            )
+            return replace(delta, tool_calls=(call,))
         return delta
 
 
@@ -119,7 +141,8 @@ async def answer_chat(request: web.Request, fields: ChatFields) -> ChatAnswers:
     if fields.shelf:
         requests = await with_shelf(request, fields.shelf, requests)
     outputs = client.answer(*requests, reports_progress=fields.reports_progress)
-    return ChatAnswers(request, outputs, 1 if fields.parallel_tool_calls is False else None)
+    max_calls = 1 if fields.parallel_tool_calls is False else None
+    return ChatAnswers(request, outputs, max_calls, fields.schemas_of_calls_in_text)
 
 
 async def count_prompt_tokens(request: web.Request, fields: ChatFields) -> int:

@@ -202,6 +202,7 @@ class ChatFields(OpenAiFields):
     reasoning_budget_tokens: Budget | None = None  # llama-server's name, as is the next
     thinking_budget_tokens: Budget | None = None
     reasoning_budget_message: str | None = None
+    calls_in_text: bool | None = None  # ours: a call of a tool that the model writes as text is one
     shelf: str | None = None  # ours: the name or the id of a shelf that the model reads
     verbose: bool | None = None  # llama-server's: return the whole prompt, and more, with the answer
 
@@ -280,6 +281,14 @@ class ChatFields(OpenAiFields):
         if not functions and self.tool_choice not in (None, "auto", "none"):
             raise _no_such_tool()
         return as_json([{"type": "function", "function": one} for one in functions]) if functions else ""
+
+    @property
+    def schemas_of_calls_in_text(self) -> dict[str, AnyObject]:
+        """The parameters of the tools that may be called so, by name."""
+        functions = [tool.function for tool in self.tools or () if tool.function and self.calls_in_text]
+        allowed = self._may_call() or [one.name for one in functions]
+        may_call = self.tool_choice != "none"
+        return {one.name: one.parameters or {} for one in functions if may_call and one.name in allowed}
 
     def _tool_choice(self) -> ToolChoice:
         match self.tool_choice:

@@ -26,6 +26,11 @@ class NoTools:
 
     def set_approval(self, _tool: Tool, _approval: Approval) -> None: ...
 
+    def calls_in_text(self, _model: str) -> bool:
+        return False
+
+    def set_calls_in_text(self, _model: str) -> None: ...
+
     async def call(self, tool: Tool, _arguments: Mapping[str, Any], _chat_id: str) -> str:
         raise ToolError(f"There is no tool {tool.name}.")
 

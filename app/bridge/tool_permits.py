@@ -12,6 +12,7 @@ from app.tools.tool import Approval, Tool
 class _Question:
     use: ToolUse
     tool: Tool
+    model: str
     answer: asyncio.Future[bool]
 
 
@@ -27,9 +28,12 @@ class ToolPermits:
             return Approval.ALWAYS
         return approval
 
-    async def ask(self, use: ToolUse, tool: Tool) -> bool:
+    def takes_text(self, model: str) -> bool:
+        return self._access.kit.calls_in_text(model)
+
+    async def ask(self, use: ToolUse, tool: Tool, model: str) -> bool:
         """What the user decides."""
-        question = _Question(use, tool, asyncio.get_running_loop().create_future())
+        question = _Question(use, tool, model, asyncio.get_running_loop().create_future())
         self._open.append(question)
         try:
             return await question.answer
@@ -45,11 +49,13 @@ class ToolPermits:
         match decision:
             case Decision.THIS_CHAT:
                 self._in_this_chat.add(tool.key)
+            case Decision.THIS_MODEL:
+                self._access.kit.set_calls_in_text(question.model)
             case Decision.ALWAYS:
                 self._access.kit.set_approval(tool, Approval.ALWAYS)
             case Decision.NEVER:
                 self._access.kit.set_approval(tool, Approval.NEVER)
-        is_for_all = decision not in (Decision.ONCE, Decision.REFUSE)
+        is_for_all = decision not in (Decision.ONCE, Decision.THIS_MODEL, Decision.REFUSE)
         for one in self._open:
             if one is question or (is_for_all and one.tool.key == tool.key):
                 _answer(one.answer, decision not in (Decision.NEVER, Decision.REFUSE))

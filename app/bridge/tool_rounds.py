@@ -18,9 +18,10 @@ from app.chats.chat import Turn
 from app.chats.thinking import Split, split_thinking
 from app.chats.tool_use import ToolRound, ToolState, ToolUse
 from app.protocol.errors import RequestError
-from app.protocol.output import AnswerMessage, FinishReason, MessageDelta, Output
+from app.protocol.output import AnswerMessage, FinishReason, MessageDelta, Output, ToolCall, new_call_id
 from app.system.said import said
 from app.tools.tool import Approval, Tool, ToolError, read_arguments
+from app.tools.written_call import written_call
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +92,7 @@ class ToolRounds:
         """A part is asked for, which begins with the text `start`."""
         self._reader.close()
         self._reader = self._access.readers.open(MAX_CALLS)
-        self._message = AnswerMessage()
+        self._message = self._as_text = AnswerMessage()
         self._text = start
         self._num_read = self._num_shown = 0  # characters of it that the reader was given, and has told
         self._last: Output | None = None
@@ -196,6 +197,8 @@ class ToolRounds:
             self._listener.show(self._text, replace(reading, answer=reading.answer + unread))
 
     def _end_part(self, last: Output) -> None:
+        if self._round is None and last.finish_reason is FinishReason.STOP:
+            self._take_text_as_call()
         round_ = self._round
         if round_ is None:
             self._show_whole()
@@ -211,15 +214,40 @@ class ToolRounds:
 
     # Its calls
 
+    def _take_text_as_call(self) -> None:
+        """Where the model wrote a call of an offered tool as text, and nothing behind it."""
+        reading = self._reading
+        schemas = {name: one.tool.parameters for name, one in self._offered.items()}
+        if found := written_call(reading.answer, schemas):
+            call = ToolCall(new_call_id(), found.name, found.arguments)
+            self._as_text = self._message
+            self._message = AnswerMessage(found.before, reading.thinking, (call,))
+            self._show_calls(self._text)
+            assert self._round
+            self._round.uses[0].is_text = not self._permits.takes_text(self._turn.model)
+
     async def _run(self, round_: ToolRound) -> None:
         if self._num_left == 0:
             self._end_at_limit(round_)
             return
         self._num_left -= 1
         await asyncio.gather(*map(self._call, round_.uses))
-        if not self._is_over:
-            self._work = None
+        if self._is_over:
+            return
+        self._work = None
+        if round_.uses[0].is_text and round_.uses[0].state is ToolState.REFUSED:
+            self._end_as_text(round_)
+        else:
             self._listener.went_on()
+
+    def _end_as_text(self, round_: ToolRound) -> None:
+        """It was no call: the answer is its text."""
+        assert self._last
+        self._turn.rounds.remove(round_)
+        self._message, self._round = self._as_text, None
+        self._show_whole()
+        self._turn.thinking_s = round_.thinking_s
+        self._end(self._last)
 
     def _end_at_limit(self, round_: ToolRound) -> None:
         for use in round_.uses:
@@ -254,14 +282,13 @@ class ToolRounds:
             self._set(use, ToolState.FAILED, FAILED)
 
     async def _is_allowed(self, use: ToolUse, tool: Tool) -> bool:
-        match self._permits.of(tool):
-            case Approval.ALWAYS:
-                return True
-            case Approval.NEVER:
-                raise ToolError(FORBIDDEN)
-            case Approval.ASK:
-                self._set(use, ToolState.ASKING)
-                return await self._permits.ask(use, tool)
+        approval = self._permits.of(tool)
+        if approval is Approval.NEVER:
+            raise ToolError(FORBIDDEN)
+        if approval is Approval.ALWAYS and not use.is_text:
+            return True
+        self._set(use, ToolState.ASKING)
+        return await self._permits.ask(use, tool, self._turn.model)
 
     def _set(self, use: ToolUse, state: ToolState, result: str = "") -> None:
         if not self._is_over:  # a tool that goes on after it was cancelled is too late

@@ -33,6 +33,7 @@ class Decision(StrEnum):
 
     ONCE = "once"
     THIS_CHAT = "this_chat"
+    THIS_MODEL = "this_model"  # what it writes as text is a call
     ALWAYS = "always"
     NEVER = "never"
     REFUSE = "refuse"
@@ -49,6 +50,7 @@ class ToolUse:
     result: str = ""
     seconds: float = 0.0  # from the start of the call to its end
     num_told: int | None = None  # characters of the result that the model reads unasked; None: all
+    is_text: bool = False  # the model wrote it as text: the user is asked whether it is a call
 
     @property
     def is_unfinished(self) -> bool:

@@ -232,6 +232,14 @@ class ToolService(QObject):
         self._preferences.set("tool_approvals", kept)
         self.changed.emit()
 
+    def calls_in_text(self, model: str) -> bool:
+        return model in self._preferences.settings.models_calling_in_text
+
+    def set_calls_in_text(self, model: str) -> None:
+        kept = self._preferences.settings.models_calling_in_text
+        self._preferences.set("models_calling_in_text", list(dict.fromkeys([*kept, model])))
+        self.changed.emit()
+
     async def call(self, tool: Tool, arguments: Mapping[str, Any], chat_id: str) -> str:
         """Raises ToolError."""
 

@@ -136,6 +136,7 @@ class Settings(BaseModel):
     api_key: str = ""  # created when first needed; the file is readable by its owner only
     tool_approvals: dict[str, Approval] = {}  # by "server/tool"; those that are not here ask
     tool_folders: list[Path] = []  # below which the built-in tools may read files
+    models_calling_in_text: list[str] = []  # names; a call that they write as text is one
     max_tool_rounds: Annotated[int, Field(ge=1, le=1000)] = 20  # of calls within one answer
     max_shelf_share: Annotated[int, Field(ge=1, le=95)] = 75  # % of the context; a larger shelf is searched
     shelf_embedder: Path | None = None  # a GGUF whose vectors shelves are searched by, besides words

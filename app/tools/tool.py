@@ -104,6 +104,11 @@ class ToolKit(Protocol):
 
     def set_approval(self, tool: Tool, approval: Approval) -> None: ...
 
+    def calls_in_text(self, model: str) -> bool:
+        """Whether a call that this model writes as text counts as one."""
+
+    def set_calls_in_text(self, model: str) -> None: ...
+
     async def call(self, tool: Tool, arguments: Mapping[str, Any], chat_id: str) -> str:
         """What the model is told. Raises ToolError. Cancelling it cancels the call."""
 

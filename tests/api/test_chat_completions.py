@@ -377,6 +377,27 @@ async def test_without_tools_the_same_words_are_text():
             assert body["choices"][0]["message"]["content"] == CALL
 
 
+async def test_a_call_that_was_written_as_text_is_one_where_the_caller_says_so():
+    text = 'So:\n```json\n{"name": "add", "arguments": {"a": 1}}\n```'
+    async with serving(with_tools(text)) as served:
+        _, body = await served.post(PATH, ADDING)
+        assert body["choices"][0]["message"]["content"] == text
+    async with serving(with_tools(text)) as served:
+        _, body = await served.post(PATH, ADDING | {"calls_in_text": True})
+        (choice,) = body["choices"]
+        assert choice["finish_reason"] == "tool_calls"
+        assert choice["message"]["content"] == "So:"
+        assert json.loads(choice["message"]["tool_calls"][0]["function"]["arguments"]) == {"a": 1}
+    async with serving(with_tools(text)) as served:
+        *chunks, _done = await served.events(PATH, ADDING | {"calls_in_text": True, "stream": True})
+        (call,) = calls_in(chunks)
+        assert (call["function"]["name"], json.loads(call["function"]["arguments"])) == ("add", {"a": 1})
+        assert chunks[-1]["choices"][0]["finish_reason"] == "tool_calls"
+    async with serving(with_tools(text)) as served:
+        _, body = await served.post(PATH, ADDING | {"calls_in_text": True, "tool_choice": "none"})
+        assert body["choices"][0]["message"]["content"] == text
+
+
 async def test_one_call_only_where_the_caller_wants_one():
     async with serving(with_tools(f"{CALL}\n{CALL[4:]}")) as served:
         _, body = await served.post(PATH, ADDING | {"parallel_tool_calls": True})

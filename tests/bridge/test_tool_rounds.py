@@ -527,3 +527,56 @@ async def test_what_waits_for_servers_can_be_stopped(qloop, session, thread, kit
     kit.preparing.set_result(None)
     await settle()
     assert thread.submitted == []
+
+
+CALL_AS_TEXT = 'I will look.\n```json\n{"name": "look", "arguments": {"city": "Kraków"}}\n```'
+
+
+async def test_a_call_that_was_written_as_text_is_run_if_the_user_says_so(
+    qloop, session, thread, kit
+) -> None:
+    kit.approvals["fake/look"] = Approval.ALWAYS
+    session.send("How is it in Kraków?")
+    await writes(thread, CALL_AS_TEXT, STOP)
+    (use,) = answer_of(session).rounds[0].uses
+    assert (use.state, use.tool, kit.running) == (ToolState.ASKING, "look", [])
+    assert answer_of(session).rounds[0].content == "I will look."
+    session.decide(use, Decision.ONCE)
+    await settle()
+    kit.finish("Rain.")
+    await settle()
+    assert thread.submitted[-1].messages[-1].content == "Rain."
+    await writes(thread, CALL_AS_TEXT, STOP)
+    assert states(session) == [ToolState.ASKING], "it was for that call alone"
+
+
+async def test_a_call_as_text_that_is_none_stays_the_answer(qloop, session, thread, kit) -> None:
+    session.send("How would one ask for Kraków?")
+    await writes(thread, CALL_AS_TEXT, STOP)
+    (use,) = answer_of(session).rounds[0].uses
+    session.decide(use, Decision.REFUSE)
+    await settle()
+    assert (answer_of(session).text, answer_of(session).rounds) == (CALL_AS_TEXT, [])
+    assert answer_of(session).state is TurnState.DONE
+    assert not session.is_busy
+    assert len(thread.submitted) == 1
+
+
+async def test_calls_as_text_of_a_model_can_count_always(qloop, session, thread, kit) -> None:
+    kit.approvals["fake/look"] = Approval.ALWAYS
+    session.send("How is it in Kraków?")
+    await writes(thread, CALL_AS_TEXT, STOP)
+    session.decide(answer_of(session).rounds[0].uses[0], Decision.THIS_MODEL)
+    await settle()
+    kit.finish("Rain.")
+    await settle()
+    await writes(thread, CALL_AS_TEXT, STOP)
+    assert states(session) == [ToolState.RUNNING], "the tool itself is always allowed"
+    assert kit.calling_in_text == {answer_of(session).model}
+
+
+async def test_a_call_as_text_of_a_tool_that_is_not_offered_is_text(qloop, session, thread) -> None:
+    session.set_tools([])
+    session.send("How is it in Kraków?")
+    await writes(thread, CALL_AS_TEXT, STOP)
+    assert (answer_of(session).text, answer_of(session).rounds) == (CALL_AS_TEXT, [])

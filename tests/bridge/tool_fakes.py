@@ -32,6 +32,7 @@ class FakeKit:
     def __init__(self, *tools: Tool) -> None:
         self.tools = {one.key: one for one in tools}
         self.approvals: dict[str, Approval] = {}
+        self.calling_in_text: set[str] = set()
         self.answers: dict[str, Callable[[Mapping[str, Any]], str]] = {}
         self.running: list[tuple[Tool, Mapping[str, Any], asyncio.Future[str]]] = []
         self.preparing: asyncio.Future[None] | None = None
@@ -61,6 +62,12 @@ class FakeKit:
 
     def set_approval(self, tool: Tool, approval: Approval) -> None:
         self.approvals[tool.key] = approval
+
+    def calls_in_text(self, model: str) -> bool:
+        return model in self.calling_in_text
+
+    def set_calls_in_text(self, model: str) -> None:
+        self.calling_in_text.add(model)
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any], _chat_id: str) -> str:
         self.num_called += 1

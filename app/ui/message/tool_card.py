@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidge
 from app.chats.tool_use import Decision, ToolState, ToolUse
 from app.look.fonts import small_font, tabular
 from app.look.icons import icon
+from app.look.layouts import drop
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel
 from app.look.tokens import current
@@ -64,6 +65,17 @@ _BUTTONS = (
     (Decision.ALWAYS, mark("Always allow"), mark("Run this tool in every chat without asking")),
     (Decision.REFUSE, mark("Refuse"), mark("Tell the model that you refused this call")),
 )
+_TEXT_BUTTONS = (
+    (Decision.ONCE, mark("Run it"), mark("Run this call")),
+    (
+        Decision.THIS_MODEL,
+        mark("Always for this model"),
+        mark("Run this call, and treat calls that this model writes as text like all others"),
+    ),
+    (Decision.REFUSE, mark("Leave it as text"), mark("It is the answer, not a call")),
+)
+_RISK = mark("This tool can make changes. If always allowed, it runs in every chat without asking.")
+_IS_TEXT = mark("The model wrote this call as text. Run it?")
 
 
 class ToolCard(QWidget):
@@ -167,7 +179,7 @@ class ToolCard(QWidget):
         self.header.apply(use, self._label, is_open)
         self._show_arguments(is_open and (has_arguments(use) or is_asking))
         self._show_result(is_open and bool(use.result))
-        if is_asking and not self.buttons:
+        if is_asking:
             self._make_question()
         if is_asking and self.isVisible() and QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.header.accessibleName()))
@@ -176,7 +188,8 @@ class ToolCard(QWidget):
             button.setVisible(is_asking and is_open and not (is_lasting and self._label.always_asks))
         if self.warning:
             is_risky = self._label.writes and not self._label.always_asks
-            self.warning.setVisible(is_asking and is_open and is_risky)
+            self.warning.setText(tr(_IS_TEXT if use.is_text else _RISK))
+            self.warning.setVisible(is_asking and is_open and (use.is_text or is_risky))
         self.update()
 
     def _show_arguments(self, is_shown: bool) -> None:
@@ -209,14 +222,17 @@ class ToolCard(QWidget):
         return text
 
     def _make_question(self) -> None:
-        self.warning = PlainLabel(
-            tr("This tool can make changes. If always allowed, it runs in every chat without asking."),
-            self,
-            tone="warning",
-            wraps=True,
-        )
-        self.warning.setFont(small_font())
-        for decision, label, tip in _BUTTONS:
+        """Other buttons may be there, of another call."""
+        wanted = _TEXT_BUTTONS if self.use.is_text else _BUTTONS
+        if [button.text() for button in self.buttons.values()] == [tr(label) for _, label, _ in wanted]:
+            return
+        for button in self.buttons.values():
+            drop(button)
+        self.buttons = {}
+        if self.warning is None:
+            self.warning = PlainLabel(parent=self, tone="warning", wraps=True)
+            self.warning.setFont(small_font())
+        for decision, label, tip in wanted:
             button = QPushButton(tr(label), self)
             button.setAutoDefault(False)
             button.setToolTip(tr(tip))

@@ -3,7 +3,7 @@
 GUI thread.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -37,6 +37,7 @@ class ToolsPage(QWidget):
         self._preferences = preferences
         self.built_in: dict[str, ApprovalRow] = {}
         self.folders: dict[Path, QWidget] = {}
+        self.models: dict[str, QWidget] = {}
         self.servers: dict[str, ServerRow] = {}
         self.problem = PlainLabel(parent=self, tone="danger", wraps=True)
         self.undo = Strip(StripLook((0, 0, 0, 0)), self)
@@ -62,6 +63,7 @@ class ToolsPage(QWidget):
         service = self._service
         self._show_built_in()
         self._show_folders()
+        self._show_models()
         states = {state.name: state for state in service.servers}
         for name in [name for name in self.servers if name not in states]:
             drop(self.servers.pop(name))
@@ -87,18 +89,35 @@ class ToolsPage(QWidget):
             drop(self.folders.pop(folder))
         for folder in wanted:
             if folder not in self.folders:
-                self.folders[folder] = line = self._folder_line(folder)
+                self.folders[folder] = line = self._line(short_path(folder), partial(self._leave_out, folder))
                 self._folder_column.addWidget(line)
 
-    def _folder_line(self, folder: Path) -> QWidget:
+    def _line(self, name: str, remove: Callable[[], object]) -> QWidget:
         line = QWidget(self)
-        remove = IconButton("x", tr("Remove {name}", name=str(folder)), SIDE, line, icon_side=14)
-        remove.clicked.connect(lambda: self._set_folders([one for one in self.folders if one != folder]))
-        hbox((ElidedLabel(short_path(folder), line), 1), remove, on=line)
+        button = IconButton("x", tr("Remove {name}", name=name), SIDE, line, icon_side=14)
+        button.clicked.connect(lambda: remove())
+        hbox((ElidedLabel(name, line), 1), button, on=line)
         return line
+
+    def _leave_out(self, folder: Path) -> None:
+        self._set_folders([one for one in self.folders if one != folder])
 
     def _set_folders(self, folders: Sequence[Path]) -> None:
         self._preferences.set("tool_folders", list(dict.fromkeys(folders)))
+        self._show()
+
+    def _show_models(self) -> None:
+        wanted = self._preferences.settings.models_calling_in_text
+        for model in [model for model in self.models if model not in wanted]:
+            drop(self.models.pop(model))
+        for model in wanted:
+            if model not in self.models:
+                self.models[model] = line = self._line(model, partial(self._forget_model, model))
+                self._model_column.addWidget(line)
+        self._models.setVisible(bool(wanted))
+
+    def _forget_model(self, model: str) -> None:
+        self._preferences.set("models_calling_in_text", [one for one in self.models if one != model])
         self._show()
 
     def _choose_folder(self) -> None:
@@ -201,6 +220,15 @@ class ToolsPage(QWidget):
         flow = FlowLayout(buttons, 8)
         for button in (self.add, self.paste, self.import_):
             flow.addWidget(button)
+        self._models, self._model_column = QWidget(self), vbox(spacing=0)
+        vbox(
+            heading(tr("Models that write calls as text"), self._models),
+            _note(tr("What they write as a call of a tool is treated as one."), self._models),
+            self._model_column,
+            on=self._models,
+            margins=(0, 16, 0, 0),
+            spacing=8,
+        )
         add_folder = dialog_button(tr("Add folder…"), self._choose_folder, self)
         vbox(
             heading(tr("MCP servers"), self),
@@ -218,6 +246,7 @@ class ToolsPage(QWidget):
             _note(tr("Tools may read files below these folders, and nothing else."), self),
             self._folder_column,
             hbox(add_folder, STRETCH),
+            self._models,
             16,
             heading(tr("Limits"), self),
             STRETCH,

@@ -82,6 +82,20 @@ def test_one_that_asks_is_open_and_can_be_answered(page: QWidget, qtbot: QtBot) 
     assert not any(button.isVisible() for button in shown.buttons.values())
 
 
+def test_a_call_that_was_written_as_text_asks_whether_it_is_one(page: QWidget, qtbot: QtBot) -> None:
+    shown = card(page, ToolUse("1", "time", "{}", ToolState.ASKING))
+    use = ToolUse("2", "time", "{}", ToolState.ASKING, is_text=True)
+    show(shown, use)
+    assert shown.warning
+    assert "wrote this call as text" in shown.warning.text()
+    assert list(shown.buttons) == [Decision.ONCE, Decision.THIS_MODEL, Decision.REFUSE]
+    assert all(button.isVisible() for button in shown.buttons.values())
+    assert shown.buttons[Decision.REFUSE].text() == "Leave it as text"
+    with qtbot.waitSignal(shown.decided) as decided:
+        shown.buttons[Decision.THIS_MODEL].click()
+    assert decided.args == [use, Decision.THIS_MODEL]
+
+
 def test_one_that_only_reads_gives_no_warning(page: QWidget) -> None:
     shown = card(page, ToolUse("1", "time", "{}", ToolState.ASKING))
     assert shown.warning
