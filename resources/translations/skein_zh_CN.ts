@@ -5431,6 +5431,46 @@ rate</source>
         <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>已移除所有段落。</translation>
     </message>
+    <message>
+        <source>Run it</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>Always for this model</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation>始终适用于此模型</translation>
+    </message>
+    <message>
+        <source>Run this call, and treat calls that this model writes as text like all others</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation>运行此调用，并将该模型以文本写出的调用与其他调用同等对待</translation>
+    </message>
+    <message>
+        <source>Leave it as text</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation>保留为文本</translation>
+    </message>
+    <message>
+        <source>It is the answer, not a call</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation>这是回答，不是调用</translation>
+    </message>
+    <message>
+        <source>The model wrote this call as text. Run it?</source>
+        <extracomment>app/ui/message/tool_card.py</extracomment>
+        <translation>模型以文本写出了此调用。要运行吗？</translation>
+    </message>
+    <message>
+        <source>Models that write calls as text</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation>以文本写出调用的模型</translation>
+    </message>
+    <message>
+        <source>What they write as a call of a tool is treated as one.</source>
+        <extracomment>app/ui/settings/tools_page.py</extracomment>
+        <translation>它们以文本写出的工具调用会被当作真正的调用。</translation>
+    </message>
     <message numerus="yes">
         <source>{n} waiting</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
