@@ -455,7 +455,7 @@ class ChatSession(QObject):
         cut = self._cut_notice() if reason is FinishReason.LENGTH else ""
         answer.notice = last.notice or cut or answer.notice  # the last of which is known from the start
         answer.overflowed = self.chat.overflow is Overflow.STOP and last.found_no_room
-        answer.model = answer.model or (self._engine.model.name if self._engine.model else "")
+        answer.model = answer.model or (self._engine.model.title if self._engine.model else "")
         if not answer.is_empty and self._engine.model:
             self.chat.model_path = str(self._engine.model.path)
         self._emit_changed(answer)

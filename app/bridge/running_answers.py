@@ -246,7 +246,7 @@ class RunningAnswers(QObject):
 
     def _answerer(self, answer: RunningAnswer) -> str:
         """The model, and what it was asked with if that is not the chat's own."""
-        model = self._engine.model.name if self._engine.model else ""
+        model = self._engine.model.title if self._engine.model else ""
         return " · ".join(filter(None, (model, answer.way_name)))
 
     def _chat_id_of(self, answer: RunningAnswer) -> str:

@@ -12,52 +12,12 @@ from enum import StrEnum
 from pathlib import Path
 
 from app.models.gguf_header import MAX_HEADER_BYTES, MAX_TENSORS, GgufHeader, HeaderError, read_header
+from app.protocol.model_names import model_name, quantisation_name, titled
 from app.system.said import said
 
 MAX_PARTS = 1000
 MAX_SHOWN = 200  # characters of a name that a file gives itself
 SPLIT_NAME = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.IGNORECASE)
-
-# `general.file_type`, llama.cpp's llama_ftype. Type 4 and those missing here were removed.
-FILE_TYPES = {
-    0: "F32",
-    1: "F16",
-    2: "Q4_0",
-    3: "Q4_1",
-    7: "Q8_0",
-    8: "Q5_0",
-    9: "Q5_1",
-    10: "Q2_K",
-    11: "Q3_K_S",
-    12: "Q3_K_M",
-    13: "Q3_K_L",
-    14: "Q4_K_S",
-    15: "Q4_K_M",
-    16: "Q5_K_S",
-    17: "Q5_K_M",
-    18: "Q6_K",
-    19: "IQ2_XXS",
-    20: "IQ2_XS",
-    21: "Q2_K_S",
-    22: "IQ3_XS",
-    23: "IQ3_XXS",
-    24: "IQ1_S",
-    25: "IQ4_NL",
-    26: "IQ3_S",
-    27: "IQ3_M",
-    28: "IQ2_S",
-    29: "IQ2_M",
-    30: "IQ4_XS",
-    31: "IQ1_M",
-    32: "BF16",
-    36: "TQ1_0",
-    37: "TQ2_0",
-    38: "MXFP4_MOE",
-    39: "NVFP4",
-    40: "Q1_0",
-    41: "Q2_0",
-}
-_GUESSED = 1024  # a bit of file_type: not stated, but counted from the tensors
 
 DIFFUSION = {"dream", "llada", "llada-moe", "rnd1"}
 ENCODER_DECODER = {"t5"}
@@ -116,6 +76,10 @@ class ModelFile:
     licence: str = ""
     source: ModelSource = ModelSource.FOLDER
     problem: str = ""
+
+    @property
+    def title(self) -> str:
+        return titled(self.name, self.quantisation)
 
     @property
     def can_chat(self) -> bool:
@@ -204,7 +168,7 @@ def describe(
         path=path,
         parts=tuple(parts),
         kind=kind,
-        name=shown(header.text("general.name")) or name_of(path),
+        name=_name(header) or name_of(path),
         family=shown(header.architecture),
         num_params=header.num_params,
         quantisation=quantisation(header),
@@ -217,9 +181,14 @@ def describe(
     )
 
 
+def _name(header: GgufHeader) -> str:
+    keys = ("basename", "finetune", "size_label", "name")
+    return model_name(*(shown(header.text(f"general.{key}")) for key in keys))
+
+
 def quantisation(header: GgufHeader) -> str:
     """What the file says, else the type of most of its bytes."""
-    if name := FILE_TYPES.get(header.number("general.file_type", -1) & ~_GUESSED):
+    if name := quantisation_name(header.number("general.file_type", -1)):
         return name
     sizes: Counter[str] = Counter()
     for tensor in header.tensors:

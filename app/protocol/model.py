@@ -6,6 +6,7 @@ from pathlib import Path
 
 from app.protocol.load import LoraAdapter, Pooling
 from app.protocol.media import NO_SENSES, Senses
+from app.protocol.model_names import titled
 from app.protocol.sampling import SamplingParams
 from app.system.said import said
 
@@ -91,7 +92,7 @@ class ModelInfo:
     """The loaded model and its context, as the library reports them."""
 
     path: Path
-    name: str
+    name: str  # as people call it: "Qwen3 0.6B"
     description: str  # such as "qwen3 0.6B Q4_K - Medium"
     architecture: str
     n_vocab: int
@@ -131,6 +132,11 @@ class ModelInfo:
     pooling: Pooling | None = None  # of a model that was opened for vectors of texts; None: for chats
     n_embd: int = 0  # numbers in a vector
     senses: Senses = NO_SENSES
+    quantisation: str = ""  # "Q4_K_M"; empty: unknown
+
+    @property
+    def title(self) -> str:
+        return titled(self.name, self.quantisation)
 
     @property
     def held_bytes(self) -> dict[str, int]:

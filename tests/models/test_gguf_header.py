@@ -18,7 +18,7 @@ from app.models.gguf_header import (
     LongArray,
     read_header,
 )
-from app.models.model_file import FILE_TYPES
+from app.protocol.model_names import FILE_TYPES
 
 TEXT, ARRAY, U32, U64 = 8, 9, 4, 10
 

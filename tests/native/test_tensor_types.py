@@ -13,7 +13,7 @@ from llama_cpp.llama_cpp import _lib
 
 from app.engine.llama.native_library import library
 from app.models.gguf_header import TENSOR_TYPES
-from app.models.model_file import FILE_TYPES
+from app.protocol.model_names import FILE_TYPES
 
 pytestmark = pytest.mark.native
 

@@ -23,6 +23,7 @@ from app.engine.llama.loading import (
     make_context,
     metadata,
     metadata_int,
+    name_of,
     num_threads,
 )
 from app.engine.llama.mapped_files import MappedFiles
@@ -241,7 +242,7 @@ def _model_info(model: Native, context: Native, params: LoadParams, pooling: Poo
     size_bytes = lib.llama_model_size(pointer)
     return ModelInfo(
         path=path,
-        name=printable(metadata(model, "general.name")) or path.stem,
+        name=name_of(model) or path.stem,
         description=printable(description.value.decode("utf-8", "replace")),
         architecture=printable(metadata(model, "general.architecture")),
         n_vocab=lib.llama_vocab_n_tokens(lib.llama_model_get_vocab(pointer)),

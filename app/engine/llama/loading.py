@@ -47,6 +47,7 @@ from app.protocol.errors import InvalidRequestError, ModelLoadCancelledError, Mo
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKENS, LoadParams, RopeScaling
 from app.protocol.media import NO_SENSES, Senses
 from app.protocol.model import DeviceKind, FimTokens, MemoryNeed, ModelInfo
+from app.protocol.model_names import model_name, quantisation_name
 from app.protocol.sampling import SamplingParams
 from app.system.machine import free_memory_bytes, num_physical_cores
 from app.system.said import said
@@ -480,9 +481,11 @@ def _model_info(
     template = (chat_template(model) or "") + (chat_template(model, "tool_use") or "")
     lines, native_library = library().loaded.copy(), library_info()
     taken = memory_taken(lines, lib.llama_model_size(pointer))
+    file_type = metadata(model, "general.file_type")
     info = ModelInfo(
         path=path,
-        name=printable(metadata(model, "general.name")) or path.stem,
+        name=name_of(model) or path.stem,
+        quantisation=quantisation_name(int(file_type) if file_type.isdigit() else -1),
         description=printable(description.value.decode("utf-8", "replace")),
         architecture=printable(metadata(model, "general.architecture")),
         n_vocab=lib.llama_vocab_n_tokens(lib.llama_model_get_vocab(pointer)),
@@ -572,6 +575,12 @@ def metadata(model: Native, key: str) -> str:
     buffer = ctypes.create_string_buffer(1024)
     length = lib.llama_model_meta_val_str(model.pointer, key.encode(), buffer, len(buffer))
     return buffer.value.decode("utf-8", "replace") if length >= 0 else ""
+
+
+def name_of(model: Native) -> str:
+    """As people call it. Empty if the file has no name."""
+    keys = ("basename", "finetune", "size_label", "name")
+    return model_name(*(printable(metadata(model, f"general.{key}")) for key in keys))
 
 
 def architecture_metadata(model: Native, key: str) -> str:

@@ -88,7 +88,9 @@ class ChatModels(QObject):
         if is_meant or view.session.is_busy or self._path is None or self._path == Path(chat.model_path):
             return None
         former, model = Path(chat.model_path), self._engine.model
-        has_moved = model and former.name == model.path.name and _name_of_last(chat) == model.name
+        has_moved = (
+            model and former.name == model.path.name and _name_of_last(chat) in (model.name, model.title)
+        )
         return None if has_moved else former
 
 

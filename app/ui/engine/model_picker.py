@@ -144,7 +144,7 @@ class ModelPicker(QWidget):
     def _model_action(self, path: Path) -> QAction:
         model, file = self._watch.state.model, self._library.model_at(path)
         answers = bool(model and model.path == path)
-        name = model.name if model and answers else file.name if file else _name_of(path)
+        name = model.title if model and answers else file.title if file else _name_of(path)
         short = as_tab_text(QFontMetrics(self.font()).elidedText(name, ELIDE, MAX_NAME_WIDTH))
         action = QAction(f"{short}\t{data_size(file.size_bytes)}" if file else short, self.menu)
         action.setCheckable(True)
@@ -166,10 +166,10 @@ class ModelPicker(QWidget):
 def state_texts(state: ModelState) -> tuple[str, str]:
     """The name of the model, and its state unless it is simply there."""
     if state.loading and (state.model is None or state.model.path == state.loading):
-        name = state.model.name if state.model else _name_of(state.loading)
+        name = state.model.title if state.model else _name_of(state.loading)
         return name, tr("loading")
     if state.model:
-        return state.model.name, loading_text(state) if state.loading else asleep_text(state)
+        return state.model.title, loading_text(state) if state.loading else asleep_text(state)
     return (_name_of(state.failed), tr("not loaded")) if state.failed else (tr("No model"), "")
 
 

@@ -184,11 +184,7 @@ PROJECTOR = Setting(
 def named_files(setting: Setting, models: Iterable[ModelFile]) -> Mapping[Any, str]:
     """What can be chosen: the words of the setting, then the files by their paths."""
     words = setting.named() if setting.named else {}
-    return {**words, **{model.path: _name_of(model) for model in models}}
-
-
-def _name_of(model: ModelFile) -> str:
-    return f"{model.name} · {model.quantisation}" if model.quantisation else model.name
+    return {**words, **{model.path: model.title for model in models}}
 
 
 def in_words(setting: Setting, params: LoadParams) -> str:

@@ -53,13 +53,13 @@ def greeting(state: ModelState, free_bytes: int = 0) -> Greeting:
     facts = BETWEEN.join(fact.replace(" ", NO_BREAK_SPACE) for fact in fact_texts(model))
     if model.path == paths.starter_model():
         return Greeting(
-            model.name, facts, tr(STARTER), Primary.GET_MODEL, tr("Get a real model"),
+            model.title, facts, tr(STARTER), Primary.GET_MODEL, tr("Get a real model"),
             sizes_text(free_bytes), STARTER_PROMPTS,
         )  # fmt: skip
     if not model.has_template:
         words = tr("{name} is a base model without a chat template: it continues text.", name=model.name)
-        return Greeting(model.name, facts, words, Primary.NOTEBOOK, tr("Open a notebook"))
-    return Greeting(model.name, facts, prompts=tuple(map(tr, PROMPTS)))
+        return Greeting(model.title, facts, words, Primary.NOTEBOOK, tr("Open a notebook"))
+    return Greeting(model.title, facts, prompts=tuple(map(tr, PROMPTS)))
 
 
 def _without_model(state: ModelState, free_bytes: int) -> Greeting:

@@ -52,7 +52,7 @@ def test_it_stands_above_every_chat_and_names_what_answers(picker: ModelPicker, 
 def test_its_menu_has_recent_models_and_all_that_is_done_with_models(picker: ModelPicker) -> None:
     assert opened(picker) == [
         "starter",
-        "big\t2.0 GiB",
+        "big · Q8_0\t2.0 GiB",
         "gone",
         "Skein starter",
         "&Open model…",
