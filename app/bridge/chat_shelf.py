@@ -8,8 +8,9 @@ from dataclasses import replace
 from app.bridge.chat_limits import ChatLimits
 from app.chats.attachment import PASSAGE, Attachment
 from app.chats.chat import Chat, Turn
+from app.protocol.output import FinishReason, Output
 from app.protocol.request import SHELF, Overflow, Request, Role
-from app.shelves.documents import number_of, renumbered, with_text_before
+from app.shelves.documents import is_cited, number_of, renumbered, with_text_before
 from app.shelves.shelf import NoShelves, ShelfSource
 
 
@@ -79,6 +80,19 @@ class ChatShelf:
             before = before[-1:]  # earlier ones may have been cut off
         given = {_place_and_text(one) for turn in before for one in turn.attachments}
         return self.numbered_on(one for one in found if _place_and_text(one) not in self._unwanted | given)
+
+    def uncited_by(self, question: Turn | None, answer: Turn, last: Output) -> tuple[int, ...]:
+        """The numbers of the passages that a whole answer was given and should have cited one of.
+
+        None where it did, or where its form is the user's: by a grammar, or by calls of tools.
+        """
+        text = answer.split.answer
+        passages = [one for one in question.attachments if one.kind == PASSAGE] if question else []
+        is_free = not ({"grammar", "json_schema"} & self._chat.sampling.keys()) and not answer.rounds
+        is_whole = last.finish_reason is FinishReason.STOP and bool(text.strip())
+        if not is_free or not is_whole or any(is_cited(one, text) for one in passages):
+            return ()
+        return tuple(map(number_of, passages))
 
     def note_choice(self, before: Iterable[Attachment], after: Iterable[Attachment]) -> None:
         """What the user took out of the next message, or put back."""

@@ -26,9 +26,11 @@ from app.chats.thinking import Split
 from app.protocol.commands import Abort, Forget, NoteTool, Submit
 from app.protocol.output import NO_USAGE, FinishReason, Output, Usage
 from app.protocol.request import Message, Request
+from app.shelves.documents import before_citation, citation_grammar, ends_in_citation
 from app.system.said import said
 from app.tools.tool import Tool
 
+MAX_CITATION_TOKENS = 8
 WAY = " way "  # between a chat's id and the number of one of several answers to one message
 
 MakeRequest = Callable[[tuple[Message, ...], str | tuple[int, ...], Iterable[Tool]], Request]
@@ -44,6 +46,7 @@ class RunningAnswer:
     way_number: int = 0  # of several answers to one message
     options: ChatOptions | None = None  # in place of the chat's own
     way_name: str = ""  # of these options
+    whole: tuple[str, Split | None, Output] | None = None  # text, reading and end, while it cites
     awaited_servers: tuple[str, ...] = ()  # whose tools it is to be asked with
     rounds: ToolRounds = field(init=False)  # which reads it
 
@@ -252,6 +255,23 @@ class RunningAnswers(QObject):
     def _chat_id_of(self, answer: RunningAnswer) -> str:
         return f"{self._chat.id}{WAY}{answer.way_number}" if answer.way_number else self._chat.id
 
+    def _cite(self, answer: RunningAnswer, last: Output, numbers: Iterable[int]) -> None:
+        """The answer goes on with the number of the passage it is from: small models seldom write it unasked.
+
+        Its cells are all there, so that costs some two tokens.
+        """
+        turn, options = answer.turn, answer.options or ChatOptions.of(self._chat)
+        answer.whole = turn.text, turn.reading, last
+        answer.usage_before, answer.is_submitted = turn.usage, False
+        sampling = {**options.sampling, "grammar": citation_grammar(numbers), "temperature": 0.0}
+        answer.options = replace(options, sampling=sampling, max_tokens=MAX_CITATION_TOKENS)
+        tools = self._tools.offered()
+        answer.rounds = self._rounds(answer)
+        answer.rounds.offer(tools)
+        start = before_citation(turn.text)
+        answer.rounds.begin_part(start)
+        self._ask_for_part(answer, start)
+
     # The end
 
     def stop(self) -> None:
@@ -272,7 +292,19 @@ class RunningAnswers(QObject):
         self.apply(Output(request_id, self._chat.id, finish_reason=FinishReason.ABORT))
 
     def _end(self, answer: RunningAnswer, last: Output) -> None:
+        if answer.whole:
+            last = _without_half_citation(answer.turn, *answer.whole)
+        elif numbers := self._shelf.uncited_by(self._question_of(answer.turn), answer.turn, last):
+            self._cite(answer, last, numbers)
+            return
         self._answers = {key: one for key, one in self._answers.items() if one is not answer}
         if answer.way_number and answer.rounds.tools:
             self._engine.post(Forget(self._chat_id_of(answer)))
         self.ended.emit(answer.turn, last)
+
+
+def _without_half_citation(turn: Turn, text: str, reading: Split | None, last: Output) -> Output:
+    """The end of the answer's own words. It was stopped or failed, if it does not end in a citation now."""
+    if not ends_in_citation(turn.text):
+        turn.text, turn.reading = text, reading
+    return last

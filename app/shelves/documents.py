@@ -72,6 +72,23 @@ def number_of(attachment: Attachment) -> int:
     return int(found[1]) if found else 0
 
 
+def before_citation(text: str) -> str:
+    """An answer as it goes on with the number of a passage: in a new paragraph behind code or a table."""
+    text = text.rstrip()
+    last_line = text.rpartition("\n")[2].lstrip()
+    is_prose = last_line[:1].isalnum() and not text.endswith("```")
+    return f"{text}{' ' if is_prose else BETWEEN}["
+
+
+def citation_grammar(numbers: Iterable[int]) -> str:
+    """GBNF for the rest of a citation that has begun."""
+    return "root ::= " + " | ".join(f'"{number}]"' for number in numbers)
+
+
+def ends_in_citation(text: str) -> bool:
+    return CITATION.fullmatch(text, max(0, text.rfind("["))) is not None
+
+
 def is_cited(attachment: Attachment, text: str) -> bool:
     """Whether an answer cites this passage."""
     return any(int(number) == number_of(attachment) for number in CITATION.findall(text))
