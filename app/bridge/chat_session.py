@@ -370,7 +370,10 @@ class ChatSession(QObject):
         if self._is_fixed:
             return
         self.chat.put_aside(self.chat.index_of(answer))
-        edited = Turn(answer.role, valid_unicode(text), model=answer.model, rounds=answer.whole_rounds)
+        notice = said("You edited this answer.")
+        edited = Turn(
+            answer.role, valid_unicode(text), notice=notice, model=answer.model, rounds=answer.whole_rounds
+        )
         self._emit_changed(self._append(edited))
 
     def show_version(self, turn: Turn) -> None:

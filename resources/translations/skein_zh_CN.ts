@@ -2563,6 +2563,11 @@ High water: most cells used since the model was loaded.</source>
         <translation>段落</translation>
     </message>
     <message>
+        <source>You edited this answer.</source>
+        <extracomment>app/bridge/chat_session.py</extracomment>
+        <translation>你编辑了此回答。</translation>
+    </message>
+    <message>
         <source>Layers</source>
         <extracomment>app/inspector/probabilities.py</extracomment>
         <translation>各层</translation>
@@ -5758,6 +5763,11 @@ rate</source>
         <translation>从现在起，放不下的轮次和长文字会省略中间部分</translation>
     </message>
     <message>
+        <source>Close comparison</source>
+        <extracomment>app/ui/transcript/compare_view.py</extracomment>
+        <translation>关闭比较</translation>
+    </message>
+    <message>
         <source>{answer}: {number} of {total}</source>
         <extracomment>app/ui/transcript/compare_view.py</extracomment>
         <translation>{answer}：{number} / {total}</translation>
@@ -5766,6 +5776,11 @@ rate</source>
         <source>Votes: {votes}</source>
         <extracomment>app/ui/transcript/compare_view.py</extracomment>
         <translation>投票：{votes}</translation>
+    </message>
+    <message>
+        <source>{answer} · the chat goes on from it</source>
+        <extracomment>app/ui/transcript/compare_view.py</extracomment>
+        <translation>{answer} · 聊天由此继续</translation>
     </message>
     <message>
         <source>Explain how a transformer works in five sentences</source>

@@ -477,6 +477,7 @@ async def test_an_edited_message_is_asked_again_and_the_old_one_stays(qloop, ses
 async def test_an_edited_answer_is_what_the_model_reads_from_then_on(qloop, session, thread) -> None:
     talked(session, thread, "2+2=", "5")
     session.edit_answer(session.chat.turns[1], "4")
+    assert session.chat.turns[1].notice == "You edited this answer."
     assert len(thread.submitted) == 1
     session.send("and 1?")
     assert [message.content for message in thread.submitted[-1].messages] == ["2+2=", "4", "and 1?"]

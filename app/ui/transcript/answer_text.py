@@ -123,6 +123,12 @@ def answer_ended_text(turn: Turn) -> str:
     return notice_line(turn)
 
 
+def computing_line(usage: Usage) -> str:
+    """Where nothing else is known of its slot."""
+    speed = rate(usage.tokens_per_s) if usage.tokens_per_s else ""
+    return " · ".join(filter(None, (marks.COMPUTING.text, speed)))
+
+
 def tools_line(turn: Turn) -> str:
     """What its calls wait for, if they do."""
     states = {use.state for use in turn.rounds[-1].uses} if turn.rounds else set()

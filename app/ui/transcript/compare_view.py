@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.chats.branches import votes
 from app.chats.chat import Turn, TurnState
-from app.look import marks
+from app.look.buttons import quiet_button
 from app.look.fonts import small_font, tabular
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, as_tooltip, one_line
@@ -22,7 +22,7 @@ from app.ui.message.text_part import TextPart
 from app.ui.message.tool_rounds import GAP as ROUNDS_GAP
 from app.ui.message.tool_rounds import ToolRoundsView
 from app.ui.message.tool_words import Naming
-from app.ui.transcript.answer_text import activity_line, notice_line, stats_line, tools_line
+from app.ui.transcript.answer_text import activity_line, computing_line, notice_line, stats_line, tools_line
 from app.ui.transcript.turn_actions import Place
 from app.ui.transcript.turn_view import NO_PROGRESS, AnswerProgress, TurnView
 
@@ -54,6 +54,8 @@ class CompareView(TurnView):
         self.setAccessibleName(tr("Answers side by side"))
         self.vote = PlainLabel(parent=self, tone="muted")
         self.vote.setFont(tabular(small_font()))
+        self.close_button = quiet_button(tr("Close comparison"), self)
+        self.close_button.clicked.connect(lambda: self.kept.emit(self.turn))
 
     def apply(self, place: Place, progress: AnswerProgress) -> None:
         self.place = place
@@ -61,7 +63,7 @@ class CompareView(TurnView):
             self._make_columns(place.versions)
             self.changed()
         for column in self.columns:
-            if column.apply(place):
+            if column.apply(place, goes_on=column.turn is self.turn):
                 self.changed()
         if (vote := vote_text(place.versions)) != self.vote.text():
             self.vote.setText(vote)
@@ -119,8 +121,10 @@ class CompareView(TurnView):
         num_across = max(1, min(len(self.columns), (width + GAP) // (MIN_COLUMN + GAP)))
         across = min(MAX_COLUMN, (width - (num_across - 1) * GAP) // num_across)
         left = (width - num_across * across - (num_across - 1) * GAP) // 2
-        y = VOTE_HEIGHT if self.vote.text() else 0
-        self.vote.setGeometry(left, 0, width - 2 * left, VOTE_HEIGHT)
+        y, button = VOTE_HEIGHT + GAP // 2, self.close_button
+        button.adjustSize()
+        button.move(width - left - button.width(), (VOTE_HEIGHT - button.height()) // 2)
+        self.vote.setGeometry(left, 0, max(0, button.x() - left - GAP), VOTE_HEIGHT)
         self.vote.setVisible(bool(self.vote.text()))
         for begin in range(0, len(self.columns), num_across):
             line = self.columns[begin : begin + num_across]
@@ -154,6 +158,7 @@ class AnswerColumn(QWidget):
         self.turn = turn
         self._shown: tuple[object, ...] | None = None
         self._stats = ""
+        self._goes_on = False
         self._head = PlainLabel(parent=self, tone="muted")
         self._head.setFont(small_font())
         self.keep = QPushButton(tr("Keep this one"), self)
@@ -165,11 +170,14 @@ class AnswerColumn(QWidget):
         self._footer = PlainLabel(parent=self, tone="muted")
         self._footer.setFont(tabular(small_font()))
 
-    def apply(self, place: Place) -> bool:
-        """Whether its height may have changed."""
+    def apply(self, place: Place, *, goes_on: bool) -> bool:
+        """Whether its height may have changed. `goes_on`: the chat goes on from it."""
         turn = self.turn
-        number = place.number_of(turn)
-        self._head.setText(tr("Answer {number} of {total}", number=number, total=len(place.versions)))
+        number, total = place.number_of(turn), len(place.versions)
+        head = tr("Answer {number} of {total}", number=number, total=total)
+        self._head.setText(tr("{answer} · the chat goes on from it", answer=head) if goes_on else head)
+        self._goes_on = goes_on
+        self.update()
         self.setAccessibleName(self._head.text())
         self.keep.setAccessibleName(tr("Keep answer {number}", number=number))
         self.keep.setEnabled(not place.is_busy)
@@ -193,7 +201,7 @@ class AnswerColumn(QWidget):
         elif waits := tools_line(turn):
             line = waits
         elif turn.text and progress.slot is None:  # only the first one's slot is known here
-            line = marks.COMPUTING.text
+            line = computing_line(turn.usage)
         else:
             line = activity_line(progress.slot, progress.is_paused, starting=progress.starting)
         self._stats = one_line(line)
@@ -247,5 +255,5 @@ class AnswerColumn(QWidget):
         self._elide_stats()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        paint_rounded(painter, self.rect(), RADIUS, 0.5, edge=current().hairline)
+        edge = current().accent if self._goes_on else current().hairline
+        paint_rounded(QPainter(self), self.rect(), RADIUS, 0.5, edge=edge)

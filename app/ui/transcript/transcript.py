@@ -318,6 +318,7 @@ class Transcript(QAbstractScrollArea):
 
     def _apply(self, view: TurnView, row: int) -> None:
         turn, *after = self._page.rows[row : row + 2]
+        before = self._page.rows[row - 1] if row else None
         state = self._progress
         place = Place.of(
             turn,
@@ -325,7 +326,8 @@ class Transcript(QAbstractScrollArea):
             is_last=not after,
             is_busy=state.is_busy,
             enter_saves=state.enter_sends,
-            answer=after[0] if after and turn.role is Role.USER else None,
+            before=before,
+            after=after[0] if after else None,
         )
         view.apply(place, NO_PROGRESS if after else self._progress)
 

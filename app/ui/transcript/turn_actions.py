@@ -6,8 +6,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Self
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QDate, QDateTime, QLocale, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.chats.chat import Chat, Turn, TurnState
@@ -16,7 +16,7 @@ from app.look.fonts import small_font, tabular
 from app.look.icons import icon
 from app.look.popups import Menu
 from app.look.tokens import current
-from app.look.words import mark, tr, tr_n
+from app.look.words import locale, mark, tr, tr_n
 from app.protocol.request import Role
 from app.ui.base.copy_button import CopyButton
 from app.ui.transcript.answer_text import can_continue, has_details
@@ -52,6 +52,7 @@ class Place:
     has_messages: bool = True  # before it, for the model to answer
     enter_saves: bool = True  # an edit; else Ctrl+Enter does
     answer: str = ""  # to it, once that is complete
+    begins_day: bool = False  # the message before is of another day
 
     @classmethod
     def of(
@@ -62,17 +63,34 @@ class Place:
         is_last: bool,
         is_busy: bool,
         enter_saves: bool = True,
-        answer: Turn | None = None,
+        before: Turn | None = None,
+        after: Turn | None = None,
     ) -> Self:
         has_messages = turn.role is Role.USER or chat.has_messages_before(turn)
-        text = answer.text if answer and answer.state is TurnState.DONE else ""
-        return cls(chat.versions_of(turn), is_last, is_busy, has_messages, enter_saves, text)
+        is_answered = turn.role is Role.USER and after and after.state is TurnState.DONE
+        text = after.text if is_answered and after else ""
+        begins_day = before is not None and day_of(before) != day_of(turn)
+        return cls(chat.versions_of(turn), is_last, is_busy, has_messages, enter_saves, text, begins_day)
 
     def number_of(self, turn: Turn) -> int:
         """Which of the versions it is, from 1."""
         return next((number for number, other in enumerate(self.versions, 1) if other is turn), 1)
 
 
+def day_of(turn: Turn) -> QDate:
+    """Here, where the user is."""
+    return _moment_of(turn).date()
+
+
+def time_of(turn: Turn) -> str:
+    return locale().toString(_moment_of(turn).time(), QLocale.FormatType.ShortFormat)
+
+
+def _moment_of(turn: Turn) -> QDateTime:
+    return QDateTime.fromSecsSinceEpoch(int(turn.created_at))
+
+
+TIME_GAP = 8
 _LABELS = {
     TurnAction.COPY: (mark("&Copy"), "copy"),
     TurnAction.COPY_PLAIN: (mark("Copy as &plain text"), ""),
@@ -221,11 +239,14 @@ class TurnButtons(QWidget):
 
     def __init__(self, role: Role, copied_text: Callable[[], str], parent: QWidget) -> None:
         super().__init__(parent)
-        self._shown: tuple[frozenset[TurnAction], bool, bool] | None = None
+        self._shown: tuple[object, ...] | None = None
         self._buttons: dict[TurnAction, IconButton] = {}
         for action in _USER_BUTTONS if role is Role.USER else _ANSWER_BUTTONS:
             self._buttons[action] = self._new_button(action, copied_text)
         self.more = IconButton("ellipsis", tr("More actions"), self.HEIGHT, self, is_quiet=True)
+        self._time = ""  # of the message, before the buttons
+        self._is_revealed = False
+        self.setFont(tabular(small_font()))
 
     def _new_button(self, action: TurnAction, copied_text: Callable[[], str]) -> IconButton:
         if action is TurnAction.COPY:
@@ -240,10 +261,12 @@ class TurnButtons(QWidget):
 
     def apply(self, turn: Turn, place: Place) -> None:
         wanted = offered(turn, place)
-        shown = (wanted, place.is_busy, place.has_messages)
+        time = time_of(turn)
+        shown = (wanted, place.is_busy, place.has_messages, time)
         if shown == self._shown:
             return
         self._shown = shown
+        self._time = time
         for action, button in self._buttons.items():
             button.setVisible(action in wanted)
             button.setEnabled(is_possible(action, place))
@@ -252,15 +275,25 @@ class TurnButtons(QWidget):
         self._lay_out()
 
     def reveal(self, is_revealed: bool) -> None:
+        self._is_revealed = is_revealed
+        self.update()
         for button in (*self._buttons.values(), self.more):
             button.reveal(is_revealed)
 
     def _lay_out(self) -> None:
-        x = 0
+        x = self.fontMetrics().horizontalAdvance(self._time) + TIME_GAP
         for widget in (*self._buttons.values(), self.more):
             widget.move(x, 0)
             x += 0 if widget.isHidden() else widget.width()
         self.setFixedSize(x, self.HEIGHT)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if self._is_revealed:
+            painter = QPainter(self)
+            painter.setPen(QColor(current().muted))
+            painter.drawText(
+                self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self._time
+            )
 
 
 class VersionSwitch(QWidget):

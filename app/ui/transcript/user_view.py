@@ -1,16 +1,16 @@
 """A user message, in a bubble. GUI thread."""
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.chats.attachment import PASSAGE, Attachment
 from app.chats.chat import Turn
-from app.look.fonts import reading_font
+from app.look.fonts import reading_font, small_font
 from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
-from app.look.words import tr, tr_said
+from app.look.words import locale, tr, tr_said
 from app.shelves.documents import is_cited
 from app.ui.base.attachment_preview import AttachmentPreview
 from app.ui.base.attachment_words import kind_label
@@ -18,7 +18,7 @@ from app.ui.base.thumbnails import Thumbnails
 from app.ui.message.long_text import LongText
 from app.ui.message.media_strip import MediaStrip
 from app.ui.message.text_part import TextPart
-from app.ui.transcript.turn_actions import Place, TurnButtons
+from app.ui.transcript.turn_actions import Place, TurnButtons, day_of
 from app.ui.transcript.turn_view import AnswerProgress, TurnView
 
 BUBBLE_RADIUS = 12
@@ -28,6 +28,7 @@ BUBBLE_PADDING_BOTTOM = 6  # the line spacing leaves room below the last one
 BUBBLE_SHARE = 0.86  # of the column, at most
 GAP = 4
 BETWEEN = 6  # pictures and the bubble
+DAY_HEIGHT = 40
 
 
 class UserView(TurnView):
@@ -49,6 +50,9 @@ class UserView(TurnView):
         self._text = LongText(self)
         self._text.height_changed.connect(self._emit_height_changed)
         self._text.file_clicked.connect(self._on_file_clicked)
+        self.day = PlainLabel(parent=self, tone="muted")  # above the first message of a day
+        self.day.setFont(small_font())
+        self.day.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.notice = PlainLabel(parent=self, tone="danger", wraps=True)  # shown for a damaged message
         self.notice.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.setAccessibleName(tr("You"))
@@ -56,6 +60,10 @@ class UserView(TurnView):
 
     def apply(self, place: Place, _progress: AnswerProgress) -> None:
         self.place = place
+        day = locale().toString(day_of(self.turn), QLocale.FormatType.LongFormat) if place.begins_day else ""
+        if day != self.day.text():
+            self.day.setText(day)
+            self.changed()
         names = [self._name_of(each) for each in self.turn.attachments if not each.media]
         shown = (self.turn, self.turn.attachments, names)
         if self._shown != shown:
@@ -110,12 +118,16 @@ class UserView(TurnView):
 
     def _arrange_text(self, width: int) -> int:
         widest = int(width * BUBBLE_SHARE) - 2 * BUBBLE_PADDING_X
-        top = self._media.arrange(int(width * BUBBLE_SHARE))
-        self._media.move(width - self._media.width(), 0)
+        above = DAY_HEIGHT if self.day.text() else 0
+        self.day.setGeometry(0, 0, width, above)
+        self.day.setVisible(bool(above))
+        media_height = self._media.arrange(int(width * BUBBLE_SHARE))
+        self._media.move(width - self._media.width(), above)
+        top = above + media_height
         text_height = self._text.arrange(widest)
         bottom = top
         if self._has_bubble:
-            top += BETWEEN if top else 0
+            top += BETWEEN if media_height else 0
             self._text.move(width - BUBBLE_PADDING_X - self._text.width(), top + BUBBLE_PADDING_TOP)
             bottom = top + BUBBLE_PADDING_TOP + text_height + BUBBLE_PADDING_BOTTOM
         self.notice.setVisible(bool(self.notice.text()))

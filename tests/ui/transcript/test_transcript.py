@@ -440,6 +440,11 @@ def test_versions_stand_side_by_side_until_one_is_kept(
     assert [column.turn for column in compared.columns] == [answer, version]
     assert compared.columns[0].y() == compared.columns[1].y()
     assert compared.vote.text() == f"Votes: {answer.text}: 1 of 2 · three: 1 of 2"
+    heads = [column.accessibleName() for column in compared.columns]
+    assert heads == ["Answer 1 of 2 · the chat goes on from it", "Answer 2 of 2"]
+    with qtbot.waitSignal(transcript.kept) as closed:
+        compared.close_button.click()
+    assert closed.args == [answer], "it goes on as it would have"
     with qtbot.waitSignal(transcript.kept) as kept:
         compared.columns[1].keep.click()
     assert kept.args == [version]
@@ -462,9 +467,11 @@ def test_side_by_side_each_grows_and_none_can_be_kept_before_all_are_done(
     assert isinstance(compared, CompareView)
     assert not any(column.keep.isEnabled() for column in compared.columns)
     version.text += " two"
+    version.usage = Usage(num_generated_tokens=3, decode_s=0.1)
     transcript.mark_dirty()
     qtbot.waitUntil(lambda: "one two" in compared.plain_text())
     assert compared.columns[1].body.height() <= compared.columns[1].height()
+    assert any("20 tok/s" in label.text() for label in compared.columns[1].findChildren(QLabel))
 
 
 def test_on_a_narrow_page_versions_stand_below_each_other(

@@ -126,10 +126,31 @@ def test_a_passage_that_the_answer_does_not_cite_says_so_once_the_answer_is_comp
     view.set_zoom(0)
 
     def names() -> list[str]:
-        place = Place.of(question, chat, is_last=False, is_busy=False, answer=answer)
+        place = Place.of(question, chat, is_last=False, is_busy=False, after=answer)
         view.apply(place, NO_PROGRESS)
         return [button.text() for button in view.findChildren(LongText)[0].files]
 
     assert names() == ["[1] chain.txt:1", "[12] chain.txt:12"]
     answer.state = TurnState.DONE
     assert names() == ["[1] chain.txt:1 · given, not cited", "[12] chain.txt:12"]
+
+
+def test_the_first_message_of_a_day_names_it(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    day = 24 * 60 * 60
+    before = Turn(Role.ASSISTANT, "Hello.", created_at=1_790_000_000.0)
+    question = Turn(Role.USER, "And today?", created_at=before.created_at + 10)
+    chat = Chat()
+    view = UserView(question, page)
+    view.set_zoom(0)
+
+    def height() -> int:
+        view.apply(Place.of(question, chat, is_last=True, is_busy=False, before=before), NO_PROGRESS)
+        return view.arrange(600)
+
+    usual = height()
+    assert not view.day.text()
+    before.created_at -= day
+    assert height() > usual
+    assert "2026" in view.day.text()
