@@ -221,13 +221,13 @@ class ToolService(QObject):
         return tuple(name for name in self._chosen_servers(chosen) if self._servers[name].lacks_tools)
 
     def approval(self, tool: Tool) -> Approval:
-        approval = Approval(self._preferences.settings.tool_approvals.get(tool.key, Approval.ASK))
+        approval = Approval(self._preferences.settings.tool_approvals.get(tool.key, _from_start(tool)))
         return Approval.ASK if tool.always_asks and approval is Approval.ALWAYS else approval
 
     def set_approval(self, tool: Tool, approval: Approval) -> None:
         kept: dict[str, str] = dict(self._preferences.settings.tool_approvals)
         kept.pop(tool.key, None)
-        if approval is not Approval.ASK:
+        if approval is not _from_start(tool):
             kept[tool.key] = approval.value
         self._preferences.set("tool_approvals", kept)
         self.changed.emit()
@@ -420,3 +420,8 @@ def _checked(config: ServerConfig) -> ServerConfig:
 
 def _is_chosen(tool: Tool, chosen: Iterable[str]) -> bool:
     return tool.key in chosen or f"{tool.server}/*" in chosen
+
+
+def _from_start(tool: Tool) -> Approval:
+    """Before the user has decided."""
+    return Approval.ALWAYS if tool.is_harmless else Approval.ASK

@@ -134,7 +134,7 @@ class Settings(BaseModel):
     api_hosts: str = ""  # names under which other machines and containers may call it
     api_encrypted: bool = False  # by a certificate of its own
     api_key: str = ""  # created when first needed; the file is readable by its owner only
-    tool_approvals: dict[str, Approval] = {}  # by "server/tool"; those that are not here ask
+    tool_approvals: dict[str, Approval] = {}  # by "server/tool"; the others ask, or are harmless
     tool_folders: list[Path] = []  # below which the built-in tools may read files
     models_calling_in_text: list[str] = []  # names; a call that they write as text is one
     max_tool_rounds: Annotated[int, Field(ge=1, le=1000)] = 20  # of calls within one answer

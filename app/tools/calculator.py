@@ -42,6 +42,7 @@ def calculator_tool(key: str) -> Tool:
         call,
         "builtin",
         key=key,
+        is_harmless=True,
     )
 
 

@@ -25,6 +25,7 @@ def clock_tool(key: str, now: Callable[[], datetime] = lambda: datetime.now().as
         call,
         "builtin",
         key=key,
+        is_harmless=True,
     )
 
 

@@ -156,14 +156,17 @@ async def test_what_cannot_be_used_is_refused(qloop, service):
 
 
 async def test_approvals_are_kept(qloop, service, preferences):
-    clock, fetch = service.offered(["skein/time", "skein/fetch_page"])
-    assert service.approval(clock) is Approval.ASK
-    for approval in (Approval.ALWAYS, Approval.NEVER):
-        service.set_approval(clock, approval)
-        assert service.approval(clock) is approval
-    assert names(service, "skein/*").count("current_time") == 0
-    service.set_approval(clock, Approval.ASK)
-    assert preferences.settings.tool_approvals == {}
+    clock, search, fetch = service.offered(["skein/time", "skein/fetch_page", "skein/search_chats"])
+    assert service.approval(clock) is Approval.ALWAYS, "it is harmless"
+    assert service.approval(search) is Approval.ASK
+    for tool, usual in ((clock, Approval.ALWAYS), (search, Approval.ASK)):
+        for approval in Approval:
+            service.set_approval(tool, approval)
+            assert service.approval(tool) is approval
+        service.set_approval(tool, Approval.NEVER)
+        assert names(service, "skein/*").count(tool.name) == 0
+        service.set_approval(tool, usual)
+        assert preferences.settings.tool_approvals == {}
     service.set_approval(fetch, Approval.ALWAYS)
     assert service.approval(fetch) is Approval.ASK
 

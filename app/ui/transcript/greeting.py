@@ -1,5 +1,6 @@
 """What a new chat says of the model that answers, as a value. Pure functions."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,6 +24,7 @@ STARTER = mark(
     "A small demonstration. It adds and subtracts, counts up to 100, knows Skein and can call tools; it "
     "cannot write, translate or reason."
 )
+SIZE = re.compile(r"\d[KMBT]\b", re.IGNORECASE)  # "1.5B", in a name
 BETWEEN, NO_BREAK_SPACE = " · ", "\xa0"  # lines are broken between facts alone
 
 
@@ -72,9 +74,8 @@ def _without_model(state: ModelState, free_bytes: int) -> Greeting:
 
 def fact_texts(model: ModelInfo) -> tuple[str, ...]:
     """What it can and cannot do, as far as its file says."""
-    parameters = tr("{number} parameters", number=num_params(model.n_params)) if model.n_params else ""
     facts = (
-        parameters,
+        _parameters(model),
         tr("{number} tokens of context", number=count(model.max_sequence_tokens)),
         senses_text(model.senses),
         tr("thinks before it answers") if model.thinks else "",
@@ -82,6 +83,13 @@ def fact_texts(model: ModelInfo) -> tuple[str, ...]:
         tr("same answers beside other chats") if model.is_same_alone else "",
     )
     return tuple(fact for fact in facts if fact)
+
+
+def _parameters(model: ModelInfo) -> str:
+    """Nothing, where its name has told its size."""
+    if not model.n_params or SIZE.search(model.name):
+        return ""
+    return tr("{number} parameters", number=num_params(model.n_params))
 
 
 def senses_text(senses: Senses) -> str:
