@@ -20,7 +20,7 @@ from app.ui.chats.sidebar_model import MARK, RowKind, SidebarModel, SidebarRow
 _SIDE = 14  # of marks and icons
 _INSET = 8
 _INDENT = 16  # of chats in a folder
-ELIDE = Qt.TextElideMode.ElideMiddle
+ELIDE = Qt.TextElideMode.ElideRight
 
 
 class SidebarDelegate(ListDelegate):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPalette, QPen
-from PySide6.QtWidgets import QFrame, QPlainTextEdit
+from PySide6.QtWidgets import QAbstractSlider, QFrame, QPlainTextEdit
 
 from app.look.fonts import reading_font
 from app.look.tokens import current
@@ -22,6 +22,10 @@ MAX_PASTED_CHARS = 4_000  # longer pastes become attachments
 MAX_CHARS = 20_000  # as one long word, a keystroke takes 30 ms
 PADDING = 6
 _MODIFIERS = Qt.KeyboardModifier
+_PAGES: dict[int, QAbstractSlider.SliderAction] = {
+    Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
+    Qt.Key.Key_PageDown: QAbstractSlider.SliderAction.SliderPageStepAdd,
+}
 
 
 class MessageEditor(QPlainTextEdit):
@@ -33,6 +37,7 @@ class MessageEditor(QPlainTextEdit):
     picture_given = Signal(object)  # bytes of it
     long_text_given = Signal(str)
     edit_last_requested = Signal()  # Up, while there is nothing
+    paged = Signal(object)  # a SliderAction: the chat above is to be scrolled
     left_upwards = Signal()  # Backspace at the beginning
 
     def __init__(self, parent: QWidget) -> None:
@@ -95,6 +100,8 @@ class MessageEditor(QPlainTextEdit):
             and not event.modifiers() & ~_MODIFIERS.KeypadModifier
         ):
             self.edit_last_requested.emit()
+        elif (page := _PAGES.get(event.key())) and not event.modifiers() and not self._is_scrollable:
+            self.paged.emit(page)
         elif event.key() == Qt.Key.Key_Backspace and self._is_at_start and not self._is_composing:
             self.left_upwards.emit()
         else:
@@ -114,6 +121,10 @@ class MessageEditor(QPlainTextEdit):
     @property
     def _is_empty(self) -> bool:
         return self.document().isEmpty() and not self._is_composing
+
+    @property
+    def _is_scrollable(self) -> bool:
+        return self.verticalScrollBar().maximum() > 0
 
     @property
     def _is_at_start(self) -> bool:

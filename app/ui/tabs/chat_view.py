@@ -255,6 +255,9 @@ class ChatView(QWidget):
         self.transcript.decided.connect(self.session.decide)
         self.transcript.picture_opened.connect(self._on_picture_opened)
         self.transcript.media_saved.connect(self._on_media_saved)
+        self.composer.editor.paged.connect(
+            lambda page: self.transcript.verticalScrollBar().triggerAction(page)
+        )
         self.composer.editor.edit_last_requested.connect(self._on_edit_last_requested)
         self.message_draft.sent.connect(self._on_sent)
 

@@ -293,3 +293,22 @@ def test_a_click_on_the_page_of_a_new_chat_leaves_the_keyboard_in_the_composer(
     with qtbot.waitSignal(view.empty.model_requested):
         qtbot.mouseClick(view.empty.primary, Qt.MouseButton.LeftButton)
     assert view.composer.editor.hasFocus()
+
+
+def test_the_page_keys_scroll_the_chat_from_the_composer(
+    view: ChatView, session: FakeSession, qtbot: QtBot
+) -> None:
+    session.send("Count")
+    session.say("\n\n".join(map(str, range(200))))
+    session.finish()
+    bar = view.transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 500 and bar.value() == bar.maximum())
+    editor = view.composer.editor
+    editor.setFocus()
+    qtbot.keyClick(editor, Qt.Key.Key_PageUp)
+    assert bar.value() < bar.maximum()
+    qtbot.keyClick(editor, Qt.Key.Key_PageDown)
+    assert bar.value() == bar.maximum()
+    view.composer.set_text("\n".join(map(str, range(200))))
+    qtbot.keyClick(editor, Qt.Key.Key_PageUp)
+    assert bar.value() == bar.maximum(), "a long draft is scrolled itself"
