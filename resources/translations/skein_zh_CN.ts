@@ -5631,6 +5631,11 @@ rate</source>
         <translation>从文件夹新建书架(&amp;O)…</translation>
     </message>
     <message>
+        <source>An answer is being written. Stop it first (Esc), or wait for its end.</source>
+        <extracomment>app/ui/tabs/chat_commands.py</extracomment>
+        <translation>正在生成回答。请先停止（Esc），或等待其结束。</translation>
+    </message>
+    <message>
         <source>Attach the picture</source>
         <extracomment>app/ui/tabs/chat_view.py</extracomment>
         <translation>附加图片</translation>

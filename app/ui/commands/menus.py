@@ -263,7 +263,7 @@ class Menus(QObject):
         for action in (self.find, *self.find_again):
             action.setEnabled(self._parts.chats.can_find)
         self.reopen.setEnabled(self._parts.workspace.can_reopen)
-        self.message.show_states()
+        self.message.show_keys()
 
     # Model
 

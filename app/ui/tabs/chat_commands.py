@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.chats.chat import Turn
 from app.chats.tool_use import Decision, ToolUse
+from app.look.words import tr
 from app.protocol.request import Role
 from app.ui.message.message_text import written_text
 from app.ui.message.tool_words import asking_uses
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
     from app.ui.transcript.selection import PageSelection
 
+BUSY_FOR_MS = 5_000
 MAX_LOOKED_AT = 40  # turns, from the last one back
 
 
@@ -132,6 +134,9 @@ class ChatCommands(QObject):
         turn_view = view.transcript.show_turn(turn) if view and turn else None
         if turn_view:
             turn_view.act(action)
+        elif view and view.session.is_busy:
+            busy = tr("An answer is being written. Stop it first (Esc), or wait for its end.")
+            view.composer.notice.say(busy, lasts_ms=BUSY_FOR_MS)
 
     def answer_in_ways(self, num_ways: int) -> None:
         if self._tabs.current and TurnAction.WAYS in self.turns_meant():

@@ -46,6 +46,14 @@ class MessageMenu:
         self.menu = submenu(window, tr("&Message"))
         self._fill()
         self.menu.aboutToShow.connect(self.show_states)
+        self.menu.aboutToHide.connect(self.show_keys)
+
+    def show_keys(self) -> None:
+        """While an answer is written, a key that cannot do anything says so."""
+        self.show_states()
+        if self._chats.is_busy:
+            for action in self._turn_actions:
+                action.setEnabled(True)
 
     @Slot()
     def show_states(self) -> None:

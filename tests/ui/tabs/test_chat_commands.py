@@ -77,6 +77,9 @@ def test_what_makes_no_sense_for_a_message_cannot_be_chosen(window, session, qtb
 
 def test_while_an_answer_is_written_its_turns_stay_as_they_are(window, session) -> None:
     session.send("Three?")
+    action(window, "message.regenerate").trigger()
+    assert "Stop it first" in window.tabs.current.composer.notice.text
+    window.menus.message.show_states()  # as the menu shows them
     assert not action(window, "message.regenerate").isEnabled()
     assert not action(window, "message.delete").isEnabled()
     assert action(window, "message.copy").isEnabled()
