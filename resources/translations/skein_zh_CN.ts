@@ -5576,6 +5576,11 @@ rate</source>
         <translation>新建书架(&amp;N)</translation>
     </message>
     <message>
+        <source>&amp;Use in this chat</source>
+        <extracomment>app/ui/shelves/shelves_window.py</extracomment>
+        <translation>在此聊天中使用(&amp;U)</translation>
+    </message>
+    <message>
         <source>&amp;Add files…</source>
         <extracomment>app/ui/shelves/shelves_window.py</extracomment>
         <translation>添加文件(&amp;A)…</translation>

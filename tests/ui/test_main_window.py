@@ -716,3 +716,18 @@ def test_a_file_of_a_shelf_is_read_without_the_shelves_over_it(
     assert window.shelves.reader is not None
     assert window.shelves.reader.isVisible()
     assert not window.shelves.window.isVisible()
+
+
+async def test_a_shelf_is_taken_for_the_current_chat_where_it_is_made(
+    qloop, window: MainWindow, workspace: FakeWorkspace, tmp_path: Path
+) -> None:
+    session = workspace.sessions[0]
+    window.shelves.show_window()
+    shelves = window.shelves.window
+    shelves.add_folder(tmp_path)
+    assert shelves.use_button.isVisible()
+    shelves.use_button.click()
+    assert session.chat.shelf_id == shelves._shelves.states[0].shelf.id
+    assert not shelves.isVisible()
+    window.shelves.show_window()
+    assert not shelves.use_button.isVisible(), "the chat has it"

@@ -65,8 +65,10 @@ class ChatShelves(QObject):
                 self._kept_bytes,
                 self._is_kept,
                 self._services.shelf_vectors,
+                self._shelf_of_current,
                 self._parent,
             )
+            self.shown_window.use_requested.connect(self._on_use_requested)
             self._reader.changed.connect(self.shown_window.apply)
             self.shown_window.file_opened.connect(self._on_file_opened)
         return self.shown_window
@@ -178,6 +180,18 @@ class ChatShelves(QObject):
             self._show_reader().show_file(*found)
             self.window.close()  # it would stand over the reader
             self._parent.activateWindow()
+
+    def _shelf_of_current(self) -> str | None:
+        view = self._tabs.current
+        takes_one = view and view.session.is_loaded and not view.notebook
+        return view.session.chat.shelf_id if view and takes_one else None
+
+    @Slot(object)
+    def _on_use_requested(self, shelf: Shelf) -> None:
+        if view := self._tabs.current:
+            view.session.set_shelf(shelf.id)
+            self.window.close()
+            view.setFocus()
 
     def _show_reader(self) -> Reader:
         """Beside the chats; made when it is first asked for."""

@@ -202,6 +202,7 @@ EMPTY = mark(
 
 class ShelvesWindow(QDialog):
     file_opened = Signal(object, object)  # Shelf, ShelfFile
+    use_requested = Signal(object)  # the Shelf that the current chat is to have
 
     def __init__(
         self,
@@ -211,17 +212,23 @@ class ShelvesWindow(QDialog):
         kept_bytes: Callable[[Shelf], int],
         is_kept: Callable[[], bool],
         vectors: ShelfVectors,
+        shelf_of_chat: Callable[[], str | None],
         parent: QWidget,
     ) -> None:
-        """`room` is that of the open model, in tokens; `is_kept` whether cells are kept between starts."""
+        """`room` is that of the open model, in tokens; `is_kept` whether cells are kept between starts.
+
+        `shelf_of_chat` is the id of the current chat's, "" without one, None where it can have none.
+        """
         super().__init__(parent)
         self._shelves = shelves
         self._reading_of, self._room = reading_of, room
         self._kept_bytes, self._is_kept = kept_bytes, is_kept
         self._vectors = vectors
+        self._shelf_of_chat = shelf_of_chat
         self.list = QListWidget(self)
         self.new_button = QPushButton(tr("&New shelf"), self)
         self.title = ElidedLabel(parent=self)
+        self.use_button = dialog_button(tr("&Use in this chat"), self._use, self)
         self.rename_button = dialog_button(tr("&Rename"), self._rename, self)
         self.add_button = dialog_button(tr("&Add files…"), self._add_files, self)
         self.remove_file_button = dialog_button(tr("Remove &file"), self._remove_file, self)
@@ -297,6 +304,8 @@ class ShelvesWindow(QDialog):
         self.add_button.setVisible(is_list)
         self.remove_file_button.setVisible(is_list)
         self.remove_file_button.setEnabled(self.table.chosen is not None)
+        used = self._shelf_of_chat()
+        self.use_button.setVisible(state is not None and used is not None and used != state.shelf.id)
 
     # What is done
 
@@ -315,6 +324,10 @@ class ShelvesWindow(QDialog):
             name = files[0].parent.name or tr("Files")
             self._show_new(self._shelves.add(name, files=list(map(str, files))))
             self._rename()
+
+    def _use(self) -> None:
+        if state := self.chosen:
+            self.use_requested.emit(state.shelf)
 
     def _show_new(self, shelf: Shelf) -> None:
         self._show_list()
@@ -369,6 +382,7 @@ class ShelvesWindow(QDialog):
         menu.addAction(tr("From a &folder…"), self.new_from_folder)
         menu.addAction(tr("From &files…"), self.new_from_files)
         self.new_button.setMenu(menu)
+        self.use_button.setProperty("kind", "first")
         self.title.setFont(heading_font(self.title.font(), 2))
         self.title.setMinimumHeight(30)
         self.trouble.hide()
@@ -383,7 +397,7 @@ class ShelvesWindow(QDialog):
             STRETCH, hbox(STRETCH, words, STRETCH), 8, (folder, 0, CENTRE), STRETCH, on=nothing, margins=None
         )
         vbox(
-            hbox((self.title, 1), self.rename_button, self.remove_button),
+            hbox((self.title, 1), self.use_button, self.rename_button, self.remove_button),
             self.place,
             self.contents,
             self.use,
