@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -101,3 +101,39 @@ def test_it_is_as_high_as_its_tools_and_closes(panel: ToolsPanel, qtbot: QtBot) 
     assert panel.height() > low
     with qtbot.waitSignal(panel.closed):
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+
+
+def test_nothing_jumps_while_a_search_is_filled_and_it_opens_as_high_as_all_tools(
+    panel: ToolsPanel, qtbot: QtBot
+) -> None:
+    show(panel, OWN, MANY)
+    panel.sections[1].fold.click()
+    panel.close_up()
+    show(panel, OWN, MANY)
+    height = panel.height()
+    panel.search.setText("tool 1")
+    QApplication.processEvents()
+    before = [(row.isHidden(), row.y()) for section in panel.sections for row in section.rows]
+    hidden = panel.sections[1].rows[0]
+    with qtbot.assertNotEmitted(Shown(hidden).shown):
+        panel.sections[1].rows[1].switch.click()
+    QApplication.processEvents()
+    assert [(row.isHidden(), row.y()) for section in panel.sections for row in section.rows] == before
+    panel.close_up()
+    show(panel, OWN, MANY)
+    assert panel.height() == height
+
+
+class Shown(QObject):
+    """Tells when a widget is shown, for however short a time."""
+
+    shown = Signal()
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Show, QEvent.Type.ShowToParent):
+            self.shown.emit()
+        return False

@@ -112,3 +112,20 @@ def test_passages_found_after_a_message_was_sent_are_shown_on_it(qtbot: QtBot) -
     turn.attachments = (Attachment("[1] chain.txt:1", "Thirty metres."),)
     view.apply(Place(), NO_PROGRESS)
     assert "[1] chain.txt:1" in [button.text() for button in view.findChildren(QPushButton)]
+
+
+def test_the_bubble_of_a_hidden_chat_is_as_wide_as_its_words(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    words = "How many chats are there in all of the folders?"
+    hidden, shown = (UserView(Turn(Role.USER, words), page) for _ in range(2))
+    page.show()
+    hidden.hide()
+    widths = []
+    for view in (hidden, shown):
+        view.set_zoom(0)
+        view.apply(Place(), NO_PROGRESS)
+        view.arrange(120)
+        view.arrange(600)
+        widths.append(view._text.width())
+    assert widths[0] == widths[1] > 200
