@@ -1801,7 +1801,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Asked without the tools of {servers}, which had not started.</source>
-        <extracomment>app/bridge/chat_session.py</extracomment>
+        <extracomment>app/bridge/running_answers.py</extracomment>
         <translation>提问时未带 {servers} 的工具：它尚未启动。</translation>
     </message>
     <message>
@@ -5421,6 +5421,33 @@ rate</source>
             <numerusform>{n} 个文件</numerusform>
         </translation>
     </message>
+    <message>
+        <source>Continue all</source>
+        <extracomment>app/ui/chats/cut_off.py</extracomment>
+        <translation>全部继续</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} answers were cut off: {titles}</source>
+        <extracomment>app/ui/chats/cut_off.py</extracomment>
+        <translation>
+            <numerusform>{n} 个回答被中断：{titles}</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Keep this model</source>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
+        <translation>保留此模型</translation>
+    </message>
+    <message>
+        <source>Switch back</source>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
+        <translation>切换回去</translation>
+    </message>
+    <message>
+        <source>For the next time this model is loaded</source>
+        <extracomment>app/ui/models/load_settings.py</extracomment>
+        <translation>供下次加载此模型时使用</translation>
+    </message>
     <message numerus="yes">
         <source>{n} waiting</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
@@ -5823,9 +5850,29 @@ rate</source>
         <translation>选中全部消息(&amp;A)</translation>
     </message>
     <message>
+        <source>The edit is kept until you go on with it.</source>
+        <extracomment>app/ui/transcript/transcript_actions.py</extracomment>
+        <translation>编辑内容已保留，您可以稍后继续。</translation>
+    </message>
+    <message>
+        <source>Discarded the edit.</source>
+        <extracomment>app/ui/transcript/transcript_actions.py</extracomment>
+        <translation>已放弃编辑。</translation>
+    </message>
+    <message>
         <source>What was read for t&amp;his</source>
         <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>为此读了什么(&amp;H)</translation>
+    </message>
+    <message>
+        <source>Discard the changes. Esc closes and keeps them.</source>
+        <extracomment>app/ui/transcript/turn_editor.py</extracomment>
+        <translation>放弃更改。按 Esc 关闭并保留更改。</translation>
+    </message>
+    <message>
+        <source>Its answer goes on.</source>
+        <extracomment>app/ui/window_presenter.py</extracomment>
+        <translation>其回答仍在继续。</translation>
     </message>
     <message>
         <source>The disk with {folder} is full. Free some space, then start Skein again.</source>
@@ -7530,22 +7577,22 @@ accepted</source>
     </message>
     <message>
         <source>Presets (*.json)</source>
-        <extracomment>app/ui/settings/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>预设 (*.json)</translation>
     </message>
     <message>
         <source>Deleted the preset “{name}”.</source>
-        <extracomment>app/ui/settings/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>已删除预设“{name}”。</translation>
     </message>
     <message>
         <source>Import a preset</source>
-        <extracomment>app/ui/settings/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>导入预设</translation>
     </message>
     <message>
         <source>Export a preset</source>
-        <extracomment>app/ui/settings/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>导出预设</translation>
     </message>
     <message>
@@ -7923,7 +7970,7 @@ accepted</source>
     </message>
     <message>
         <source>Save</source>
-        <extracomment>app/ui/settings/preset_bar.py</extracomment>
+        <extracomment>app/ui/models/load_settings.py</extracomment>
         <translation>保存</translation>
     </message>
     <message>
@@ -9832,7 +9879,7 @@ accepted</source>
     <message>
         <source>Answer with {name}</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>用 {name} 回答</translation>
+        <translation type="vanished">用 {name} 回答</translation>
     </message>
     <message>
         <source>{name} answers in this chat from now on</source>
@@ -9842,7 +9889,7 @@ accepted</source>
     <message>
         <source>Switch back to {name}</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>换回 {name}</translation>
+        <translation type="vanished">换回 {name}</translation>
     </message>
     <message>
         <source>Reload {name} for all chats</source>

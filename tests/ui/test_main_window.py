@@ -381,7 +381,10 @@ class TestModel:
         assert "10.0.0.2:50052" in banner.text
         assert "the answers continue" in banner.text
         assert not banner.offers
+        engine.finish_load(engine.model)
+        assert window.notices.banners() == []
 
+        engine.recovering.emit("The machine 10.0.0.2:50052 does not answer any more.")
         engine.model = None
         engine.load_failed.emit(path, "It does not fit.")
         (_, banner) = window.notices.banners()
@@ -568,15 +571,15 @@ class TestCommands:
 
     def test_the_inspector_comes_back_as_wide_as_it_went(self, window: MainWindow, qtbot: QtBot) -> None:
         dock = window.inspector.dock("sequences")
-        window.frame.resizeDocks([dock], [480], Qt.Orientation.Horizontal)
-        qtbot.waitUntil(lambda: dock.width() == 480)
+        window.frame.resizeDocks([dock], [300], Qt.Orientation.Horizontal)
+        qtbot.waitUntil(lambda: dock.width() == 300)
         narrow = window.tabs.width()
         press(qtbot, window, Qt.Key.Key_F12)
         qtbot.waitUntil(lambda: window.tabs.width() > narrow)
         assert not window.inspector.is_shown
         press(qtbot, window, Qt.Key.Key_F12)
         qtbot.waitUntil(lambda: window.tabs.width() == narrow)
-        assert dock.width() == 480
+        assert dock.width() == 300
         assert sequences(window).isVisible()
 
     def test_f6_goes_round_the_panes(

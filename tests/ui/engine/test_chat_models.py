@@ -43,7 +43,7 @@ async def test_in_a_chat_of_another_model_both_are_offered_and_nothing_is_switch
     line = line_of(window)
     assert line.isVisible()
     assert line.text == "The other has answered so far."
-    assert [button.text() for button in line.buttons] == ["Answer with starter", "Switch back to The other"]
+    assert [button.text() for button in line.buttons] == ["Keep this model", "Switch back"]
     assert engine.loads == []
     line.buttons[0].click()
     assert (session.num_kept_models, line.isHidden()) == (1, True)
