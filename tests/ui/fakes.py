@@ -107,7 +107,6 @@ class FakeEngine(QObject):
 class FakeSession(QObject):
     """A chat whose answers the test writes by `say` and ends by `finish`."""
 
-    loaded = Signal()
     changed = Signal()
     grew = Signal(object)
     finished = Signal(object)

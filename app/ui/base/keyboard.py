@@ -101,8 +101,7 @@ class FocusHome(QObject):
 
 
 def _takes_text(widget: QWidget) -> bool:
-    is_field = isinstance(widget, QLineEdit | QPlainTextEdit | QAbstractSpinBox)
-    return is_field and not widget.isReadOnly()
+    return isinstance(widget, QLineEdit | QPlainTextEdit | QAbstractSpinBox) and not widget.isReadOnly()
 
 
 def _is_in_panel(widget: QWidget) -> bool:

@@ -247,7 +247,6 @@ class ChatView(QWidget):
     def _connect(self) -> None:
         self.session.changed.connect(self._on_changed)
         self.session.grew.connect(self.transcript.mark_growing)
-        self.session.loaded.connect(self._show_edit)
         self.session.limits_changed.connect(self.show_limits)
         self.session.finished.connect(self._on_finished)
         self.turn_actions.asked.connect(self.setFocus)
@@ -299,6 +298,7 @@ class ChatView(QWidget):
         self._show_page()
         self._show_progress()
         self.transcript.mark_dirty()
+        self._show_edit()
         if "finder" in self.__dict__:
             self.finder.refresh()
         self.changed.emit(self)
@@ -361,7 +361,6 @@ class ChatView(QWidget):
         self._show_slot()
         self._show_edit()
 
-    @Slot()
     def _show_edit(self) -> None:
         """Once: a message that was being edited when the program ended is so again."""
         session = self.session

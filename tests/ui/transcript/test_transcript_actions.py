@@ -243,13 +243,21 @@ class TestAnEditThatIsNotSaved:
         assert edited.editor
         assert edited.editor.text.toPlainText() == "Count to five"
 
+    @pytest.mark.parametrize("is_loaded", [False, True])
     def test_it_is_open_again_when_the_chat_is_shown_anew(
-        self, edited: TurnView, session: ChatSession, qtbot: QtBot
+        self, edited: TurnView, session: ChatSession, qtbot: QtBot, is_loaded: bool
     ) -> None:
+        turns = list(session.chat.turns)
+        if not is_loaded:
+            session.is_loaded = False
+            session.chat.turns.clear()
         again = opened(session)
         qtbot.addWidget(again)
         again.resize(900, 600)
         again.show()
+        qtbot.waitExposed(again)
+        if not is_loaded:
+            session.fill(turns, {})
         question = again.transcript.show_turn(session.chat.turns[0])
         assert question
         assert question.editor
