@@ -61,6 +61,8 @@ class TurnEditor(QWidget):
         self.text.document().setDocumentMargin(2)
         if any(len(run) > MAX_WRAPPED_RUN for run in text.split()):
             self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        else:  # a bar for the width that it had a moment ago would lie over its last line
+            self.text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.text.setPlainText(text)
         self.text.moveCursor(self.text.textCursor().MoveOperation.End)
         self.text.installEventFilter(self)
