@@ -119,8 +119,6 @@ class ToolsPanel(PagePanel):
         return super().focusNextPrevChild(forward)
 
     def wanted_height(self, _width: int) -> int:
-        self._column.invalidate()  # what the search has hidden is shown again
-        self._column.activate()
         around = self.sizeHint().height() - self._scroll.sizeHint().height()
         return min(MAX_HEIGHT, around + self._inner.sizeHint().height())
 
@@ -201,6 +199,7 @@ class GroupSection(QWidget):
         is_open = self._is_searching or self.is_open
         for row in self.rows:
             row.setVisible(is_open and row.is_found)
+        self.updateGeometry()  # while the panel is hidden nothing else says so
         self.fold.setChecked(self.is_open)
         self.fold.setAccessibleDescription(tr("Expanded") if self.is_open else tr("Collapsed"))
 
