@@ -22,6 +22,7 @@ from app.settings.settings import Settings
 from app.shelves.shelf import Shelf, ShelfFile
 from app.system import paths
 from app.system.files import Stamp
+from app.ui.base.proportions import MIN_CHATS
 from app.ui.main_window import MainWindow
 from app.ui.transcript.turn_actions import TurnAction
 from tests.fakes import model_info
@@ -581,6 +582,21 @@ class TestCommands:
         qtbot.waitUntil(lambda: window.tabs.width() == narrow)
         assert dock.width() == 300
         assert sequences(window).isVisible()
+
+    def test_the_inspector_leaves_the_chats_readable_in_a_narrow_window(
+        self, window: MainWindow, qtbot: QtBot
+    ) -> None:
+        window.frame.resize(900, 600)
+        window.inspector.reset_layout()
+        qtbot.waitUntil(lambda: window.tabs.width() >= MIN_CHATS)
+        window.inspector.set_shown(False)
+        qtbot.waitUntil(lambda: window.tabs.minimumWidth() == 0)
+
+    def test_why_the_api_is_off_is_told_in_the_settings_too(self, window: MainWindow) -> None:
+        window.settings_window.come_up()
+        window._services.api.failed.emit("Port 1337 is taken.")
+        assert window.settings_window.problem.isVisible()
+        assert window.settings_window.problem.text == "Port 1337 is taken."
 
     def test_f6_goes_round_the_panes(
         self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot

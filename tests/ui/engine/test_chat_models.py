@@ -2,9 +2,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from app.bridge.tasks import finish_all
 from app.chats.chat import Chat, Turn
+from app.look.plain_text import PlainLabel
 from app.look.strip import Strip
 from app.protocol.load import LoadParams
 from app.protocol.request import Role
@@ -101,3 +103,16 @@ async def test_the_same_model_at_another_place_is_no_other_model(
     workspace.open(chat_of(other), 2)
     await finish_all()
     assert line_of(window).isVisible()
+
+
+async def test_what_it_says_is_seen_as_a_whole_in_half_a_narrow_window(
+    qloop, window: MainWindow, workspace: FakeWorkspace, other: Path
+) -> None:
+    workspace.open(chat_of(other), 1)
+    await finish_all()
+    line = line_of(window)
+    line.setFixedWidth(400)
+    QApplication.processEvents()
+    words = next(label for label in line.findChildren(PlainLabel) if label.text() == line.text)
+    assert words.height() >= words.heightForWidth(words.width())
+    assert all(button.geometry().right() < 400 for button in line.buttons)
