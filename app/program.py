@@ -239,6 +239,7 @@ class Program(QObject):
         self._services.backups.start()
         self._services.model_library.refresh()
         await self._services.downloads.restore()
+        self._window.cut_off.tell(self._store.cut_off)
         self._services.cells.start()
         QTimer.singleShot(SETTLED_AFTER_MS, self, self._start.marker.settle)
         saving = QTimer(self, interval=SAVE_LAYOUT_EVERY_MS)
@@ -308,6 +309,7 @@ class Program(QObject):
     async def _shut_down(self) -> None:
         """Each step relies on the ones before it."""
         self._hangs.close()
+        self._workspace.break_off()
         # A hang must not stay behind unseen, holding the lock.
         faulthandler.dump_traceback_later(MAX_SHUTDOWN_S, exit=True, file=self._start.crash_file)
         self._window_state.save(self._window)

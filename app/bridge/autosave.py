@@ -14,6 +14,7 @@ from time import monotonic
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge.chat_session import ChatSession
+from app.bridge.drafts import Field
 from app.bridge.tasks import spawn
 from app.chats.chat import Turn
 from app.storage.chat_rows import ChatChange
@@ -72,6 +73,7 @@ class Autosave(QObject):
         self._tabs = tabs
         self._tabs_changed = False
         self._unsaved: dict[str, _Unsaved] = {}  # by chat id
+        self._drafts: dict[Field, str] = {}  # that have changed
         self.why_not = ""  # the message of `failed`, until a write succeeds
         self._is_stopped = False
         self._writing = asyncio.Lock()
@@ -102,6 +104,11 @@ class Autosave(QObject):
         self._tabs_changed = True
         self._start_timer(SAVE_INTERVAL_MS)
 
+    def touch_draft(self, field: Field, text: str) -> None:
+        """What stands in a text field; empty: nothing is to be kept of it."""
+        self._drafts[field] = text
+        self._start_timer(SAVE_INTERVAL_MS)
+
     @Slot()
     def save_now(self) -> None:
         spawn(self.flush())
@@ -112,15 +119,14 @@ class Autosave(QObject):
             self._timer.stop()
             if self._is_stopped:
                 return
-            unsaved, with_tabs = self._take()
-            if not unsaved and not with_tabs:
+            unsaved, with_tabs, drafts = self._take()
+            if not unsaved and not with_tabs and not drafts:
                 return
             try:
                 changes = [each.change() for each in unsaved.values()]
-                await self._store.save(changes, self._tabs() if with_tabs else None)
+                await self._store.save(changes, self._tabs() if with_tabs else None, drafts)
             except StorageError as error:
-                self._keep_for_later(unsaved)
-                self._tabs_changed |= with_tabs
+                self._keep_for_later(unsaved, with_tabs, drafts)
                 self._on_failed(str(error))
             else:
                 self.saved.emit()
@@ -130,14 +136,13 @@ class Autosave(QObject):
         """As `flush`, but blocking, for when the event loop may not run again. Waits for a running write."""
         if self._is_stopped:
             return
-        unsaved, with_tabs = self._take()
+        unsaved, with_tabs, drafts = self._take()
         changes = [each.change() for each in unsaved.values()]
         try:
-            self._store.save_and_wait(changes, self._tabs() if with_tabs else None)
+            self._store.save_and_wait(changes, self._tabs() if with_tabs else None, drafts)
         except (StorageError, TimeoutError):
             log.warning("Not all could be saved at once.", exc_info=True)
-            self._keep_for_later(unsaved)  # there may be a later
-            self._tabs_changed |= with_tabs
+            self._keep_for_later(unsaved, with_tabs, drafts)  # there may be a later
 
     async def stop(self) -> None:
         """Writes for the last time."""
@@ -148,14 +153,19 @@ class Autosave(QObject):
         self._is_stopped = False
         self.save_now()
 
-    def _take(self) -> tuple[dict[str, _Unsaved], bool]:
+    def _take(self) -> tuple[dict[str, _Unsaved], bool, dict[Field, str]]:
         """What is to be written, and whether the tabs are."""
         unsaved, self._unsaved = self._unsaved, {}
         with_tabs, self._tabs_changed = self._tabs_changed, False
-        return unsaved, with_tabs
+        drafts, self._drafts = self._drafts, {}
+        return unsaved, with_tabs, drafts
 
-    def _keep_for_later(self, unsaved: dict[str, _Unsaved]) -> None:
+    def _keep_for_later(
+        self, unsaved: dict[str, _Unsaved], with_tabs: bool, drafts: dict[Field, str]
+    ) -> None:
         """What changed during the write that failed is newer."""
+        self._tabs_changed |= with_tabs
+        self._drafts = {**drafts, **self._drafts}
         for chat_id, older in unsaved.items():
             if newer := self._unsaved.get(chat_id):
                 older.add(newer.turns.values(), newer.removed)

@@ -15,6 +15,7 @@ from app.bridge.chat_requests import ChatRequests
 from app.bridge.chat_shelf import ChatShelf, ShelfAccess, without_passages
 from app.bridge.chat_tools import ChatTools
 from app.bridge.draft_files import DraftFiles
+from app.bridge.drafts import Drafts
 from app.bridge.media_files import MediaFiles
 from app.bridge.running_answers import RunningAnswers
 from app.bridge.token_counter import TokenCounter
@@ -63,6 +64,7 @@ class ChatSession(QObject):
         save: Callable[[], Awaitable[None]],
         tools: ToolAccess | None = None,
         shelves: ShelfAccess | None = None,
+        drafts: Drafts | None = None,
         draft_attachments: tuple[Attachment, ...] = (),
         is_loaded: bool = True,
         leaf_id: str = "",
@@ -90,10 +92,12 @@ class ChatSession(QObject):
         self.answers.grew.connect(self.grew)
         self.answers.ended.connect(self._on_ended)
         self.media = media
+        self.drafts = drafts or Drafts()  # of messages that are edited, and of its settings
         self.files = DraftFiles(media, self)
         self.files.read.connect(self._on_file_read)
         self.tokens = TokenCounter(engine, self)
         self.waits_for_model = False  # what is queued is sent once a model is loaded
+        self._breaks_off = False  # the program ends, before its answers have
         self._is_held = bool(chat.queue)  # what is queued waits for the user: since a stop, or an earlier run
         engine.loaded.connect(self._on_model_loaded)
 
@@ -306,6 +310,16 @@ class ChatSession(QObject):
             last.text = last.rounds.pop().text
         self.answers.ask(last, last.text)
 
+    def resume(self) -> None:
+        """Goes on with the last answer, if that was cut off, also before its first word."""
+        last = self.chat.turns[-1] if self.chat.turns else None
+        if last is None or last.state is not TurnState.STOPPED or not self._can_ask_for(last):
+            return
+        if last.is_empty:
+            self.answers.ask(last)
+        else:
+            self.continue_answer()
+
     # Versions: an edited or regenerated turn keeps its former text as another version
 
     def regenerate(self, answer: Turn | None = None) -> None:
@@ -444,17 +458,22 @@ class ChatSession(QObject):
         self.answers.stop()
 
     def close(self) -> None:
-        """Ends the open answers at once, without waiting for their last outputs."""
+        """Frees its cells; ends the open answers at once, without waiting for their last outputs."""
         self.files.cancel()
         self.tokens.count(())
         self.answers.close()
         self._engine.post(Forget(self.chat.id))
 
+    def break_off(self) -> None:
+        """Ends the open answers at once, and leaves them as being written: the next start finds them so."""
+        self._breaks_off = True
+        self.answers.close()
+
     @Slot(object, object)
     def _on_ended(self, answer: Turn, last: Output) -> None:
         reason = last.finish_reason
         assert reason
-        answer.state = _STATE_AFTER[reason]
+        answer.state = TurnState.STREAMING if self._breaks_off else _STATE_AFTER[reason]
         cut = self._cut_notice() if reason is FinishReason.LENGTH else ""
         answer.notice = last.notice or cut or answer.notice  # the last of which is known from the start
         answer.overflowed = self.chat.overflow is Overflow.STOP and last.found_no_room

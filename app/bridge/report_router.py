@@ -9,7 +9,7 @@ from app.protocol.report import StepReport
 
 
 class ReportRouter(QObject):
-    """Outputs of chats whose tab is gone go nowhere."""
+    """Outputs of chats that are closed and no longer at work go nowhere."""
 
     def __init__(self, engine: ActiveEngine, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -32,5 +32,5 @@ class ReportRouter(QObject):
         self._bring(output)
 
     def _bring(self, *outputs: Output) -> None:
-        if session := self._workspace.session_of(outputs[0].chat_id):
+        if session := self._workspace.any_session_of(outputs[0].chat_id):
             session.answers.apply(*outputs)

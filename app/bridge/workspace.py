@@ -9,14 +9,16 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
 from app.bridge.chat_session import ChatSession
 from app.bridge.chat_shelf import ShelfAccess
+from app.bridge.drafts import Drafts
 from app.bridge.media_files import MediaFiles
 from app.bridge.notebook_session import NotebookSession
+from app.bridge.open_requests import MODEL_CHANGED
 from app.bridge.running_answers import WAY
 from app.bridge.tab_row import TabRow
 from app.bridge.tasks import spawn
@@ -48,6 +50,9 @@ class Workspace(QObject):
     opened = Signal(object, int)  # ChatSession, index
     coming = Signal(object)  # ChatSession: opened, and about to become the current one
     closed = Signal(object)  # ChatSession
+    came_back = Signal(object, int)  # ChatSession, index: it was closed, and is still being answered
+    let_go = Signal()  # the answer of a closed chat has ended
+    cut_off = Signal(str)  # the id of a chat whose answer another model has ended
     current_changed = Signal(object)  # ChatSession or None
     shown_changed = Signal()  # one chat is shown, or two others side by side
     restoring = Signal(bool)  # a restore of many tabs began (True) or ended (False)
@@ -67,6 +72,7 @@ class Workspace(QObject):
         self.shelves = ShelfAccess()  # likewise its source
         self._row: TabRow[ChatSession] = TabRow()
         self._by_chat_id: dict[str, ChatSession] = {}
+        self._at_work: dict[str, ChatSession] = {}  # by chat id: closed ones that are still being answered
         self._kept: dict[str, SavedChat] = {}  # by chat id: chats whose turns are still on disk
         self._loading: dict[ChatSession, asyncio.Future[SavedTurns]] = {}
         self._last_emitted: tuple[tuple[ChatSession, ...], ChatSession | None] = ((), None)  # shown, current
@@ -76,6 +82,7 @@ class Workspace(QObject):
         self.autosave = Autosave(store, self._tabs, self)
         self.autosave.failed.connect(self.save_failed)
         self.autosave.recovered.connect(self.save_recovered)
+        self.drafts = Drafts(self.autosave.touch_draft)
         self._holds_tabs_back = True  # until the tabs of the last run are known
         self._stand_in: ChatSession | None = None  # the empty chat shown until then
 
@@ -101,6 +108,15 @@ class Workspace(QObject):
         """Each of several answers to one message has a sequence, and with it a chat id, of its own."""
         return self._by_chat_id.get(chat_id.partition(WAY)[0])
 
+    @property
+    def closed_at_work(self) -> tuple[ChatSession, ...]:
+        """Chats without a tab whose answers are still being written."""
+        return tuple(self._at_work.values())
+
+    def any_session_of(self, chat_id: str) -> ChatSession | None:
+        """As `session_of`, or one that is closed and at work."""
+        return self.session_of(chat_id) or self._at_work.get(chat_id.partition(WAY)[0])
+
     def is_pinned(self, session: ChatSession) -> bool:
         return self._row.is_pinned(session)
 
@@ -124,7 +140,9 @@ class Workspace(QObject):
 
         None if there is no such chat. Raises StorageError.
         """
-        session = self.session_of(chat_id)
+        session = self.any_session_of(chat_id)
+        if session and not session.has_tab:
+            self._come_back(session, len(self.sessions))
         if session is None:
             await self.autosave.flush()  # it may have been closed a moment ago
             kept = await self._store.load_chat(chat_id)
@@ -190,15 +208,19 @@ class Workspace(QObject):
         return fork
 
     def close(self, session: ChatSession) -> None:
-        """Ends its sequence, frees its cells, keeps it for `reopen`. The last tab leaves an empty new one."""
-        session.close()
+        """Keeps it for `reopen`. Its answers go on; then its cells are freed.
+
+        The last tab leaves an empty new one.
+        """
         session.has_tab = False
         index = self.sessions.index(session)
         self._row.remove(session)
         self._closed = [closed for closed in self._closed if closed.kept.chat.id != session.chat.id]
         if not session.is_blank:
             self._closed = [*self._closed, self._closed_chat(session, index)][-MAX_CLOSED:]
-        self._forget_session(session)
+        del self._by_chat_id[session.chat.id]
+        self._kept.pop(session.chat.id, None)
+        self._at_work[session.chat.id] = session
         if session.is_loaded:
             self.autosave.touch(session)
         self.autosave.touch_tabs()
@@ -207,12 +229,14 @@ class Workspace(QObject):
             self._emit_shown()
         else:
             self.new_chat()
-        session.deleteLater()
+        self._let_go_of_idle()
 
     def discard(self, chat_id: str) -> None:
-        """Closes its tab, if it has one, for good."""
-        if session := self.session_of(chat_id):
-            self.close(session)
+        """Stops its answers, and closes its tab, if it has one, for good."""
+        if session := self.any_session_of(chat_id):
+            session.answers.close()
+            if session.has_tab:
+                self.close(session)
         self._closed = [closed for closed in self._closed if closed.kept.chat.id != chat_id]
         self.autosave.touch_tabs()
 
@@ -228,10 +252,11 @@ class Workspace(QObject):
         if not self._closed:
             return None
         closed = self._closed.pop()
-        if session := self.session_of(closed.kept.chat.id):  # it was opened from the sidebar meanwhile
-            self.set_current(session)
-            return session
-        session = self._open(closed.kept, closed.index, is_loaded=closed.is_loaded)
+        session = self.any_session_of(closed.kept.chat.id)
+        if session is None:
+            session = self._open(closed.kept, closed.index, is_loaded=closed.is_loaded)
+        elif not session.has_tab:  # else it was opened from the sidebar meanwhile
+            self._come_back(session, closed.index)
         self.set_current(session)
         return session
 
@@ -274,6 +299,7 @@ class Workspace(QObject):
         """Opens the tabs of the last run, or an empty chat if there were none."""
         try:
             saved = await self._store.load()
+            self.drafts.fill(saved.drafts)
             self._holds_tabs_back = False
             self.autosave.touch_tabs()  # some may have been opened meanwhile
         except StorageError as error:
@@ -299,16 +325,21 @@ class Workspace(QObject):
         """Opens an empty chat. The tabs of the last run stay on disk as they are until `restore`."""
         self._stand_in = self.new_chat()
 
+    def break_off(self) -> None:
+        """The program ends: the answers stay on disk as being written, so the next start tells of them."""
+        for session in (*self.sessions, *self.closed_at_work):
+            session.break_off()
+
     async def stop_saving(self) -> None:
         """Aborts open answers and saves for the last time: nothing is written after that."""
-        for session in self.sessions:
+        for session in (*self.sessions, *self.closed_at_work):
             session.close()
         await self.autosave.stop()
         self.tools.close()
 
     async def shut_down(self) -> None:
         """Aborts open answers; returns when all is on disk, or `save_failed` was emitted."""
-        for session in self.sessions:
+        for session in (*self.sessions, *self.closed_at_work):
             session.close()
         await self.autosave.flush()
 
@@ -350,13 +381,15 @@ class Workspace(QObject):
             save=self.autosave.flush,
             tools=self.tools,
             shelves=self.shelves,
+            drafts=self.drafts,
             draft_attachments=kept.draft_attachments,
             is_loaded=is_loaded,
             leaf_id=kept.leaf_id,
         )
         session.touched.connect(self._on_touched)
         session.grew.connect(self._on_grew)
-        session.finished.connect(self._on_grew)
+        session.finished.connect(self._on_finished)
+        session.finished.connect(self._let_go_of_idle, Qt.ConnectionType.QueuedConnection)
         session.changed.connect(self.autosave.save_now)
         session.draft_changed.connect(self._on_draft_changed)
         index = self._row.insert(session, index)
@@ -371,9 +404,23 @@ class Workspace(QObject):
         """A chat that was closed and opened again has another session."""
         return self._by_chat_id.get(session.chat.id) is session
 
-    def _forget_session(self, session: ChatSession) -> None:
-        del self._by_chat_id[session.chat.id]
-        self._kept.pop(session.chat.id, None)
+    def _come_back(self, session: ChatSession, index: int) -> None:
+        """A closed chat that is still being answered has its tab again."""
+        session.has_tab = True
+        self._by_chat_id[session.chat.id] = self._at_work.pop(session.chat.id)
+        index = self._row.insert(session, index)
+        self.autosave.touch_tabs()
+        self.came_back.emit(session, index)
+
+    @Slot()
+    def _let_go_of_idle(self) -> None:
+        """Closed chats whose answers have ended: their cells are freed."""
+        for session in self.closed_at_work:
+            if not session.is_busy:
+                del self._at_work[session.chat.id]
+                session.close()
+                session.deleteLater()
+                self.let_go.emit()
 
     def _closed_chat(self, session: ChatSession, index: int) -> ClosedChat:
         kept = self._kept.get(session.chat.id) or SavedChat(session.chat)
@@ -435,6 +482,12 @@ class Workspace(QObject):
     @Slot(object)
     def _on_grew(self, answer: Turn) -> None:
         self.autosave.touch_answer(self._sender(), answer)
+
+    @Slot(object)
+    def _on_finished(self, answer: Turn) -> None:
+        self._on_grew(answer)
+        if answer.notice == MODEL_CHANGED:
+            self.cut_off.emit(self._sender().chat.id)
 
     @Slot()
     def _on_draft_changed(self) -> None:

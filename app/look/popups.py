@@ -8,7 +8,7 @@ import ctypes
 from functools import cache, lru_cache
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBitmap, QColor, QGuiApplication, QPainter, QPaintEvent, QPixmap, QRegion
 from PySide6.QtWidgets import QComboBox, QFrame, QMenu, QStyledItemDelegate, QWidget
 
@@ -19,6 +19,7 @@ from app.look.tokens import Tokens, current
 RADIUS = 10  # as in the style sheet
 SPREAD, DROP = 24, 6  # how far the shadow reaches, and how much lower it lies
 CORNER = 36  # of the shadow: RADIUS and SPREAD, and so much more that it is whole pixels at 125 % and 150 %
+POPUP_CLOSED = QEvent.Type(QEvent.registerEventType())  # sent to the window that a popup was opened from
 _FOLLOWED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.ZOrderChange)
 
 
@@ -67,9 +68,12 @@ class _Depth(QObject):
         if event.type() == QEvent.Type.Show:
             self._cut_corners(popup)
             self._cast(popup)
-        elif event.type() == QEvent.Type.Hide and self._shadow:
-            self._shadow.setParent(None)  # now, and not later: the window below may be going, too
-            self._shadow = None
+        elif event.type() == QEvent.Type.Hide:
+            if host := _window_below(popup):
+                QCoreApplication.postEvent(host, QEvent(POPUP_CLOSED))
+            if self._shadow:
+                self._shadow.setParent(None)  # now, and not later: the window below may be going, too
+                self._shadow = None
         elif event.type() in _FOLLOWED and popup.isVisible():
             self._cut_corners(popup)
             if self._shadow:

@@ -152,6 +152,7 @@ class Strip(QWidget):
     def cross(self) -> IconButton:
         side = SMALL_CROSS if self.look.is_small else CROSS
         cross = IconButton("x", tr("Dismiss"), side, self, icon_side=14)
+        cross.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         cross.clicked.connect(self.dismiss)
         return cross
 
@@ -168,6 +169,7 @@ class Strip(QWidget):
     def _new_button(self, index: int) -> QPushButton:
         button = quiet_button("", self, "bar") if self.look.has_quiet_buttons else QPushButton(self)
         button.setAutoDefault(False)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the focus in the message
         if self.look.is_small:
             button.setFont(small_font())
         button.clicked.connect(lambda: self._take(self.offers[index]))

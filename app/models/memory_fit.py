@@ -80,10 +80,10 @@ def plan(header: GgufHeader, params: LoadParams, room: Room) -> Plan:
 def largest_n_ctx(header: GgufHeader, params: LoadParams, room: Room) -> int:
     """The largest context that fits, with everything else as in `params`; 0: none fits.
 
-    Not larger than all its chats can ever use.
+    Not larger than what was chosen, or all its chats can ever use.
     """
     step = N_CTX_STEP * (params.n_seq_max if params.isolated else 1)
-    low, high = 0, max(_most_tokens(header, params) // step, 1)
+    low, high = 0, max(max(_most_tokens(header, params), params.n_ctx) // step, 1)
     while low < high:
         middle = (low + high + 1) // 2
         found = plan(header, replace(params, n_ctx=middle * step), room).fit

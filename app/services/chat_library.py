@@ -33,6 +33,7 @@ class ChatLibrary(QObject):
         self._workspace = workspace
         self._chats: dict[str, ChatSummary] = {}  # by id
         self.folders: tuple[str, ...] = ()  # in the user's order
+        self._cut_off: set[str] = set()  # ids of chats that were deleted while they were answered
         self._is_loaded = False
         self._changed_timer = QTimer(self, singleShot=True, interval=CHANGED_AFTER_MS)
         self._changed_timer.timeout.connect(self.changed)
@@ -86,18 +87,28 @@ class ChatLibrary(QObject):
             self._place(chat_id, folder=folder)
 
     def delete(self, chat_ids: Iterable[str]) -> tuple[str, ...]:
-        """Closes their tabs, and moves them to the trash. Returns which of them were open."""
+        """Closes their tabs, and moves them to the trash. Returns which of them were open.
+
+        Their answers are stopped, and go on when they are undeleted.
+        """
         gone = [chat_id for chat_id in chat_ids if chat_id in self._chats]
         were_open = tuple(chat_id for chat_id in gone if self._workspace.session_of(chat_id))
         for chat_id in gone:
-            del self._chats[chat_id]
+            session = self._workspace.any_session_of(chat_id)
+            if session and session.is_busy:
+                self._cut_off.add(chat_id)
             self._workspace.discard(chat_id)
+            self._chats.pop(chat_id, None)  # now: the end of its answer would list it again
         self._emit_changed_soon()
         self._start(self._delete(gone))
         return were_open
 
     def undelete(self, chat_ids: Iterable[str], were_open: Iterable[str] = ()) -> None:
         self._start(self._undelete(tuple(chat_ids), tuple(were_open)))
+
+    def resume(self, chat_ids: Iterable[str]) -> None:
+        """Goes on with their last answers, which were cut off. Those without a tab get one."""
+        self._start(self._resume(tuple(chat_ids)))
 
     def list_trash(self) -> None:
         """Emits `trash_listed`."""
@@ -199,7 +210,7 @@ class ChatLibrary(QObject):
         if summary is None:
             return
         self._put(replace(summary, **placed))
-        if session := self._workspace.session_of(chat_id):
+        if session := self._workspace.any_session_of(chat_id):
             session.place(**placed)
         else:
             self._workspace.place_closed(chat_id, **placed)
@@ -244,6 +255,19 @@ class ChatLibrary(QObject):
         for chat_id in were_open:
             await self._workspace.open_saved(chat_id)
         await self._list_trash()
+        await self._resume(self._cut_off & set(chat_ids))
+        self._cut_off.difference_update(chat_ids)
+
+    async def _resume(self, chat_ids: Iterable[str]) -> None:
+        """What is shown stays."""
+        shown = self._workspace.current
+        for chat_id in chat_ids:
+            session = self._workspace.session_of(chat_id) or await self._workspace.open_saved(chat_id)
+            if session:
+                await self._workspace.load(session)
+                session.resume()
+        if shown:
+            self._workspace.set_current(shown)
 
     async def _purge(self, chat_ids: tuple[str, ...]) -> None:
         await self._store.purge(chat_ids)

@@ -135,7 +135,7 @@ class ChatTransfer(QObject):
 
     async def _chat(self, chat_id: str) -> Chat | None:
         """A copy, since an open chat may change meanwhile and may have unsaved turns."""
-        session = self._workspace.session_of(chat_id)
+        session = self._workspace.any_session_of(chat_id)
         if session and session.is_loaded:
             return await self._with_files(_copy(session.chat))
         kept = await self._store.load_chat(chat_id)

@@ -57,6 +57,7 @@ class Services:
         self.search = ChatSearch(store, parent)
         self.transfer = ChatTransfer(workspace, store, self.chat_library, parent)
         self.tools = ToolService(store, preferences, paths.mcp_servers_file(), parent)
+        self.tools.drafts = workspace.drafts
         self.presets = Presets(paths.presets_dir(), preferences, parent)
         self.prompt_tokens = TokenCounter(engine, parent)  # of system prompts
         self.form_check = FormCheck(workspace.tools.readers.chat_layer)

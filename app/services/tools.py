@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QMetaMethod, QObject, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
+from app.bridge.drafts import Drafts
 from app.bridge.tasks import spawn
 from app.models.hub_address import keep_token, read_token
 from app.models.off_loop import off_loop
@@ -110,6 +111,7 @@ class ToolService(QObject):
         self._store, self._preferences, self._file = store, preferences, file
         self._read: dict[str, _Server] | None = None
         self._is_closed = False
+        self.drafts = Drafts()  # of what is asked about servers, and by them
         self._change_timer = QTimer(self, singleShot=True, interval=CHANGE_PERIOD_MS)
         self._change_timer.timeout.connect(self.changed)
 

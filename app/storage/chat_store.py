@@ -10,10 +10,11 @@ import errno
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from app.chats.chat import Turn, TurnState
@@ -48,6 +49,7 @@ from app.storage.list_rows import (
     read_workspace,
     set_deleted,
     update_chat,
+    write_drafts,
     write_folders,
     write_tabs,
 )
@@ -64,6 +66,8 @@ from app.storage.search import Search, SearchHit
 from app.system.said import said, together
 
 T = TypeVar("T")
+Drafts = Mapping[tuple[str, str], str]
+NO_DRAFTS: Drafts = MappingProxyType({})
 
 log = logging.getLogger(__name__)
 
@@ -81,6 +85,8 @@ class ChatStore:
         self._file: tuple[int, int] | None = None  # device and inode of the open file; None: a copy
         self._backups = Backups(path)
         self._backing_up = asyncio.Lock()
+        # Chats in which the last run was writing an answer when it ended. Known once `open` has returned.
+        self.cut_off: tuple[str, ...] = ()
 
     @property
     def backups_dir(self) -> Path:
@@ -130,16 +136,23 @@ class ChatStore:
         """In the user's order. Raises StorageError."""
         return await self._call(self._read, read_folders)
 
-    async def save(self, changes: Sequence[ChatChange], tabs: Tabs | None = None) -> None:
-        """Writes all or, with a StorageError, nothing. Deletes chats without turns, title and draft."""
-        await self._call(self._save, tuple(changes), tabs)
+    async def save(
+        self, changes: Sequence[ChatChange], tabs: Tabs | None = None, drafts: Drafts = NO_DRAFTS
+    ) -> None:
+        """Writes all or, with a StorageError, nothing. Deletes chats without turns, title and draft.
 
-    def save_and_wait(self, changes: Sequence[ChatChange], tabs: Tabs | None = None) -> None:
+        `drafts` are those of other text fields; an empty one is deleted.
+        """
+        await self._call(self._save, tuple(changes), tabs, drafts)
+
+    def save_and_wait(
+        self, changes: Sequence[ChatChange], tabs: Tabs | None = None, drafts: Drafts = NO_DRAFTS
+    ) -> None:
         """Like `save`, but blocking, for when the event loop may not run again. Earlier calls come first.
 
         Raises StorageError, or TimeoutError when it takes longer than a system waits for an ending program.
         """
-        self._thread.submit(self._save, tuple(changes), tabs).result(MAX_WAIT_S)
+        self._thread.submit(self._save, tuple(changes), tabs, drafts).result(MAX_WAIT_S)
 
     def write_answers(self, answers: Sequence[Turn]) -> None:
         """Saves answers that are on disk as being written, and have grown or ended. Any thread, which waits.
@@ -257,6 +270,7 @@ class ChatStore:
             self._connection = _copy_of(self._path)
             notice = together(str(error), LOST_AT_THE_END)
         try:
+            self.cut_off = self._read(_cut_off)
             self._write(_tidy)
         except StorageError as error:
             return together(notice, str(error))
@@ -311,12 +325,13 @@ class ChatStore:
                 said("The chats could not be read: {reason}. They stay on disk.", reason=str(error))
             ) from error
 
-    def _save(self, changes: tuple[ChatChange, ...], tabs: Tabs | None) -> None:
+    def _save(self, changes: tuple[ChatChange, ...], tabs: Tabs | None, drafts: Drafts) -> None:
         def work(connection: sqlite3.Connection) -> None:
             for change in changes:
                 write_chat(connection, change)
             if tabs:
                 write_tabs(connection, tabs)
+            write_drafts(connection, drafts)
             touched = [(change.chat.id,) for change in changes if change.is_chat_itself]
             connection.executemany(_DELETE_IF_BLANK, touched)
 
@@ -441,6 +456,16 @@ def _tidy(connection: sqlite3.Connection) -> None:
     )
     delete_chats(connection, f"deleted_at < {time.time() - TRASH_DAYS * 24 * 3600}")
     delete_unused(connection)
+    connection.execute("DELETE FROM drafts WHERE owner <> '' AND owner NOT IN (SELECT id FROM chats)")
+
+
+def _cut_off(connection: sqlite3.Connection) -> tuple[str, ...]:
+    rows = connection.execute(
+        "SELECT DISTINCT chat_id FROM turns JOIN chats ON chats.id = chat_id "
+        "WHERE state = ? AND deleted_at IS NULL",
+        (TurnState.STREAMING,),
+    )
+    return tuple(chat_id for (chat_id,) in rows)
 
 
 def _has_chats(connection: sqlite3.Connection) -> bool:

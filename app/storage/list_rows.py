@@ -1,10 +1,11 @@
 """The lists of chats in the database: all of them, their folders, the open tabs. The storage thread only."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.chats.attachment import valid_unicode
 from app.storage.chat_rows import ChatChange, SavedChat, read_chats, write_chat
 from app.storage.errors import StorageError
 from app.storage.media_rows import delete_unused, referred_to
@@ -113,6 +114,7 @@ class SavedWorkspace:
 
     tabs: Tabs = field(default_factory=Tabs)
     chats: dict[str, SavedChat] = field(default_factory=dict)
+    drafts: dict[tuple[str, str], str] = field(default_factory=dict)  # by chat id or "", and field
 
 
 # A tab without a saved chat is not saved.
@@ -156,4 +158,12 @@ def read_workspace(connection: sqlite3.Connection) -> SavedWorkspace:
         pinned=frozenset(chat_id for chat_id, _, is_pinned, _ in opened if is_pinned),
         shown=tuple(chat_id for _, chat_id in sorted((at, chat_id) for chat_id, *_, at in opened if at)),
     )
-    return SavedWorkspace(tabs, chats)
+    drafts = connection.execute("SELECT owner, field, text FROM drafts")
+    return SavedWorkspace(tabs, chats, {(owner, name): text for owner, name, text in drafts})
+
+
+def write_drafts(connection: sqlite3.Connection, drafts: Mapping[tuple[str, str], str]) -> None:
+    """An empty one is deleted."""
+    rows = [(*key, valid_unicode(text)) for key, text in drafts.items() if text]
+    connection.executemany("DELETE FROM drafts WHERE owner = ? AND field = ?", drafts)
+    connection.executemany("INSERT INTO drafts VALUES (?, ?, ?)", rows)

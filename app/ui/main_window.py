@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from app.inspector.docks import ROWS, InspectorDocks
 from app.look.icons import app_icon
-from app.look.words import tr
+from app.look.words import tr, tr_said
 from app.services import diagnostics
 from app.services.model_state import ModelWatch
 from app.services.services import Services
@@ -29,8 +29,10 @@ from app.system.machine import num_physical_cores
 from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped import drop_text, dropped_model
 from app.ui.base.help_commands import HelpCommands
-from app.ui.base.keyboard import Panes
+from app.ui.base.keyboard import FocusHome, Panes
 from app.ui.base.notices import Notices, UndoToast
+from app.ui.base.proportions import MIN_CHATS
+from app.ui.chats.cut_off import CutOffAnswers
 from app.ui.chats.navigation import Navigation, chat_titles
 from app.ui.commands.menus import Menus, Parts
 from app.ui.commands.palette import CommandPalette, PaletteEntry
@@ -125,6 +127,7 @@ class MainWindow(QObject):
             self.undo,
             frame,
         )
+        self.cut_off = CutOffAnswers(services.chat_library, workspace, self.notices, frame)
         self.chat_files = ChatFiles(
             services.transfer, workspace, self.notices, self.undo, self.status.say, frame
         )
@@ -172,6 +175,7 @@ class MainWindow(QObject):
             frame, parts, self.menus, services.api, self.status, self.notices, self.answers
         )
         self._connect()
+        FocusHome(frame, self.tabs.focus_current)
         frame.installEventFilter(self)
         self.middle.show()  # Qt would do so later, and paint something else meanwhile
         self.status.show()
@@ -238,6 +242,8 @@ class MainWindow(QObject):
     def _connect(self) -> None:
         self.appearance.text_changed.connect(self.tabs.set_zoom)
         self.tabs.view_made.connect(self.key_hints.correct)
+        self.inspector.toggle.toggled.connect(self._leave_room)
+        self._services.api.failed.connect(self._on_api_failed)
         self.tabs.num_busy_changed.connect(self.self_test_menu.dialog.set_num_busy)
         self.self_test_menu.ended_unseen.connect(self.status.say)
         self.model_watch.changed.connect(self.status.show_state)
@@ -284,6 +290,15 @@ class MainWindow(QObject):
     def show_setting(self, name: str) -> None:
         self.settings_window.come_up()
         self.settings_window.show_setting(name)
+
+    def _leave_room(self, is_inspected: bool) -> None:
+        """The inspector takes no more than leaves the chats readable."""
+        self.tabs.setMinimumWidth(MIN_CHATS if is_inspected else 0)
+
+    def _on_api_failed(self, reason: str) -> None:
+        """The banner in this window is behind the settings, where the API was switched on."""
+        if "settings_window" in self.__dict__ and self.settings_window.isVisible():
+            self.settings_window.problem.say(tr_said(reason))
 
     def _facts(self) -> Facts:
         from app.ui.base.setting import Facts

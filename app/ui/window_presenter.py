@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMainWindow
 from app.bridge.chat_session import ChatSession
 from app.inspector.sequences import SequencesPanel
 from app.look.strip import Offer
-from app.look.words import tr, tr_said
+from app.look.words import sentences, tr, tr_said
 from app.protocol.commands import Abort, SetSpeed
 from app.protocol.load import Speed
 from app.protocol.model import ModelInfo
@@ -60,6 +60,7 @@ class WindowPresenter(QObject):
         self._answers = answers
         self._report: StepReport | None = None
         self._not_saved = ""  # the last message of a failed save
+        self._recovering = ""  # the message of an engine that is being started again
         self._no_model = ""  # the message after a cancelled load
         self._stay_loaded: list[str] = []  # messages after failed loads: which model goes on answering
         self._tab_titles: dict[str, str] = {}
@@ -74,6 +75,7 @@ class WindowPresenter(QObject):
 
     def _connect(self) -> None:
         self._workspace.opened.connect(self._on_opened)
+        self._workspace.came_back.connect(self._on_opened)
         self._workspace.closed.connect(self._on_closed)
         self._workspace.save_failed.connect(self._on_chats_not_saved)
         self._workspace.save_recovered.connect(self._on_chats_saved)
@@ -125,6 +127,7 @@ class WindowPresenter(QObject):
         if model:
             self._notices.dismiss_offers()
             self._notices.withdraw(self._no_model)
+            self._notices.withdraw(self._recovering)
             self._withdraw_stay_loaded()
         self._inspector.set_model(model)
         self._show_model(model)
@@ -182,7 +185,8 @@ class WindowPresenter(QObject):
     def _on_recovering(self, message: str) -> None:
         """The inspector keeps the last steps until the model is back."""
         self._inspector.note_engine_gone()
-        self._notices.show_error(recovering_text(message))
+        self._recovering = recovering_text(message)
+        self._notices.show_error(self._recovering)
 
     @Slot(object)
     def _on_reported(self, reports: tuple[StepReport, ...]) -> None:
@@ -236,7 +240,9 @@ class WindowPresenter(QObject):
     @Slot(object)
     def _on_closed(self, session: ChatSession) -> None:
         if not session.is_blank:
-            self._undo.offer(closed_text(session.chat.display_title), self._workspace.reopen)
+            goes_on = tr("Its answer goes on.") if session.is_busy else ""
+            told = sentences(closed_text(session.chat.display_title), goes_on)
+            self._undo.offer(told, self._workspace.reopen)
         self._show_current_state()
 
     @Slot()

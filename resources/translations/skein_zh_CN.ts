@@ -5427,6 +5427,18 @@ rate</source>
         </translation>
     </message>
     <message>
+        <source>Continue all</source>
+        <extracomment>app/ui/chats/cut_off.py</extracomment>
+        <translation>全部继续</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} answers were cut off: {titles}</source>
+        <extracomment>app/ui/chats/cut_off.py</extracomment>
+        <translation>
+            <numerusform>{n} 个回答被中断：{titles}</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Remove all passages</source>
         <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>移除所有段落</translation>
@@ -5435,6 +5447,16 @@ rate</source>
         <source>Removed all passages.</source>
         <extracomment>app/ui/composer/composer.py</extracomment>
         <translation>已移除所有段落。</translation>
+    </message>
+    <message>
+        <source>Keep this model</source>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
+        <translation>保留此模型</translation>
+    </message>
+    <message>
+        <source>Switch back</source>
+        <extracomment>app/ui/engine/chat_models.py</extracomment>
+        <translation>切换回去</translation>
     </message>
     <message>
         <source>Run it</source>
@@ -5465,6 +5487,11 @@ rate</source>
         <source>The model wrote this call as text. Run it?</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
         <translation>模型以文本写出了此调用。要运行吗？</translation>
+    </message>
+    <message>
+        <source>For the next time this model is loaded</source>
+        <extracomment>app/ui/models/load_settings.py</extracomment>
+        <translation>供下次加载此模型时使用</translation>
     </message>
     <message>
         <source>Models that write calls as text</source>
@@ -5898,14 +5925,34 @@ rate</source>
         <translation>选中全部消息(&amp;A)</translation>
     </message>
     <message>
+        <source>The edit is kept until you go on with it.</source>
+        <extracomment>app/ui/transcript/transcript_actions.py</extracomment>
+        <translation>编辑内容已保留，您可以稍后继续。</translation>
+    </message>
+    <message>
+        <source>Discarded the edit.</source>
+        <extracomment>app/ui/transcript/transcript_actions.py</extracomment>
+        <translation>已放弃编辑。</translation>
+    </message>
+    <message>
         <source>What was read for t&amp;his</source>
         <extracomment>app/ui/transcript/turn_actions.py</extracomment>
         <translation>为此读了什么(&amp;H)</translation>
     </message>
     <message>
+        <source>Discard the changes. Esc closes and keeps them.</source>
+        <extracomment>app/ui/transcript/turn_editor.py</extracomment>
+        <translation>放弃更改。按 Esc 关闭并保留更改。</translation>
+    </message>
+    <message>
         <source>{name} · given, not cited</source>
         <extracomment>app/ui/transcript/user_view.py</extracomment>
         <translation>{name} · 已提供，未引用</translation>
+    </message>
+    <message>
+        <source>Its answer goes on.</source>
+        <extracomment>app/ui/window_presenter.py</extracomment>
+        <translation>其回答仍在继续。</translation>
     </message>
     <message>
         <source>The disk with {folder} is full. Free some space, then start Skein again.</source>
@@ -8003,7 +8050,7 @@ accepted</source>
     </message>
     <message>
         <source>Save</source>
-        <extracomment>app/ui/settings/preset_bar.py</extracomment>
+        <extracomment>app/ui/models/load_settings.py</extracomment>
         <translation>保存</translation>
     </message>
     <message>
@@ -9912,7 +9959,7 @@ accepted</source>
     <message>
         <source>Answer with {name}</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>用 {name} 回答</translation>
+        <translation type="vanished">用 {name} 回答</translation>
     </message>
     <message>
         <source>{name} answers in this chat from now on</source>
@@ -9922,7 +9969,7 @@ accepted</source>
     <message>
         <source>Switch back to {name}</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
-        <translation>换回 {name}</translation>
+        <translation type="vanished">换回 {name}</translation>
     </message>
     <message>
         <source>Reload {name} for all chats</source>

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.drafts import Field
 from app.bridge.report_router import ReportRouter
 from app.bridge.running_answers import RunningAnswers
 from app.bridge.workspace import Workspace
@@ -33,6 +34,7 @@ from app.protocol.report import CellUsage, StepReport
 from app.protocol.request import Request
 from app.settings.settings import Settings
 from app.storage.chat_rows import ChatChange, SavedChat, SavedTurns
+from app.storage.chat_store import NO_DRAFTS
 from app.storage.list_rows import SavedWorkspace, Tabs
 from app.storage.media_rows import NO_THUMBNAIL, hash_of
 from tests.fakes import model_info
@@ -140,6 +142,7 @@ class MemoryStore:
         self.ends: dict[str, list[Turn]] = {}  # by chat id
         self.media_kept: dict[str, tuple[bytes, Pixels]] = {}  # by SHA-256
         self.error: Exception | None = None
+        self.drafts: dict[Field, str] = {}
         self.grown: queue.SimpleQueue[list[Turn]] = queue.SimpleQueue()
 
     def write_answers(self, answers: list[Turn]) -> None:
@@ -181,13 +184,18 @@ class MemoryStore:
         await asyncio.sleep(0)
         return self.saved.chats.get(chat_id)
 
-    async def save(self, changes: list[ChatChange], tabs: Tabs | None = None) -> None:
+    async def save(
+        self, changes: list[ChatChange], tabs: Tabs | None = None, drafts: Mapping[Field, str] = NO_DRAFTS
+    ) -> None:
         await asyncio.sleep(0)
-        self.save_and_wait(changes, tabs)
+        self.save_and_wait(changes, tabs, drafts)
 
-    def save_and_wait(self, changes: list[ChatChange], tabs: Tabs | None = None) -> None:
+    def save_and_wait(
+        self, changes: list[ChatChange], tabs: Tabs | None = None, drafts: Mapping[Field, str] = NO_DRAFTS
+    ) -> None:
         if self.error:
             raise self.error
+        self.drafts.update(drafts)
         self.saves.append((tuple(changes), tabs))
 
 

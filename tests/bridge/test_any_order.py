@@ -167,7 +167,7 @@ def test_an_answer_with_calls_ends_in_a_true_state(qloop, world, workspace, step
             if rests:
                 await settle()
             here.check()
-        workspace.close(here.session)
+        workspace.discard(here.session.chat.id)
         assert not here.session.is_busy
         assert all(use.state in ENDED for use in here.uses)
         await settle()

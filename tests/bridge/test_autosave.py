@@ -6,6 +6,7 @@ from app.bridge import autosave
 from app.chats.chat import TurnState
 from app.protocol.output import FinishReason
 from app.protocol.request import Overflow, Role
+from app.storage.chat_store import NO_DRAFTS
 from app.storage.errors import StorageError
 from tests.bridge.conftest import until
 
@@ -157,7 +158,7 @@ async def test_a_failed_save_is_tried_again_and_told_once(qloop, workspace, stor
     attempts: list[int] = []
     save = store.save
 
-    async def counted(changes, tabs=None) -> None:
+    async def counted(changes, tabs=None, drafts=NO_DRAFTS) -> None:
         attempts.append(1)
         await save(changes, tabs)
 
@@ -192,7 +193,7 @@ async def test_what_changes_during_a_write_is_in_the_next(qloop, workspace, stor
     begun, go_on = asyncio.Event(), asyncio.Event()
     save = store.save
 
-    async def slow(changes, tabs=None) -> None:
+    async def slow(changes, tabs=None, drafts=NO_DRAFTS) -> None:
         begun.set()
         await go_on.wait()
         await save(changes, tabs)
@@ -214,7 +215,7 @@ async def test_what_changes_during_a_write_that_fails_is_in_the_next(qloop, work
     begun, go_on = asyncio.Event(), asyncio.Event()
     save = store.save
 
-    async def failing(changes, tabs=None) -> None:
+    async def failing(changes, tabs=None, drafts=NO_DRAFTS) -> None:
         store.save = save
         begun.set()
         await go_on.wait()

@@ -28,12 +28,12 @@ async def test_of_several_answers_each_output_reaches_its_own(qloop, workspace, 
     assert [way.text for way in ways] == ["Bob", "Cleo"]
 
 
-async def test_outputs_of_a_closed_tab_go_nowhere(qloop, workspace, load) -> None:
+async def test_outputs_of_a_chat_that_was_given_up_go_nowhere(qloop, workspace, load) -> None:
     thread = load()
     closed, open_one = workspace.new_chat(), workspace.new_chat()
     closed.send("one")
     open_one.send("two")
-    workspace.close(closed)
+    workspace.discard(closed.chat.id)
     thread.answer(thread.submitted[0], "late", FinishReason.ABORT)
     thread.answer(thread.submitted[1], "2", FinishReason.STOP)
 

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from app.chats.chat import TurnState
+from app.storage.chat_store import NO_DRAFTS
 from app.storage.errors import StorageError
 from tests.bridge.conftest import until
 
@@ -21,7 +22,7 @@ class SlowDisk:
         self.begun, self.may_end = asyncio.Event(), asyncio.Event()
         self._save, store.save = store.save, self.save
 
-    async def save(self, changes, tabs=None) -> None:
+    async def save(self, changes, tabs=None, drafts=NO_DRAFTS) -> None:
         self.begun.set()
         await self.may_end.wait()
         await self._save(changes, tabs)

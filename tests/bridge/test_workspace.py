@@ -61,18 +61,85 @@ async def test_a_new_chat_opens_at_the_end_and_is_current(qloop, workspace, hear
     assert heard.current == [one, two]
 
 
-async def test_closing_ends_the_answer_frees_the_cells_and_keeps_the_text(
+async def test_a_closed_chat_is_answered_to_the_end_and_then_its_cells_are_freed(
     qloop, workspace, thread, heard
 ) -> None:
     one, two = workspace.new_chat(), workspace.new_chat()
     one.send("count")
+    one.send("and on")
     thread.answer(thread.submitted[0], "1 2 3")
     workspace.close(one)
+    assert (workspace.sessions, workspace.closed_at_work, heard.closed) == ((two,), (one,), [one])
 
-    assert workspace.sessions == (two,)
-    assert heard.closed == [one]
+    thread.answer(thread.submitted[0], " 4", FinishReason.STOP)
+    await tasks.finish_all()
+    assert (thread.aborted, thread.forgotten) == ([], [])  # it has another question
+    thread.answer(thread.submitted[1], "5", FinishReason.STOP)
+    await until(lambda: not workspace.closed_at_work)
+    assert [turn.text for turn in one.chat.turns] == ["count", "1 2 3 4", "and on", "5"]
     assert thread.forgotten == [one.chat.id]
-    assert (one.chat.turns[-1].text, one.chat.turns[-1].state) == ("1 2 3", TurnState.STOPPED)
+
+
+async def test_a_chat_that_comes_back_is_still_being_answered(qloop, workspace, thread) -> None:
+    one, two = workspace.new_chat(), workspace.new_chat()
+    one.send("count")
+    back: list[tuple[object, int]] = []
+    workspace.came_back.connect(lambda session, index: back.append((session, index)))
+    workspace.close(one)
+    assert workspace.reopen() is one
+    workspace.close(one)
+    assert await workspace.open_saved(one.chat.id) is one
+    assert back == [(one, 0), (one, 1)]
+    assert workspace.sessions == (two, one)
+
+    thread.answer(thread.submitted[0], "1 2 3", FinishReason.STOP)
+    await tasks.finish_all()
+    assert (one.chat.turns[-1].state, thread.forgotten) == (TurnState.DONE, [])
+    one.send("go on")
+    assert one.is_busy
+
+
+async def test_the_answer_of_a_chat_that_is_given_up_is_stopped(qloop, workspace, thread) -> None:
+    open_, closed = workspace.new_chat(), workspace.new_chat()
+    for session in (open_, closed):
+        session.send("count")
+    workspace.close(closed)
+    for session in (open_, closed):
+        workspace.discard(session.chat.id)
+    await until(lambda: not workspace.closed_at_work)
+    assert sorted(thread.forgotten) == sorted((open_.chat.id, closed.chat.id))
+    assert not workspace.can_reopen
+
+
+async def test_an_answer_that_the_end_of_the_program_cuts_off_stays_on_disk_as_being_written(
+    qloop, workspace, thread, store
+) -> None:
+    one, _two = workspace.new_chat(), workspace.new_chat()
+    one.send("count")
+    thread.answer(thread.submitted[0], "1 2 3")
+    workspace.close(one)
+    workspace.break_off()
+    thread.answer(thread.submitted[0], "", FinishReason.ABORT)  # the engine ends
+    await workspace.shut_down()
+    turns = {turn.id: turn for changes, _ in store.saves for change in changes for turn in change.turns}
+    last = turns[one.chat.turns[-1].id]
+    assert (last.text, last.state) == ("1 2 3", TurnState.STREAMING)
+
+
+async def test_it_is_told_which_answers_another_model_cut_off(qloop, workspace, thread, load) -> None:
+    told: list[str] = []
+    workspace.cut_off.connect(told.append)
+    one, two, three = (workspace.new_chat() for _ in range(3))
+    for session in (one, two, three):
+        session.send("count")
+    thread.answer(thread.submitted[0], "1 2 3")
+    thread.answer(thread.submitted[2], "1 2 3", FinishReason.STOP)
+    other = load("other.gguf")
+    assert told == [one.chat.id]  # the second had not begun
+    one.resume()
+    assert other.submitted[-1].answer_start == "1 2 3"
+    three.resume()
+    assert not three.is_busy
 
 
 async def test_closing_another_tab_leaves_the_current_one(qloop, workspace) -> None:
@@ -114,8 +181,10 @@ async def test_reopening_brings_back_what_was_closed_last_where_it_stood(
 async def test_a_reopened_chat_answers_again(qloop, workspace, thread) -> None:
     one, _two = workspace.new_chat(), workspace.new_chat()
     one.send("count")
+    thread.answer(thread.submitted[0], "1 2 3", FinishReason.STOP)
     workspace.close(one)
     again = workspace.reopen()
+    assert again is not one
     again.send("go on")
     thread.answer(thread.submitted[1], "4 5 6", FinishReason.STOP)
 

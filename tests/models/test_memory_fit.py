@@ -115,6 +115,16 @@ def test_a_context_is_no_larger_than_all_chats_can_use(header, wanted):
     assert largest_n_ctx(header("qwen3"), stretched, Room(1 << 40)) == 4 * 2 * 4096
 
 
+@pytest.mark.parametrize("free_mib", [8, 64, 1024])
+def test_what_is_offered_is_the_largest_context_that_fits(header, wanted, free_mib):
+    params, room = wanted(n_ctx=40_000_000), Room(free_mib * MIB)
+    offered = largest_n_ctx(header("qwen3"), params, room)
+    fits = [plan(header("qwen3"), replace(params, n_ctx=offered + more), room).fit for more in (0, 256)]
+    assert fits[0] is Fit.FITS
+    assert fits[1] is not Fit.FITS
+    assert f"{offered:,} tokens fits" in str(advice(header("qwen3"), params, room))
+
+
 def test_what_would_fit_is_told(header, wanted):
     params = wanted(n_ctx=16_384)
     assert advice(header("qwen3"), params, Room(1 << 30)) == ""

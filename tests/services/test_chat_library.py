@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 
 from app.bridge import tasks
 from app.bridge.active_engine import ActiveEngine
+from app.bridge.report_router import ReportRouter
 from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, Turn
 from app.protocol.output import FinishReason
@@ -182,6 +183,27 @@ class TestDeleting:
             assert [turn.text for turn in workspace.session_of("a").chat.turns] == ["text of a"]
         async with opened() as (_, library):
             assert titles(library).keys() == {"a", "b"}
+
+    async def test_its_answer_is_stopped_and_goes_on_when_it_comes_back(
+        self, qloop, opened, load, engine
+    ) -> None:
+        thread = load()
+        async with opened(chat("b"), open_ids=("b",)) as (workspace, library):
+            ReportRouter(engine, workspace, workspace)
+            open_, closed = workspace.new_chat(), workspace.new_chat()
+            for session in (open_, closed):
+                session.send("Count.")
+                thread.answer(thread.submitted[-1], "1 2")
+            workspace.close(closed)
+            ids = (open_.chat.id, closed.chat.id)
+            were_open = library.delete(ids)
+            assert were_open == ids[:1]
+            assert titles(library).keys() == {"b"}
+            await done()
+            library.undelete(ids, were_open)
+            await done()
+            assert {request.chat_id for request in thread.submitted[2:]} == set(ids)
+            assert [request.answer_start for request in thread.submitted[2:]] == ["1 2", "1 2"]
 
     async def test_what_was_not_on_disk_yet_is_not_written_after_all(self, qloop, opened, load) -> None:
         thread = load()

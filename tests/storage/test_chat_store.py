@@ -178,6 +178,12 @@ async def test_an_answer_cut_off_by_the_end_of_the_program_comes_back_as_stopped
     chat = Chat("a", turns=[Turn(Role.USER, "count"), Turn(Role.ASSISTANT, "1 2 3", TurnState.STREAMING)])
     async with opened(path) as store:
         await store.save([ChatChange.of(chat, "")], Tabs(("a",)))
+        assert store.cut_off == ()
+        await store.save([ChatChange.of(replace(chat, id="b", turns=[Turn(Role.ASSISTANT, "1")]))])
+    async with opened(path) as store:
+        assert store.cut_off == ("a",)
+    async with opened(path) as store:
+        assert store.cut_off == ()  # it is told once
     answer = (await load(path)).chats["a"].chat.turns[1]
     assert (answer.text, answer.state, answer.notice) == ("1 2 3", TurnState.STOPPED, INTERRUPTED)
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from PySide6.QtCore import QObject, Signal
 
+from app.bridge.drafts import Drafts
 from app.bridge.sound_player import SoundPlayer
 from app.bridge.tab_row import TabRow
 from app.bridge.token_counter import TokenCount
@@ -123,6 +124,7 @@ class FakeSession(QObject):
         self.media = FakeMediaFiles(self)
         self.requests = SimpleNamespace(senses=None)
         self.files = FakeDraftFiles(self)
+        self.drafts = Drafts()
         self.tokens = FakeTokenCounter(self)
         self.inserted: list[tuple[Role, str, tuple[Attachment, ...]]] = []
         self._draft_attachments: tuple[Attachment, ...] = ()
@@ -375,10 +377,14 @@ class FakeWorkspace(QObject):
     """Keeps open and closed chats in memory."""
 
     tools = ToolAccess()
+    closed_at_work: tuple[FakeSession, ...] = ()
 
     opened = Signal(object, int)
     coming = Signal(object)
     closed = Signal(object)
+    came_back = Signal(object, int)
+    let_go = Signal()
+    cut_off = Signal(str)
     current_changed = Signal(object)
     shown_changed = Signal()
     restoring = Signal(bool)
@@ -390,6 +396,7 @@ class FakeWorkspace(QObject):
         super().__init__()
         self.media = FakeMediaFiles(self)
         self.tools = ToolAccess()
+        self.drafts = Drafts()
         self._row: TabRow[FakeSession] = TabRow()
         self._closed: list[tuple[FakeSession, int]] = []
         self.forks: list[tuple[FakeSession, int | None]] = []
@@ -413,6 +420,8 @@ class FakeWorkspace(QObject):
 
     def session_of(self, chat_id: str) -> FakeSession | None:
         return next((session for session in self.sessions if session.chat.id == chat_id), None)
+
+    any_session_of = session_of
 
     def is_pinned(self, session: FakeSession) -> bool:
         return self._row.is_pinned(session)

@@ -22,6 +22,7 @@ from app.settings.settings import Settings
 from app.shelves.shelf import Shelf, ShelfFile
 from app.system import paths
 from app.system.files import Stamp
+from app.ui.base.proportions import MIN_CHATS
 from app.ui.main_window import MainWindow
 from app.ui.transcript.turn_actions import TurnAction
 from tests.fakes import model_info
@@ -381,7 +382,10 @@ class TestModel:
         assert "10.0.0.2:50052" in banner.text
         assert "the answers continue" in banner.text
         assert not banner.offers
+        engine.finish_load(engine.model)
+        assert window.notices.banners() == []
 
+        engine.recovering.emit("The machine 10.0.0.2:50052 does not answer any more.")
         engine.model = None
         engine.load_failed.emit(path, "It does not fit.")
         (_, banner) = window.notices.banners()
@@ -568,16 +572,31 @@ class TestCommands:
 
     def test_the_inspector_comes_back_as_wide_as_it_went(self, window: MainWindow, qtbot: QtBot) -> None:
         dock = window.inspector.dock("sequences")
-        window.frame.resizeDocks([dock], [480], Qt.Orientation.Horizontal)
-        qtbot.waitUntil(lambda: dock.width() == 480)
+        window.frame.resizeDocks([dock], [300], Qt.Orientation.Horizontal)
+        qtbot.waitUntil(lambda: dock.width() == 300)
         narrow = window.tabs.width()
         press(qtbot, window, Qt.Key.Key_F12)
         qtbot.waitUntil(lambda: window.tabs.width() > narrow)
         assert not window.inspector.is_shown
         press(qtbot, window, Qt.Key.Key_F12)
         qtbot.waitUntil(lambda: window.tabs.width() == narrow)
-        assert dock.width() == 480
+        assert dock.width() == 300
         assert sequences(window).isVisible()
+
+    def test_the_inspector_leaves_the_chats_readable_in_a_narrow_window(
+        self, window: MainWindow, qtbot: QtBot
+    ) -> None:
+        window.frame.resize(900, 600)
+        window.inspector.reset_layout()
+        qtbot.waitUntil(lambda: window.tabs.width() >= MIN_CHATS)
+        window.inspector.set_shown(False)
+        qtbot.waitUntil(lambda: window.tabs.minimumWidth() == 0)
+
+    def test_why_the_api_is_off_is_told_in_the_settings_too(self, window: MainWindow) -> None:
+        window.settings_window.come_up()
+        window._services.api.failed.emit("Port 1337 is taken.")
+        assert window.settings_window.problem.isVisible()
+        assert window.settings_window.problem.text == "Port 1337 is taken."
 
     def test_f6_goes_round_the_panes(
         self, window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot

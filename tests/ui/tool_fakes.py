@@ -6,6 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.bridge.drafts import Drafts
 from app.services.tools import Resource, ServerPrompt, ServerState
 from app.tools.mcp_server import ServerInfo, Status
 from app.tools.server_config import ServerConfig, read_mcp_json
@@ -46,6 +47,7 @@ class FakeToolService(QObject):
     def __init__(self, *servers: ServerState) -> None:
         super().__init__()
         self.servers = servers
+        self.drafts = Drafts()
         self.built_in = (TIME, FETCH)
         self.approvals: dict[str, Approval] = {}
         self.done: list[tuple[Any, ...]] = []

@@ -1,11 +1,17 @@
-"""The order in which Tab and F6 go through the window, and what Escape does there. GUI thread."""
+"""The order in which Tab and F6 go through the window, and what Escape does there.
+
+Where the focus goes once what had it is gone. GUI thread.
+"""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QPlainTextEdit, QWidget
+from shiboken6 import isValid
+
+from app.look.popups import POPUP_CLOSED
 
 
 def focus_chain(part: QWidget) -> list[QWidget]:
@@ -53,3 +59,55 @@ class Panes:
 def has_focus(pane: QWidget) -> bool:
     focused = QApplication.focusWidget()
     return focused is not None and (focused is pane or pane.isAncestorOf(focused))
+
+
+class FocusHome(QObject):
+    """The focus goes to the chat in front once what had it is gone: a button, a panel, a popup, a window.
+
+    It stays where somebody can type, and in a panel that is still open.
+    """
+
+    def __init__(self, window: QWidget, go_home: Callable[[], object]) -> None:
+        super().__init__(window)
+        self._window = window
+        self._last: QWidget | None = None  # had the focus, in any of our windows
+        self._is_due = False  # once the window is active
+        self._soon = QTimer(self, singleShot=True, interval=0)  # who closed it may move the focus itself
+        self._soon.timeout.connect(self._look)
+        self._go_home = go_home
+        QApplication.instance().focusChanged.connect(self._on_focus_changed)  # type: ignore[union-attr]
+        window.installEventFilter(self)
+
+    @Slot(QWidget, QWidget)
+    def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
+        if new is None:  # another program has it, or what had it is about to be hidden
+            return
+        last, self._last = self._last, new
+        if last is not None and not (isValid(last) and last.isVisible()):
+            self._soon.start()
+
+    @Slot()
+    def _look(self) -> None:
+        focused = QApplication.focusWidget()
+        is_active = QApplication.activeWindow() is self._window and not QApplication.activePopupWidget()
+        self._is_due = not is_active
+        if is_active and not (focused and (_takes_text(focused) or _is_in_panel(focused))):
+            self._go_home()
+
+    def eventFilter(self, _window: QObject, event: QEvent) -> bool:
+        if event.type() == POPUP_CLOSED or (self._is_due and event.type() == QEvent.Type.WindowActivate):
+            self._soon.start()
+        return False
+
+
+def _takes_text(widget: QWidget) -> bool:
+    return isinstance(widget, QLineEdit | QPlainTextEdit | QAbstractSpinBox) and not widget.isReadOnly()
+
+
+def _is_in_panel(widget: QWidget) -> bool:
+    part: QWidget | None = widget
+    while part and not part.isWindow():
+        if part.property("stands") == "out":
+            return True
+        part = part.parentWidget()
+    return False

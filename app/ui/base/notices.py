@@ -56,6 +56,7 @@ class Notices(QWidget):
         self._cancel = Offer(tr("Cancel"), self.load_cancelled.emit, True, tip, "chat.stop")
         self._loading = ""  # the name of a model
         self._banners: list[Strip] = []
+        self._offer: Strip | None = None
         self._column = vbox(self.progress, self.paused, self.earlier, on=self, spacing=0)
 
     # The load of a model.
@@ -82,14 +83,14 @@ class Notices(QWidget):
     def show_offer(self, text: str, action: str, on_action: Callable[[], None]) -> None:
         """Not an error. One at a time, until it is taken, dismissed or withdrawn."""
         self.withdraw_offer()
-        self._add(NOTE, text, (Offer(action, on_action),))
+        self._offer = self._add(NOTE, text, (Offer(action, on_action),))
 
     def show_note(self, text: str, *offers: Offer) -> Strip:
         """Not an error. It stays until it is dismissed or an offer taken; its text may change."""
         return self._add(NOTE, text, offers)
 
     def withdraw_offer(self) -> None:
-        self._dismiss(lambda banner: banner.look is NOTE)
+        self._dismiss(lambda banner: banner is self._offer)
 
     def withdraw(self, text: str) -> None:
         """Removes a message that no longer applies."""
@@ -180,8 +181,8 @@ class UndoToast(QWidget):
             self._on_clicked()
 
     def withdraw(self, text: str) -> None:
-        """There is nothing to undo any more."""
-        if self.text == text:
+        """There is nothing to undo any more. `text` is how the offer began."""
+        if self.text.startswith(text):
             self._on_undo = None
             self.hide()
             self._life.stop()

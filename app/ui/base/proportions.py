@@ -18,6 +18,7 @@ LIST_WIDTH, MIN_LIST_WIDTH = 240, 180  # of all chats
 NARROW = 1_000
 ROOM = LIST_WIDTH + 480
 
+MIN_CHATS = 480  # beside the inspector
 COLUMN_MARGIN = 24
 MIN_COLUMN = 720  # where there is room for it
 OVERHANG = 16  # the composer's frame stands round the column of text

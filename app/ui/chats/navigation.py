@@ -185,7 +185,7 @@ class Navigation(QObject):
     @Slot()
     def _show_marks(self) -> None:
         current = self._workspace.current
-        self.sidebar.set_marks(self._mark_by_id(), current.chat.id if current else "")
+        self.sidebar.set_marks(self._tabs.marks, current.chat.id if current else "")
 
     @Slot(object)
     def _on_delete_requested(self, chat_ids: tuple[str, ...]) -> None:

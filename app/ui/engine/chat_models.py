@@ -15,7 +15,7 @@ from shiboken6 import isValid
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
 from app.chats.chat import Chat
-from app.look.plain_text import as_tab_text, as_tooltip, one_line
+from app.look.plain_text import as_tooltip, one_line
 from app.look.strip import Offer
 from app.look.words import tr
 from app.protocol.request import Role
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
 
 
-MAX_NAME = 28  # characters on a button
+MAX_NAME = 28  # characters
 
 
 class ChatModels(QObject):
@@ -71,12 +71,12 @@ class ChatModels(QObject):
         if is_there and model and isValid(view) and self._former(view) == former:
             last = _name_of_last(view.session.chat) or former.stem
             keep = Offer(
-                tr("Answer with {name}", name=as_tab_text(_short(model.name))),
+                tr("Keep this model"),
                 view.session.keep_model,
                 tip=as_tooltip(tr("{name} answers in this chat from now on", name=model.name)),
             )
             switch = Offer(
-                tr("Switch back to {name}", name=as_tab_text(_short(last))),
+                tr("Switch back"),
                 lambda: self._models.load(Path(view.session.chat.model_path)),
                 tip=as_tooltip(tr("Reload {name} for all chats", name=last)),
             )

@@ -108,8 +108,7 @@ class SafeBrowser(SelectedText, QTextBrowser):
 
     def arrange(self, width: int) -> int:
         """Takes this width and returns the height it needs for it."""
-        # In a hidden view Qt would do so in the middle of it, and lay out everything for that width.
-        self.viewport().resize(self.size())
+        self._settle_viewport()
         if self.document().textWidth() != width:  # Qt would lay out everything again for the same width
             self.document().setTextWidth(width)
         height = int(self.document().size().height() + 0.99)
@@ -124,8 +123,13 @@ class SafeBrowser(SelectedText, QTextBrowser):
 
     def ideal_width(self) -> int:
         """What the text would take without wrapping."""
+        self._settle_viewport()
         self.document().setTextWidth(-1)
         return int(self.document().idealWidth()) + 2
+
+    def _settle_viewport(self) -> None:
+        """In a hidden view Qt would do so while it lays out the text, and then for that width."""
+        self.viewport().resize(self.size())
 
     def loadResource(self, kind: int, _name: QUrl | str) -> Any:
         """Nothing is ever loaded by name: an image path may be a pipe, a device or a tracker.

@@ -1,6 +1,6 @@
 """The dialog of a model's load settings: its choices, the defaults, and its memory. GUI thread.
 
-Choices apply to the next load; "Load again" does that. Not modal.
+Choices are kept by "Save" or "Load again"; who leaves the dialog otherwise changes nothing. Not modal.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,6 @@ from typing import Any
 
 from pydantic import ValidationError
 from PySide6.QtCore import QObject, QSize, Slot
-from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QWidget
 
 from app.look.buttons import dialog_button
@@ -84,6 +83,7 @@ class LoadSettingsDialog(QDialog):
         self.forecast = LoadForecast(model_path, services.engine, self)
         settings = (*(setting for group in GROUPS for setting in group.rows), DRAFT_MODEL, PROJECTOR)
         self.rows = {setting.name: OptionRow(setting, load_field(setting.name), self) for setting in settings}
+        self._saved = self.own = preferences.of_model(model_path)  # the latter with what is chosen here
         self._library = services.model_library
         self.drafts = DraftCandidates(model_path, services.model_library, self)
         self.adapters = AdapterList(self.forecast, self)
@@ -91,10 +91,11 @@ class LoadSettingsDialog(QDialog):
         self.workers = self._workers_section()
         self._forecast_workers: tuple[Device, ...] = ()  # the workers of the last forecast
         self.memory = MemoryLine(self)
-        reset_all = partial(preferences.set_of_model, model_path, ModelSettings())
-        self.load_button = dialog_button("", lambda: models.load(model_path), self)
-        self.reset_button = dialog_button(tr("Reset all"), reset_all, self)
-        self.close_button = dialog_button(tr("Close"), self.close, self)
+        self.load_button = dialog_button("", self._on_load, self)
+        self.reset_button = dialog_button(tr("Reset all"), partial(self._take, ModelSettings()), self)
+        self.save_button = dialog_button(tr("Save"), self._on_save, self)
+        self.save_button.setToolTip(tr("For the next time this model is loaded"))
+        self.close_button = dialog_button(tr("Cancel"), self.reject, self)
         self.setWindowTitle(tr("Load settings of {name}", name=model_path.stem))
         self.setMinimumSize(MIN_SIZE)
         resize_to_fit(self, SIZE)
@@ -106,10 +107,6 @@ class LoadSettingsDialog(QDialog):
         self._show_values()
         self.drafts.look()
         come_up(self)
-
-    @property
-    def own(self) -> ModelSettings:
-        return self._preferences.of_model(self.path)
 
     @property
     def _loaded(self) -> LoadParams | None:
@@ -137,7 +134,25 @@ class LoadSettingsDialog(QDialog):
             return
         if row:
             row.show_problem("")
-        self._preferences.set_of_model(self.path, wanted)
+        self._take(wanted)
+
+    def _take(self, wanted: ModelSettings) -> None:
+        self.own = wanted
+        self._show_values()
+
+    def _save(self) -> None:
+        """With what was typed last."""
+        for box in self.findChildren(QAbstractSpinBox):
+            box.interpretText()
+        self._preferences.set_of_model(self.path, self.own)
+
+    def _on_save(self) -> None:
+        self._save()
+        self.accept()
+
+    def _on_load(self) -> None:
+        self._save()
+        self._models.load(self.path)
 
     def _refuse(self, row: OptionRow | None, reason: str) -> None:
         self._show_values()
@@ -201,6 +216,7 @@ class LoadSettingsDialog(QDialog):
         self.devices.apply(model.library.devices if model else None, own.devices)
         self.workers.apply(own.workers, self._workers_in_use)
         self.reset_button.setEnabled(own != ModelSettings())
+        self.save_button.setEnabled(own != self._saved)
         self.load_button.setText(tr("&Load again") if loaded else tr("&Open"))
         self.load_button.setEnabled(loaded != params and not self._engine.is_loading)
 
@@ -237,6 +253,9 @@ class LoadSettingsDialog(QDialog):
 
     @Slot(str)
     def _on_setting_changed(self, _name: str) -> None:
+        """Its own may have been saved here, or taken back because loading with them failed."""
+        if (saved := self._preferences.of_model(self.path)) != self._saved:
+            self._saved = self.own = saved
         if self.isVisible():
             self._show_values()
 
@@ -258,12 +277,6 @@ class LoadSettingsDialog(QDialog):
 
     def _foot(self) -> QWidget:
         foot = Foot(self)
-        buttons = hbox(self.reset_button, STRETCH, self.close_button, self.load_button)
+        buttons = hbox(self.reset_button, STRETCH, self.close_button, self.save_button, self.load_button)
         vbox(self.memory, buttons, on=foot, margins=(MARGIN, 12, MARGIN, 12), spacing=10)
         return foot
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Commits what was typed last."""
-        for box in self.findChildren(QAbstractSpinBox):
-            box.interpretText()
-        super().hideEvent(event)

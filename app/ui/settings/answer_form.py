@@ -12,6 +12,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
+from app.bridge.drafts import Drafts
 from app.bridge.tasks import spawn
 from app.look.buttons import quiet_button
 from app.look.fonts import code_font, small_font
@@ -63,6 +64,7 @@ class AnswerForm(QWidget):
         self._check = check
         self._form = Form.FREE
         self._texts: dict[Form, str] = {}  # as typed last
+        self._drafts, self._chat_id = Drafts(), ""
         self._checking: asyncio.Task[None] | None = None
         self.choice = ChoiceList(tr("Form of answers"), FORMS, is_narrow=True, parent=self)
         self.choice.chosen.connect(self._on_form_chosen)
@@ -90,6 +92,12 @@ class AnswerForm(QWidget):
         elif form is not self._form or sampling[form] != self._texts.get(form):
             self._texts[form] = str(sampling[form])
             self._show(form)
+
+    def begin(self, drafts: Drafts, chat_id: str) -> None:
+        """With what was typed for this chat before, also if it cannot be used."""
+        self._drafts, self._chat_id = drafts, chat_id
+        self.forget()
+        self._texts = {form: drafts.text((chat_id, form)) for form in _EXAMPLES}
 
     def forget(self) -> None:
         """Another chat, or the same one when it is opened again."""
@@ -144,6 +152,7 @@ class AnswerForm(QWidget):
 
     def _on_typed(self, text: str) -> None:
         self._texts[self._form] = text
+        self._drafts.put((self._chat_id, self._form), text)
         self._judge()
         self._tell()
 

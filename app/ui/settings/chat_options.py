@@ -72,6 +72,8 @@ class ChatOptionsPanel(PanelOfChat["ChatSettings"]):
 
     def _fill(self) -> None:
         self._presets.load()
+        if session := self._session:
+            self.panel.form.begin(session.drafts, session.chat.id)
         self._show()
 
     # What the panel shows

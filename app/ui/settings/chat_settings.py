@@ -133,6 +133,7 @@ class ChatSettings(PagePanel):
 
     def open_above(self, widget: QWidget) -> None:
         super().open_above(widget)
+        self._scroll.verticalScrollBar().setValue(0)
         self.prompt.moveCursor(QTextCursor.MoveOperation.End)
         self.prompt.setFocus()
 
@@ -240,8 +241,8 @@ class ChatSettings(PagePanel):
         self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.more.setIcon(icon("chevron-right", on="chevron-down"))
         self.more.toggled.connect(self._on_more_toggled)
-        scroll = scrolled(inner, self)
-        vbox(self._head(), (scroll, 1), on=self, margins=(1, 12, 1, 1))
+        self._scroll = scrolled(inner, self)
+        vbox(self._head(), (self._scroll, 1), on=self, margins=(1, 12, 1, 1))
 
     def _head(self) -> QVBoxLayout:
         note = PlainLabel(tr("Changes apply from the next message on."), self, tone="muted", wraps=True)

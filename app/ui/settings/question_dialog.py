@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QPlainTextEdit, QPushButton, QScrollArea, QWidget
 
+from app.bridge.drafts import Drafts
 from app.look.buttons import dialog_button
 from app.look.fonts import code_font, small_font
 from app.look.layouts import STRETCH, hbox, vbox
@@ -18,6 +19,7 @@ from app.look.popups import FlatCombo
 from app.look.words import tr
 from app.services.tools import ServerPrompt
 from app.ui.base.hidden_characters import mark_hidden
+from app.ui.base.kept_text import KeptText
 from app.ui.base.page_panel import scrolled
 from app.ui.base.setting_controls import Switch
 
@@ -256,11 +258,24 @@ class _Asking(QDialog):
 class QuestionDialog(_Asking):
     """In the middle of a call a server wants to know something."""
 
-    def __init__(self, server: str, message: str, schema: Mapping[str, Any], parent: QWidget) -> None:
+    def __init__(
+        self,
+        server: str,
+        message: str,
+        schema: Mapping[str, Any],
+        parent: QWidget,
+        drafts: Drafts | None = None,
+    ) -> None:
+        """`drafts` keep long answers until they are sent."""
         name = one_line(server)
         note = tr("Your answer goes to {server}. Do not enter passwords.", server=name)
         super().__init__(tr("{server} asks", server=name), message, note, parent)
         self.form = SchemaForm(schema, self)
+        self._kept = [
+            KeptText(field.control, drafts or Drafts(), ("", f"{server} asks for {name}"))
+            for name, field in self.form.fields.items()
+            if isinstance(field.control, QPlainTextEdit)
+        ]
         self._column.addWidget(_within(self.form, self))
         self.send = dialog_button(tr("Send"), self._on_send, self, is_default=True)
         self._add_foot(dialog_button(tr("Decline"), self.reject, self), self.send)
@@ -268,6 +283,8 @@ class QuestionDialog(_Asking):
 
     def _on_send(self) -> None:
         if self.form.is_complete:
+            for kept in self._kept:
+                kept.forget()
             self._answer(self.form.values)
         else:
             self.form.show_problems()

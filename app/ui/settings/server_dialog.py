@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QWidget
 
+from app.bridge.drafts import Drafts
 from app.look.buttons import dialog_button
 from app.look.fonts import code_font, small_font
 from app.look.layouts import STRETCH, hbox, vbox
@@ -17,6 +18,7 @@ from app.look.words import mark, tr, tr_n, tr_said
 from app.protocol.errors import InvalidRequestError
 from app.tools.server_config import ServerConfig, check, checked_name
 from app.ui.base.choice_list import ChoiceList
+from app.ui.base.kept_text import KeptText
 from app.ui.base.setting import Choice
 
 WIDTH = 520
@@ -34,9 +36,13 @@ class ServerDialog(QDialog):
     given = Signal(object)  # ServerConfig
 
     def __init__(
-        self, parent: QWidget, known: ServerConfig | None = None, taken: Collection[str] = ()
+        self,
+        parent: QWidget,
+        known: ServerConfig | None = None,
+        taken: Collection[str] = (),
+        drafts: Drafts | None = None,
     ) -> None:
-        """`known`: the one to be changed. `taken`: the names of the others."""
+        """`known`: the one to be changed. `taken`: the names of the others. `drafts` keep what is typed."""
         super().__init__(parent)
         self._known, self._taken = known, taken
         self.setWindowTitle(tr("Change MCP server") if known else tr("Add MCP server"))
@@ -53,6 +59,10 @@ class ServerDialog(QDialog):
         self.add = dialog_button(label, self._on_add, self, is_default=True)
         self._lay_out()
         self._fill(known or ServerConfig(""))
+        self._kept = [
+            KeptText(text, drafts or Drafts(), ("", f"{name} of server {known.name if known else ''}"))
+            for name, text in (("environment", self.environment), ("headers", self.headers))
+        ]
 
     def _lay_out(self) -> None:
         self._command_part, self._address_part = QWidget(self), QWidget(self)
@@ -109,6 +119,8 @@ class ServerDialog(QDialog):
             self.problem.say(error.args[0])
             self.adjustSize()
             return
+        for kept in self._kept:
+            kept.forget()
         self.given.emit(config)
         self.accept()
 
@@ -212,7 +224,10 @@ class PasteDialog(QDialog):
 
     given = Signal(object)  # list of ServerConfig
 
-    def __init__(self, read: Callable[[str], Sequence[ServerConfig]], parent: QWidget) -> None:
+    def __init__(
+        self, read: Callable[[str], Sequence[ServerConfig]], parent: QWidget, drafts: Drafts | None = None
+    ) -> None:
+        """`drafts` keep what is typed."""
         super().__init__(parent)
         self._read = read
         self._found: Sequence[ServerConfig] = ()
@@ -235,6 +250,7 @@ class PasteDialog(QDialog):
         foot = hbox(STRETCH, dialog_button(tr("Cancel"), self.reject, self), self.add)
         vbox(words, (self.text, 1), self.verdict, foot, on=self, margins=20, spacing=10)
         self.text.textChanged.connect(self._look)
+        self._kept = KeptText(self.text, drafts or Drafts(), ("", "mcp.json"))
         pasted = QGuiApplication.clipboard().text()
         if len(pasted) < MAX_TAKEN and ('"mcpServers"' in pasted or '"servers"' in pasted):
             self.text.setPlainText(pasted)
@@ -255,6 +271,7 @@ class PasteDialog(QDialog):
         self.add.setEnabled(bool(self._found))
 
     def _on_add(self) -> None:
+        self._kept.forget()
         self.given.emit(list(self._found))
         self.accept()
 

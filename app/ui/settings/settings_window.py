@@ -31,6 +31,7 @@ from app.services.preferences import Preferences
 from app.services.tools import ToolService
 from app.ui.base.actions import plain
 from app.ui.base.fuzzy import fold
+from app.ui.base.notices import ERROR
 from app.ui.base.option_row import OptionRow, Row, Section
 from app.ui.base.page_panel import scrolled
 from app.ui.base.setting import CommandRow, Facts, HubToken, Remark, Setting, SettingPage, field_of
@@ -169,7 +170,7 @@ class SettingsWindow(QDialog):
         self._tools = tools
         self._commands = {command.name: command for command in shortcuts.commands()}
         self._sections: dict[str, _Section] = {}  # by the names of their pages, those that are made
-        self.reload = Strip(RELOAD, self)
+        self.reload, self.problem = Strip(RELOAD, self), Strip(ERROR, self)
         self.setWindowTitle(tr("Settings"))
         self.setMinimumSize(MIN_SIZE)
         resize_to_fit(self, SIZE)
@@ -331,7 +332,7 @@ class SettingsWindow(QDialog):
         self._scroll = scrolled(page, self)
         hbox(
             vbox(self.search, (self.nav, 1), margins=12),
-            (vbox((self._scroll, 1), self.reload, spacing=0), 1),
+            (vbox(self.problem, (self._scroll, 1), self.reload, spacing=0), 1),
             on=self,
             spacing=0,
         )
@@ -359,12 +360,15 @@ class SettingsWindow(QDialog):
         super().hideEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape ends the search first, then closes."""
-        if event.key() == Qt.Key.Key_Escape and self.search.text():
+        """Escape ends the search first, then closes; what is half typed in a field is not used."""
+        is_escape = event.key() == Qt.Key.Key_Escape
+        if is_escape and self.search.text():
             self.search.clear()
             self.search.setFocus()
-        else:
-            super().keyPressEvent(event)
+            return
+        if is_escape:
+            self._show_values()
+        super().keyPressEvent(event)
 
 
 class _Section(Section):

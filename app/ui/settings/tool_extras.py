@@ -154,7 +154,8 @@ class ToolExtras(QObject):
     def _on_elicitation(
         self, server: str, message: str, schema: Mapping[str, Any], answer: Callable[..., object]
     ) -> None:
-        self._show(QuestionDialog(server, message, schema or {}, self._window), answer)
+        dialog = QuestionDialog(server, message, schema or {}, self._window, self._service.drafts)
+        self._show(dialog, answer)
 
     def _on_page_asked(self, server: str, message: str, url: str, answer: Callable[..., object]) -> None:
         self._show(PageDialog(server, message, url, self._window), answer)

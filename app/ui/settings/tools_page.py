@@ -137,18 +137,18 @@ class ToolsPage(QWidget):
     # What is done
 
     def _add(self) -> None:
-        dialog = ServerDialog(self, taken=tuple(self.servers))
+        dialog = ServerDialog(self, None, tuple(self.servers), self._service.drafts)
         dialog.given.connect(lambda config: self._take([config]))
         dialog.open()
 
     def _change(self, name: str) -> None:
         others = [other for other in self.servers if other != name]
-        dialog = ServerDialog(self, self._state(name).config, others)
+        dialog = ServerDialog(self, self._state(name).config, others, self._service.drafts)
         dialog.given.connect(lambda config: self._service.change(name, config))
         dialog.open()
 
     def _paste(self) -> None:
-        dialog = PasteDialog(self._service.import_text, self)
+        dialog = PasteDialog(self._service.import_text, self, self._service.drafts)
         dialog.given.connect(self._take)
         dialog.open()
 

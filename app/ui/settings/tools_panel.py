@@ -146,6 +146,7 @@ class GroupSection(QWidget):
         self._keys: Keys = ()
         self._is_open: bool | None = None  # None: the user has not chosen
         self._has_chosen = False
+        self._is_searching = False
         self.rows: list[ToolRow] = []
         self.fold = FoldButton(self)
         self.fold.clicked.connect(self._on_fold)
@@ -189,14 +190,16 @@ class GroupSection(QWidget):
         for row in self.rows:
             row.is_found = is_called or row.has(words)
         is_found = any(row.is_found for row in self.rows) or (not self.rows and (not words or is_called))
-        self._show_rows(is_searching=bool(words))
+        self._is_searching = bool(words)
+        self._show_rows()
         self.setVisible(is_found)
         return is_found
 
-    def _show_rows(self, is_searching: bool = False) -> None:
-        is_open = is_searching or self.is_open
+    def _show_rows(self) -> None:
+        is_open = self._is_searching or self.is_open
         for row in self.rows:
             row.setVisible(is_open and row.is_found)
+        self.updateGeometry()  # while the panel is hidden nothing else says so
         self.fold.setChecked(self.is_open)
         self.fold.setAccessibleDescription(tr("Expanded") if self.is_open else tr("Collapsed"))
 

@@ -12,12 +12,13 @@ from PySide6.QtWidgets import QWidget
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.look.layouts import drop, vbox
+from app.look.marks import Mark
 from app.protocol.report import HibernatedChat, StepReport
 from app.ui.base.keyboard import has_focus
 from app.ui.base.notices import Notices
 from app.ui.tabs.first_view import FirstPage
 from app.ui.tabs.split_pages import SplitPages
-from app.ui.tabs.tab import Tab
+from app.ui.tabs.tab import Tab, mark_at_work
 from app.ui.tabs.tab_bar import TabStrip
 
 if TYPE_CHECKING:
@@ -69,6 +70,15 @@ class ChatTabs(QWidget):
     @property
     def tabs(self) -> tuple[Tab, ...]:
         return tuple(self._tabs)
+
+    @property
+    def marks(self) -> dict[str, Mark]:
+        """By chat id, also of closed chats that are still being answered."""
+        at_work = self._workspace.closed_at_work
+        return {
+            **{tab.session.chat.id: tab.mark for tab in self._tabs},
+            **{session.chat.id: mark_at_work(session, self._is_paused) for session in at_work},
+        }
 
     @property
     def views(self) -> tuple[ChatView, ...]:
@@ -164,6 +174,8 @@ class ChatTabs(QWidget):
 
     def _connect(self) -> None:
         self._workspace.opened.connect(self._on_opened)
+        self._workspace.came_back.connect(self._on_opened)
+        self._workspace.let_go.connect(self._on_let_go)
         self._workspace.coming.connect(self._on_coming)
         self._workspace.closed.connect(self._on_closed)
         self._workspace.restoring.connect(self._on_restoring)
@@ -202,8 +214,14 @@ class ChatTabs(QWidget):
         self._tabs.remove(tab)
         self._show_pages()  # first: any other page would be drawn in the place of one that goes
         self._drop_view(tab)
+        tab.blockSignals(True)  # its chat may go on
         tab.deleteLater()
         self._titles_timer.start()
+        self._emit_num_busy()
+        self.marks_changed.emit()
+
+    @Slot()
+    def _on_let_go(self) -> None:
         self._emit_num_busy()
         self.marks_changed.emit()
 
@@ -356,7 +374,8 @@ class ChatTabs(QWidget):
         self.strip.apply(self._tabs.index(tab), tab, self._workspace.is_pinned(session), is_beside)
 
     def _emit_num_busy(self) -> None:
-        self.num_busy_changed.emit(sum(tab.session.is_busy for tab in self._tabs))
+        sessions = (*self._workspace.sessions, *self._workspace.closed_at_work)
+        self.num_busy_changed.emit(sum(session.is_busy for session in sessions))
 
     def _emit_titles(self) -> None:
         self.titles_changed.emit({tab.session.chat.id: tab.title for tab in self._tabs})

@@ -52,7 +52,7 @@ from app.ui.transcript.transcript_actions import TranscriptActions
 from app.ui.transcript.turn_editor import TurnEditor
 from app.ui.transcript.turn_view import AnswerProgress
 
-FORMER_MODEL = StripLook((8, 0, 0, 4), icon="info", icon_side=14, tone="muted", is_small=True)
+FORMER_MODEL = StripLook((8, 0, 0, 4), icon="info", icon_side=14, tone="muted", is_small=True, wraps=True)
 
 
 class ChatView(QWidget):
@@ -78,9 +78,10 @@ class ChatView(QWidget):
         self.slot: SlotSnapshot | None = None
         self._n_ctx = n_ctx
         self._is_hibernated = False
+        self._has_shown_edit = False
         self._encoding: Encoding | None = None  # of its pictures, which its answer waits for
         self.thumbnails = Thumbnails(session.media, self)
-        self.transcript = Transcript(session.chat, self, self.thumbnails)
+        self.transcript = Transcript(session.chat, self, self.thumbnails, session.drafts)
         self.turn_actions = TranscriptActions(session, self.transcript, self)
         self._pages = QStackedLayout()
         self._pages.addWidget(self.transcript)
@@ -248,6 +249,7 @@ class ChatView(QWidget):
         self.session.grew.connect(self.transcript.mark_growing)
         self.session.limits_changed.connect(self.show_limits)
         self.session.finished.connect(self._on_finished)
+        self.turn_actions.asked.connect(self.setFocus)
         self.turn_actions.draft_offered.connect(self._on_draft_offered)
         self.turn_actions.selecting_requested.connect(lambda turn: self.picker.start(turn))
         self.transcript.keep_going_requested.connect(self._on_keep_going_requested)
@@ -299,6 +301,7 @@ class ChatView(QWidget):
         self._show_page()
         self._show_progress()
         self.transcript.mark_dirty()
+        self._show_edit()
         if "finder" in self.__dict__:
             self.finder.refresh()
         self.changed.emit(self)
@@ -359,6 +362,17 @@ class ChatView(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._show_slot()
+        self._show_edit()
+
+    def _show_edit(self) -> None:
+        """Once: a message that was being edited when the program ended is so again."""
+        session = self.session
+        if self._has_shown_edit or not session.is_loaded or not self.isVisible():
+            return
+        self._has_shown_edit = True
+        edited = (turn for turn in session.chat.turns if session.drafts.text((session.chat.id, turn.id)))
+        if (turn := next(edited, None)) and (view := self.transcript.show_turn(turn)):
+            view.start_editing(takes_focus=False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

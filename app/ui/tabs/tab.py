@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
 
 
+def mark_at_work(session: ChatSession, is_paused: bool) -> Mark:
+    if next(asking_uses(session.chat), None):
+        return marks.ASKING
+    return marks.PAUSED if is_paused else marks.COMPUTING
+
+
 class Tab(QObject):
     """Its view is created when first shown, and may be dropped again: the session has all state."""
 
@@ -45,9 +51,7 @@ class Tab(QObject):
     def mark(self) -> Mark:
         turns = self.session.chat.turns
         if self.session.is_busy:
-            if next(asking_uses(self.session.chat), None):
-                return marks.ASKING
-            return marks.PAUSED if self.is_paused else marks.COMPUTING
+            return mark_at_work(self.session, self.is_paused)
         if turns and turns[-1].state is TurnState.FAILED:
             return marks.FAILED
         if self.is_unread:

@@ -73,7 +73,7 @@ class TreeCommands(QObject):
 
     def _last_turn_in(self, slot: SlotSnapshot) -> Turn | None:
         """The answer that is computed there, or was computed last."""
-        session = self._workspace.session_of(slot.chat_id or "")
+        session = self._workspace.any_session_of(slot.chat_id or "")
         if session and slot.request_id and (answer := session.answers.turn_of(slot.request_id)):
             return answer
         answered = (

@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QLabel, QScrollBar, QWidget
 
+from app.bridge.drafts import Drafts
 from app.chats.chat import Chat, Turn
 from app.look.words import tr
 from app.protocol.request import Role
@@ -46,6 +47,7 @@ class Transcript(QAbstractScrollArea):
     ways_requested = Signal(int)  # so many more answers to the last message
     version_requested = Signal(object)  # the Turn to show
     edited = Signal(object, str, object)  # the Turn, its new text, its attachments
+    edit_left = Signal(object, str, bool)  # the Turn, what it was to be, whether that is kept
     picture_opened = Signal(object, object)  # the Turn, the attachment to be enlarged
     media_saved = Signal(object)  # the attachment, whose file is to be saved
     kept = Signal(object)  # the Turn chosen of several side by side
@@ -54,12 +56,17 @@ class Transcript(QAbstractScrollArea):
     drawn = Signal()  # the views have changed or moved
 
     def __init__(
-        self, chat: Chat, parent: QWidget | None = None, thumbnails: Thumbnails | None = None
+        self,
+        chat: Chat,
+        parent: QWidget | None = None,
+        thumbnails: Thumbnails | None = None,
+        drafts: Drafts | None = None,
     ) -> None:
         super().__init__(parent)
         self._chat = chat  # is read, never changed
         self._naming: Naming = lambda _name: None
         self._thumbnails = thumbnails  # where the small copies of pictures come from
+        self._drafts = drafts or Drafts()  # of messages that are edited
         self._page = Page(2 * FOOTER)  # with the turns at the last drawing
         self.rows_in_sight = range(0)
         self._views = ViewPool(self._new_view, self)
@@ -417,11 +424,13 @@ class Transcript(QAbstractScrollArea):
         view.set_naming(self._naming)
         if self._thumbnails:
             view.set_thumbnails(self._thumbnails)
+        view.set_drafts(self._drafts, self._chat.id)
         view.decided.connect(self.decided)
         view.acted.connect(self.acted)
         view.ways_requested.connect(self.ways_requested)
         view.version_requested.connect(self._on_version_requested)
         view.edited.connect(self.edited)
+        view.edit_left.connect(self.edit_left)
         view.height_changed.connect(self._on_height_changed)
         view.menu_requested.connect(self._on_menu_requested)
         if isinstance(view, UserView):

@@ -22,6 +22,7 @@ class TranscriptActions(QObject):
     lens_requested = Signal(object, object, str)  # the session, the Turn to look into, a sentence of it or ""
     selecting_requested = Signal(object)  # the Turn that is selected first
     undo_offered = Signal(str, object)  # what was done, and its undo function
+    asked = Signal()  # for an answer, or the rest of one
     draft_offered = Signal(str)  # a message to be edited before it is sent
 
     def __init__(self, session: ChatSession, transcript: Transcript, parent: QObject) -> None:
@@ -43,6 +44,7 @@ class TranscriptActions(QObject):
         }
         transcript.acted.connect(self._on_acted)
         transcript.edited.connect(self._on_edited)
+        transcript.edit_left.connect(self._on_edit_left)
         transcript.ways_requested.connect(self.answer_in_ways)
         transcript.version_requested.connect(session.show_version)
         transcript.kept.connect(self._on_kept)
@@ -53,6 +55,7 @@ class TranscriptActions(QObject):
         """The last turn was inserted without asking, or its answer was deleted."""
         self._transcript.follow_end()
         self._session.answer()
+        self.asked.emit()
 
     def regenerate(self, answer: Turn | None = None) -> None:
         self._transcript.follow_end()
@@ -61,6 +64,7 @@ class TranscriptActions(QObject):
     def continue_answer(self) -> None:
         self._transcript.follow_end()
         self._session.continue_answer()
+        self.asked.emit()
 
     def delete(self, turn: Turn) -> None:
         removed = self._session.delete(turn)
@@ -87,12 +91,30 @@ class TranscriptActions(QObject):
     def _on_edited(self, turn: Turn, text: str, attachments: tuple[Attachment, ...]) -> None:
         if not self._session.chat.shows(turn):
             return
+        if self._session.is_busy:  # it began to answer while the message was edited
+            self._on_edit_left(turn, text, True)
+            return
+        self._session.drafts.put((self._session.chat.id, turn.id), "")
         if turn.role is Role.USER:
             self._transcript.follow_end()
             self._session.edit(turn, text, attachments)
         else:
             self._transcript.hold(turn)
             self._session.edit_answer(turn, text)
+
+    @Slot(object, str, bool)
+    def _on_edit_left(self, turn: Turn, text: str, is_kept: bool) -> None:
+        """Undo opens the editor again, with what was typed."""
+        drafts, field = self._session.drafts, (self._session.chat.id, turn.id)
+
+        def edit_again() -> None:
+            drafts.put(field, text)
+            if view := self._transcript.show_turn(turn):
+                view.start_editing()
+
+        drafts.put(field, text if is_kept else "")
+        said = tr("The edit is kept until you go on with it.") if is_kept else tr("Discarded the edit.")
+        self.undo_offered.emit(said, edit_again)
 
     @Slot(object)
     def _on_kept(self, version: Turn) -> None:

@@ -24,10 +24,13 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class TurnEditor(QWidget):
-    """Enter does what it does in the composer: it saves, or begins a line. Esc leaves all as it was."""
+    """Enter does what it does in the composer: it saves, or begins a line.
+
+    Esc closes the editor, and what was typed is there the next time.
+    """
 
     saved = Signal(str, object)  # the text, the attachments that are left
-    cancelled = Signal()
+    cancelled = Signal(bool)  # by Esc, and what was typed is kept; else it is given up
     height_changed = Signal()
 
     def __init__(
@@ -58,15 +61,17 @@ class TurnEditor(QWidget):
         self.text.document().setDocumentMargin(2)
         if any(len(run) > MAX_WRAPPED_RUN for run in text.split()):
             self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        else:  # a bar for the width that it had a moment ago would lie over its last line
+            self.text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.text.setPlainText(text)
         self.text.moveCursor(self.text.textCursor().MoveOperation.End)
         self.text.installEventFilter(self)
         self.save = QPushButton(save_label, self)
         self.save.setProperty("kind", "first")
         self.cancel = quiet_button(tr("Cancel"), self)
-        self.cancel.setToolTip(tr("Esc"))
+        self.cancel.setToolTip(tr("Discard the changes. Esc closes and keeps them."))
         self.save.clicked.connect(self._on_saved)
-        self.cancel.clicked.connect(self.cancelled)
+        self.cancel.clicked.connect(lambda: self.cancelled.emit(False))
         self.text.textChanged.connect(self._on_changed)
         self.chips.show_attachments(attachments)
         self.setFocusProxy(self.text)
@@ -163,7 +168,7 @@ class TurnEditor(QWidget):
             event.accept()
             return True
         if event.type() == QEvent.Type.KeyPress and is_escape:
-            self.cancelled.emit()
+            self.cancelled.emit(True)
             return True
         if event.type() == QEvent.Type.KeyPress and is_save:
             self._on_saved()

@@ -6,12 +6,14 @@ from PySide6.QtCore import QEvent, QPoint, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent
 from PySide6.QtWidgets import QWidget
 
+from app.bridge.drafts import Drafts
 from app.chats.attachment import Attachment
 from app.chats.chat import Turn
 from app.look.fonts import reading_font
 from app.look.layouts import drop
 from app.protocol.media import Encoding
 from app.protocol.report import SlotSnapshot
+from app.ui.base.kept_text import KeptText
 from app.ui.base.keyboard import focus_chain
 from app.ui.base.thumbnails import Thumbnails
 from app.ui.message.message_text import written_text
@@ -49,6 +51,7 @@ class TurnView(QWidget):
     ways_requested = Signal(int)  # so many more answers to the last message
     version_requested = Signal(object, object)  # the Turn, and the one to replace it
     edited = Signal(object, str, object)  # the Turn, what it shall be, and its attachments
+    edit_left = Signal(object, str, bool)  # the Turn, what it was to be, whether that is kept
     menu_requested = Signal(object, QPoint)  # this view, and where on the screen
     decided = Signal(object, object)  # the ToolUse that asks, a Decision
     height_changed = Signal(object)  # this view, which must be arranged anew
@@ -62,6 +65,7 @@ class TurnView(QWidget):
         self.place = Place()
         self.editor: TurnEditor | None = None
         self._thumbnails: Thumbnails | None = None
+        self._drafts, self._chat_id = Drafts(), ""
         self._zoom = 0
         self._arranged_for = -1  # the width of the last arrangement, if still valid
         self._arranged_height = 0
@@ -118,6 +122,10 @@ class TurnView(QWidget):
         """Where the small copies of pictures come from; only the user's messages have them."""
         self._thumbnails = thumbnails
 
+    def set_drafts(self, drafts: Drafts, chat_id: str) -> None:
+        """Where an edit is kept until it is saved."""
+        self._drafts, self._chat_id = drafts, chat_id
+
     def set_plain(self, is_plain: bool) -> None:
         """From the next `apply` on: as it was written. What the user wrote always is."""
 
@@ -168,7 +176,8 @@ class TurnView(QWidget):
     def show_details(self) -> None:
         pass  # only answers have statistics
 
-    def start_editing(self) -> None:
+    def start_editing(self, *, takes_focus: bool = True) -> None:
+        """With what was typed the last time, if it was neither saved nor given up."""
         if self.editor:
             return
         turn = self.turn
@@ -176,12 +185,14 @@ class TurnView(QWidget):
         self.editor.enter_saves = self.place.enter_saves
         self.editor.set_reading_font(reading_font(self._zoom))
         self.editor.saved.connect(self._on_saved)
-        self.editor.cancelled.connect(self.stop_editing)
+        self.editor.cancelled.connect(self._on_cancelled)
+        KeptText(self.editor.text, self._drafts, (self._chat_id, turn.id))
         self.editor.height_changed.connect(self._emit_height_changed)
         self._show_text(False)
         self.editor.show()
         self._emit_height_changed()
-        self.editor.setFocus()
+        if takes_focus:
+            self.editor.setFocus()
 
     def stop_editing(self) -> None:
         if not self.editor:
@@ -199,6 +210,12 @@ class TurnView(QWidget):
         self.stop_editing()
         if text != turn.text or attachments != turn.attachments:
             self.edited.emit(turn, text, attachments)
+
+    def _on_cancelled(self, is_kept: bool) -> None:
+        turn, text = self.turn, self.editor.text.toPlainText() if self.editor else ""
+        self.stop_editing()
+        if text != turn.text:
+            self.edit_left.emit(turn, text, is_kept)
 
     def _save_label(self) -> str:
         raise NotImplementedError

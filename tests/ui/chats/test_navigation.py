@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from app.bridge import tasks
 from app.bridge.workspace import Workspace
 from app.chats.chat import Chat, Turn
+from app.look import marks
 from app.look.theme import apply_theme
 from app.protocol.request import Role
 from app.services.chat_library import ChatLibrary
@@ -189,6 +190,24 @@ async def test_a_deleted_chat_comes_back_by_undo(qloop, run) -> None:
         assert it.window.undo.text == "Deleted “Sums”."
         it.window.undo.button.click()
         await it.until(lambda: "Sums" in it.listed and "Sums" in it.tabs)
+
+
+async def test_a_closed_chat_that_is_being_answered_is_marked_in_the_list_and_comes_back_so(
+    qloop, run
+) -> None:
+    async with run() as it:
+        session = it.workspace.current
+        await it.until(lambda: session.is_loaded)
+        session.send("And 21 + 34?")
+        it.workspace.close(session)
+        assert it.window.undo.text == "Closed “Sums”. Its answer goes on."
+        shown = it.navigation.sidebar.model
+        await it.until(lambda: shown._marks.get("a") is marks.COMPUTING)
+        it.window.undo.button.click()
+        assert (it.workspace.current, session.is_busy, it.window.undo.isHidden()) == (session, True, True)
+        it.workspace.close(session)
+        session.answers.close()
+        await it.until(lambda: "a" not in shown._marks)
 
 
 async def test_there_is_nothing_to_undo_once_the_trash_has_brought_it_back(qloop, run) -> None:

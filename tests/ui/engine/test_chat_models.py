@@ -2,9 +2,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from app.bridge.tasks import finish_all
 from app.chats.chat import Chat, Turn
+from app.look.plain_text import PlainLabel
 from app.look.strip import Strip
 from app.protocol.load import LoadParams
 from app.protocol.request import Role
@@ -43,7 +45,7 @@ async def test_in_a_chat_of_another_model_both_are_offered_and_nothing_is_switch
     line = line_of(window)
     assert line.isVisible()
     assert line.text == "The other has answered so far."
-    assert [button.text() for button in line.buttons] == ["Answer with starter", "Switch back to The other"]
+    assert [button.text() for button in line.buttons] == ["Keep this model", "Switch back"]
     assert engine.loads == []
     line.buttons[0].click()
     assert (session.num_kept_models, line.isHidden()) == (1, True)
@@ -101,3 +103,16 @@ async def test_the_same_model_at_another_place_is_no_other_model(
     workspace.open(chat_of(other), 2)
     await finish_all()
     assert line_of(window).isVisible()
+
+
+async def test_what_it_says_is_seen_as_a_whole_in_half_a_narrow_window(
+    qloop, window: MainWindow, workspace: FakeWorkspace, other: Path
+) -> None:
+    workspace.open(chat_of(other), 1)
+    await finish_all()
+    line = line_of(window)
+    line.setFixedWidth(400)
+    QApplication.processEvents()
+    words = next(label for label in line.findChildren(PlainLabel) if label.text() == line.text)
+    assert words.height() >= words.heightForWidth(words.width())
+    assert all(button.geometry().right() < 400 for button in line.buttons)

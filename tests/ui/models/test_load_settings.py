@@ -106,16 +106,50 @@ async def test_what_is_chosen_counts_for_this_model_and_tells_its_memory(
     dialog.rows["n_ctx"].widget.setValue(1024)
     dialog.rows["type_k"].chosen.emit("type_k", "bf16")
     await finish_all()
-    assert preferences.of_model(path) == ModelSettings(n_ctx=1024, type_k="bf16")
+    assert dialog.own == ModelSettings(n_ctx=1024, type_k="bf16")
     assert dialog.forecast.forecast.need.kv_bytes < before / 4
     assert "Loaded with: f16" in dialog.rows["type_k"].note.text()
+    assert preferences.settings.models == {}
     dialog.load_button.click()
     assert engine.loads == [LoadParams(path, n_ctx=1024, n_seq_max=4, type_k=KvType.BF16)]
+    assert preferences.of_model(path) == dialog.own
 
     dialog.rows["n_ctx"].reset.click()
-    assert preferences.of_model(path) == ModelSettings(type_k="bf16")
+    assert dialog.own == ModelSettings(type_k="bf16")
     dialog.reset_button.click()
+    assert preferences.of_model(path) == ModelSettings(n_ctx=1024, type_k="bf16")
+    dialog.save_button.click()
     assert preferences.settings.models == {}
+    await finish_all()
+
+
+@pytest.mark.parametrize("leave", ["Esc", "close"])
+async def test_who_leaves_it_changes_nothing(qloop, qtbot, shown, path, preferences, leave) -> None:
+    dialog = shown(path)
+    assert not dialog.save_button.isEnabled()
+    box = dialog.rows["n_ctx"].widget
+    dialog._on_chosen("n_seq_max", 2)
+    box.lineEdit().setText("4000000")
+    assert dialog.save_button.isEnabled()
+    if leave == "Esc":
+        qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    else:
+        dialog.close()
+    assert preferences.settings.models == {}
+    await finish_all()
+    assert shown(path).own == ModelSettings()
+    await finish_all()
+
+
+async def test_what_is_typed_last_is_saved_and_settings_that_failed_are_gone(
+    qloop, shown, path, preferences
+) -> None:
+    dialog = shown(path)
+    dialog.rows["n_ctx"].widget.lineEdit().setText("4096")
+    dialog._on_load()
+    assert preferences.of_model(path).n_ctx == 4096
+    preferences.set_of_model(path, ModelSettings())  # as after a load that failed
+    assert dialog.own == ModelSettings()
     await finish_all()
 
 
@@ -130,7 +164,7 @@ async def test_what_is_chosen_for_all_can_be_left_to_skein_for_one_model(
     told = []
     for step in (1, 1, 1, 1, -1, -1, -1, -1):
         box.stepBy(step)
-        told.append((box.text(), preferences.of_model(path).n_ctx))
+        told.append((box.text(), dialog.own.n_ctx))
     assert told == [
         ("Automatic", 0),
         ("256", 256),
@@ -143,13 +177,13 @@ async def test_what_is_chosen_for_all_can_be_left_to_skein_for_one_model(
     ]
     box.lineEdit().setText("Automatic")
     box.interpretText()
-    assert preferences.of_model(path).n_ctx == 0
+    assert dialog.own.n_ctx == 0
     assert dialog._params(dialog.own).n_ctx == 0
-    dialog.close()
+    dialog.save_button.click()
     dialog = shown(path)
     assert dialog.rows["n_ctx"].widget.text() == "Automatic"
     dialog.rows["n_ctx"].reset.click()
-    assert preferences.of_model(path).n_ctx is None
+    assert dialog.own.n_ctx is None
     assert dialog.rows["n_threads"].widget.textFromValue(0) == "Automatic"
     await finish_all()
 
@@ -195,7 +229,7 @@ async def test_a_context_that_does_not_fit_says_which_one_does_and_takes_it(
     assert "65,536 does not" in dialog.memory.words.text()
     dialog.memory.use.click()
     await finish_all()
-    assert 256 <= preferences.of_model(path).n_ctx < 65_536
+    assert 256 <= dialog.own.n_ctx < 65_536
     assert dialog.memory.words.text().endswith("fits.")
     assert dialog.memory.use.isHidden()
 
@@ -209,7 +243,7 @@ async def test_what_the_library_would_refuse_is_refused_with_its_reason_and_noth
     row.chosen.emit("type_v", "q8_0")
     why = "Not used. q8_0 has blocks of 32 values, and this model's heads have 16. Choose f16."
     assert row.problem.text() == why
-    assert preferences.of_model(path) == ModelSettings()
+    assert dialog.own == ModelSettings()
     assert row.widget.currentText() == "Automatic"
     row.chosen.emit("type_v", "bf16")
     assert row.problem.isHidden()
@@ -244,9 +278,9 @@ async def test_adapters_are_added_if_they_fit_and_have_a_strength(
         await dialog.adapters.add(adapter)
     dialog.adapters._rows[1].setValue(0.5)
     both = (AdapterSettings(path=lora, scale=0.5), AdapterSettings(path=second))
-    assert preferences.of_model(path).adapters == both
+    assert dialog.own.adapters == both
     dialog.adapters._rows[2].click()
-    assert preferences.of_model(path).adapters == both[1:]
+    assert dialog.own.adapters == both[1:]
     await finish_all()
 
 
@@ -256,9 +290,9 @@ async def test_of_several_gpus_some_can_be_chosen_and_without_any_it_is_said(
     dialog = shown(path)
     _, second = dialog.devices._boxes.values()
     second.setChecked(False)
-    assert preferences.of_model(path).devices == ("CUDA0",)
+    assert dialog.own.devices == ("CUDA0",)
     second.setChecked(True)
-    assert preferences.of_model(path).devices is None
+    assert dialog.own.devices is None
     engine.model = model_info(path=path)
     dialog._show_values()
     assert dialog.devices.about.text() == "This build of llama.cpp is CPU-only."
@@ -286,13 +320,13 @@ async def test_the_projector_is_the_one_beside_the_model_or_another_or_none(
         "Other projector · Q8_0",
     ]
     combo.value_chosen.emit(str(other.path))
-    assert preferences.of_model(path) == ModelSettings(projector=other.path)
+    assert dialog.own == ModelSettings(projector=other.path)
     assert combo.currentText() == "Other projector · Q8_0"
     combo.value_chosen.emit(TEXT_ALONE)
-    assert preferences.of_model(path) == ModelSettings(takes_media=False)
+    assert dialog.own == ModelSettings(takes_media=False)
     assert combo.currentText() == "None: text alone"
     row.reset.click()
-    assert preferences.of_model(path) == ModelSettings()
+    assert dialog.own == ModelSettings()
 
 
 async def test_a_draft_model_is_chosen_among_those_that_fit_with_a_number_of_guesses(
@@ -315,7 +349,7 @@ async def test_a_draft_model_is_chosen_among_those_that_fit_with_a_number_of_gue
     row.widget.setCurrentIndex(1)
     row.widget.activated.emit(1)
     await finish_all()
-    assert preferences.of_model(path) == ModelSettings(draft_model=smaller, num_drafted_tokens=8)
+    assert dialog.own == ModelSettings(draft_model=smaller, num_drafted_tokens=8)
     assert dialog.forecast.forecast.elsewhere[0].needed_bytes > before
     dialog.load_button.click()
     assert engine.loads[-1] == LoadParams(path, n_seq_max=4, draft_model=smaller, num_drafted_tokens=8)
@@ -330,7 +364,7 @@ async def test_a_draft_model_is_chosen_among_those_that_fit_with_a_number_of_gue
     await finish_all()
     assert row.widget.currentText() == "tiny-llama"
     row.reset.click()
-    assert preferences.of_model(path) == ModelSettings(num_drafted_tokens=0)
+    assert dialog.own == ModelSettings(num_drafted_tokens=0)
     await finish_all()
 
 
@@ -340,14 +374,15 @@ async def test_a_worker_that_is_chosen_goes_with_one_click(
     address = "10.0.0.3:50052"
     gone = RemoteWorker(address, WorkerState.UNREACHABLE, reason="Connection refused")
     monkeypatch.setattr("app.services.worker_list.ask", lambda _address: gone)
-    section = shown(path).workers
+    dialog = shown(path)
+    section = dialog.workers
     section.address.setText(address)
     qtbot.keyClick(section.address, Qt.Key.Key_Return)
     await finish_all()
-    assert preferences.of_model(path).workers == (address,)
+    assert dialog.own.workers == (address,)
     (remove,) = (button for button in section.findChildren(IconButton) if address in button.toolTip())
     remove.click()
     await finish_all()
     assert preferences.settings.workers == []
-    assert preferences.of_model(path).workers == ()
+    assert dialog.own.workers == ()
     assert section.workers.addresses == ()

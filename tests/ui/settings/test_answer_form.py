@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtWidgets import QRadioButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.bridge.drafts import Drafts
 from app.bridge.tasks import finish_all
 from app.services.form_check import Form, Verdict
 from app.ui.settings.answer_form import AnswerForm
@@ -116,4 +117,18 @@ async def test_another_chat_begins_anew(qloop: asyncio.AbstractEventLoop, form: 
     form.forget()
     form.apply({})
     assert not form.text.isVisible()
+    await finish_all()
+
+
+async def test_what_cannot_be_used_yet_is_there_when_the_chat_is_opened_again(qloop, form) -> None:
+    drafts = Drafts()
+    form.begin(drafts, "chat")
+    choose(form, "JSON schema")
+    form.text.setPlainText('{"type": ')
+    form.begin(drafts, "other chat")
+    choose(form, "JSON schema")
+    assert form.text.toPlainText() == ""
+    form.begin(drafts, "chat")
+    choose(form, "JSON schema")
+    assert form.text.toPlainText() == '{"type": '
     await finish_all()

@@ -300,3 +300,14 @@ def test_escape_closes_it_and_so_does_a_click_elsewhere(panel: ChatSettings, qtb
 
 def test_sources_are_those_of_the_parameters() -> None:
     assert {source for _value, source in INHERITED.sampling.values()} == set(ParameterSource)
+
+
+def test_it_opens_at_its_beginning(panel: ChatSettings) -> None:
+    bar = panel._scroll.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert bar.value() > 0
+    composer = panel.window().findChild(QLineEdit)
+    assert composer
+    panel.close_up()
+    panel.open_above(composer)
+    assert bar.value() == 0

@@ -5,8 +5,9 @@ import pytest
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.bridge.drafts import Drafts
 from app.look.popups import FlatCombo
-from app.ui.settings.question_dialog import SchemaForm
+from app.ui.settings.question_dialog import QuestionDialog, SchemaForm
 
 TRIP = {
     "type": "object",
@@ -99,3 +100,18 @@ def test_any_schema_can_be_shown(window: QWidget, schema: dict[str, Any]) -> Non
     assert len(form.fields) <= 40
     form.show_problems()
     assert isinstance(form.values, dict)
+
+
+def test_a_long_answer_that_was_not_sent_is_there_when_it_is_asked_for_again(window: QWidget) -> None:
+    drafts = Drafts()
+    dialog = QuestionDialog("travel", "Where to?", TRIP, window, drafts)
+    notes = dialog.form.fields["notes"].control
+    assert isinstance(notes, QPlainTextEdit)
+    notes.setPlainText("By train, with a table.")
+    dialog.reject()
+    again = QuestionDialog("travel", "Where to?", TRIP, window, drafts)
+    line(again.form, "city").setText("Rome")
+    line(again.form, "days").setText("3")
+    assert again.form.values["notes"] == "By train, with a table."
+    again.send.click()
+    assert drafts.text(("", "travel asks for notes")) == ""

@@ -4,8 +4,9 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.bridge.drafts import Drafts
 from app.tools.server_config import ServerConfig
-from app.ui.settings.server_dialog import ADDRESS, ServerDialog
+from app.ui.settings.server_dialog import ADDRESS, PasteDialog, ServerDialog
 
 
 @pytest.fixture
@@ -92,3 +93,19 @@ def test_one_that_is_known_is_changed(window: QWidget, given: list[ServerConfig]
     assert dialog.command.text() == "uvx mcp-server-git 'a b'"
     dialog.add.click()
     assert given == [known]
+
+
+def test_what_was_typed_is_there_when_the_dialog_is_opened_again_until_it_is_used(window: QWidget) -> None:
+    drafts = Drafts()
+    ServerDialog(window, None, (), drafts).environment.setPlainText("TOKEN=a")
+    PasteDialog(lambda _text: (), window, drafts).text.setPlainText('{"mcpServers": {')
+    again = ServerDialog(window, None, (), drafts)
+    assert again.environment.toPlainText() == "TOKEN=a"
+    assert ServerDialog(window, ServerConfig("git", "uvx"), (), drafts).environment.toPlainText() == ""
+    again.command.setText("npx server")
+    again.add.click()
+    assert ServerDialog(window, None, (), drafts).environment.toPlainText() == ""
+    paste = PasteDialog(lambda _text: (ServerConfig("git", "uvx"),), window, drafts)
+    assert paste.text.toPlainText() == '{"mcpServers": {'
+    paste.add.click()
+    assert PasteDialog(lambda _text: (), window, drafts).text.toPlainText() == ""

@@ -14,7 +14,7 @@ from app.system import paths
 from app.ui.base.actions import add_menu, make_action
 from app.ui.base.long_text_box import LongTextBox
 from app.ui.base.setting import Facts
-from app.ui.base.setting_controls import DecimalNumber, NamedControl, Switch, WholeNumber
+from app.ui.base.setting_controls import DecimalNumber, NamedControl, ShortText, Switch, WholeNumber
 from app.ui.base.setting_list import PAGES
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.settings.settings_window import SettingsWindow, TokenRow
@@ -399,6 +399,16 @@ class TestSearch:
         assert "<span" not in "".join(row.title.text() for row in window.rows.values())
         qtbot.keyClick(window.search, Qt.Key.Key_Escape)
         assert not window.isVisible()
+
+    def test_escape_does_not_use_what_is_half_typed(self, window, preferences, qtbot: QtBot) -> None:
+        row = next(row for row in window.rows.values() if isinstance(row.widget, ShortText))
+        window.show_setting(row.setting.name)
+        before = preferences.value(row.setting.name)
+        row.widget.setFocus()
+        row.widget.setText("half")
+        qtbot.keyClick(row.widget, Qt.Key.Key_Escape)
+        assert not window.isVisible()
+        assert preferences.value(row.setting.name) == before
 
     def test_a_page_that_is_clicked_ends_it(self, window) -> None:
         window.search.setText("token")

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -101,3 +101,33 @@ def test_it_is_as_high_as_its_tools_and_closes(panel: ToolsPanel, qtbot: QtBot) 
     assert panel.height() > low
     with qtbot.waitSignal(panel.closed):
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+
+
+def test_nothing_jumps_while_a_search_is_filled_and_it_opens_as_high_as_all_tools(
+    panel: ToolsPanel, qtbot: QtBot
+) -> None:
+    show(panel, OWN, MANY)
+    height = panel.height()
+    panel.search.setText("tool")
+    QApplication.processEvents()
+    panel.close_up()
+    show(panel, OWN, MANY)
+    assert panel.height() == height
+    panel.search.setText("tool")
+    with qtbot.assertNotEmitted(Hidden(panel.sections[1].rows[1]).hidden):
+        panel.sections[1].switch.click()
+
+
+class Hidden(QObject):
+    """Tells when a widget is hidden, for however short a time."""
+
+    hidden = Signal()
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Hide:
+            self.hidden.emit()
+        return False

@@ -160,7 +160,7 @@ def test_the_list_and_the_inspector_find_the_places_kept_for_them(
         window.navigation.restore(211, not has_inspector, ())
         frame.resize(791, 707)  # the screen of these tests has no room for all three
         docks = [window.inspector.dock(name) for name in window.inspector.names]
-        frame.resizeDocks(docks[:1], [400], Qt.Orientation.Horizontal)
+        frame.resizeDocks(docks[:1], [300], Qt.Orientation.Horizontal)
         qapp.processEvents()
         state.save(window)
         frame.hide()

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -15,6 +16,7 @@ from app.settings.settings import Settings
 from app.ui.tabs.chat_view import ChatView
 from app.ui.transcript.compare_view import CompareView
 from app.ui.transcript.turn_actions import TurnAction
+from app.ui.transcript.turn_view import TurnView
 from tests.fakes import model_info, saved
 from tests.ui.fakes import FakeEngine, FakeMediaFiles, FakeTokenCounter
 from tests.ui.windows import opened
@@ -204,3 +206,73 @@ def test_a_message_without_an_answer_can_be_answered(
     act(TurnAction.ANSWER, 2)
     finish(session, engine, "3, 4")
     assert texts(session) == ["Count", "**1**, 2", "And then?", "3, 4"]
+
+
+class TestAnEditThatIsNotSaved:
+    @pytest.fixture
+    def edited(self, act: Act, view: ChatView, qtbot: QtBot) -> TurnView:
+        """The question, in whose editor something else stands."""
+        act(TurnAction.EDIT, 0)
+        question = view.transcript.show_turn(view.session.chat.turns[0])
+        assert question
+        assert question.editor
+        question.editor.text.setPlainText("Count to five")
+        return question
+
+    def test_it_is_kept_after_escape_and_is_there_the_next_time(
+        self, edited: TurnView, act: Act, session: ChatSession, qtbot: QtBot
+    ) -> None:
+        assert edited.editor
+        qtbot.keyClick(edited.editor.text, Qt.Key.Key_Escape)
+        assert edited.editor is None
+        act(TurnAction.EDIT, 0)
+        assert edited.editor.text.toPlainText() == "Count to five"
+        edited.editor.text.undo()
+        assert edited.editor.text.toPlainText() == "Count"
+        assert session.drafts.text((session.chat.id, session.chat.turns[0].id)) == ""
+
+    def test_it_can_be_discarded_and_undo_brings_it_back(
+        self, edited: TurnView, view: ChatView, act: Act, session: ChatSession
+    ) -> None:
+        undone: list[Callable[[], object]] = []
+        view.turn_actions.undo_offered.connect(lambda _text, undo: undone.append(undo))
+        assert edited.editor
+        edited.editor.cancel.click()
+        assert session.drafts.text((session.chat.id, session.chat.turns[0].id)) == ""
+        undone[0]()
+        assert edited.editor
+        assert edited.editor.text.toPlainText() == "Count to five"
+
+    @pytest.mark.parametrize("is_loaded", [False, True])
+    def test_it_is_open_again_when_the_chat_is_shown_anew(
+        self, edited: TurnView, session: ChatSession, qtbot: QtBot, is_loaded: bool
+    ) -> None:
+        turns = list(session.chat.turns)
+        if not is_loaded:
+            session.is_loaded = False
+            session.chat.turns.clear()
+        again = opened(session)
+        qtbot.addWidget(again)
+        again.resize(900, 600)
+        again.show()
+        qtbot.waitExposed(again)
+        if not is_loaded:
+            session.fill(turns, {})
+        question = again.transcript.show_turn(session.chat.turns[0])
+        assert question
+        assert question.editor
+        assert question.editor.text.toPlainText() == "Count to five"
+        assert not question.editor.text.hasFocus()
+
+    def test_it_is_not_lost_if_the_chat_began_to_answer_and_gone_once_it_is_sent(
+        self, edited: TurnView, act: Act, session: ChatSession, engine: FakeEngine
+    ) -> None:
+        field = (session.chat.id, session.chat.turns[0].id)
+        assert edited.editor
+        session.regenerate()
+        edited.editor.save.click()
+        assert session.drafts.text(field) == "Count to five"
+        finish(session, engine, "one")
+        act(TurnAction.EDIT, 0)
+        edited.editor.save.click()
+        assert (texts(session)[0], session.drafts.text(field)) == ("Count to five", "")

@@ -154,3 +154,20 @@ def test_the_first_message_of_a_day_names_it(qtbot: QtBot) -> None:
     before.created_at -= day
     assert height() > usual
     assert "2026" in view.day.text()
+
+
+def test_the_bubble_of_a_hidden_chat_is_as_wide_as_its_words(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    words = "How many chats are there in all of the folders?"
+    hidden, shown = (UserView(Turn(Role.USER, words), page) for _ in range(2))
+    page.show()
+    hidden.hide()
+    widths = []
+    for view in (hidden, shown):
+        view.set_zoom(0)
+        view.apply(Place(), NO_PROGRESS)
+        view.arrange(120)
+        view.arrange(600)
+        widths.append(view._text.width())
+    assert widths[0] == widths[1] > 200
