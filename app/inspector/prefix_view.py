@@ -9,17 +9,19 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.inspector.recording import LeasedPrompt
 from app.look.figures import count, percent, seconds, tokens
 from app.look.fonts import code_font, small_font, tabular
 from app.look.painted import paint_rounded
 from app.look.tokens import Tokens, current
-from app.look.words import mark, tr
+from app.look.words import mark, sentences, tr
 from app.protocol.model import ModelInfo
 from app.protocol.output import PrefixEnd
 from app.protocol.report import Lease
 
 BAR_HEIGHT = 14
 LEGEND_HEIGHT = 22
+LEGEND_SPACE = 14
 SWATCH = 9
 CHIP_HEIGHT = 20
 LINE_HEIGHT = 26
@@ -27,27 +29,114 @@ NAME_WIDTH = 56
 GAP = 3
 HELD, WANTED = mark("cached"), mark("wanted")
 HEADS = {
-    PrefixEnd.NEW_CHAT: mark("A new chat"),
-    PrefixEnd.NEW_TEXT: mark("Only new text was computed"),
-    PrefixEnd.EDITED: mark("An earlier message was edited"),
+    PrefixEnd.NEW_CHAT: mark("Nothing of this chat was cached"),
+    PrefixEnd.NEW_TEXT: mark("All that was cached was reused"),
+    PrefixEnd.SAME: mark("The whole prompt was cached"),
+    PrefixEnd.RESUMED: mark("A paused answer went on"),
+    PrefixEnd.EDITED: mark("An earlier message changed"),
+    PrefixEnd.ANSWER: mark("The last answer changed"),
+    PrefixEnd.SYSTEM: mark("The system prompt changed"),
+    PrefixEnd.TOOLS: mark("The tools changed"),
+    PrefixEnd.OPTIONS: mark("The template's options changed"),
     PrefixEnd.TEMPLATE: mark("The chat template rewrote the history"),
+    PrefixEnd.DIFFERENT: mark("Another prompt"),
+    PrefixEnd.REPLACED: mark("Reading ahead had replaced cells"),
     PrefixEnd.DROPPED: mark("Turns were left out"),
+    PrefixEnd.SHIFTED: mark("Its cells were shifted"),
+    PrefixEnd.NOT_USED: mark("Cached, but not used"),
     PrefixEnd.NO_ROLLBACK: mark("The model cannot remove a tail"),
     PrefixEnd.CHECKPOINT: mark("Went back to a checkpoint"),
     PrefixEnd.EVICTED: mark("Its cells were evicted"),
-    PrefixEnd.DOUBTED: mark("The saved state failed its checks"),
+    PrefixEnd.LOST: mark("Its saved state was dropped"),
+    PrefixEnd.CLEARED: mark("Its cells were cleared"),
+    PrefixEnd.DOUBTED: mark("Its saved state could not be used"),
 }
 # The same, short.
 REASONS = {
-    PrefixEnd.NEW_CHAT: mark("new chat"),
-    PrefixEnd.NEW_TEXT: mark("new text"),
-    PrefixEnd.EDITED: mark("edited message"),
+    PrefixEnd.NEW_CHAT: mark("nothing cached"),
+    PrefixEnd.NEW_TEXT: mark("the rest was not cached"),
+    PrefixEnd.SAME: mark("all was cached"),
+    PrefixEnd.RESUMED: mark("went on after a pause"),
+    PrefixEnd.EDITED: mark("changed message"),
+    PrefixEnd.ANSWER: mark("changed answer"),
+    PrefixEnd.SYSTEM: mark("changed system prompt"),
+    PrefixEnd.TOOLS: mark("changed tools"),
+    PrefixEnd.OPTIONS: mark("changed options"),
     PrefixEnd.TEMPLATE: mark("template changed the history"),
+    PrefixEnd.DIFFERENT: mark("another prompt"),
+    PrefixEnd.REPLACED: mark("replaced while reading ahead"),
     PrefixEnd.DROPPED: mark("turns left out"),
+    PrefixEnd.SHIFTED: mark("shifted cells"),
+    PrefixEnd.NOT_USED: mark("cached, not used"),
     PrefixEnd.NO_ROLLBACK: mark("model cannot remove a tail"),
     PrefixEnd.CHECKPOINT: mark("went back to a checkpoint"),
     PrefixEnd.EVICTED: mark("evicted"),
-    PrefixEnd.DOUBTED: mark("saved state failed its checks"),
+    PrefixEnd.LOST: mark("saved state dropped"),
+    PrefixEnd.CLEARED: mark("cleared"),
+    PrefixEnd.DOUBTED: mark("saved state not usable"),
+}
+READ_AHEAD = mark("read ahead")
+_HAPPENED = {
+    PrefixEnd.NEW_TEXT: mark(
+        "All that was cached of this chat is part of the prompt. The rest was not cached."
+    ),
+    PrefixEnd.SAME: mark("Its last token is computed all the same: sampling needs its logits."),
+    PrefixEnd.RESUMED: mark("The answer was paused, and all its cells were there when it went on."),
+    PrefixEnd.EDITED: mark(
+        "A message differs from the last request: it was edited or removed, or another version was chosen. "
+        "The prompts differ after {tokens}."
+    ),
+    PrefixEnd.ANSWER: mark(
+        "The prompts differ after {tokens}, within the last answer: it was edited, another version was "
+        "chosen, or its reasoning was left out."
+    ),
+    PrefixEnd.SYSTEM: mark("The prompts differ after {tokens}: the system prompt is another one."),
+    PrefixEnd.TOOLS: mark("The prompts differ after {tokens}: other tools are offered to the model."),
+    PrefixEnd.OPTIONS: mark(
+        "The prompts differ after {tokens}: the chat template was given other options, such as for thinking."
+    ),
+    PrefixEnd.TEMPLATE: mark(
+        "The messages are the same, but the chat template renders them differently: the prompts differ "
+        "after {tokens}."
+    ),
+    PrefixEnd.DIFFERENT: mark("The prompt differs from what was cached after {tokens}."),
+    PrefixEnd.REPLACED: mark(
+        "Its cells after the first {tokens} had been given up: what was read ahead differed there."
+    ),
+    PrefixEnd.DROPPED: mark(
+        "The chat no longer fits its context, so turns after the first {tokens} were left out."
+    ),
+    PrefixEnd.SHIFTED: mark(
+        "The first {tokens} are the same, but some of their cells were computed behind turns that had been "
+        "left out, and were not used."
+    ),
+    PrefixEnd.NOT_USED: mark(
+        "The first {tokens} are the same, but loading them was not possible, or would have cost other chats "
+        "their cells."
+    ),
+    PrefixEnd.NO_ROLLBACK: mark("The first {tokens} are the same, but {memory} cannot be cut back to them."),
+    PrefixEnd.CHECKPOINT: mark(
+        "The first {tokens} are the same, but {memory} can be cut back to checkpoints only, and the nearest "
+        "is after {kept}."
+    ),
+    PrefixEnd.EVICTED: mark("Its cells were freed, and its state was not saved."),
+    PrefixEnd.LOST: mark("Its state had been saved, and was dropped: there was no room for it."),
+    PrefixEnd.CLEARED: mark("Its cells were cleared, by a command or after a decode that failed."),
+    PrefixEnd.DOUBTED: mark("Its saved state failed its checks, or could not be loaded."),
+}
+_REMEDIES = {
+    PrefixEnd.EDITED: mark("Fork the chat before editing it: both versions then keep their cells."),
+    PrefixEnd.TEMPLATE: mark(
+        "Nothing is wrong with the chat. A chat template that leaves earlier turns unchanged avoids this."
+    ),
+    PrefixEnd.DROPPED: mark(
+        "A larger context (Context settings, --ctx) or a higher limit for this chat delays this."
+    ),
+    PrefixEnd.NO_ROLLBACK: mark(
+        "Continue at the end of such a chat: editing or forking it recomputes the whole prompt."
+    ),
+    PrefixEnd.EVICTED: mark("Pin the chat, or use a larger context (Context settings, --ctx)."),
+    PrefixEnd.DOUBTED: mark("Nothing to do: the answer is right, it only took longer."),
 }
 
 
@@ -64,90 +153,65 @@ def share_text(lease: Lease) -> str:
     return percent(num_had(lease), num_prompt_tokens(lease))
 
 
+def head_of(lease: Lease) -> str:
+    return tr(mark("Read ahead")) if lease.is_ahead else tr(HEADS[lease.prefix_end])
+
+
+def reason_of(lease: Lease) -> str:
+    return tr(READ_AHEAD) if lease.is_ahead else tr(REASONS[lease.prefix_end])
+
+
 def what_happened(lease: Lease, model: ModelInfo | None) -> str:
-    match lease.prefix_end:
-        case PrefixEnd.NEW_CHAT:
-            if lease.num_shared_tokens:
-                return tr("Nothing of this chat was cached, but another chat begins the same way.")
-            return tr("Nothing of this chat was cached, and no other chat begins the same way.")
-        case PrefixEnd.NEW_TEXT:
-            return tr("Everything cached is part of the prompt; only the new text after it was computed.")
-        case PrefixEnd.EDITED:
-            return tr(
-                "The prompt differs from the cached one after {tokens}, so everything after that was "
-                "recomputed.",
-                tokens=tokens(lease.num_common_tokens),
-            )
-        case PrefixEnd.TEMPLATE:
-            return tr(
-                "The messages are the same, but the chat template renders them differently: the prompts "
-                "differ after {tokens}.",
-                tokens=tokens(lease.num_common_tokens),
-            )
-        case PrefixEnd.DROPPED:
-            return tr(
-                "The chat no longer fits its context, so turns after the first {tokens} were left out.",
-                tokens=tokens(lease.num_common_tokens),
-            )
-        case PrefixEnd.NO_ROLLBACK:
-            return tr(
-                "The first {tokens} are the same, but {memory} cannot be cut back to them.",
-                tokens=tokens(lease.num_common_tokens),
-                memory=_memory(model),
-            )
-        case PrefixEnd.CHECKPOINT:
-            return tr(
-                "The first {tokens} are the same, but {memory} can be cut back to checkpoints only, and the "
-                "nearest is after {kept}.",
-                tokens=tokens(lease.num_common_tokens),
-                memory=_memory(model),
-                kept=tokens(num_had(lease)),
-            )
-        case PrefixEnd.EVICTED:
-            return tr("Other chats needed its cells, and its state was not saved.")
-        case PrefixEnd.DOUBTED:
-            return tr("Its saved state failed its checks and was not used.")
+    ahead = tr("What the next message begins with was computed before it was sent.") if lease.is_ahead else ""
+    if lease.prefix_end is PrefixEnd.NEW_CHAT:
+        why = _nothing_cached(lease)
+    else:
+        figures = {"tokens": tokens(lease.num_common_tokens), "kept": tokens(num_had(lease))}
+        why = tr(_HAPPENED[lease.prefix_end], memory=_memory(model), **figures)
+    return sentences(ahead, why, _had_been_read_ahead(lease))
+
+
+def _nothing_cached(lease: Lease) -> str:
+    if lease.num_shared_tokens:
+        return tr("Nothing of this chat was cached, but another chat begins the same way.")
+    if lease.num_restored_tokens and not lease.num_ahead_tokens:
+        return tr("Nothing of this chat was cached, but the state of its shelf was saved.")
+    return tr("Nothing of this chat was cached, and nothing of another chat was used.")
+
+
+def _had_been_read_ahead(lease: Lease) -> str:
+    if not lease.num_ahead_tokens:
+        return ""
+    return tr(
+        "{tokens} had been read ahead, before the message was sent.", tokens=tokens(lease.num_ahead_tokens)
+    )
 
 
 def what_to_do(lease: Lease, model: ModelInfo | None) -> str:
-    match lease.prefix_end:
-        case PrefixEnd.EDITED:
-            return tr("Fork the chat before editing it: both versions then keep their cells.")
-        case PrefixEnd.TEMPLATE:
-            return tr(
-                "Nothing is wrong with the chat. A chat template that leaves earlier turns unchanged "
-                "avoids this."
-            )
-        case PrefixEnd.DROPPED:
-            return tr(
-                "A larger context (Context settings, --ctx) or a higher limit for this chat delays this."
-            )
-        case PrefixEnd.NO_ROLLBACK if not (model and model.takes_checkpoints):
-            return tr(
-                "Continue at the end of such a chat: editing or forking it recomputes the whole prompt."
-            )
-        case PrefixEnd.EVICTED:
-            return tr("Pin the chat, or use a larger context (Context settings, --ctx).")
-        case PrefixEnd.DOUBTED:
-            return tr("Nothing to do: the answer is right, it only took longer.")
-        case _:
-            return tr("Nothing to do.")
+    if lease.prefix_end is PrefixEnd.NO_ROLLBACK and model and model.takes_checkpoints:
+        return tr("Nothing to do.")
+    return tr(_REMEDIES.get(lease.prefix_end, mark("Nothing to do.")))
 
 
-def what_it_cost(lease: Lease, prompt_s: float) -> str:
-    """`prompt_s` 0: not known, or not over."""
-    computed = count(lease.num_tokens_to_compute)
-    if had := num_had(lease):
+def what_it_cost(prompt: LeasedPrompt, *, is_running: bool = False) -> str:
+    lease, had = prompt.lease, num_had(prompt.lease)
+    computed, time = count(prompt.num_computed), seconds(prompt.decode_ms / 1000)
+    if prompt.num_computed < num_prompt_tokens(lease):
         computed = tr("{part} of {whole}", part=computed, whole=count(num_prompt_tokens(lease)))
-    if not prompt_s:
-        return tr("{computed} prompt tokens computed.", computed=computed)
-    text = tr("{computed} prompt tokens computed in {time}.", computed=computed, time=seconds(prompt_s))
-    if not lease.is_from_checkpoint or not lease.num_tokens_to_compute:
-        return text
-    saved_s = prompt_s * had / lease.num_tokens_to_compute
-    return " ".join(
-        (text, tr("A checkpoint saved {tokens}, about {time}.", tokens=tokens(had), time=seconds(saved_s)))
-    )
+    told = mark("{computed} prompt tokens computed in {time}.")
+    parts = [
+        tr(
+            told if prompt.num_computed else "{computed} prompt tokens computed.",
+            computed=computed,
+            time=time,
+        )
+    ]
+    if prompt.num_missing and not is_running:
+        parts.append(tr("It was broken off before the other {tokens}.", tokens=tokens(prompt.num_missing)))
+    if lease.is_from_checkpoint and prompt.num_computed:
+        saved = seconds(prompt.decode_ms / 1000 * had / prompt.num_computed)
+        parts.append(tr("A checkpoint saved {tokens}, about {time}.", tokens=tokens(had), time=saved))
+    return " ".join(parts)
 
 
 def _memory(model: ModelInfo | None) -> str:
@@ -156,13 +220,19 @@ def _memory(model: ModelInfo | None) -> str:
     return tr("the running state of a recurrent model") if model else tr("this model's memory")
 
 
-def parts_of(lease: Lease) -> tuple[tuple[str, int], ...]:
-    return (
-        (mark("reused"), lease.num_reused_tokens),
+def parts_of(prompt: LeasedPrompt) -> tuple[tuple[str, int], ...]:
+    """All of the prompt, without what is nothing: its parts add up to it."""
+    lease = prompt.lease
+    # A prompt has one source: what was read ahead is in the chat's own cells, or was saved with them.
+    parts = (
+        (mark("reused"), lease.num_reused_tokens and lease.num_reused_tokens - lease.num_ahead_tokens),
+        (READ_AHEAD, lease.num_ahead_tokens),
         (mark("shared"), lease.num_shared_tokens),
-        (mark("restored"), lease.num_restored_tokens),
-        (mark("computed"), lease.num_tokens_to_compute),
+        (mark("restored"), lease.num_restored_tokens and lease.num_restored_tokens - lease.num_ahead_tokens),
+        (mark("computed"), prompt.num_computed),
+        (mark("not computed"), prompt.num_missing),
     )
+    return tuple((name, number) for name, number in parts if number)
 
 
 class SourceBar(QWidget):
@@ -175,11 +245,12 @@ class SourceBar(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Source of the prompt's tokens"))
 
-    def apply(self, lease: Lease) -> None:
-        parts = parts_of(lease)
+    def apply(self, prompt: LeasedPrompt) -> None:
+        parts = parts_of(prompt)
         if parts != self._parts:
             self._parts = parts
             self.setAccessibleDescription(self.text)
+            self.updateGeometry()
             self.update()
 
     @property
@@ -187,7 +258,28 @@ class SourceBar(QWidget):
         return ", ".join(f"{tr(name)} {count(number)}" for name, number in self._parts)
 
     def sizeHint(self) -> QSize:
-        return QSize(200, BAR_HEIGHT + LEGEND_HEIGHT)
+        return QSize(200, self.heightForWidth(self.width()))
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Its legend has as many lines as it takes."""
+        lines = (place.bottom() for _, _, place in self._legend(width))
+        return round(max(lines, default=BAR_HEIGHT + LEGEND_HEIGHT))
+
+    def _legend(self, width: int) -> list[tuple[str, str, QRectF]]:
+        """Name and figure of each part, and its place."""
+        entries, left, top = list[tuple[str, str, QRectF]](), 0, BAR_HEIGHT
+        total = sum(number for _, number in self._parts)
+        for name, number in self._parts:
+            figure = f"{count(number)}  {percent(number, total)}"
+            needed = SWATCH + 6 + self.fontMetrics().horizontalAdvance(f"{tr(name)}  {figure}")
+            if left and left + needed > width:
+                left, top = 0, top + LEGEND_HEIGHT
+            entries.append((name, figure, QRectF(left, top, needed, LEGEND_HEIGHT)))
+            left += needed + LEGEND_SPACE
+        return entries
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         total = sum(number for _, number in self._parts)
@@ -209,38 +301,31 @@ class SourceBar(QWidget):
         painter.restore()
         painter.setPen(QColor(tokens.hairline))
         painter.drawPath(outline)
-        self._paint_legend(painter, total, tokens)
+        self._paint_legend(painter, tokens)
 
-    def _paint_legend(self, painter: QPainter, total: int, tokens: Tokens) -> None:
-        column = self.width() / len(self._parts)
-        for index, (name, number) in enumerate(self._parts):
-            left = index * column
-            swatch = QRectF(left + 0.5, BAR_HEIGHT + 7.5, SWATCH, SWATCH)
+    def _paint_legend(self, painter: QPainter, tokens: Tokens) -> None:
+        for name, figure, place in self._legend(self.width()):
+            swatch = QRectF(place.left() + 0.5, place.top() + 7.5, SWATCH, SWATCH)
             _fill(painter, swatch, name, tokens)
             painter.setPen(QColor(tokens.hairline))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(swatch)
-            place = QRectF(left + SWATCH + 6, BAR_HEIGHT + 2, column - SWATCH - 6, LEGEND_HEIGHT - 2)
+            text = place.adjusted(SWATCH + 6, 2, 0, 0)
             painter.setPen(QColor(tokens.muted))
-            shown = tr(name)
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, shown)
+            painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, tr(name))
             painter.setPen(QColor(tokens.text))
-            after = place.adjusted(painter.fontMetrics().horizontalAdvance(shown + "  "), 0, 0, 0)
-            text = f"{count(number)}  {percent(number, total)}" if number else "0"
-            painter.drawText(after, Qt.AlignmentFlag.AlignVCenter, text)
+            painter.drawText(text, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, figure)
 
 
 def _fill(painter: QPainter, rect: QRectF, name: str, tokens: Tokens) -> None:
-    """Shared is hatched, here as everywhere."""
+    """Shared is hatched, here as everywhere. What was not computed is the page."""
     colour = QColor(tokens.warning if name == "computed" else tokens.accent)
-    if name in ("shared", "restored"):
-        tint = QColor(colour)
-        tint.setAlphaF(0.18 if name == "shared" else 0.5)
-        painter.fillRect(rect, tint)
-        if name == "shared":
-            painter.fillRect(rect, QBrush(colour, Qt.BrushStyle.BDiagPattern))
-    else:
-        painter.fillRect(rect, colour)
+    tint = QColor(colour)
+    tint.setAlphaF({"shared": 0.18, "restored": 0.5, READ_AHEAD: 0.18, "not computed": 0}.get(name, 1))
+    painter.fillRect(rect, tint)
+    patterns = {"shared": Qt.BrushStyle.BDiagPattern, READ_AHEAD: Qt.BrushStyle.Dense5Pattern}
+    if pattern := patterns.get(name):
+        painter.fillRect(rect, QBrush(colour, pattern))
 
 
 class PartingView(QWidget):

@@ -31,9 +31,18 @@ COLUMNS = (
     ),
     Column(mark("message"), stretches=True),
     Column(
-        mark("tokens"), mark("Tokens of the message, where known"), "99,999", is_number=True, is_muted=True
+        mark("tokens"),
+        mark(
+            "Where known: of a question what it added to the prompt, with what the chat template writes "
+            "around it; of an answer what was generated"
+        ),
+        "99,999",
+        is_number=True,
+        is_muted=True,
     ),
-    Column(mark("held by"), mark("Sequences that hold its cells now"), "0, 1, 2, 3 …", is_muted=True),
+    Column(
+        mark("held by"), mark("Sequences that hold its cells now"), mark("seq 0, 1, 2, 3 …"), is_muted=True
+    ),
 )
 BRANCH, MESSAGE, TOKENS, HELD = range(len(COLUMNS))
 LANE = 18
@@ -134,10 +143,17 @@ def text_of(turn: Turn) -> str:
     return turn.text if turn.role is Role.USER else turn.split.answer
 
 
+def _held_text(held: Seqs) -> str:
+    if not held:
+        return ""
+    return tr("seq {seq_id}", seq_id=", ".join(map(str, held[:MAX_NAMED]))) + " …" * (len(held) > MAX_NAMED)
+
+
 def line_of(turn: Turn) -> str:
-    """The beginning; the end while it is being written, since that is what moves."""
-    text = text_of(turn)
-    text = text[-MAX_CHARS:] if turn.state is TurnState.STREAMING else text[:MAX_CHARS]
+    """The beginning; of what is being written whole words."""
+    text = text_of(turn)[:MAX_CHARS]
+    if turn.state is TurnState.STREAMING and " " in text:
+        text = text[: text.rindex(" ")] + " …"
     if turn.role is Role.USER:
         return tr("You: {text}", text=one_line(text))
     text = one_line(without_markup(text))
@@ -185,8 +201,7 @@ class TreeRows(RowModel):
             number = num_tokens(self.branches, row, self.strokes[row].below)
             return count(number) if number else ""
         if column == HELD:
-            held = self.held.get(row, ())
-            return ", ".join(map(str, held[:MAX_NAMED])) + (" …" if len(held) > MAX_NAMED else "")
+            return _held_text(self.held.get(row, ()))
         return ""
 
     def spoken_at(self, row: int, column: int) -> str:

@@ -29,6 +29,7 @@ MAX_READ_CHARS = 20_000
 WISH = (
     "Write a title for this chat: at most six words, in its language. Answer with the title and nothing else."
 )
+TITLE = " title"  # behind a chat's id: the chat that writes its title
 _RUNNING = (SlotState.PREFILL, SlotState.DECODE)
 _PREAMBLE = re.compile(r"^\s*(?:title|titel|titre|título|标题)\s*[:：]\s*", re.IGNORECASE)
 _QUOTES = "\"'“”„«»「」『』《》*# "
@@ -154,7 +155,7 @@ def request_for(session: ChatSession) -> Request:
     chat = session.chat
     return Request(
         request_id=uuid.uuid4().hex,
-        chat_id=f"{chat.id} title",
+        chat_id=f"{chat.id}{TITLE}",
         messages=(*session.requests.as_sent(chat.messages(2)), Message(Role.USER, WISH)),
         sampling=SamplingParams(temperature=0.0),
         max_tokens=MAX_TOKENS,
