@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.inspector.recording import LeasedPrompt
 from app.look.figures import count, percent, seconds, tokens
 from app.look.fonts import code_font, small_font, tabular
-from app.look.painted import paint_rounded
+from app.look.painted import flowed, paint_rounded
 from app.look.tokens import Tokens, current
 from app.look.words import mark, sentences, tr
 from app.protocol.model import ModelInfo
@@ -154,37 +154,41 @@ def share_text(lease: Lease) -> str:
 
 
 def head_of(lease: Lease) -> str:
-    return tr(mark("Read ahead")) if lease.is_ahead else tr(HEADS[lease.prefix_end])
+    if lease.is_ahead:
+        return tr("Read ahead")
+    return tr("Only read ahead") if _was_only_read_ahead(lease) else tr(HEADS[lease.prefix_end])
 
 
 def reason_of(lease: Lease) -> str:
-    return tr(READ_AHEAD) if lease.is_ahead else tr(REASONS[lease.prefix_end])
+    if lease.is_ahead or _was_only_read_ahead(lease):
+        return tr(READ_AHEAD) if lease.is_ahead else tr("only read ahead")
+    return tr(REASONS[lease.prefix_end])
+
+
+def _was_only_read_ahead(lease: Lease) -> bool:
+    return lease.prefix_end is PrefixEnd.NEW_CHAT and lease.num_ahead_tokens > 0
 
 
 def what_happened(lease: Lease, model: ModelInfo | None) -> str:
     ahead = tr("What the next message begins with was computed before it was sent.") if lease.is_ahead else ""
     if lease.prefix_end is PrefixEnd.NEW_CHAT:
-        why = _nothing_cached(lease)
-    else:
-        figures = {"tokens": tokens(lease.num_common_tokens), "kept": tokens(num_had(lease))}
-        why = tr(_HAPPENED[lease.prefix_end], memory=_memory(model), **figures)
-    return sentences(ahead, why, _had_been_read_ahead(lease))
+        return sentences(ahead, _nothing_cached(lease))
+    figures = {"tokens": tokens(lease.num_common_tokens), "kept": tokens(num_had(lease))}
+    why = tr(_HAPPENED[lease.prefix_end], memory=_memory(model), **figures)
+    if not lease.num_ahead_tokens:
+        return sentences(ahead, why)
+    return sentences(ahead, why, tr("{tokens} had been read ahead.", tokens=tokens(lease.num_ahead_tokens)))
 
 
 def _nothing_cached(lease: Lease) -> str:
     if lease.num_shared_tokens:
         return tr("Nothing of this chat was cached, but another chat begins the same way.")
-    if lease.num_restored_tokens and not lease.num_ahead_tokens:
+    if lease.num_ahead_tokens:
+        ahead = tokens(lease.num_ahead_tokens)
+        return tr("Nothing of this chat was cached but {tokens} that had been read ahead.", tokens=ahead)
+    if lease.num_restored_tokens:
         return tr("Nothing of this chat was cached, but the state of its shelf was saved.")
     return tr("Nothing of this chat was cached, and nothing of another chat was used.")
-
-
-def _had_been_read_ahead(lease: Lease) -> str:
-    if not lease.num_ahead_tokens:
-        return ""
-    return tr(
-        "{tokens} had been read ahead, before the message was sent.", tokens=tokens(lease.num_ahead_tokens)
-    )
 
 
 def what_to_do(lease: Lease, model: ModelInfo | None) -> str:
@@ -270,16 +274,15 @@ class SourceBar(QWidget):
 
     def _legend(self, width: int) -> list[tuple[str, str, QRectF]]:
         """Name and figure of each part, and its place."""
-        entries, left, top = list[tuple[str, str, QRectF]](), 0, BAR_HEIGHT
         total = sum(number for _, number in self._parts)
-        for name, number in self._parts:
-            figure = f"{count(number)}  {percent(number, total)}"
-            needed = SWATCH + 6 + self.fontMetrics().horizontalAdvance(f"{tr(name)}  {figure}")
-            if left and left + needed > width:
-                left, top = 0, top + LEGEND_HEIGHT
-            entries.append((name, figure, QRectF(left, top, needed, LEGEND_HEIGHT)))
-            left += needed + LEGEND_SPACE
-        return entries
+        told = [(name, f"{count(number)}  {percent(number, total)}") for name, number in self._parts]
+        metrics = self.fontMetrics()
+        widths = [SWATCH + 6 + metrics.horizontalAdvance(f"{tr(name)}  {figure}") for name, figure in told]
+        places = flowed(widths, width, LEGEND_SPACE, LEGEND_HEIGHT)
+        return [
+            (name, figure, place.translated(0, BAR_HEIGHT))
+            for (name, figure), place in zip(told, places, strict=True)
+        ]
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         total = sum(number for _, number in self._parts)

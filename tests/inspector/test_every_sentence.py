@@ -241,7 +241,7 @@ class Reader:
         first = next(lease for lease in leases if lease.request_id == request_id)
         assert (usage.num_cached_tokens, usage.num_ahead_tokens) == (num_had(first), first.num_ahead_tokens)
         assert usage.prefix_end == first.prefix_end
-        assert prefix_end_text(usage.prefix_end).endswith(".")
+        assert prefix_end_text(usage).endswith(".")
 
     def _check_gauges(self, report: StepReport) -> None:
         for chat in self.session.chats.values():

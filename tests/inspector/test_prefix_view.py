@@ -11,8 +11,10 @@ from app.inspector.prefix_view import (
     HEADS,
     PartingView,
     SourceBar,
+    head_of,
     num_prompt_tokens,
     parts_of,
+    reason_of,
     share_text,
     what_happened,
     what_it_cost,
@@ -106,7 +108,9 @@ def test_a_new_chat_that_begins_like_another_says_so() -> None:
 
 def test_nothing_that_was_cached_and_what_was_read_ahead_do_not_contradict_each_other() -> None:
     new = replace(lease(PrefixEnd.NEW_CHAT, 12, 0), num_ahead_tokens=12)
-    assert what_happened(new, None).endswith("12 tokens had been read ahead, before the message was sent.")
+    assert (head_of(new), reason_of(new)) == ("Only read ahead", "only read ahead")
+    told = "Nothing of this chat was cached but 12 tokens that had been read ahead."
+    assert what_happened(new, None) == told
 
 
 def test_the_place_where_two_texts_part_is_named() -> None:

@@ -160,12 +160,14 @@ def ended_early(turn: Turn) -> bool:
     return turn.state in (TurnState.STOPPED, TurnState.FAILED)
 
 
-def prefix_end_text(prefix_end: str) -> str:
+def prefix_end_text(usage: Usage) -> str:
     """Why the prefix was not longer. An unknown reason of a later version is shown as it is."""
+    if usage.prefix_end == PrefixEnd.NEW_CHAT and usage.num_ahead_tokens:
+        return tr("Nothing of this chat was cached but what had been read ahead.")
     try:
-        return tr(_WHY_PREFIX_ENDED[PrefixEnd(prefix_end)])
+        return tr(_WHY_PREFIX_ENDED[PrefixEnd(usage.prefix_end)])
     except ValueError:
-        return prefix_end
+        return usage.prefix_end
 
 
 def activity_line(

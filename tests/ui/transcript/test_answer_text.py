@@ -100,14 +100,14 @@ def test_the_details_tell_when_the_first_token_came() -> None:
 
 @pytest.mark.parametrize("prefix_end", list(PrefixEnd))
 def test_every_end_of_the_cached_prefix_is_told_in_a_sentence(prefix_end: PrefixEnd) -> None:
-    text = prefix_end_text(str(prefix_end))
+    text = prefix_end_text(Usage(prefix_end=str(prefix_end)))
     assert text.endswith(".")
     assert text != prefix_end
 
 
 def test_a_later_versions_reason_is_shown_as_it_is() -> None:
-    assert prefix_end_text("moved to another machine") == "moved to another machine"
-    assert prefix_end_text("") == ""
+    assert prefix_end_text(Usage(prefix_end="moved to another machine")) == "moved to another machine"
+    assert prefix_end_text(Usage()) == ""
 
 
 def test_what_is_not_known_is_left_out() -> None:
