@@ -14,9 +14,8 @@ from app.inspector.dock_panel import DockPanel
 from app.inspector.prefix_view import (
     PartingView,
     SourceBar,
-    head_of,
+    head_of_lease,
     num_prompt_tokens,
-    reason_of,
     share_text,
     what_happened,
     what_it_cost,
@@ -128,7 +127,7 @@ class PrefixPanel(DockPanel):
             self.reason.setText(tr(NOTHING))
             return
         lease, model = prompt.lease, self.recording.model
-        self.head.setText(f"{head_of(lease)} · {self.requests.title_of(lease)}")
+        self.head.setText(f"{head_of_lease(lease)} · {self.requests.title_of(lease)}")
         cost = what_it_cost(prompt, is_running=self._is_running(lease))
         self.reason.setText(sentences(what_happened(lease, model), cost, what_to_do(lease, model)))
         self.sources.apply(prompt)
@@ -208,6 +207,6 @@ class _Requests(RowModel):
             count(num_prompt_tokens(lease)),
             share_text(lease),
             count(entry.what.num_computed),
-            reason_of(lease),
+            head_of_lease(lease),
         )
         return texts[column]

@@ -16,7 +16,7 @@ from app.look.painted import flowed, paint_rounded
 from app.look.tokens import Tokens, current
 from app.look.words import mark, sentences, tr
 from app.protocol.model import ModelInfo
-from app.protocol.output import PrefixEnd
+from app.protocol.output import CHANGES, PrefixEnd
 from app.protocol.report import Lease
 
 BAR_HEIGHT = 14
@@ -28,101 +28,44 @@ LINE_HEIGHT = 26
 NAME_WIDTH = 56
 GAP = 3
 HELD, WANTED = mark("cached"), mark("wanted")
+READ_AHEAD = mark("read ahead")
 HEADS = {
     PrefixEnd.NEW_CHAT: mark("Nothing of this chat was cached"),
     PrefixEnd.NEW_TEXT: mark("All that was cached was reused"),
     PrefixEnd.SAME: mark("The whole prompt was cached"),
     PrefixEnd.RESUMED: mark("A paused answer went on"),
-    PrefixEnd.EDITED: mark("An earlier message changed"),
-    PrefixEnd.ANSWER: mark("The last answer changed"),
+    PrefixEnd.EDITED: mark("An earlier message was edited, removed or exchanged"),
+    PrefixEnd.ANSWER: mark("The last answer was edited, exchanged, or sent without its reasoning"),
     PrefixEnd.SYSTEM: mark("The system prompt changed"),
-    PrefixEnd.TOOLS: mark("The tools changed"),
-    PrefixEnd.OPTIONS: mark("The template's options changed"),
+    PrefixEnd.TOOLS: mark("Other tools are offered"),
+    PrefixEnd.OPTIONS: mark("The template was given other options"),
     PrefixEnd.TEMPLATE: mark("The chat template rewrote the history"),
     PrefixEnd.DIFFERENT: mark("Another prompt"),
-    PrefixEnd.REPLACED: mark("Reading ahead had replaced cells"),
+    PrefixEnd.REPLACED: mark("Cells had been given up while reading ahead"),
     PrefixEnd.DROPPED: mark("Turns were left out"),
-    PrefixEnd.SHIFTED: mark("Its cells were shifted"),
-    PrefixEnd.NOT_USED: mark("Cached, but not used"),
+    PrefixEnd.NOT_USED: mark("Some of what was cached could not be used"),
     PrefixEnd.NO_ROLLBACK: mark("The model cannot remove a tail"),
     PrefixEnd.CHECKPOINT: mark("Went back to a checkpoint"),
-    PrefixEnd.EVICTED: mark("Its cells were evicted"),
-    PrefixEnd.LOST: mark("Its saved state was dropped"),
+    PrefixEnd.EVICTED: mark("Its cells were freed, and its state was not saved"),
+    PrefixEnd.LOST: mark("Its saved state was dropped: there was no room"),
     PrefixEnd.CLEARED: mark("Its cells were cleared"),
     PrefixEnd.DOUBTED: mark("Its saved state could not be used"),
 }
-# The same, short.
-REASONS = {
-    PrefixEnd.NEW_CHAT: mark("nothing cached"),
-    PrefixEnd.NEW_TEXT: mark("the rest was not cached"),
-    PrefixEnd.SAME: mark("all was cached"),
-    PrefixEnd.RESUMED: mark("went on after a pause"),
-    PrefixEnd.EDITED: mark("changed message"),
-    PrefixEnd.ANSWER: mark("changed answer"),
-    PrefixEnd.SYSTEM: mark("changed system prompt"),
-    PrefixEnd.TOOLS: mark("changed tools"),
-    PrefixEnd.OPTIONS: mark("changed options"),
-    PrefixEnd.TEMPLATE: mark("template changed the history"),
-    PrefixEnd.DIFFERENT: mark("another prompt"),
-    PrefixEnd.REPLACED: mark("replaced while reading ahead"),
-    PrefixEnd.DROPPED: mark("turns left out"),
-    PrefixEnd.SHIFTED: mark("shifted cells"),
-    PrefixEnd.NOT_USED: mark("cached, not used"),
-    PrefixEnd.NO_ROLLBACK: mark("model cannot remove a tail"),
-    PrefixEnd.CHECKPOINT: mark("went back to a checkpoint"),
-    PrefixEnd.EVICTED: mark("evicted"),
-    PrefixEnd.LOST: mark("saved state dropped"),
-    PrefixEnd.CLEARED: mark("cleared"),
-    PrefixEnd.DOUBTED: mark("saved state not usable"),
-}
-READ_AHEAD = mark("read ahead")
+_PARTED = mark("The prompts differ after {tokens}.")
 _HAPPENED = {
-    PrefixEnd.NEW_TEXT: mark(
-        "All that was cached of this chat is part of the prompt. The rest was not cached."
-    ),
+    PrefixEnd.NEW_TEXT: mark("The rest was not cached."),
     PrefixEnd.SAME: mark("Its last token is computed all the same: sampling needs its logits."),
-    PrefixEnd.RESUMED: mark("The answer was paused, and all its cells were there when it went on."),
-    PrefixEnd.EDITED: mark(
-        "A message differs from the last request: it was edited or removed, or another version was chosen. "
-        "The prompts differ after {tokens}."
-    ),
-    PrefixEnd.ANSWER: mark(
-        "The prompts differ after {tokens}, within the last answer: it was edited, another version was "
-        "chosen, or its reasoning was left out."
-    ),
-    PrefixEnd.SYSTEM: mark("The prompts differ after {tokens}: the system prompt is another one."),
-    PrefixEnd.TOOLS: mark("The prompts differ after {tokens}: other tools are offered to the model."),
-    PrefixEnd.OPTIONS: mark(
-        "The prompts differ after {tokens}: the chat template was given other options, such as for thinking."
-    ),
-    PrefixEnd.TEMPLATE: mark(
-        "The messages are the same, but the chat template renders them differently: the prompts differ "
-        "after {tokens}."
-    ),
-    PrefixEnd.DIFFERENT: mark("The prompt differs from what was cached after {tokens}."),
-    PrefixEnd.REPLACED: mark(
-        "Its cells after the first {tokens} had been given up: what was read ahead differed there."
-    ),
+    **dict.fromkeys(CHANGES, _PARTED),
+    PrefixEnd.REPLACED: mark("What was read ahead differed after {tokens}."),
     PrefixEnd.DROPPED: mark(
         "The chat no longer fits its context, so turns after the first {tokens} were left out."
     ),
-    PrefixEnd.SHIFTED: mark(
-        "The first {tokens} are the same, but some of their cells were computed behind turns that had been "
-        "left out, and were not used."
-    ),
-    PrefixEnd.NOT_USED: mark(
-        "The first {tokens} are the same, but loading them was not possible, or would have cost other chats "
-        "their cells."
-    ),
+    PrefixEnd.NOT_USED: mark("The first {tokens} are the same."),
     PrefixEnd.NO_ROLLBACK: mark("The first {tokens} are the same, but {memory} cannot be cut back to them."),
     PrefixEnd.CHECKPOINT: mark(
         "The first {tokens} are the same, but {memory} can be cut back to checkpoints only, and the nearest "
         "is after {kept}."
     ),
-    PrefixEnd.EVICTED: mark("Its cells were freed, and its state was not saved."),
-    PrefixEnd.LOST: mark("Its state had been saved, and was dropped: there was no room for it."),
-    PrefixEnd.CLEARED: mark("Its cells were cleared, by a command or after a decode that failed."),
-    PrefixEnd.DOUBTED: mark("Its saved state failed its checks, or could not be loaded."),
 }
 _REMEDIES = {
     PrefixEnd.EDITED: mark("Fork the chat before editing it: both versions then keep their cells."),
@@ -153,42 +96,39 @@ def share_text(lease: Lease) -> str:
     return percent(num_had(lease), num_prompt_tokens(lease))
 
 
-def head_of(lease: Lease) -> str:
-    if lease.is_ahead:
+def head_of(prefix_end: PrefixEnd, *, is_ahead: bool, num_ahead: int) -> str:
+    """Why so much of a prompt was computed, or that it was not sent yet."""
+    if is_ahead:
         return tr("Read ahead")
-    return tr("Only read ahead") if _was_only_read_ahead(lease) else tr(HEADS[lease.prefix_end])
+    if prefix_end is PrefixEnd.NEW_CHAT and num_ahead:
+        return tr("Only what had been read ahead was cached")
+    return tr(HEADS[prefix_end])
 
 
-def reason_of(lease: Lease) -> str:
-    if lease.is_ahead or _was_only_read_ahead(lease):
-        return tr(READ_AHEAD) if lease.is_ahead else tr("only read ahead")
-    return tr(REASONS[lease.prefix_end])
-
-
-def _was_only_read_ahead(lease: Lease) -> bool:
-    return lease.prefix_end is PrefixEnd.NEW_CHAT and lease.num_ahead_tokens > 0
+def head_of_lease(lease: Lease) -> str:
+    return head_of(lease.prefix_end, is_ahead=lease.is_ahead, num_ahead=lease.num_ahead_tokens)
 
 
 def what_happened(lease: Lease, model: ModelInfo | None) -> str:
-    ahead = tr("What the next message begins with was computed before it was sent.") if lease.is_ahead else ""
-    if lease.prefix_end is PrefixEnd.NEW_CHAT:
-        return sentences(ahead, _nothing_cached(lease))
-    figures = {"tokens": tokens(lease.num_common_tokens), "kept": tokens(num_had(lease))}
-    why = tr(_HAPPENED[lease.prefix_end], memory=_memory(model), **figures)
-    if not lease.num_ahead_tokens:
-        return sentences(ahead, why)
-    return sentences(ahead, why, tr("{tokens} had been read ahead.", tokens=tokens(lease.num_ahead_tokens)))
-
-
-def _nothing_cached(lease: Lease) -> str:
-    if lease.num_shared_tokens:
-        return tr("Nothing of this chat was cached, but another chat begins the same way.")
+    """What the head does not say."""
+    ahead = had = ""
+    if lease.is_ahead:
+        ahead = tr("What the next message begins with was computed before it was sent.")
     if lease.num_ahead_tokens:
-        ahead = tokens(lease.num_ahead_tokens)
-        return tr("Nothing of this chat was cached but {tokens} that had been read ahead.", tokens=ahead)
-    if lease.num_restored_tokens:
-        return tr("Nothing of this chat was cached, but the state of its shelf was saved.")
-    return tr("Nothing of this chat was cached, and nothing of another chat was used.")
+        had = tr("{tokens} had been read ahead.", tokens=tokens(lease.num_ahead_tokens))
+    if lease.prefix_end is PrefixEnd.NEW_CHAT:
+        return sentences(ahead, _from_others(lease), had)
+    figures = {"tokens": tokens(lease.num_common_tokens), "kept": tokens(num_had(lease))}
+    why = tr(_HAPPENED.get(lease.prefix_end, ""), memory=_memory(model), **figures)
+    return sentences(ahead, why, had)
+
+
+def _from_others(lease: Lease) -> str:
+    if lease.num_shared_tokens:
+        return tr("Another chat begins the same way.")
+    if lease.num_restored_tokens and not lease.num_ahead_tokens:
+        return tr("The state of its shelf was saved.")
+    return tr("Nothing of another chat was used.")
 
 
 def what_to_do(lease: Lease, model: ModelInfo | None) -> str:

@@ -24,25 +24,15 @@ from app.protocol.request import Role
 if TYPE_CHECKING:
     from app.protocol.report import CellMap
 
+COUNTED = mark("What a question added to the prompt, the template's marks included; what an answer generated")
 COLUMNS = (
     Column(
         mark("branch"),
         mark("One line for each sequence that holds the cells: thicker where more sequences share them"),
     ),
     Column(mark("message"), stretches=True),
-    Column(
-        mark("tokens"),
-        mark(
-            "Where known: of a question what it added to the prompt, with what the chat template writes "
-            "around it; of an answer what was generated"
-        ),
-        "99,999",
-        is_number=True,
-        is_muted=True,
-    ),
-    Column(
-        mark("held by"), mark("Sequences that hold its cells now"), mark("seq 0, 1, 2, 3 …"), is_muted=True
-    ),
+    Column(mark("tokens"), COUNTED, "99,999", is_number=True, is_muted=True),
+    Column(mark("held by"), mark("Sequences that hold its cells now"), "seq 0, 1, 2, 3 …", is_muted=True),
 )
 BRANCH, MESSAGE, TOKENS, HELD = range(len(COLUMNS))
 LANE = 18

@@ -92,14 +92,24 @@ class PrefixEnd(StrEnum):
     DIFFERENT = "another prompt"  # a raw one, or one after cells of which nobody knows the messages
     REPLACED = "replaced while reading ahead"  # a draft, since given up, was to follow something else
     DROPPED = "turns left out"  # by the chat's overflow choice
-    SHIFTED = "cells were shifted"  # they have seen turns that are left out
-    NOT_USED = "cached, not used"  # using it was not possible, or would have cost others more
+    NOT_USED = "cached, not used"  # cells had seen turns that are left out, or would have cost others more
     NO_ROLLBACK = "model cannot remove a tail"  # sliding window or recurrent state
     CHECKPOINT = "model goes back to checkpoints only"  # and none was near enough
     EVICTED = "evicted"  # its cells were freed, and its state was not saved
     LOST = "saved state dropped"  # others needed its room
     CLEARED = "cleared"  # by a command, or after a decode that failed
     DOUBTED = "saved state failed its checks"  # or could not be loaded
+
+
+CHANGES = (
+    PrefixEnd.EDITED,
+    PrefixEnd.ANSWER,
+    PrefixEnd.SYSTEM,
+    PrefixEnd.TOOLS,
+    PrefixEnd.OPTIONS,
+    PrefixEnd.TEMPLATE,
+    PrefixEnd.DIFFERENT,
+)  # between two requests of a chat
 
 
 @dataclass(frozen=True, slots=True)

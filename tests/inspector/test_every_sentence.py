@@ -15,10 +15,9 @@ from app.engine.batching import stepping
 from app.inspector.chat_names import chat_name
 from app.inspector.event_words import words
 from app.inspector.prefix_view import (
-    head_of,
+    head_of_lease,
     num_had,
     parts_of,
-    reason_of,
     share_text,
     what_happened,
     what_it_cost,
@@ -106,7 +105,7 @@ class Reader:
         wanted, held = session.wanted[lease.request_id], before.token_ids[: before.num_sent]
         is_ahead = lease.request_id in session.ahead
         assert lease.is_ahead == is_ahead
-        assert (head_of(lease) == "Read ahead", reason_of(lease) == "read ahead") == (is_ahead, is_ahead)
+        assert (head_of_lease(lease) == "Read ahead") == is_ahead
         if is_first:
             assert num_had(lease) + lease.num_tokens_to_compute == len(wanted)
         assert now.token_ids[: len(wanted)] == wanted[: num_had(lease)]
@@ -119,8 +118,9 @@ class Reader:
         self._check_reason(lease, held, wanted, is_first=is_first)
         sentence = what_happened(lease, session.engine.model)
         assert ("had been read ahead" in sentence) == (lease.num_ahead_tokens > 0)
-        assert ("Nothing of this chat was cached" in sentence) == (lease.prefix_end is PrefixEnd.NEW_CHAT)
-        assert "another chat begins the same way" not in sentence or lease.num_shared_tokens
+        is_new = not (is_ahead or lease.num_ahead_tokens) and lease.prefix_end is PrefixEnd.NEW_CHAT
+        assert (head_of_lease(lease) == "Nothing of this chat was cached") == is_new
+        assert "Another chat begins the same way" not in sentence or lease.num_shared_tokens
         assert (
             share_text(lease) == f"{100 * num_had(lease) // (num_had(lease) + lease.num_tokens_to_compute)}%"
         )

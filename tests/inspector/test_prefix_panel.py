@@ -49,19 +49,19 @@ def test_each_request_is_a_row_the_newest_first(panel: PrefixPanel) -> None:
         "20",
         "0%",
         "0",
-        "nothing cached",
+        "Nothing of this chat was cached",
     ]
-    assert panel.requests.index(1, WHY).data() == "changed message"
+    assert panel.requests.index(1, WHY).data() == "An earlier message was edited, removed or exchanged"
 
 
 def test_the_newest_request_is_shown_until_another_one_is_chosen(panel: PrefixPanel) -> None:
     leased(panel, EDITED)
-    assert panel.head.text() == "An earlier message changed · Sums"
+    assert panel.head.text() == "An earlier message was edited, removed or exchanged · Sums"
     leased(panel, NEW)
     assert panel.head.text() == "Nothing of this chat was cached · Notes"
     panel.table.selectRow(1)
     leased(panel, replace(NEW, request_id="r3"))
-    assert panel.head.text() == "An earlier message changed · Sums"
+    assert panel.head.text() == "An earlier message was edited, removed or exchanged · Sums"
 
 
 def test_a_sequence_chosen_elsewhere_shows_its_newest_request(panel: PrefixPanel) -> None:
@@ -124,7 +124,7 @@ def test_what_was_broken_off_is_told_with_what_was_computed(panel: PrefixPanel) 
 
 def test_a_prompt_that_was_not_sent_is_told_as_read_ahead(panel: PrefixPanel) -> None:
     leased(panel, replace(NEW, is_ahead=True))
-    assert panel.requests.index(0, WHY).data() == "read ahead"
+    assert panel.requests.index(0, WHY).data() == "Read ahead"
     assert panel.head.text() == "Read ahead · Notes"
     assert "was computed before it was sent" in panel.reason.text()
 

@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING
 
 from app.engine.cells.prefix import common_prefix
 from app.engine.prompt import CachedPrefix
-from app.protocol.events import (
-    Cleared,
-    Event,
-    Evicted,
-    Hibernated,
-    Leased,
-    Resumed,
-    StateDropped,
-    StateLost,
-    StateUnusable,
-)
+from app.protocol import events
+from app.protocol.events import Event
 from app.protocol.output import PrefixEnd
 from app.protocol.report import Lease
 
@@ -31,11 +22,11 @@ if TYPE_CHECKING:
 TOKENS_SHOWN = 8  # of a lease, around where wanted and held tokens diverge
 # After these nothing is left of a chat in cells or saved.
 LOST_BY: dict[type[Event], PrefixEnd] = {
-    Evicted: PrefixEnd.EVICTED,
-    StateLost: PrefixEnd.LOST,
-    StateUnusable: PrefixEnd.DOUBTED,
-    Cleared: PrefixEnd.CLEARED,
-    StateDropped: PrefixEnd.CLEARED,
+    events.Evicted: PrefixEnd.EVICTED,
+    events.StateLost: PrefixEnd.LOST,
+    events.StateUnusable: PrefixEnd.DOUBTED,
+    events.Cleared: PrefixEnd.CLEARED,
+    events.StateDropped: PrefixEnd.CLEARED,
 }
 
 
@@ -63,11 +54,12 @@ class EventLog:
 
     def add_lease(self, seq: Sequence, slot: Slot, prefix: CachedPrefix) -> None:
         figures = slot.seq_id, slot.chat_id, prefix.num_tokens, seq.num_pending_tokens
-        self.add(Resumed(*figures) if seq.leased_at else Leased(*figures, seq.is_ahead))
+        self.add(events.Resumed(*figures) if seq.leased_at else events.Leased(*figures, seq.is_ahead))
 
     def add_saved(self, slot: Slot, is_kept: bool) -> None:
         """The slot's chat was evicted, with its state saved or not."""
-        self.add((Hibernated if is_kept else Evicted)(slot.seq_id, slot.chat_id, len(slot.token_ids)))
+        kind = events.Hibernated if is_kept else events.Evicted
+        self.add(kind(slot.seq_id, slot.chat_id, len(slot.token_ids)))
 
     def note_lease(
         self,

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from app.engine.media.rows import border
-from app.protocol.output import PrefixEnd
+from app.protocol.output import CHANGES, PrefixEnd
 from app.protocol.request import Message, Request, Role
 
 if TYPE_CHECKING:
@@ -20,16 +20,6 @@ TextOf = Callable[[list[int]], str]
 # A run of tokens that moved must be this long to be worth moving its cells.
 MIN_MOVED_TOKENS = 32
 NEEDLE = 4
-# Between two requests of a chat.
-CHANGES = (
-    PrefixEnd.EDITED,
-    PrefixEnd.ANSWER,
-    PrefixEnd.SYSTEM,
-    PrefixEnd.TOOLS,
-    PrefixEnd.OPTIONS,
-    PrefixEnd.TEMPLATE,
-    PrefixEnd.DIFFERENT,
-)
 
 
 def common_prefix(held: list[int], wanted: list[int]) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.engine.cells.checkpoints import Checkpoints, State, nearest, packed, taken_along, unpacked
+from app.engine.cells.checkpoints import GAP, Checkpoints, State, nearest, packed, taken_along, unpacked
 from app.engine.cells.event_log import EventLog
 from app.engine.cells.hibernation import HibernatedChats
 from app.engine.cells.prefix import LastTurn, LastTurns, common_prefix, moved_run
@@ -39,7 +39,7 @@ from app.protocol.events import (
     ToolRan,
 )
 from app.protocol.media import is_media
-from app.protocol.output import PrefixEnd
+from app.protocol.output import CHANGES, PrefixEnd
 from app.protocol.report import SavedState, SlotSnapshot, SlotState
 
 if TYPE_CHECKING:
@@ -90,7 +90,6 @@ class SlotPool:
         if not is_own:
             self._save(slot)
         own = list(slot.token_ids) if is_own else self.hibernated.tokens_of(chat_id)
-        shifted_from = slot.shifted_from if is_own else self.hibernated.shifted_from(chat_id)
         held = self._last_turns.sent(chat_id, own)
         known = [common_prefix(other.token_ids, seq.token_ids) for other in self.slots]
         prefix = self._fill(slot, seq)
@@ -104,7 +103,7 @@ class SlotPool:
             self.hibernated.saved_chat_ids.add(chat_id)
         self.memory.note_change(slot)
         self.event_log.add_lease(seq, slot, prefix)
-        prefix_end = self._why_prefix_ended(seq, own, held, prefix, shifted_from)
+        prefix_end = self._why_prefix_ended(seq, own, held, prefix)
         num_own = 0 if prefix.num_shared else min(prefix.num_tokens, common_prefix(own, seq.token_ids))
         num_ahead = max(num_own - len(held), 0)
         self.event_log.note_lease(seq, slot, held, prefix, prefix_end, num_ahead)
@@ -117,20 +116,21 @@ class SlotPool:
         return slot
 
     def _why_prefix_ended(
-        self, seq: Sequence, own: list[int], held: list[int], prefix: CachedPrefix, shifted_from: int | None
+        self, seq: Sequence, own: list[int], held: list[int], prefix: CachedPrefix
     ) -> PrefixEnd:
         """`own` are the tokens of its chat before, `held` those without what was read ahead."""
         if prefix.is_doubted:
             return PrefixEnd.DOUBTED
         num_common = common_prefix(held, seq.token_ids)
-        if prefix.num_tokens >= num_common:
-            return self._last_turns.why_prefix_ended(seq, held, prefix.num_tokens)
+        num_unused = num_common - prefix.num_tokens
+        why = self._last_turns.why_prefix_ended(seq, held, prefix.num_tokens)
+        if num_unused <= 0 or (prefix.is_from_checkpoint and num_unused < GAP and why in CHANGES):
+            return why
         if prefix.is_from_checkpoint:
             return PrefixEnd.CHECKPOINT
         if num_common < len(own) and not self._model.has_plain_attention:
             return PrefixEnd.NO_ROLLBACK
-        is_shifted = shifted_from is not None and num_common > shifted_from
-        return PrefixEnd.SHIFTED if is_shifted else PrefixEnd.NOT_USED
+        return PrefixEnd.NOT_USED
 
     @property
     def can_share_cells(self) -> bool:

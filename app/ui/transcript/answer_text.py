@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from app.chats.chat import Turn, TurnState
 from app.chats.tool_use import ToolState
+from app.inspector.prefix_view import head_of
 from app.look import marks
 from app.look.figures import count, milliseconds, percent, prefill, rate, seconds
 from app.look.words import mark, tr, tr_said
@@ -12,29 +13,6 @@ from app.protocol.output import PrefixEnd, Usage
 from app.protocol.report import SlotSnapshot, SlotState
 
 MAX_ROUND_ROWS = 20
-_WHY_PREFIX_ENDED = {
-    PrefixEnd.NEW_CHAT: mark("Nothing of this chat was cached."),
-    PrefixEnd.NEW_TEXT: mark("Everything cached was reused; the rest was not cached."),
-    PrefixEnd.SAME: mark("The whole prompt was cached."),
-    PrefixEnd.RESUMED: mark("It went on after a pause."),
-    PrefixEnd.EDITED: mark("An earlier message is not that of the last request."),
-    PrefixEnd.ANSWER: mark("The last answer was edited, exchanged, or sent without its reasoning."),
-    PrefixEnd.SYSTEM: mark("The system prompt is not that of the last request."),
-    PrefixEnd.TOOLS: mark("Other tools are offered to the model than before."),
-    PrefixEnd.OPTIONS: mark("The chat template was given other options than before."),
-    PrefixEnd.TEMPLATE: mark("The chat template now renders earlier turns differently."),
-    PrefixEnd.DIFFERENT: mark("The prompt is not the one that was cached."),
-    PrefixEnd.REPLACED: mark("Cells had been given up while it was read ahead."),
-    PrefixEnd.DROPPED: mark("Turns were left out to fit the context, so what follows them was recomputed."),
-    PrefixEnd.SHIFTED: mark("Cells were not reused that had been computed behind turns left out."),
-    PrefixEnd.NOT_USED: mark("Loading what was cached was not possible, or would have cost other chats."),
-    PrefixEnd.NO_ROLLBACK: mark("This model cannot remove the end of what it has computed."),
-    PrefixEnd.CHECKPOINT: mark("This model can be rolled back to checkpoints only."),
-    PrefixEnd.EVICTED: mark("Its cells were freed, and its state was not saved."),
-    PrefixEnd.LOST: mark("Its saved state was dropped: there was no room for it."),
-    PrefixEnd.CLEARED: mark("Its cells were cleared."),
-    PrefixEnd.DOUBTED: mark("Its saved state could not be used, so it was recomputed."),
-}
 _ENDS = {
     TurnState.DONE: mark("It ended with an end-of-generation token or a stop string."),
     TurnState.STOPPED: mark("It was stopped."),
@@ -162,12 +140,11 @@ def ended_early(turn: Turn) -> bool:
 
 def prefix_end_text(usage: Usage) -> str:
     """Why the prefix was not longer. An unknown reason of a later version is shown as it is."""
-    if usage.prefix_end == PrefixEnd.NEW_CHAT and usage.num_ahead_tokens:
-        return tr("Nothing of this chat was cached but what had been read ahead.")
     try:
-        return tr(_WHY_PREFIX_ENDED[PrefixEnd(usage.prefix_end)])
+        prefix_end = PrefixEnd(usage.prefix_end)
     except ValueError:
         return usage.prefix_end
+    return tr("{text}.", text=head_of(prefix_end, is_ahead=False, num_ahead=usage.num_ahead_tokens))
 
 
 def activity_line(
