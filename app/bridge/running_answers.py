@@ -24,11 +24,9 @@ from app.chats.options import ChatOptions
 from app.chats.thinking import Split
 from app.protocol.commands import Abort, Forget, NoteTool, Submit
 from app.protocol.output import NO_USAGE, FinishReason, Output, Usage
-from app.protocol.request import Message, Request
+from app.protocol.request import WAY, Message, Request
 from app.system.said import said
 from app.tools.tool import Tool
-
-WAY = " way "  # between a chat's id and the number of one of several answers to one message
 
 MakeRequest = Callable[[tuple[Message, ...], str | tuple[int, ...], Iterable[Tool]], Request]
 

@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping
 
-from app.bridge.running_answers import WAY
 from app.look.words import mark, tr
-from app.protocol.request import SHELF
-from app.services.title_writer import TITLE
+from app.protocol.request import SHELF, TITLE, WAY
 
 NO_TAB = mark("no tab")
 PROBE_ID = "probabilities "  # what the id begins with under which a place of an answer is looked up

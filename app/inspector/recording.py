@@ -122,8 +122,8 @@ class Recording:
         for event in report.events:
             self.events.append(JournalEntry(report.step, report.started_at, event))
         for lease in report.leases:
-            self._prompts[lease.seq_id] = prompt = LeasedPrompt(lease)
-            self.leases.append(JournalEntry(report.step, report.started_at, prompt))
+            self._prompts[lease.seq_id] = LeasedPrompt(lease)
+            self.leases.append(JournalEntry(report.step, report.started_at, self._prompts[lease.seq_id]))
         for span in report.spans:
             if prompt := self._prompts.get(span.seq_id):
                 prompt.note(span, report.decode_ms)

@@ -19,7 +19,7 @@ from app.chats.titles import title_from
 from app.protocol.commands import Abort, Submit
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import SlotState, StepReport
-from app.protocol.request import Message, Request, Role
+from app.protocol.request import TITLE, Message, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.settings.settings import Settings
 
@@ -29,7 +29,6 @@ MAX_READ_CHARS = 20_000
 WISH = (
     "Write a title for this chat: at most six words, in its language. Answer with the title and nothing else."
 )
-TITLE = " title"  # behind a chat's id: the chat that writes its title
 _RUNNING = (SlotState.PREFILL, SlotState.DECODE)
 _PREAMBLE = re.compile(r"^\s*(?:title|titel|titre|título|标题)\s*[:：]\s*", re.IGNORECASE)
 _QUOTES = "\"'“”„«»「」『』《》*# "
