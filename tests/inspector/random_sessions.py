@@ -7,8 +7,9 @@ tokens each sequence holds, which of them were read ahead, and how long each ans
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from app.chats.chat import Turn
 from app.engine.cells.hibernation import HibernatedChats
@@ -23,6 +24,10 @@ from app.protocol.output import Usage
 from app.protocol.report import Lease, Span, StepReport
 from app.protocol.request import Message, Request, Role
 from tests.driver import GREEDY
+
+if TYPE_CHECKING:
+    from app.engine.backend import Backend
+    from app.engine.batch import Batch
 
 CHATS = ("ann", "bob", "cat", "dan", "eve")
 TEXTS = ("hi", "what do all of these chats begin with?", "tell me more of it, please", "1+1=")
@@ -40,15 +45,15 @@ class Clock:
         return self.now
 
 
-def rendered(request: Request, rewrites: bool) -> list[int]:
-    """The prompt. A template that `rewrites` writes earlier answers in capitals."""
-    text = f"[{request.chat_params.tools}]" if request.chat_params.tools else ""
+def rendered(request: Request, rewrites: bool, written: Mapping[str, Sequence[int]]) -> list[int]:
+    """The prompt. A template that `rewrites` puts earlier answers in capitals; `written` are their tokens."""
+    tokens = list(f"[{request.chat_params.tools}]".encode()) if request.chat_params.tools else []
     for message in request.messages:
         content = message.content.upper() if rewrites and message.role is Role.ASSISTANT else message.content
-        text += f"<{message.role[0]}>{content}"
+        tokens += [*f"<{message.role[0]}>".encode(), *written.get(content, content.encode())]
     if request.max_tokens == 0:  # read ahead: what follows is not known
-        return list(text.encode())
-    return list(f"{text}<a>".encode())
+        return tokens
+    return [*tokens, *b"<a>"]
 
 
 @dataclass
@@ -61,15 +66,18 @@ class TestedChat:
     turns: list[Turn] = field(default_factory=list)
     open: Request | None = None
     text: str = ""  # of the answer that grows
+    token_ids: list[int] = field(default_factory=list)  # of the same
     deeds: set[str] = field(default_factory=set)  # since the last request that got a slot
     was_asked: bool = False
 
 
 class Session:
-    def __init__(self, rng: random.Random, clock: Clock, make_backend: Callable[..., object]) -> None:
+    def __init__(self, rng: random.Random, clock: Clock, backend: Backend) -> None:
         self.rng, self.clock = rng, clock
-        self.backend = make_backend(lambda _batch: self._take_time())
-        self.engine = Engine(self.backend, HibernatedChats(rng.choice([0, 2**11, 2**20])))  # type: ignore
+        self.backend, self._decode = backend, backend.decode
+        backend.decode = self._take_time  # type: ignore[method-assign]
+        self.engine = Engine(backend, HibernatedChats(rng.choice([0, 2**11, 2**20])))
+        self.written: dict[str, list[int]] = {}  # tokens of answers
         self.chats = {name: TestedChat(name) for name in CHATS}
         self.requests: dict[str, Request] = {}
         self.wanted: dict[str, list[int]] = {}  # the prompt of each request
@@ -109,7 +117,7 @@ class Session:
         ):
             del chat.messages[:2], chat.turns[:2]
             chat.deeds.add("edited")
-        chat.open, chat.text = request, ""
+        chat.open, chat.text, chat.token_ids = request, "", []
         self.engine.add_request(request, self._prompt(request, chat))
         self.report()
 
@@ -195,7 +203,7 @@ class Session:
             request = Request(
                 f"r{self._num_asked}",
                 f"{PROBE_ID}{self._num_asked}",
-                prompt=tuple(rendered(self._request(chat, chat.messages[:-1]), chat.rewrites)),
+                prompt=tuple(self._rendered(self._request(chat, chat.messages[:-1]), chat)),
                 max_tokens=1,
                 keep_cells=False,
                 sampling=GREEDY,
@@ -266,19 +274,22 @@ class Session:
             if not (chat and chat.open and chat.open.request_id == output.request_id):
                 continue
             chat.text += output.text
+            chat.token_ids += output.token_ids
             if output.finish_reason:
                 self._note_end(chat, output.usage)
 
     def _note_end(self, chat: TestedChat, usage: Usage) -> None:
         chat.open = None
+        self.written[chat.text] = chat.token_ids
         chat.messages.append(Message(Role.ASSISTANT, chat.text))
         chat.turns.append(Turn(Role.ASSISTANT, chat.text, usage=usage))
         if not chat.text:  # nothing stays of an answer that never began
             self._cut(chat, len(chat.messages) - 2)
             chat.deeds.add("edited")
 
-    def _take_time(self) -> None:
+    def _take_time(self, batch: Batch) -> None:
         self.clock.now += STEP_S
+        self._decode(batch)
 
     def _request(self, chat: TestedChat, messages: list[Message], max_tokens: int = 1) -> Request:
         self._num_asked += 1
@@ -293,11 +304,14 @@ class Session:
         )
 
     def _fits(self, request: Request, chat: TestedChat) -> bool:
-        return len(rendered(request, chat.rewrites)) < self.engine.model.n_ctx - 1
+        return len(self._rendered(request, chat)) < self.engine.model.n_ctx - 1
+
+    def _rendered(self, request: Request, chat: TestedChat) -> list[int]:
+        return rendered(request, chat.rewrites, self.written)
 
     def _prompt(self, request: Request, chat: TestedChat) -> Prompt:
         self.requests[request.request_id] = request
-        self.wanted[request.request_id] = rendered(request, chat.rewrites)
+        self.wanted[request.request_id] = self._rendered(request, chat)
         return Prompt(tuple(self.wanted[request.request_id]), request.messages)
 
 

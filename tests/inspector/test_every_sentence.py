@@ -8,10 +8,13 @@ from __future__ import annotations
 import random
 import re
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from app.engine.batching import stepping
+from app.engine.llama.loading import open_llama_backend
 from app.inspector.chat_names import chat_name
 from app.inspector.event_words import words
 from app.inspector.prefix_view import (
@@ -25,6 +28,7 @@ from app.inspector.prefix_view import (
 from app.inspector.sequence_rows import COLUMNS, STATE, rows_of
 from app.inspector.step_rows import StepRows
 from app.protocol import events
+from app.protocol.load import LoadParams
 from app.protocol.output import PrefixEnd, Usage
 from app.protocol.report import Lease, StepReport
 from app.ui.composer.context_meter import num_used
@@ -51,31 +55,57 @@ LOST_BY = {
 }
 
 
-@pytest.mark.parametrize("seed", range(60 * EFFORT))
-def test_no_sentence_and_no_figure_is_false(seed: int, monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
-    rng, clock = random.Random(seed), Clock()
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
     monkeypatch.setattr(time, "perf_counter", clock)
     monkeypatch.setattr(stepping, "perf_counter", clock)
-    model = {
-        "n_ctx": rng.choice([200, 320, 800]),
-        "n_seq_max": rng.choice([1, 2, 4]),
-        "n_batch": rng.choice([16, 64]),
-        "is_recurrent": rng.random() < 0.1,
-    }
-    next_token = rng.choice([endless_token, pseudo_random_token])
-    session = Session(
-        rng, clock, lambda take_time: CountingBackend(next_token, lambda batch: take_time(batch), **model)
+    return clock
+
+
+@pytest.mark.parametrize("seed", range(60 * EFFORT))
+def test_no_sentence_and_no_figure_is_false(seed: int, clock: Clock, qapp: object) -> None:
+    rng = random.Random(seed)
+    backend = CountingBackend(
+        rng.choice([endless_token, pseudo_random_token]),
+        n_ctx=rng.choice([200, 320, 800]),
+        n_seq_max=rng.choice([1, 2, 4]),
+        n_batch=rng.choice([16, 64]),
+        is_recurrent=rng.random() < 0.1,
     )
-    session.look = Reader(session).look
+    session = Session(rng, clock, backend)
+    session.look = Reader(session, backend.tokens_of).look
     session.play(NUM_DEEDS)
     session.engine.close()
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("seed", range(3 * EFFORT))
+@pytest.mark.parametrize("family", ["llama", "gemma3", "lfm2"])
+def test_nor_is_any_on_llama_cpp(
+    seed: int, family: str, clock: Clock, qapp: object, tiny_gguf: Callable[[str], Path]
+) -> None:
+    rng = random.Random(seed)
+    params = LoadParams(tiny_gguf(family), n_ctx=rng.choice([256, 512]), n_seq_max=3, n_threads=1)
+    with open_llama_backend(params) as backend:
+        session = Session(rng, clock, backend)
+
+        def tokens_of(seq_id: int) -> list[int]:
+            token_ids = session.engine.slots.slots[seq_id].token_ids
+            assert backend.pos_max(seq_id) == len(token_ids) - 1
+            return token_ids
+
+        session.look = Reader(session, tokens_of).look
+        session.play(NUM_DEEDS)
+        session.engine.close()
 
 
 class Reader:
     """Reads what the panels say after each report."""
 
-    def __init__(self, session: Session) -> None:
-        self.session, self.book = session, Book(session)
+    def __init__(self, session: Session, tokens_of: Callable[[int], list[int]]) -> None:
+        """`tokens_of` asks the library."""
+        self.session, self.book, self._tokens_of = session, Book(session), tokens_of
         self.rows = StepRows()
 
     def look(self, report: StepReport) -> None:
@@ -95,7 +125,7 @@ class Reader:
         """The book is as the library has it: else it is no judge."""
         for slot in report.slots:
             if self.book.owner[slot.seq_id]:
-                assert self.session.backend.tokens_of(slot.seq_id) == self.book.cells[slot.seq_id].token_ids
+                assert self._tokens_of(slot.seq_id) == self.book.cells[slot.seq_id].token_ids
                 assert self.book.owner[slot.seq_id] == slot.chat_id
 
     # Why did it recompute?
@@ -155,8 +185,11 @@ class Reader:
             case PrefixEnd.NOT_USED:
                 assert num_had(lease) < (num_common if is_first else lease.num_common_tokens) <= len(held)
             case PrefixEnd.NO_ROLLBACK:
-                assert self.session.engine.model.is_recurrent
+                assert not self.session.engine.model.has_plain_attention
                 assert num_had(lease) < num_common
+            case PrefixEnd.CHECKPOINT:
+                assert lease.is_from_checkpoint
+                assert num_had(lease) < lease.num_common_tokens
             case _:
                 assert chat
                 rewrites = {"template"} if chat.rewrites else set()
