@@ -33,7 +33,7 @@ def usage_json(usages: Sequence[Usage], num_copies: int = 1) -> dict[str, Any]:
 
 def timings_json(usage: Usage) -> dict[str, Any]:
     """llama-server's figures. The first token belongs to the prompt's time."""
-    num_computed = max(usage.num_prompt_tokens - usage.num_cached_tokens, 0)
+    num_computed = usage.num_computed_prompt_tokens
     num_decoded = max(usage.num_generated_tokens - 1, 0)
     return {
         "cache_n": usage.num_cached_tokens,

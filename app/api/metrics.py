@@ -60,7 +60,7 @@ class Metrics:
         if not usage.num_computed_tokens:
             return  # it never began
         self.num_cached_tokens += usage.num_cached_tokens
-        self.num_prompt_tokens += max(usage.num_prompt_tokens - usage.num_cached_tokens, 0)
+        self.num_prompt_tokens += usage.num_computed_prompt_tokens
         self.prompt_s += usage.prompt_s
         self.num_generated_tokens += usage.num_generated_tokens
         self.num_decoded_tokens += max(usage.num_generated_tokens - 1, 0)

@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from time import monotonic
 
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
@@ -25,13 +24,12 @@ from app.chats.options import ChatOptions
 from app.chats.thinking import Split
 from app.protocol.commands import Abort, Forget, NoteTool, Submit
 from app.protocol.output import NO_USAGE, FinishReason, Output, Usage
-from app.protocol.request import Message, Request
+from app.protocol.request import WAY, Message, Request
 from app.shelves.documents import before_citation, citation_grammar, ends_in_citation
 from app.system.said import said
 from app.tools.tool import Tool
 
 MAX_CITATION_TOKENS = 8
-WAY = " way "  # between a chat's id and the number of one of several answers to one message
 
 MakeRequest = Callable[[tuple[Message, ...], str | tuple[int, ...], Iterable[Tool]], Request]
 
@@ -41,7 +39,6 @@ class RunningAnswer:
     turn: Turn
     usage_before: Usage = NO_USAGE  # of the part that it continues
     is_submitted: bool = False  # the engine has been asked, and has not ended
-    text_since: float = 0.0  # when its first text came
     thought_before_s: float = 0.0  # in the part that it continues
     way_number: int = 0  # of several answers to one message
     options: ChatOptions | None = None  # in place of the chat's own
@@ -66,15 +63,15 @@ class RunningAnswer:
         """`text` is the part so far. `reading` is what its marks do not say of its thinking and answer."""
         turn = self.turn
         turn.text, turn.reading = text, reading
-        self.text_since = self.text_since or monotonic()
-        # From its first text to the last thought. Some are known as such only when they have ended.
+        # From its first token to the last thought. Some are known as such only when they have ended.
         split = turn.split
         if split.is_thinking or (split.thinking and not turn.thinking_s):
-            turn.thinking_s = self.thought_before_s + monotonic() - self.text_since
+            decode_s = turn.usage.decode_s - self.usage_before.decode_s  # without pauses
+            turn.thinking_s = self.thought_before_s + decode_s
 
     def begin_part(self) -> None:
         """After calls of tools."""
-        self.usage_before, self.text_since, self.thought_before_s = NO_USAGE, 0.0, 0.0
+        self.usage_before, self.thought_before_s = NO_USAGE, 0.0
         self.is_submitted = False
         self.rounds.begin_part()
 

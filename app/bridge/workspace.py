@@ -19,14 +19,13 @@ from app.bridge.drafts import Drafts
 from app.bridge.media_files import MediaFiles
 from app.bridge.notebook_session import NotebookSession
 from app.bridge.open_requests import MODEL_CHANGED
-from app.bridge.running_answers import WAY
 from app.bridge.tab_row import TabRow
 from app.bridge.tasks import spawn
 from app.bridge.tool_access import ToolAccess
 from app.chats.chat import Chat, Turn
 from app.chats.options import ChatOptions
 from app.protocol.commands import Fork, SetFront
-from app.protocol.request import Overflow
+from app.protocol.request import WAY, Overflow
 from app.settings.settings import Settings
 from app.storage.chat_rows import SavedChat, SavedTurns
 from app.storage.chat_store import ChatStore

@@ -163,4 +163,5 @@ class Batch:
             token_bytes=self.token_ids[span.first_row : span.first_row + span.num_rows].tobytes(),
             num_drafted=span.num_drafted,
             num_kept=num_accepted,
+            is_ahead=span.seq.is_ahead,
         )

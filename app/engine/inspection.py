@@ -163,7 +163,7 @@ class Inspection:
             num_prompt_tokens = seq.num_prompt_tokens - seq.num_start_tokens
         elif last := self._slots.last_turn_of(chat_id):
             token_ids, last_turn = last
-            num_prompt_tokens, sampling = last_turn.num_prompt_tokens, last_turn.sampling
+            num_prompt_tokens, sampling = last_turn.num_prompt_tokens, last_turn.request.sampling
         else:
             return ChatTokens(chat_id)
         pieces = tuple(map(self._backend.token_piece, token_ids[num_prompt_tokens:]))

@@ -71,6 +71,8 @@ class Sequence:
     num_shared_tokens: int = 0
     num_restored_tokens: int = 0
     num_checkpoint_tokens: int = 0  # of these, found by a checkpoint
+    num_ahead_tokens: int = 0  # of these, computed before it was sent
+    has_new_prompt: bool = True  # it has had no slot since its prompt was made
     is_shortened: bool = False  # not all of the chat is in the prompt
     prefix_end: PrefixEnd = PrefixEnd.NEW_CHAT
     is_ahead: bool = False  # of a prompt that was not sent yet: it makes no answer, and its end is not told
@@ -153,6 +155,7 @@ class Sequence:
             num_shared_tokens=self.num_shared_tokens,
             num_restored_tokens=self.num_restored_tokens,
             num_checkpoint_tokens=self.num_checkpoint_tokens,
+            num_ahead_tokens=self.num_ahead_tokens,
             prefix_end=self.prefix_end,
             num_computed_tokens=self.num_rows_computed,
             num_generated_tokens=len(self.token_ids) - self.num_prompt_tokens,
@@ -166,16 +169,25 @@ class Sequence:
             decode_s=self.last_token_at - first_token_at,
         )
 
-    def note_lease(self, prefix: CachedPrefix, prefix_end: PrefixEnd) -> None:
-        """It got a slot, for the first time or after a pause. `prefix_end` is that of the first lease."""
-        self.num_reused_tokens += prefix.num_reused
-        self.num_shared_tokens += prefix.num_shared
-        self.num_restored_tokens += prefix.num_restored
-        self.num_checkpoint_tokens += prefix.num_tokens if prefix.is_from_checkpoint else 0
-        self.paused_at = 0.0
+    def note_lease(self, prefix: CachedPrefix, prefix_end: PrefixEnd, num_ahead: int = 0) -> None:
+        """It got a slot, for the first time or after a pause. The figures of a prompt are of its first."""
+        if self.has_new_prompt:
+            self._note_prefix(prefix, num_ahead)
+        if self.paused_at:
+            self._leave_out_pause(time.perf_counter() - self.paused_at)
         if not self.leased_at:
             self.prefix_end = prefix_end
             self.leased_at = time.perf_counter()
+
+    def _note_prefix(self, prefix: CachedPrefix, num_ahead: int) -> None:
+        """Cells of what was generated before the prompt was made anew are none of the prompt's."""
+        limit = self.num_prompt_tokens
+        self.num_reused_tokens = min(prefix.num_reused, limit)
+        self.num_shared_tokens = min(prefix.num_shared, limit)
+        self.num_restored_tokens = min(prefix.num_restored, limit)
+        self.num_checkpoint_tokens = min(prefix.num_tokens, limit) if prefix.is_from_checkpoint else 0
+        self.num_ahead_tokens = num_ahead
+        self.has_new_prompt = False
 
     def refit(self, prompt: Prompt, max_context_tokens: int) -> None:
         """Replace the prompt before what was generated so far. It leaves room for at least one more token."""
@@ -190,12 +202,21 @@ class Sequence:
         assert room > len(generated), "a prompt leaves room for its answer"
         self.max_tokens = room if self.request.max_tokens is None else min(self.request.max_tokens, room)
         self.is_shortened = bool(prompt.notice)
+        self.has_new_prompt = True
         self.notice = prompt.notice
         if self.drafter:
             self.drafter.forget_text()
 
+    def _leave_out_pause(self, seconds: float) -> None:
+        """It had no slot for so long: before its first token that is one more wait for a slot."""
+        if self.first_token_at:
+            self.leave_out(seconds)
+        else:
+            self.leased_at += seconds
+        self.paused_at = 0.0
+
     def leave_out(self, seconds: float) -> None:
-        """The engine was paused for so long, until now, which belongs to no time of this answer."""
+        """It, or the engine, was paused for so long, until now, which belongs to no time of this answer."""
         now = time.perf_counter()
         for name in ("submitted_at", "leased_at", "paused_at", "first_token_at", "last_token_at"):
             if moment := getattr(self, name):  # 0.0: it has not come
@@ -241,6 +262,8 @@ class Slot:
 
     @property
     def state(self) -> SlotState:
+        if self.leased_to and self.leased_to.is_ahead:
+            return SlotState.AHEAD
         if self.leased_to:
             return SlotState.DECODE if self.leased_to.is_decoding else SlotState.PREFILL
         return SlotState.WARM if self.token_ids else SlotState.EMPTY

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
+from app.inspector.chat_names import PROBE_ID, READING_ID
 from app.inspector.recording import Recording
 from app.look.figures import count, decimal, tokens
 from app.look.words import mark, sentences, tr
@@ -145,7 +146,7 @@ class AnswerFinder(QObject):
 
     def __init__(self, recording: Recording, parent: QObject) -> None:
         super().__init__(parent)
-        self._reading_id = f"reading {uuid.uuid4().hex}"  # of an answer that is being recomputed
+        self._reading_id = f"{READING_ID}{uuid.uuid4().hex}"  # of an answer that is being recomputed
         self.source: AnswerSource | None = None
         self.tokens = NO_TOKENS
         self.known: dict[int, TokenCandidates] = {}  # by place in the answer
@@ -283,7 +284,7 @@ class AnswerFinder(QObject):
             return
         if self._slot_of(self.tokens.chat_id):
             # A chat of its own: it keeps no cells, and so the next one would seem to have lost them.
-            self._submit(probe(self.tokens, place, f"probabilities {uuid.uuid4().hex}"))
+            self._submit(probe(self.tokens, place, f"{PROBE_ID}{uuid.uuid4().hex}"))
         else:
             self._bring_back()
 

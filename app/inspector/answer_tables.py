@@ -23,19 +23,26 @@ _TEXT = Column(
     "token", "The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character", stretches=True
 )
 _ID = Column("id", "Token id", "999999", is_number=True, is_muted=True)
+RULED_OUT = mark("ruled out")
+_CHANCES = (">99.9%", "<0.001%")
 CANDIDATE_COLUMNS = (
     Column("rank", "Rank by probability among the whole vocabulary", "100", is_number=True, is_muted=True),
     _TEXT,
     _ID,
-    Column("before", "Probability before the samplers: softmax of the raw logits", width=84, is_number=True),
-    Column("after", "Probability after penalties, temperature and truncation", width=84, is_number=True),
+    Column("before", "Probability before the samplers: softmax of the raw logits", _CHANCES, is_number=True),
+    Column(
+        "after",
+        "Probability after penalties, temperature and truncation",
+        (*_CHANCES, RULED_OUT),
+        is_number=True,
+    ),
 )
 BEFORE, AFTER = 3, 4
 ANSWER_COLUMNS = (
     Column("pos", "Position in the sequence", "99,999", is_number=True, is_muted=True),
     _TEXT,
     _ID,
-    Column("after", "Probability after the samplers, where known", ">99.9%", is_number=True, is_muted=True),
+    Column("after", "Probability after the samplers, where known", _CHANCES, is_number=True, is_muted=True),
 )
 POS, TOKEN, ID = range(3)
 LAYER_COLUMNS = (
@@ -45,16 +52,15 @@ LAYER_COLUMNS = (
         "Likeliest token if this layer's output went straight to the output norm and the head",
         stretches=True,
     ),
-    Column("prob.", "Probability of that token", ">99.9%", is_number=True),
+    Column("prob.", "Probability of that token", _CHANCES, is_number=True),
     Column(
         "final",
         "Probability that this layer gives to the model's final likeliest token",
-        ">99.9%",
+        _CHANCES,
         is_number=True,
     ),
 )
 LAYER, SAYS, LIKELY, CHOSEN = range(len(LAYER_COLUMNS))
-RULED_OUT = mark("ruled out")
 MARK_ROOM = 18
 NEXT = mark("(next)")  # the token after the last one
 _ROOT = QModelIndex()

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.inspector.cell_picture import owners_of
+from app.inspector.chat_names import chat_name
 from app.inspector.recording import LAST_TEXT, kind_text, shown
 from app.look.figures import count, decimal
-from app.look.words import mark, tr, tr_n
+from app.look.words import tr, tr_n
 from app.protocol.media import MediaSpan
 from app.protocol.model import ModelInfo
 from app.protocol.report import CellMap, SlotSnapshot, StepReport
 
-CLOSED = mark("closed chat")
 NO_BREAK = "\u00a0"  # a narrow panel breaks between the figures, not within one
 
 
@@ -140,7 +140,7 @@ def sequence_text(seq_id: int, titles: Mapping[int, str]) -> str:
 def sequence_titles(report: StepReport, titles: Mapping[str, str]) -> dict[int, str]:
     """By seq_id, of the sequences that hold cells."""
     return {
-        slot.seq_id: (titles.get(slot.chat_id) or tr(CLOSED)) if slot.chat_id else ""
+        slot.seq_id: chat_name(slot.chat_id, titles) if slot.chat_id else ""
         for slot in report.slots
         if slot.num_cells
     }

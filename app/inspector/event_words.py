@@ -11,7 +11,6 @@ from app.system.said import said
 
 # The `{names}` are fields of the event.
 _SENTENCES: dict[type[Event], str] = {
-    events.Leased: mark("leased sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute"),
     events.Resumed: mark("resumed sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute"),
     events.Forked: mark("forked sequence {source} to {seq_id}, sharing {num_cells} cells"),
     events.Hibernated: mark("hibernated sequence {seq_id}: {num_tokens} tokens"),
@@ -48,6 +47,12 @@ def words(event: Event) -> str:
 def _sentence_by_case(event: Event) -> str:
     """The sentence of an event that has several."""
     match event:
+        case events.Leased(is_ahead=True):
+            return mark(
+                "reads ahead in sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute"
+            )
+        case events.Leased():
+            return mark("leased sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute")
         case events.Released(is_kept=True):
             return mark("released sequence {seq_id}, kept {num_tokens} tokens")
         case events.Released():

@@ -26,6 +26,7 @@ from app.inspector.recording import Recording
 from app.inspector.sequences import CheckBadge
 from app.look.fonts import line_height, small_font, tabular
 from app.look.layouts import STRETCH, TOP, hbox, vbox
+from app.look.painted import flowed
 from app.look.plain_text import PlainLabel, as_tooltip
 from app.look.tokens import Tokens, colour_of, current
 from app.look.words import mark, sentences, tr
@@ -269,17 +270,8 @@ class CellLegend(QWidget):
         widths = [metrics.horizontalAdvance(name) + 1 for name, _ in self._entries]
         if sum(each + SWATCH + 5 + SPACE for each in widths) - SPACE > width - 2 * MARGIN:
             widths = [min(each, MAX_TEXT_WIDTH) for each in widths]
-        places = []
-        x, y = float(MARGIN), 0.0
-        for text_width in widths:
-            needed = SWATCH + 5 + text_width
-            if x > MARGIN and x + needed > width - MARGIN:
-                x, y = float(MARGIN), y + LINE
-            if y >= MAX_LINES * LINE:
-                break
-            places.append(QRectF(x, y, needed, LINE))
-            x += needed + SPACE
-        return places
+        places = flowed((SWATCH + 5 + each for each in widths), width - 2 * MARGIN, SPACE, LINE)
+        return [place.translated(MARGIN, 0) for place in places if place.top() < MAX_LINES * LINE]
 
 
 def _paint_swatch(painter: QPainter, rect: QRectF, name: str, seq_id: int, tokens: Tokens) -> None:

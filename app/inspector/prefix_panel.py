@@ -9,20 +9,27 @@ from itertools import groupby
 from PySide6.QtCore import QModelIndex, QObject, Qt, Slot
 from PySide6.QtWidgets import QWidget
 
+from app.inspector.chat_names import chat_name
 from app.inspector.dock_panel import DockPanel
 from app.inspector.prefix_view import (
-    HEADS,
-    REASONS,
     PartingView,
     SourceBar,
+    head_of_lease,
     num_prompt_tokens,
     share_text,
     what_happened,
     what_it_cost,
     what_to_do,
 )
-from app.inspector.recording import LAST_TEXT, MAX_LEASES, JournalEntry, Recording, kind_text, shown
-from app.inspector.sequence_rows import NO_TAB
+from app.inspector.recording import (
+    LAST_TEXT,
+    MAX_LEASES,
+    JournalEntry,
+    LeasedPrompt,
+    Recording,
+    kind_text,
+    shown,
+)
 from app.look.figures import count
 from app.look.fonts import small_font, tabular
 from app.look.layouts import vbox
@@ -40,11 +47,11 @@ COLUMNS = (
     Column("computed", widest="9,999,999", is_number=True),
     Column("why", stretches=True),
 )
-TAB, WHY = 2, 6
+TAB, COMPUTED, WHY = 2, 5, 6
 NOTHING = mark("No request yet. Send a message to see what was computed, and why.")
 _ROOT = QModelIndex()
 
-LeaseEntry = JournalEntry[Lease]
+LeaseEntry = JournalEntry[LeasedPrompt]
 
 
 class PrefixPanel(DockPanel):
@@ -70,6 +77,7 @@ class PrefixPanel(DockPanel):
 
     def draw(self) -> None:
         self._read_on()
+        self.requests.redraw(COMPUTED, COMPUTED)
         self._show()
 
     def reset(self) -> None:
@@ -101,42 +109,34 @@ class PrefixPanel(DockPanel):
         self._shown = self.requests.entry_at(current.row()) if current.isValid() else None
         self._show()
         if self._shown and self.table.hasFocus():
-            self.sequence_selected.emit(self._shown.what.seq_id)
+            self.sequence_selected.emit(self._shown.what.lease.seq_id)
 
     @Slot(QModelIndex)
     def _on_double_clicked(self, index: QModelIndex) -> None:
-        self.chat_activated.emit(self.requests.entry_at(index.row()).what.chat_id)
+        self.chat_activated.emit(self.requests.entry_at(index.row()).what.lease.chat_id)
 
     # One request.
 
     def _show(self) -> None:
         if not self.isVisible():
             return  # `draw` comes when it appears
-        lease = self._shown.what if self._shown else None
+        prompt = self._shown.what if self._shown else None
         for part in (self.head, self.sources, self.parting):
-            part.setVisible(lease is not None)
-        if lease is None:
+            part.setVisible(prompt is not None)
+        if prompt is None:
             self.reason.setText(tr(NOTHING))
             return
-        self.head.setText(f"{tr(HEADS[lease.prefix_end])} · {self.requests.title_of(lease)}")
-        model = self.recording.model
-        cost = what_it_cost(lease, self._prompt_s(lease))
+        lease, model = prompt.lease, self.recording.model
+        self.head.setText(f"{head_of_lease(lease)} · {self.requests.title_of(lease)}")
+        cost = what_it_cost(prompt, is_running=self._is_running(lease))
         self.reason.setText(sentences(what_happened(lease, model), cost, what_to_do(lease, model)))
-        self.sources.apply(lease)
+        self.sources.apply(prompt)
         self.ask_for_texts((*lease.common, *lease.held, *lease.wanted))
         self.parting.apply(self._texts(lease.common), self._texts(lease.held), self._texts(lease.wanted))
 
-    def _prompt_s(self, lease: Lease) -> float:
-        """Known until the slot is used for something else."""
+    def _is_running(self, lease: Lease) -> bool:
         newest = self.recording.newest
-        if newest is None or lease is not self._newest_in(lease.seq_id):
-            return 0.0
-        slot = newest.slots[lease.seq_id]
-        return slot.usage.prompt_s if slot.chat_id == lease.chat_id else 0.0
-
-    def _newest_in(self, seq_id: int) -> Lease | None:
-        row = self.requests.newest_of(seq_id)
-        return None if row is None else self.requests.entry_at(row).what
+        return newest is not None and any(slot.request_id == lease.request_id for slot in newest.slots)
 
     def _texts(self, token_ids: tuple[int, ...]) -> list[str]:
         """The number of a token whose text is not known yet. The rows of a picture stand together."""
@@ -189,24 +189,24 @@ class _Requests(RowModel):
         return self._entries[row]
 
     def newest_of(self, seq_id: int) -> int | None:
-        return next((row for row, entry in enumerate(self._entries) if entry.what.seq_id == seq_id), None)
+        return next((row for row, one in enumerate(self._entries) if one.what.lease.seq_id == seq_id), None)
 
     def title_of(self, lease: Lease) -> str:
-        return self._titles.get(lease.chat_id) or tr(NO_TAB)
+        return chat_name(lease.chat_id, self._titles)
 
     def num_rows(self) -> int:
         return len(self._entries)
 
     def text_at(self, row: int, column: int) -> str:
         entry = self._entries[row]
-        lease = entry.what
+        lease = entry.what.lease
         texts = (
             count(entry.step),
             str(lease.seq_id),
             self.title_of(lease),
             count(num_prompt_tokens(lease)),
             share_text(lease),
-            count(lease.num_tokens_to_compute),
-            tr(REASONS[lease.prefix_end]),
+            count(entry.what.num_computed),
+            head_of_lease(lease),
         )
         return texts[column]

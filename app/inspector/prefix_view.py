@@ -9,45 +9,77 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.inspector.recording import LeasedPrompt
 from app.look.figures import count, percent, seconds, tokens
 from app.look.fonts import code_font, small_font, tabular
-from app.look.painted import paint_rounded
+from app.look.painted import flowed, paint_rounded
 from app.look.tokens import Tokens, current
-from app.look.words import mark, tr
+from app.look.words import mark, sentences, tr
 from app.protocol.model import ModelInfo
-from app.protocol.output import PrefixEnd
+from app.protocol.output import CHANGES, PrefixEnd
 from app.protocol.report import Lease
 
 BAR_HEIGHT = 14
 LEGEND_HEIGHT = 22
+LEGEND_SPACE = 14
 SWATCH = 9
 CHIP_HEIGHT = 20
 LINE_HEIGHT = 26
 NAME_WIDTH = 56
 GAP = 3
 HELD, WANTED = mark("cached"), mark("wanted")
+READ_AHEAD = mark("read ahead")
 HEADS = {
-    PrefixEnd.NEW_CHAT: mark("A new chat"),
-    PrefixEnd.NEW_TEXT: mark("Only new text was computed"),
-    PrefixEnd.EDITED: mark("An earlier message was edited"),
+    PrefixEnd.NEW_CHAT: mark("Nothing of this chat was cached"),
+    PrefixEnd.NEW_TEXT: mark("All that was cached was reused"),
+    PrefixEnd.SAME: mark("The whole prompt was cached"),
+    PrefixEnd.RESUMED: mark("A paused answer went on"),
+    PrefixEnd.EDITED: mark("An earlier message was edited, removed or exchanged"),
+    PrefixEnd.ANSWER: mark("The last answer was edited, exchanged, or sent without its reasoning"),
+    PrefixEnd.SYSTEM: mark("The system prompt changed"),
+    PrefixEnd.TOOLS: mark("Other tools are offered"),
+    PrefixEnd.OPTIONS: mark("The template was given other options"),
     PrefixEnd.TEMPLATE: mark("The chat template rewrote the history"),
+    PrefixEnd.DIFFERENT: mark("Another prompt"),
+    PrefixEnd.REPLACED: mark("Cells had been given up while reading ahead"),
     PrefixEnd.DROPPED: mark("Turns were left out"),
+    PrefixEnd.NOT_USED: mark("Some of what was cached could not be used"),
     PrefixEnd.NO_ROLLBACK: mark("The model cannot remove a tail"),
     PrefixEnd.CHECKPOINT: mark("Went back to a checkpoint"),
-    PrefixEnd.EVICTED: mark("Its cells were evicted"),
-    PrefixEnd.DOUBTED: mark("The saved state failed its checks"),
+    PrefixEnd.EVICTED: mark("Its cells were freed, and its state was not saved"),
+    PrefixEnd.LOST: mark("Its saved state was dropped: there was no room"),
+    PrefixEnd.CLEARED: mark("Its cells were cleared"),
+    PrefixEnd.DOUBTED: mark("Its saved state could not be used"),
 }
-# The same, short.
-REASONS = {
-    PrefixEnd.NEW_CHAT: mark("new chat"),
-    PrefixEnd.NEW_TEXT: mark("new text"),
-    PrefixEnd.EDITED: mark("edited message"),
-    PrefixEnd.TEMPLATE: mark("template changed the history"),
-    PrefixEnd.DROPPED: mark("turns left out"),
-    PrefixEnd.NO_ROLLBACK: mark("model cannot remove a tail"),
-    PrefixEnd.CHECKPOINT: mark("went back to a checkpoint"),
-    PrefixEnd.EVICTED: mark("evicted"),
-    PrefixEnd.DOUBTED: mark("saved state failed its checks"),
+_PARTED = mark("The prompts differ after {tokens}.")
+_HAPPENED = {
+    PrefixEnd.NEW_TEXT: mark("The rest was not cached."),
+    PrefixEnd.SAME: mark("Its last token is computed all the same: sampling needs its logits."),
+    **dict.fromkeys(CHANGES, _PARTED),
+    PrefixEnd.REPLACED: mark("What was read ahead differed after {tokens}."),
+    PrefixEnd.DROPPED: mark(
+        "The chat no longer fits its context, so turns after the first {tokens} were left out."
+    ),
+    PrefixEnd.NOT_USED: mark("The first {tokens} are the same."),
+    PrefixEnd.NO_ROLLBACK: mark("The first {tokens} are the same, but {memory} cannot be cut back to them."),
+    PrefixEnd.CHECKPOINT: mark(
+        "The first {tokens} are the same, but {memory} can be cut back to checkpoints only, and the nearest "
+        "is after {kept}."
+    ),
+}
+_REMEDIES = {
+    PrefixEnd.EDITED: mark("Fork the chat before editing it: both versions then keep their cells."),
+    PrefixEnd.TEMPLATE: mark(
+        "Nothing is wrong with the chat. A chat template that leaves earlier turns unchanged avoids this."
+    ),
+    PrefixEnd.DROPPED: mark(
+        "A larger context (Context settings, --ctx) or a higher limit for this chat delays this."
+    ),
+    PrefixEnd.NO_ROLLBACK: mark(
+        "Continue at the end of such a chat: editing or forking it recomputes the whole prompt."
+    ),
+    PrefixEnd.EVICTED: mark("Pin the chat, or use a larger context (Context settings, --ctx)."),
+    PrefixEnd.DOUBTED: mark("Nothing to do: the answer is right, it only took longer."),
 }
 
 
@@ -64,90 +96,66 @@ def share_text(lease: Lease) -> str:
     return percent(num_had(lease), num_prompt_tokens(lease))
 
 
+def head_of(prefix_end: PrefixEnd, *, is_ahead: bool, num_ahead: int) -> str:
+    """Why so much of a prompt was computed, or that it was not sent yet."""
+    if is_ahead:
+        return tr("Read ahead")
+    if prefix_end is PrefixEnd.NEW_CHAT and num_ahead:
+        return tr("Only what had been read ahead was cached")
+    return tr(HEADS[prefix_end])
+
+
+def head_of_lease(lease: Lease) -> str:
+    return head_of(lease.prefix_end, is_ahead=lease.is_ahead, num_ahead=lease.num_ahead_tokens)
+
+
 def what_happened(lease: Lease, model: ModelInfo | None) -> str:
-    match lease.prefix_end:
-        case PrefixEnd.NEW_CHAT:
-            if lease.num_shared_tokens:
-                return tr("Nothing of this chat was cached, but another chat begins the same way.")
-            return tr("Nothing of this chat was cached, and no other chat begins the same way.")
-        case PrefixEnd.NEW_TEXT:
-            return tr("Everything cached is part of the prompt; only the new text after it was computed.")
-        case PrefixEnd.EDITED:
-            return tr(
-                "The prompt differs from the cached one after {tokens}, so everything after that was "
-                "recomputed.",
-                tokens=tokens(lease.num_common_tokens),
-            )
-        case PrefixEnd.TEMPLATE:
-            return tr(
-                "The messages are the same, but the chat template renders them differently: the prompts "
-                "differ after {tokens}.",
-                tokens=tokens(lease.num_common_tokens),
-            )
-        case PrefixEnd.DROPPED:
-            return tr(
-                "The chat no longer fits its context, so turns after the first {tokens} were left out.",
-                tokens=tokens(lease.num_common_tokens),
-            )
-        case PrefixEnd.NO_ROLLBACK:
-            return tr(
-                "The first {tokens} are the same, but {memory} cannot be cut back to them.",
-                tokens=tokens(lease.num_common_tokens),
-                memory=_memory(model),
-            )
-        case PrefixEnd.CHECKPOINT:
-            return tr(
-                "The first {tokens} are the same, but {memory} can be cut back to checkpoints only, and the "
-                "nearest is after {kept}.",
-                tokens=tokens(lease.num_common_tokens),
-                memory=_memory(model),
-                kept=tokens(num_had(lease)),
-            )
-        case PrefixEnd.EVICTED:
-            return tr("Other chats needed its cells, and its state was not saved.")
-        case PrefixEnd.DOUBTED:
-            return tr("Its saved state failed its checks and was not used.")
+    """What the head does not say."""
+    ahead = had = ""
+    if lease.is_ahead:
+        ahead = tr("What the next message begins with was computed before it was sent.")
+    if lease.num_ahead_tokens:
+        had = tr("{tokens} had been read ahead.", tokens=tokens(lease.num_ahead_tokens))
+    if lease.prefix_end is PrefixEnd.NEW_CHAT:
+        return sentences(ahead, _from_others(lease), had)
+    figures = {"tokens": tokens(lease.num_common_tokens), "kept": tokens(num_had(lease))}
+    why = tr(_HAPPENED.get(lease.prefix_end, ""), memory=_memory(model), **figures)
+    return sentences(ahead, why, had)
+
+
+def _from_others(lease: Lease) -> str:
+    if lease.num_shared_tokens:
+        return tr("Another chat begins the same way.")
+    if lease.num_restored_tokens and not lease.num_ahead_tokens:
+        return tr("The state of its shelf was saved.")
+    return tr("Nothing of another chat was used.")
 
 
 def what_to_do(lease: Lease, model: ModelInfo | None) -> str:
-    match lease.prefix_end:
-        case PrefixEnd.EDITED:
-            return tr("Fork the chat before editing it: both versions then keep their cells.")
-        case PrefixEnd.TEMPLATE:
-            return tr(
-                "Nothing is wrong with the chat. A chat template that leaves earlier turns unchanged "
-                "avoids this."
-            )
-        case PrefixEnd.DROPPED:
-            return tr(
-                "A larger context (Context settings, --ctx) or a higher limit for this chat delays this."
-            )
-        case PrefixEnd.NO_ROLLBACK if not (model and model.takes_checkpoints):
-            return tr(
-                "Continue at the end of such a chat: editing or forking it recomputes the whole prompt."
-            )
-        case PrefixEnd.EVICTED:
-            return tr("Pin the chat, or use a larger context (Context settings, --ctx).")
-        case PrefixEnd.DOUBTED:
-            return tr("Nothing to do: the answer is right, it only took longer.")
-        case _:
-            return tr("Nothing to do.")
+    if lease.prefix_end is PrefixEnd.NO_ROLLBACK and model and model.takes_checkpoints:
+        return tr("Nothing to do.")
+    return tr(_REMEDIES.get(lease.prefix_end, mark("Nothing to do.")))
 
 
-def what_it_cost(lease: Lease, prompt_s: float) -> str:
-    """`prompt_s` 0: not known, or not over."""
-    computed = count(lease.num_tokens_to_compute)
-    if had := num_had(lease):
+def what_it_cost(prompt: LeasedPrompt, *, is_running: bool = False) -> str:
+    lease, had = prompt.lease, num_had(prompt.lease)
+    computed, time = count(prompt.num_computed), seconds(prompt.decode_ms / 1000)
+    if prompt.num_computed < num_prompt_tokens(lease):
         computed = tr("{part} of {whole}", part=computed, whole=count(num_prompt_tokens(lease)))
-    if not prompt_s:
-        return tr("{computed} prompt tokens computed.", computed=computed)
-    text = tr("{computed} prompt tokens computed in {time}.", computed=computed, time=seconds(prompt_s))
-    if not lease.is_from_checkpoint or not lease.num_tokens_to_compute:
-        return text
-    saved_s = prompt_s * had / lease.num_tokens_to_compute
-    return " ".join(
-        (text, tr("A checkpoint saved {tokens}, about {time}.", tokens=tokens(had), time=seconds(saved_s)))
-    )
+    told = mark("{computed} prompt tokens computed in {time}.")
+    parts = [
+        tr(
+            told if prompt.num_computed else "{computed} prompt tokens computed.",
+            computed=computed,
+            time=time,
+        )
+    ]
+    if prompt.num_missing and not is_running:
+        parts.append(tr("It was broken off before the other {tokens}.", tokens=tokens(prompt.num_missing)))
+    if lease.is_from_checkpoint and prompt.num_computed:
+        saved = seconds(prompt.decode_ms / 1000 * had / prompt.num_computed)
+        parts.append(tr("A checkpoint saved {tokens}, about {time}.", tokens=tokens(had), time=saved))
+    return " ".join(parts)
 
 
 def _memory(model: ModelInfo | None) -> str:
@@ -156,13 +164,19 @@ def _memory(model: ModelInfo | None) -> str:
     return tr("the running state of a recurrent model") if model else tr("this model's memory")
 
 
-def parts_of(lease: Lease) -> tuple[tuple[str, int], ...]:
-    return (
-        (mark("reused"), lease.num_reused_tokens),
+def parts_of(prompt: LeasedPrompt) -> tuple[tuple[str, int], ...]:
+    """All of the prompt, without what is nothing: its parts add up to it."""
+    lease = prompt.lease
+    # A prompt has one source: what was read ahead is in the chat's own cells, or was saved with them.
+    parts = (
+        (mark("reused"), lease.num_reused_tokens and lease.num_reused_tokens - lease.num_ahead_tokens),
+        (READ_AHEAD, lease.num_ahead_tokens),
         (mark("shared"), lease.num_shared_tokens),
-        (mark("restored"), lease.num_restored_tokens),
-        (mark("computed"), lease.num_tokens_to_compute),
+        (mark("restored"), lease.num_restored_tokens and lease.num_restored_tokens - lease.num_ahead_tokens),
+        (mark("computed"), prompt.num_computed),
+        (mark("not computed"), prompt.num_missing),
     )
+    return tuple((name, number) for name, number in parts if number)
 
 
 class SourceBar(QWidget):
@@ -175,11 +189,12 @@ class SourceBar(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Source of the prompt's tokens"))
 
-    def apply(self, lease: Lease) -> None:
-        parts = parts_of(lease)
+    def apply(self, prompt: LeasedPrompt) -> None:
+        parts = parts_of(prompt)
         if parts != self._parts:
             self._parts = parts
             self.setAccessibleDescription(self.text)
+            self.updateGeometry()
             self.update()
 
     @property
@@ -187,7 +202,27 @@ class SourceBar(QWidget):
         return ", ".join(f"{tr(name)} {count(number)}" for name, number in self._parts)
 
     def sizeHint(self) -> QSize:
-        return QSize(200, BAR_HEIGHT + LEGEND_HEIGHT)
+        return QSize(200, self.heightForWidth(self.width()))
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Its legend has as many lines as it takes."""
+        lines = (place.bottom() for _, _, place in self._legend(width))
+        return round(max(lines, default=BAR_HEIGHT + LEGEND_HEIGHT))
+
+    def _legend(self, width: int) -> list[tuple[str, str, QRectF]]:
+        """Name and figure of each part, and its place."""
+        total = sum(number for _, number in self._parts)
+        told = [(name, f"{count(number)}  {percent(number, total)}") for name, number in self._parts]
+        metrics = self.fontMetrics()
+        widths = [SWATCH + 6 + metrics.horizontalAdvance(f"{tr(name)}  {figure}") for name, figure in told]
+        places = flowed(widths, width, LEGEND_SPACE, LEGEND_HEIGHT)
+        return [
+            (name, figure, place.translated(0, BAR_HEIGHT))
+            for (name, figure), place in zip(told, places, strict=True)
+        ]
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         total = sum(number for _, number in self._parts)
@@ -209,38 +244,31 @@ class SourceBar(QWidget):
         painter.restore()
         painter.setPen(QColor(tokens.hairline))
         painter.drawPath(outline)
-        self._paint_legend(painter, total, tokens)
+        self._paint_legend(painter, tokens)
 
-    def _paint_legend(self, painter: QPainter, total: int, tokens: Tokens) -> None:
-        column = self.width() / len(self._parts)
-        for index, (name, number) in enumerate(self._parts):
-            left = index * column
-            swatch = QRectF(left + 0.5, BAR_HEIGHT + 7.5, SWATCH, SWATCH)
+    def _paint_legend(self, painter: QPainter, tokens: Tokens) -> None:
+        for name, figure, place in self._legend(self.width()):
+            swatch = QRectF(place.left() + 0.5, place.top() + 7.5, SWATCH, SWATCH)
             _fill(painter, swatch, name, tokens)
             painter.setPen(QColor(tokens.hairline))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(swatch)
-            place = QRectF(left + SWATCH + 6, BAR_HEIGHT + 2, column - SWATCH - 6, LEGEND_HEIGHT - 2)
+            text = place.adjusted(SWATCH + 6, 2, 0, 0)
             painter.setPen(QColor(tokens.muted))
-            shown = tr(name)
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, shown)
+            painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, tr(name))
             painter.setPen(QColor(tokens.text))
-            after = place.adjusted(painter.fontMetrics().horizontalAdvance(shown + "  "), 0, 0, 0)
-            text = f"{count(number)}  {percent(number, total)}" if number else "0"
-            painter.drawText(after, Qt.AlignmentFlag.AlignVCenter, text)
+            painter.drawText(text, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, figure)
 
 
 def _fill(painter: QPainter, rect: QRectF, name: str, tokens: Tokens) -> None:
-    """Shared is hatched, here as everywhere."""
+    """Shared is hatched, here as everywhere. What was not computed is the page."""
     colour = QColor(tokens.warning if name == "computed" else tokens.accent)
-    if name in ("shared", "restored"):
-        tint = QColor(colour)
-        tint.setAlphaF(0.18 if name == "shared" else 0.5)
-        painter.fillRect(rect, tint)
-        if name == "shared":
-            painter.fillRect(rect, QBrush(colour, Qt.BrushStyle.BDiagPattern))
-    else:
-        painter.fillRect(rect, colour)
+    tint = QColor(colour)
+    tint.setAlphaF({"shared": 0.18, "restored": 0.5, READ_AHEAD: 0.18, "not computed": 0}.get(name, 1))
+    painter.fillRect(rect, tint)
+    patterns = {"shared": Qt.BrushStyle.BDiagPattern, READ_AHEAD: Qt.BrushStyle.Dense5Pattern}
+    if pattern := patterns.get(name):
+        painter.fillRect(rect, QBrush(colour, pattern))
 
 
 class PartingView(QWidget):

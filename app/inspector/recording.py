@@ -25,6 +25,7 @@ from app.protocol.report import (
     CellMap,
     ChatTokens,
     Lease,
+    Span,
     StepReport,
     TokenizedText,
     TokenTexts,
@@ -74,7 +75,8 @@ class Recording:
         self.chat_tokens: ChatTokens | None = None
         self._seen: dict[str, list[LensAnswer]] = {}  # by query, until a panel takes them
         self.events: Journal[Event] = Journal(MAX_EVENTS)
-        self.leases: Journal[Lease] = Journal(MAX_LEASES)
+        self.leases: Journal[LeasedPrompt] = Journal(MAX_LEASES)
+        self._prompts: dict[int, LeasedPrompt] = {}  # the newest one of each sequence
         self.disagreement: CellCheck | None = None  # the first one is the evidence
         self.steps = PackedSteps(self.max_steps)
         self._columns: StepColumns | None = None
@@ -120,7 +122,11 @@ class Recording:
         for event in report.events:
             self.events.append(JournalEntry(report.step, report.started_at, event))
         for lease in report.leases:
-            self.leases.append(JournalEntry(report.step, report.started_at, lease))
+            self._prompts[lease.seq_id] = LeasedPrompt(lease)
+            self.leases.append(JournalEntry(report.step, report.started_at, self._prompts[lease.seq_id]))
+        for span in report.spans:
+            if prompt := self._prompts.get(span.seq_id):
+                prompt.note(span, report.decode_ms)
         check = report.last_check
         if check and not check.agrees and self.disagreement is None:
             self.disagreement = check
@@ -189,6 +195,24 @@ class Recording:
     def _note_texts(self, tokens: TokenTexts) -> None:
         if len(self.token_texts) < MAX_TOKEN_TEXTS:
             self.token_texts.update(zip(tokens.token_ids, tokens.texts, strict=True))
+
+
+@dataclass(slots=True, eq=False)
+class LeasedPrompt:
+    """A prompt that got a slot, and how many of the tokens that it lacked were computed so far."""
+
+    lease: Lease
+    num_computed: int = 0
+    decode_ms: float = 0.0  # of the steps that computed them, also rows of others
+
+    @property
+    def num_missing(self) -> int:
+        return self.lease.num_tokens_to_compute - self.num_computed
+
+    def note(self, span: Span, decode_ms: float) -> None:
+        if self.num_missing and span.request_id == self.lease.request_id:
+            self.num_computed += min(span.num_rows, self.num_missing)
+            self.decode_ms += decode_ms
 
 
 class PackedSteps:

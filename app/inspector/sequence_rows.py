@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from app.inspector.chat_names import chat_name
 from app.look import marks
 from app.look.figures import count, decimal, mebibytes, percent, prefill, seconds, tokens
 from app.look.marks import Mark
@@ -24,10 +25,10 @@ from app.protocol.report import (
     WaitReason,
 )
 
-NO_TAB = mark("no tab")
 _MARK_OF_SLOT = {
     SlotState.PREFILL: marks.COMPUTING,
     SlotState.DECODE: marks.COMPUTING,
+    SlotState.AHEAD: marks.COMPUTING,
     SlotState.WARM: marks.WARM,
     SlotState.EMPTY: marks.IDLE,
 }
@@ -36,12 +37,14 @@ SLOT_STATES = {
     SlotState.WARM: mark("warm"),
     SlotState.PREFILL: mark("prefill"),
     SlotState.DECODE: mark("decode"),
+    SlotState.AHEAD: mark("reading ahead"),
 }
 _SLOT_TIPS = {
     SlotState.EMPTY: mark("Free slot: leased to the next chat that has none"),
     SlotState.WARM: mark("Released, cells kept: the chat's next turn computes only what is new"),
     SlotState.PREFILL: mark("Leased: computing the prompt"),
     SlotState.DECODE: mark("Leased: generating the answer"),
+    SlotState.AHEAD: mark("Computing what the next message begins with, before it is sent"),
 }
 _WAITING_TEXTS = {
     WaitReason.QUEUED: mark("waiting"),
@@ -58,7 +61,7 @@ _WAITING_TIPS = {
     WaitReason.ENCODING: mark("Its pictures or sounds are being encoded while other chats go on"),
 }
 # In sorting order: running ones first, empty ones last.
-_ORDER = ("decode", "prefill", "wait", "warm", "hibernated", "empty")
+_ORDER = ("decode", "prefill", "ahead", "wait", "warm", "hibernated", "empty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +159,7 @@ def rows_of(
     saved = {chat.chat_id: chat for chat in report.hibernated}
 
     def title(chat_id: str | None) -> str:
-        return (titles.get(chat_id) or tr(NO_TAB)) if chat_id else ""
+        return chat_name(chat_id, titles) if chat_id else ""
 
     slots = [
         SequenceRow(

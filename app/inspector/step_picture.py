@@ -21,6 +21,7 @@ from app.inspector.stalls import Stall
 from app.inspector.step_columns import KINDS, Excerpt, Height
 from app.look.figures import count
 from app.look.fonts import small_font
+from app.look.painted import flowed
 from app.look.tokens import SEQUENCE_COLOURS, Tokens, colour_of, current, mixed
 from app.look.words import locale, mark, tr
 
@@ -51,6 +52,7 @@ PHASE_WORDS = {
 LEGEND_HEIGHT = 22
 SWATCH = 9
 LEGEND_SPACE = 12
+MARGIN = 8
 MARKS = {
     Stall.FAILED: mark("failed"),
     Stall.HELD_UP: mark("held up"),
@@ -317,13 +319,14 @@ def scale_for(values: npt.NDArray[np.floating[Any]], least: float) -> float:
 
 
 class StepLegend(QWidget):
-    """Shows as many entries as fit."""
+    """Has as many lines as it takes."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setFont(small_font())
-        self.setFixedHeight(LEGEND_HEIGHT)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self.setAccessibleName(tr("Legend"))
         self.setAccessibleDescription(
             tr(
@@ -333,26 +336,34 @@ class StepLegend(QWidget):
         )
 
     def sizeHint(self) -> QSize:
-        return QSize(240, LEGEND_HEIGHT)
+        return QSize(240, self.heightForWidth(max(self.width(), 240)))
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return round(self.places(width)[-1].bottom())
+
+    def places(self, width: int) -> list[QRectF]:
+        """One for each entry."""
+        metrics = self.fontMetrics()
+        widths = [SWATCH + 5 + metrics.horizontalAdvance(name) for name, _ in _entries(current())]
+        places = flowed(widths, width - 2 * MARGIN, LEGEND_SPACE, LEGEND_HEIGHT)
+        return [place.translated(MARGIN, 0) for place in places]
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         tokens = current()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        x = 8.0
-        for name, sign in _entries(tokens):
-            width = SWATCH + 5 + painter.fontMetrics().horizontalAdvance(name)
-            if x + width > self.width():
-                return
-            centre = QPointF(x + SWATCH / 2, LEGEND_HEIGHT / 2)
+        for (name, sign), place in zip(_entries(tokens), self.places(self.width()), strict=True):
+            centre = QPointF(place.left() + SWATCH / 2, place.center().y())
             if isinstance(sign, Stall):
                 paint_mark(painter, centre, sign, tokens)
             else:
-                painter.fillRect(QRectF(x, centre.y() - SWATCH / 2, SWATCH, SWATCH), sign)
+                painter.fillRect(QRectF(place.left(), centre.y() - SWATCH / 2, SWATCH, SWATCH), sign)
             painter.setPen(QColor(tokens.muted))
-            place = QRectF(x + SWATCH + 5, 0, width, LEGEND_HEIGHT)
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
-            x += width + LEGEND_SPACE
+            text = place.adjusted(SWATCH + 5, 0, 0, 0)
+            painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, name)
 
 
 def _entries(tokens: Tokens) -> list[tuple[str, QColor | Stall]]:

@@ -6,6 +6,7 @@ from itertools import accumulate, chain
 
 from PySide6.QtCore import QObject
 
+from app.inspector.chat_names import chat_name
 from app.inspector.recording import LAST_TEXT, kind_text, shown
 from app.look.figures import count
 from app.look.table import Column, RowModel
@@ -21,7 +22,7 @@ COLUMNS = (
     Column("tab", "The chat", stretches=True),
     Column(
         "phase",
-        "Prefill, decode, or a draft token (accepted or not)",
+        "Prefill, decode, a draft token (accepted or not), or read ahead: not sent yet",
         (mark("prefill"), mark("decode"), mark("draft, accepted")),
         is_muted=True,
     ),
@@ -82,7 +83,7 @@ class StepRows(RowModel):
             kind_text(None) if is_media else "" if text is None else shown(text),
             count(span.first_pos + place),
             str(span.seq_id),
-            self._titles.get(span.chat_id) or tr("closed chat"),
+            chat_name(span.chat_id, self._titles),
             _phase(span, place),
             tr("wanted") if span.wants_logits and place >= span.num_rows - 1 - span.num_drafted else "",
         )
@@ -93,4 +94,10 @@ def _phase(span: Span, place: int) -> str:
     num_draft_tokens_before = place - (span.num_rows - span.num_drafted)
     if num_draft_tokens_before >= 0:
         return tr("draft, accepted") if num_draft_tokens_before < span.num_kept else tr("drafted")
+    return phase_text(span)
+
+
+def phase_text(span: Span) -> str:
+    if span.is_ahead:
+        return tr("read ahead")
     return tr("prefill") if span.is_prefill else tr("decode")

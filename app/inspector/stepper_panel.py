@@ -7,10 +7,10 @@ from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
+from app.inspector.chat_names import chat_name
 from app.inspector.dock_panel import DockPanel
 from app.inspector.panel_buttons import ActionButton, new_action
 from app.inspector.recording import Recording
-from app.inspector.sequence_rows import NO_TAB
 from app.inspector.step_rows import StepRows
 from app.inspector.stop_choice import StopChoice
 from app.look.buttons import IconLabel
@@ -290,7 +290,7 @@ class ShareModel(RowModel):
 
     def text_at(self, row: int, column: int) -> str:
         span = self.spans[row]
-        return share_texts(span, self._titles.get(span.chat_id) or tr(NO_TAB))[column]
+        return share_texts(span, chat_name(span.chat_id, self._titles))[column]
 
 
 class ShareTable(RowTable):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from app.inspector.chat_names import chat_name
 from app.inspector.event_words import words
 from app.inspector.recording import Recording
 from app.inspector.recording_file import write_lines
@@ -37,7 +38,7 @@ def trace_events(recording: Recording) -> Iterator[TraceEvent]:
         if has_run(report):
             yield from _phases(report, begin_us)
         for span in report.spans:
-            title = recording.titles.get(span.chat_id, "closed chat")
+            title = chat_name(span.chat_id, recording.titles)
             names[span.seq_id] = f"seq {span.seq_id} · {title}"
             yield _part(span, report, begin_us, title)
         for event in report.events:
@@ -82,7 +83,7 @@ def _phases(report: StepReport, begin_us: float) -> Iterator[TraceEvent]:
 
 
 def _part(span: Span, report: StepReport, begin_us: float, title: str) -> TraceEvent:
-    name = "prefill" if span.is_prefill else "decode"
+    name = "read ahead" if span.is_ahead else "prefill" if span.is_prefill else "decode"
     values = {
         "step": report.step,
         "tab": title,

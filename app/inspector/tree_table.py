@@ -24,16 +24,15 @@ from app.protocol.request import Role
 if TYPE_CHECKING:
     from app.protocol.report import CellMap
 
+COUNTED = mark("What a question added to the prompt, the template's marks included; what an answer generated")
 COLUMNS = (
     Column(
         mark("branch"),
         mark("One line for each sequence that holds the cells: thicker where more sequences share them"),
     ),
     Column(mark("message"), stretches=True),
-    Column(
-        mark("tokens"), mark("Tokens of the message, where known"), "99,999", is_number=True, is_muted=True
-    ),
-    Column(mark("held by"), mark("Sequences that hold its cells now"), "0, 1, 2, 3 …", is_muted=True),
+    Column(mark("tokens"), COUNTED, "99,999", is_number=True, is_muted=True),
+    Column(mark("held by"), mark("Sequences that hold its cells now"), "seq 0, 1, 2, 3 …", is_muted=True),
 )
 BRANCH, MESSAGE, TOKENS, HELD = range(len(COLUMNS))
 LANE = 18
@@ -134,10 +133,17 @@ def text_of(turn: Turn) -> str:
     return turn.text if turn.role is Role.USER else turn.split.answer
 
 
+def _held_text(held: Seqs) -> str:
+    if not held:
+        return ""
+    return tr("seq {seq_id}", seq_id=", ".join(map(str, held[:MAX_NAMED]))) + " …" * (len(held) > MAX_NAMED)
+
+
 def line_of(turn: Turn) -> str:
-    """The beginning; the end while it is being written, since that is what moves."""
-    text = text_of(turn)
-    text = text[-MAX_CHARS:] if turn.state is TurnState.STREAMING else text[:MAX_CHARS]
+    """The beginning; of what is being written whole words."""
+    text = text_of(turn)[:MAX_CHARS]
+    if turn.state is TurnState.STREAMING and " " in text:
+        text = text[: text.rindex(" ")] + " …"
     if turn.role is Role.USER:
         return tr("You: {text}", text=one_line(text))
     text = one_line(without_markup(text))
@@ -185,8 +191,7 @@ class TreeRows(RowModel):
             number = num_tokens(self.branches, row, self.strokes[row].below)
             return count(number) if number else ""
         if column == HELD:
-            held = self.held.get(row, ())
-            return ", ".join(map(str, held[:MAX_NAMED])) + (" …" if len(held) > MAX_NAMED else "")
+            return _held_text(self.held.get(row, ()))
         return ""
 
     def spoken_at(self, row: int, column: int) -> str:

@@ -15,6 +15,8 @@ from app.look.marks import Mark
 from app.look.tokens import Tokens, current
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from app.media.reading import Pixels
 
 TAB_MARK = QSize(20, 16)
@@ -32,6 +34,17 @@ def tab_mark(mark: Mark, colour: str) -> QIcon:
         paint_mark(painter, QRectF(5, 1, 14, 14), mark, current())
 
     return QIcon(PaintedIcon(TAB_SWATCH if mark is marks.IDLE else TAB_MARK, draw))
+
+
+def flowed(widths: Iterable[float], room: float, space: float, line: float) -> list[QRectF]:
+    """Places for parts of these widths: side by side, and in another line where one is full."""
+    places, left, top = list[QRectF](), 0.0, 0.0
+    for width in widths:
+        if left and left + width > room:
+            left, top = 0.0, top + line
+        places.append(QRectF(left, top, width, line))
+        left += width + space
+    return places
 
 
 def paint_swatch(painter: QPainter, corner: QPointF, colour: QColor) -> None:

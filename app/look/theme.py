@@ -242,6 +242,7 @@ QTableView { background: @window; border: none; gridline-color: transparent;
     selection-background-color: @raised; selection-color: @text; outline: none; }
 QTableView::item { padding: 0 3px; border: none; }
 QHeaderView { background: @window; border: none; }
+QHeaderView::up-arrow, QHeaderView::down-arrow { subcontrol-position: top center; width: 9px; height: 7px; }
 QHeaderView::section { background: @window; color: @muted; border: none; border-bottom: 1px solid @hairline;
     padding: 4px 6px; }
 """

@@ -59,6 +59,7 @@ class Leased(Happening):
 
     num_there: int
     num_missing: int  # tokens to compute
+    is_ahead: bool = False  # of a message that was not sent yet
 
 
 @dataclass(frozen=True, slots=True)

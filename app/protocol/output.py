@@ -79,15 +79,37 @@ class FinishReason(StrEnum):
 class PrefixEnd(StrEnum):
     """Why the cached prefix of a prompt ended where it did."""
 
-    NEW_CHAT = "new chat"  # nothing of this chat was ever computed
+    NEW_CHAT = "new chat"  # the engine knew nothing of this chat
     NEW_TEXT = "new text"  # all that was held is part of the prompt; the rest is new
-    EDITED = "edited message"  # an earlier message has changed
+    SAME = "all of it was there"  # all that can be: the last token is always computed
+    RESUMED = "resumed"  # a paused answer got all of its cells back
+    EDITED = "edited message"  # a message is not the one of the last request
+    ANSWER = "another last answer"  # not as it was generated
+    SYSTEM = "another system prompt"
+    TOOLS = "other tools"
+    OPTIONS = "other template options"
     TEMPLATE = "template changed the history"  # same messages, but the template renders them differently
+    DIFFERENT = "another prompt"  # a raw one, or one after cells of which nobody knows the messages
+    REPLACED = "replaced while reading ahead"  # a draft, since given up, was to follow something else
     DROPPED = "turns left out"  # by the chat's overflow choice
+    NOT_USED = "cached, not used"  # cells had seen turns that are left out, or would have cost others more
     NO_ROLLBACK = "model cannot remove a tail"  # sliding window or recurrent state
     CHECKPOINT = "model goes back to checkpoints only"  # and none was near enough
-    EVICTED = "evicted"  # its cells were needed, and its state was not kept
-    DOUBTED = "saved state failed its checks"  # it did not pass a check, so it was not used
+    EVICTED = "evicted"  # its cells were freed, and its state was not saved
+    LOST = "saved state dropped"  # others needed its room
+    CLEARED = "cleared"  # by a command, or after a decode that failed
+    DOUBTED = "saved state failed its checks"  # or could not be loaded
+
+
+CHANGES = (
+    PrefixEnd.EDITED,
+    PrefixEnd.ANSWER,
+    PrefixEnd.SYSTEM,
+    PrefixEnd.TOOLS,
+    PrefixEnd.OPTIONS,
+    PrefixEnd.TEMPLATE,
+    PrefixEnd.DIFFERENT,
+)  # between two requests of a chat
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +118,9 @@ class Usage:
 
     Prompt tokens are reused (their cells were warm), shared (their cells are another chat's too), restored
     (their cells were saved) or computed. `prefix_end` says why the prefix was not longer. Checkpoints
-    spared `num_checkpoint_tokens` of them being computed.
+    spared `num_checkpoint_tokens` of them being computed. `num_ahead_tokens` of the reused or restored ones
+    were computed for this very message before it was sent. All this is of the first slot that it got: what a
+    pause costs is in `num_computed_tokens` alone.
     `num_computed_tokens` are all rows computed for it: the rest of the prompt, the answer's own tokens, those
     recomputed after a pause or with a shorter prompt, and rejected draft tokens. Of `num_drafted_tokens`
     draft tokens `num_kept_tokens` were accepted; `num_model_…` are those of the draft model among them, the
@@ -119,11 +143,22 @@ class Usage:
     time_to_first_token_s: float = 0.0  # from submission: `queue_s` and `prompt_s` are part of it
     decode_s: float = 0.0  # first token to last
     num_checkpoint_tokens: int = 0
+    num_ahead_tokens: int = 0
 
     @property
     def num_cached_tokens(self) -> int:
         """The tokens of the prompt that were not computed for it."""
         return self.num_reused_tokens + self.num_shared_tokens + self.num_restored_tokens
+
+    @property
+    def num_missing_tokens(self) -> int:
+        """The tokens of the prompt that were to be computed."""
+        return max(self.num_prompt_tokens - self.num_cached_tokens, 0)
+
+    @property
+    def num_computed_prompt_tokens(self) -> int:
+        """Fewer than were missing if it was stopped before."""
+        return min(self.num_missing_tokens, self.num_computed_tokens)
 
     @property
     def tokens_per_s(self) -> float:

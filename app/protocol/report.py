@@ -27,7 +27,7 @@ class Lease:
 
     Prompt and held tokens have the first `num_common_tokens` in common; `common` are the last few of those,
     `wanted` and `held` the next few of each. Where the model could not be cut back there, less of the prefix
-    was used.
+    was used. What was read ahead counts among the reused tokens, but not among the held ones.
     """
 
     request_id: str
@@ -43,6 +43,8 @@ class Lease:
     held: tuple[int, ...] = ()
     common: tuple[int, ...] = ()
     is_from_checkpoint: bool = False  # without one nothing of the prefix could have been used
+    is_ahead: bool = False  # of a message that was not sent yet
+    num_ahead_tokens: int = 0  # of the reused or restored ones: computed before the message was sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class SlotState(StrEnum):
     WARM = "warm"  # released, cells kept for the chat's next turn
     PREFILL = "prefill"
     DECODE = "decode"
+    AHEAD = "ahead"  # computes a prompt that was not sent yet, and gives way to anything else
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,7 @@ class Span:
     token_bytes: bytes = b""  # the rows' tokens as int32, as the batch had them
     num_drafted: int = 0  # its last rows: draft tokens
     num_kept: int = 0  # of those, accepted
+    is_ahead: bool = False  # of a message that was not sent yet
 
     @property
     def token_ids(self) -> tuple[int, ...]:

@@ -43,6 +43,7 @@ class Forecast:
     needed_here_bytes: int = 0
     elsewhere: tuple[MemoryPart, ...] = ()
     taken: Taken | None = None  # of the model as it is loaded now
+    silent: tuple[str, ...] = ()  # workers that do not tell their memory: whether it fits is not known
 
 
 class LoadForecast(QObject):
@@ -119,6 +120,7 @@ class LoadForecast(QObject):
                 for device, need in zip(room.devices, best.needs[1:], strict=True)
             ),
             taken=self._compared(header, expected, *taken) if taken else None,
+            silent=tuple(worker.name for worker in room.workers if not worker.total_bytes),
         )
         if best.fit is Fit.FITS:
             return forecast

@@ -165,6 +165,8 @@ class ModelFits(QObject):
         except (OSError, HeaderError) as error:
             log.info("What %s needs is not known: %s", load.params.path, error)
             return None
+        if not all(room.is_known(place) for place in range(len(room.workers) + 1)):
+            return None  # a worker does not answer: nobody knows
         best = plan(header, load.params, room)
         advised = advice(header, load.params, room)
         return Fitting(best.need.total_bytes, room.total_bytes, advised, best.fit)

@@ -19,7 +19,7 @@ from app.chats.titles import title_from
 from app.protocol.commands import Abort, Submit
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import SlotState, StepReport
-from app.protocol.request import Message, Request, Role
+from app.protocol.request import TITLE, Message, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.settings.settings import Settings
 
@@ -154,7 +154,7 @@ def request_for(session: ChatSession) -> Request:
     chat = session.chat
     return Request(
         request_id=uuid.uuid4().hex,
-        chat_id=f"{chat.id} title",
+        chat_id=f"{chat.id}{TITLE}",
         messages=(*session.requests.as_sent(chat.messages(2)), Message(Role.USER, WISH)),
         sampling=SamplingParams(temperature=0.0),
         max_tokens=MAX_TOKENS,

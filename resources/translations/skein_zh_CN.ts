@@ -999,7 +999,7 @@
     <message>
         <source>closed chat</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation>已关闭的对话</translation>
+        <translation type="vanished">已关闭的对话</translation>
     </message>
     <message numerus="yes">
         <source>{n} cells used</source>
@@ -1892,17 +1892,17 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>A new chat</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>新对话</translation>
+        <translation type="vanished">新对话</translation>
     </message>
     <message>
         <source>Only new text was computed</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>只有新文本</translation>
+        <translation type="vanished">只有新文本</translation>
     </message>
     <message>
         <source>An earlier message was edited</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>较早的消息被编辑过</translation>
+        <translation type="vanished">较早的消息被编辑过</translation>
     </message>
     <message>
         <source>The chat template rewrote the history</source>
@@ -1927,82 +1927,82 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>Its cells were evicted</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>它的单元让给了别的对话</translation>
+        <translation type="vanished">它的单元让给了别的对话</translation>
     </message>
     <message>
         <source>The saved state failed its checks</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>已保存的状态存疑</translation>
+        <translation type="vanished">已保存的状态存疑</translation>
     </message>
     <message>
         <source>new chat</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>新对话</translation>
+        <translation type="vanished">新对话</translation>
     </message>
     <message>
         <source>new text</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>新文本</translation>
+        <translation type="vanished">新文本</translation>
     </message>
     <message>
         <source>edited message</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>消息被编辑</translation>
+        <translation type="vanished">消息被编辑</translation>
     </message>
     <message>
         <source>template changed the history</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>模板改写了历史</translation>
+        <translation type="vanished">模板改写了历史</translation>
     </message>
     <message>
         <source>turns left out</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>省略了轮次</translation>
+        <translation type="vanished">省略了轮次</translation>
     </message>
     <message>
         <source>model cannot remove a tail</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>模型无法删去末尾</translation>
+        <translation type="vanished">模型无法删去末尾</translation>
     </message>
     <message>
         <source>went back to a checkpoint</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>回到检查点</translation>
+        <translation type="vanished">回到检查点</translation>
     </message>
     <message>
         <source>evicted</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>已逐出</translation>
+        <translation type="vanished">已逐出</translation>
     </message>
     <message>
         <source>saved state failed its checks</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>已保存状态存疑</translation>
+        <translation type="vanished">已保存状态存疑</translation>
     </message>
     <message>
         <source>Nothing of this chat was cached, but another chat begins the same way.</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>这个对话此前没有计算过任何内容，但有另一个对话的开头与它相同。</translation>
+        <translation type="vanished">这个对话此前没有计算过任何内容，但有另一个对话的开头与它相同。</translation>
     </message>
     <message>
         <source>Nothing of this chat was cached, and no other chat begins the same way.</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>这个对话此前没有计算过任何内容，也没有开头与它相同的对话。</translation>
+        <translation type="vanished">这个对话此前没有计算过任何内容，也没有开头与它相同的对话。</translation>
     </message>
     <message>
         <source>Everything cached is part of the prompt; only the new text after it was computed.</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>已有的内容都是提示词的一部分；只计算了后面新增的部分。</translation>
+        <translation type="vanished">已有的内容都是提示词的一部分；只计算了后面新增的部分。</translation>
     </message>
     <message>
         <source>The prompt differs from the cached one after {tokens}, so everything after that was recomputed.</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>提示词在 {tokens}之后与已有内容不同，因此该处之后的内容全部重新计算。</translation>
+        <translation type="vanished">提示词在 {tokens}之后与已有内容不同，因此该处之后的内容全部重新计算。</translation>
     </message>
     <message>
         <source>The messages are the same, but the chat template renders them differently: the prompts differ after {tokens}.</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>消息没有变，但对话模板的写法与之前不同：两者在 {tokens}之后分开。</translation>
+        <translation type="vanished">消息没有变，但对话模板的写法与之前不同：两者在 {tokens}之后分开。</translation>
     </message>
     <message>
         <source>The chat no longer fits its context, so turns after the first {tokens} were left out.</source>
@@ -2022,12 +2022,12 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>Other chats needed its cells, and its state was not saved.</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>它的单元被其他对话需要，而状态没有保留。</translation>
+        <translation type="vanished">它的单元被其他对话需要，而状态没有保留。</translation>
     </message>
     <message>
         <source>Its saved state failed its checks and was not used.</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>有一份已保存的状态，但没有通过检查，因此没有使用。</translation>
+        <translation type="vanished">有一份已保存的状态，但没有通过检查，因此没有使用。</translation>
     </message>
     <message>
         <source>Fork the chat before editing it: both versions then keep their cells.</source>
@@ -2067,7 +2067,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>{computed} prompt tokens computed.</source>
         <extracomment>app/inspector/prefix_view.py</extracomment>
-        <translation>计算了 {computed} 个提示词词元。</translation>
+        <translation type="vanished">计算了 {computed} 个提示词词元。</translation>
     </message>
     <message>
         <source>{computed} prompt tokens computed in {time}.</source>
@@ -2751,7 +2751,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>no tab</source>
-        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <extracomment>app/inspector/chat_names.py</extracomment>
         <translation>无标签页</translation>
     </message>
     <message>
@@ -4246,7 +4246,7 @@ rate</source>
     <message>
         <source>Tokens of the message, where known</source>
         <extracomment>app/inspector/tree_table.py</extracomment>
-        <translation>消息的词元数（已知时）</translation>
+        <translation type="vanished">消息的词元数（已知时）</translation>
     </message>
     <message>
         <source>held by</source>
@@ -5449,6 +5449,11 @@ rate</source>
         <translation>已移除所有段落。</translation>
     </message>
     <message>
+        <source>tokens of the last prompt, its answer, and what was added since</source>
+        <extracomment>app/ui/composer/context_meter.py</extracomment>
+        <translation>个词元：最近一次的提示词、其回答以及此后添加的内容</translation>
+    </message>
+    <message>
         <source>Keep this model</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>保留此模型</translation>
@@ -5489,9 +5494,24 @@ rate</source>
         <translation>模型以文本写出了此调用。要运行吗？</translation>
     </message>
     <message>
+        <source>Needs about {needed} here ({free} free), {elsewhere}. Whether it fits is not known: no answer from {workers}.</source>
+        <extracomment>app/ui/models/load_parts.py</extracomment>
+        <translation>本机约需 {needed}（可用 {free}），{elsewhere}。是否放得下尚不清楚：{workers} 没有回应。</translation>
+    </message>
+    <message>
         <source>For the next time this model is loaded</source>
         <extracomment>app/ui/models/load_settings.py</extracomment>
         <translation>供下次加载此模型时使用</translation>
+    </message>
+    <message>
+        <source>It is starting…</source>
+        <extracomment>app/ui/settings/tool_extras.py</extracomment>
+        <translation>正在启动…</translation>
+    </message>
+    <message>
+        <source>It is not running: switch on one of its tools in this chat.</source>
+        <extracomment>app/ui/settings/tool_extras.py</extracomment>
+        <translation>它没有运行：请在此对话中打开它的一个工具。</translation>
     </message>
     <message>
         <source>Models that write calls as text</source>
@@ -5752,12 +5772,42 @@ rate</source>
     <message>
         <source>This model can be rolled back to checkpoints only.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>这个模型只能回到检查点。</translation>
+        <translation type="vanished">这个模型只能回到检查点。</translation>
     </message>
     <message>
         <source>first token {time}</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>首个词元 {time}</translation>
+    </message>
+    <message>
+        <source>read ahead {share}</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>预读 {share}</translation>
+    </message>
+    <message>
+        <source>from a saved state</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>来自保存的状态</translation>
+    </message>
+    <message>
+        <source>for this answer</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>为此回答计算</translation>
+    </message>
+    <message>
+        <source>stopped before</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>在此之前已停止</translation>
+    </message>
+    <message>
+        <source>before it was sent</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>在发送之前</translation>
+    </message>
+    <message>
+        <source>recomputed after a pause, or with a shorter prompt</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>暂停后或提示词缩短后重新计算</translation>
     </message>
     <message>
         <source>computed; tools took {time}</source>
@@ -5770,6 +5820,11 @@ rate</source>
         <translation>第 {number} 轮</translation>
     </message>
     <message>
+        <source>Total time without pauses {time}.</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>不计暂停的总时间 {time}。</translation>
+    </message>
+    <message>
         <source>waiting for your decision</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>等待您的决定</translation>
@@ -5778,6 +5833,11 @@ rate</source>
         <source>running tools</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
         <translation>正在运行工具</translation>
+    </message>
+    <message>
+        <source>{text}.</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>{text}。</translation>
     </message>
     <message>
         <source>waiting for MCP server {servers} to start</source>
@@ -6009,7 +6069,7 @@ rate</source>
     <message>
         <source>Prefill, decode, or a draft token (accepted or not)</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation>预填充、解码，或推测词元（是否保留）</translation>
+        <translation type="vanished">预填充、解码，或推测词元（是否保留）</translation>
     </message>
     <message>
         <source>draft, accepted</source>
@@ -6811,6 +6871,211 @@ accepted</source>
         <translation>一个回答以错误结束：{reason}</translation>
     </message>
     <message>
+        <source>token probabilities</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>词元概率</translation>
+    </message>
+    <message>
+        <source>recomputed answer</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>重新计算的回答</translation>
+    </message>
+    <message>
+        <source>shelf</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>书架</translation>
+    </message>
+    <message>
+        <source>title of {chat}</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>“{chat}”的标题</translation>
+    </message>
+    <message>
+        <source>{chat}, answer {number}</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>{chat}，回答 {number}</translation>
+    </message>
+    <message>
+        <source>reads ahead in sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute</source>
+        <extracomment>app/inspector/event_words.py</extracomment>
+        <translation>在序列 {seq_id} 中预读：已缓存 {num_there} 个词元，待计算 {num_missing} 个</translation>
+    </message>
+    <message>
+        <source>read ahead</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>预读</translation>
+    </message>
+    <message>
+        <source>Nothing of this chat was cached</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>此对话没有任何内容被缓存</translation>
+    </message>
+    <message>
+        <source>All that was cached was reused</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>已缓存的内容全部复用</translation>
+    </message>
+    <message>
+        <source>The whole prompt was cached</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>整个提示词都已缓存</translation>
+    </message>
+    <message>
+        <source>A paused answer went on</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>暂停的回答继续进行</translation>
+    </message>
+    <message>
+        <source>An earlier message was edited, removed or exchanged</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>较早的消息被编辑、删除或替换</translation>
+    </message>
+    <message>
+        <source>The last answer was edited, exchanged, or sent without its reasoning</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>上一个回答被编辑、替换，或发送时没有带上推理</translation>
+    </message>
+    <message>
+        <source>The system prompt changed</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>系统提示词已改变</translation>
+    </message>
+    <message>
+        <source>Other tools are offered</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>提供的工具已改变</translation>
+    </message>
+    <message>
+        <source>The template was given other options</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>给对话模板的选项已改变</translation>
+    </message>
+    <message>
+        <source>Another prompt</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>另一个提示词</translation>
+    </message>
+    <message>
+        <source>Cells had been given up while reading ahead</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>预读时放弃了一些单元</translation>
+    </message>
+    <message>
+        <source>Some of what was cached could not be used</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>部分已缓存的内容无法使用</translation>
+    </message>
+    <message>
+        <source>Its cells were freed, and its state was not saved</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>其单元已释放，状态没有保存</translation>
+    </message>
+    <message>
+        <source>Its saved state was dropped: there was no room</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>其保存的状态因空间不足而被丢弃</translation>
+    </message>
+    <message>
+        <source>Its cells were cleared</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>其单元已清空</translation>
+    </message>
+    <message>
+        <source>Its saved state could not be used</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>其保存的状态无法使用</translation>
+    </message>
+    <message>
+        <source>The prompts differ after {tokens}.</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>两个提示词在 {tokens}之后不同。</translation>
+    </message>
+    <message>
+        <source>The rest was not cached.</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>其余部分没有缓存。</translation>
+    </message>
+    <message>
+        <source>Its last token is computed all the same: sampling needs its logits.</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>最后一个词元仍要计算：采样需要它的 logits。</translation>
+    </message>
+    <message>
+        <source>What was read ahead differed after {tokens}.</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>预读的内容在 {tokens}之后不同。</translation>
+    </message>
+    <message>
+        <source>The first {tokens} are the same.</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>前 {tokens}相同。</translation>
+    </message>
+    <message>
+        <source>Read ahead</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>预读</translation>
+    </message>
+    <message>
+        <source>Only what had been read ahead was cached</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>只缓存了预读的内容</translation>
+    </message>
+    <message>
+        <source>What the next message begins with was computed before it was sent.</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>下一条消息的开头在发送之前就已计算。</translation>
+    </message>
+    <message>
+        <source>{tokens} had been read ahead.</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>其中 {tokens}已预读。</translation>
+    </message>
+    <message>
+        <source>Another chat begins the same way.</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>另一个对话的开头与之相同。</translation>
+    </message>
+    <message>
+        <source>The state of its shelf was saved.</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>其书架的状态已保存。</translation>
+    </message>
+    <message>
+        <source>Nothing of another chat was used.</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>没有使用其他对话的内容。</translation>
+    </message>
+    <message>
+        <source>It was broken off before the other {tokens}.</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>在其余 {tokens}之前中断。</translation>
+    </message>
+    <message>
+        <source>not computed</source>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
+        <translation>未计算</translation>
+    </message>
+    <message>
+        <source>reading ahead</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>预读中</translation>
+    </message>
+    <message>
+        <source>Computing what the next message begins with, before it is sent</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>在发送之前计算下一条消息的开头</translation>
+    </message>
+    <message>
+        <source>Prefill, decode, a draft token (accepted or not), or read ahead: not sent yet</source>
+        <extracomment>app/inspector/step_rows.py</extracomment>
+        <translation>预填充、解码、草稿词元（接受与否），或预读：尚未发送</translation>
+    </message>
+    <message>
+        <source>What a question added to the prompt, the template&apos;s marks included; what an answer generated</source>
+        <extracomment>app/inspector/tree_table.py</extracomment>
+        <translation>问题给提示词增加的词元，含模板的标记；回答生成的词元</translation>
+    </message>
+    <message>
         <source>Has no effect: this model has no sliding window.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>这个模型没有滑动窗口，因此不起作用。</translation>
@@ -7318,42 +7583,42 @@ accepted</source>
     <message>
         <source>Nothing of this chat was cached.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>这个对话此前没有任何内容在内存中。</translation>
+        <translation type="vanished">这个对话此前没有任何内容在内存中。</translation>
     </message>
     <message>
         <source>Everything cached was reused; the rest is new.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>内存中的内容全部可用；其余是新的。</translation>
+        <translation type="vanished">内存中的内容全部可用；其余是新的。</translation>
     </message>
     <message>
         <source>An earlier message changed, so everything after it was recomputed.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>较早的消息已改变，因此其后的内容全部重新计算。</translation>
+        <translation type="vanished">较早的消息已改变，因此其后的内容全部重新计算。</translation>
     </message>
     <message>
         <source>The chat template now renders earlier turns differently.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>模型的对话模板现在以不同的方式写出较早的轮次。</translation>
+        <translation type="vanished">模型的对话模板现在以不同的方式写出较早的轮次。</translation>
     </message>
     <message>
         <source>Turns were left out to fit the context, so what follows them was recomputed.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>为了放进上下文省略了一些轮次，因此其后的内容重新计算。</translation>
+        <translation type="vanished">为了放进上下文省略了一些轮次，因此其后的内容重新计算。</translation>
     </message>
     <message>
         <source>This model cannot remove the end of what it has computed.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>这个模型无法撤回已读内容的末尾。</translation>
+        <translation type="vanished">这个模型无法撤回已读内容的末尾。</translation>
     </message>
     <message>
         <source>Other chats needed the memory, and its content was not saved.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>内存被其他对话需要，其内容没有保留。</translation>
+        <translation type="vanished">内存被其他对话需要，其内容没有保留。</translation>
     </message>
     <message>
         <source>The saved state failed its checks, so it was recomputed.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>已保存的内容没有通过检查，因此重新计算。</translation>
+        <translation type="vanished">已保存的内容没有通过检查，因此重新计算。</translation>
     </message>
     <message>
         <source>It ended with an end-of-generation token or a stop string.</source>
@@ -7388,12 +7653,12 @@ accepted</source>
     <message>
         <source>from its saved state</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>来自已保存的状态</translation>
+        <translation type="vanished">来自已保存的状态</translation>
     </message>
     <message>
         <source>new</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>新内容</translation>
+        <translation type="vanished">新内容</translation>
     </message>
     <message>
         <source>Answer</source>
@@ -7408,7 +7673,7 @@ accepted</source>
     <message>
         <source>recomputed after a pause</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>暂停之后第二次计算</translation>
+        <translation type="vanished">暂停之后第二次计算</translation>
     </message>
     <message>
         <source>First token after {time}.</source>
@@ -7423,7 +7688,7 @@ accepted</source>
     <message>
         <source>Total time {time}.</source>
         <extracomment>app/ui/transcript/answer_text.py</extracomment>
-        <translation>总共用了 {time}。</translation>
+        <translation type="vanished">总共用了 {time}。</translation>
     </message>
     <message>
         <source>This answer has already finished.</source>
@@ -8836,7 +9101,7 @@ accepted</source>
     <message>
         <source>tokens in this chat</source>
         <extracomment>app/ui/composer/context_meter.py</extracomment>
-        <translation>这个对话的词元</translation>
+        <translation type="vanished">这个对话的词元</translation>
     </message>
     <message>
         <source>of them are cached</source>

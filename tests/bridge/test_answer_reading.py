@@ -7,7 +7,7 @@ import pytest
 from app.bridge.chat_session import ChatSession
 from app.chats.chat import Turn
 from app.chats.thinking import Split
-from app.protocol.output import FinishReason, Output
+from app.protocol.output import FinishReason, Output, Usage
 from tests.bridge.test_tool_rounds import settle, writes
 from tests.bridge.tool_fakes import FORMAT, FakeReaders
 
@@ -33,12 +33,15 @@ async def test_what_the_prompt_opened_is_thinking_from_its_first_word(qloop, ses
     session.send("2+2=")
     await writes(thread, "Let me")
     assert answer_of(session).split == Split("Let me", "", is_thinking=True)
-    await writes(thread, " see.§It")
+    request = thread.submitted[-1]
+    usage = Usage(num_generated_tokens=5, decode_s=0.5)
+    thread.report(Output(request.request_id, request.chat_id, " see.§It", usage=usage))
+    await settle()
     await writes(thread, " is 4.", STOP)
     answer = answer_of(session)
     assert answer.text == "Let me see.§It is 4."
     assert answer.split == Split("Let me see.", "It is 4.")
-    assert answer.thinking_s > 0
+    assert answer.thinking_s == 0.5
     assert not session.is_busy
 
 

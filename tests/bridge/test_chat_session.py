@@ -13,7 +13,7 @@ from app.chats.options import ChatOptions
 from app.engine.engine import Engine
 from app.protocol.load import LoadParams
 from app.protocol.output import FinishReason, Output, Usage
-from app.protocol.request import Message, Overflow, Role
+from app.protocol.request import Message, Overflow, Request, Role
 from app.settings.settings import Settings
 from tests.bridge.conftest import MemoryStore
 from tests.fakes import CountingBackend, saved
@@ -79,31 +79,28 @@ async def test_the_answer_grows_as_it_comes_and_ends(qloop, session, thread) -> 
     assert not session.is_busy
 
 
+def thought(request: Request, text: str, decode_s: float, reason: FinishReason | None = None) -> Output:
+    """So long after the first token, without pauses."""
+    usage = Usage(num_generated_tokens=1, decode_s=decode_s)
+    return Output(request.request_id, request.chat_id, text, reason, usage=usage)
+
+
 @pytest.mark.parametrize("opens", ["<think>", ""])
-async def test_it_is_known_how_long_an_answer_thought(qloop, session, thread, monkeypatch, opens) -> None:
-    now = 100.0
-    monkeypatch.setattr("app.bridge.running_answers.monotonic", lambda: now)
+async def test_it_is_known_how_long_an_answer_thought(qloop, session, thread, opens) -> None:
     session.send("2+2=")
     (request,) = thread.submitted
-    for text in (f"{opens}Hm", ".", "\n</think>\n", "4", "."):
-        thread.answer(request, text)
-        now += 1.0
+    for decode_s, text in enumerate((f"{opens}Hm", ".", "\n</think>\n", "4", ".")):
+        session.answers.apply(thought(request, text, decode_s))
     assert session.chat.turns[-1].thinking_s == (1.0 if opens else 2.0)
 
 
-async def test_what_a_continued_answer_thinks_is_added_to_what_it_thought(
-    qloop, session, thread, monkeypatch
-) -> None:
-    now = 100.0
-    monkeypatch.setattr("app.bridge.running_answers.monotonic", lambda: now)
+async def test_what_a_continued_answer_thinks_is_added_to_what_it_thought(qloop, session, thread) -> None:
     session.send("2+2=")
-    thread.answer(thread.submitted[0], "<think>Hm")
-    now += 4.0
-    thread.answer(thread.submitted[0], ".", FinishReason.ABORT)
+    session.answers.apply(thought(thread.submitted[0], "<think>Hm", 0.0))
+    session.answers.apply(thought(thread.submitted[0], ".", 4.0, FinishReason.ABORT))
     session.continue_answer()
-    thread.answer(thread.submitted[1], " So")
-    now += 2.0
-    thread.answer(thread.submitted[1], ".")
+    session.answers.apply(thought(thread.submitted[1], " So", 0.0))
+    session.answers.apply(thought(thread.submitted[1], ".", 2.0))
     assert session.chat.turns[-1].thinking_s == 6.0
 
 

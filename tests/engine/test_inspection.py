@@ -121,7 +121,7 @@ def test_cleared_cells_are_not_saved_so_the_next_turn_computes_everything(engine
     second = next_turn(first, answer.text, "and then?")
     usage = run(engine, second).answers[second.request_id].usage
     assert usage.num_reused_tokens == usage.num_restored_tokens == 0
-    assert usage.prefix_end is PrefixEnd.EVICTED
+    assert usage.prefix_end is PrefixEnd.CLEARED
 
 
 def test_clearing_a_hibernated_chat_drops_what_was_saved(engine):

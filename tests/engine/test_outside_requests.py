@@ -67,14 +67,14 @@ def test_the_history_is_the_same_after_an_answer_that_went_on(engine):
     assert usage.prefix_end in (PrefixEnd.NEW_TEXT, PrefixEnd.TEMPLATE)
 
 
-def test_an_edited_raw_prompt_is_called_so(engine):
+def test_another_raw_prompt_is_no_edited_message(engine):
     """There are no messages by which a template could be found to have changed anything."""
     first = Request("first", "c", prompt=("one two three",), sampling=GREEDY, max_tokens=4)
     ask(engine, first)
     edited = dataclasses.replace(first, request_id="edited", prompt=("one two four",))
-    assert ask(engine, edited).usage.prefix_end == PrefixEnd.EDITED
+    assert ask(engine, edited).usage.prefix_end == PrefixEnd.DIFFERENT
     chat = request("one two three", "c")
-    assert ask(engine, chat).usage.prefix_end == PrefixEnd.EDITED
+    assert ask(engine, chat).usage.prefix_end == PrefixEnd.DIFFERENT
 
 
 def test_no_tokens_wanted_computes_the_prompt_and_nothing_more(engine):

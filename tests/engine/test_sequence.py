@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from app.engine.detokenizer import Detokenizer
@@ -66,13 +68,44 @@ def test_a_prompt_that_leaves_no_room_is_our_mistake():
         sequence(tuple(range(ROOM)))
 
 
-def test_why_the_prefix_ended_is_told_of_the_first_slot_only():
+def test_what_a_prompt_was_made_of_is_told_of_its_first_slot_only():
     seq = sequence()
     seq.note_lease(CachedPrefix(num_shared=2), PrefixEnd.NEW_TEXT)
     seq.note_lease(CachedPrefix(num_restored=1), PrefixEnd.EVICTED)
     usage = seq.usage
     assert usage.prefix_end is PrefixEnd.NEW_TEXT
-    assert (usage.num_shared_tokens, usage.num_restored_tokens) == (2, 1)
+    assert (usage.num_shared_tokens, usage.num_restored_tokens) == (2, 0)
+
+
+def test_no_more_of_a_prompt_was_cached_than_it_has():
+    seq = sequence()
+    seq.note_lease(CachedPrefix(num_shared=2), PrefixEnd.NEW_TEXT)
+    seq.append(10)
+    seq.refit(Prompt((7,)), ROOM)
+    seq.note_lease(CachedPrefix(num_reused=2), PrefixEnd.DROPPED)
+    assert (seq.usage.num_prompt_tokens, seq.usage.num_cached_tokens) == (1, 1)
+
+
+def test_a_pause_belongs_to_no_speed(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    seq = sequence()
+    seq.submitted_at = now
+    seq.note_lease(CachedPrefix(), PrefixEnd.NEW_CHAT)
+    now = 102.0
+    seq.paused_at = now
+    now = 112.0
+    seq.note_lease(CachedPrefix(), PrefixEnd.RESUMED)
+    now = 113.0
+    seq.append(10)
+    assert (seq.usage.queue_s, seq.usage.prompt_s, seq.usage.time_to_first_token_s) == (10.0, 3.0, 13.0)
+    seq.paused_at = now
+    now = 120.0
+    seq.note_lease(CachedPrefix(), PrefixEnd.RESUMED)
+    now = 121.0
+    seq.append(11)
+    assert seq.usage.decode_s == 1.0
+    assert seq.usage.time_to_first_token_s == 13.0
 
 
 def test_it_ends_once_and_keeps_what_was_left_out():

@@ -69,7 +69,7 @@ def test_a_cell_in_words():
 
 def test_titles_are_those_of_sequences_that_hold_cells():
     report = report_with(cell_map([(0,), (2,), ()]))
-    assert sequence_titles(report, {"sums": "Sums", "notes": "Notes"}) == {0: "Sums", 2: "closed chat"}
+    assert sequence_titles(report, {"sums": "Sums", "notes": "Notes"}) == {0: "Sums", 2: "no tab"}
 
 
 def with_picture(first: int = 4, num_cells: int = 24) -> CellMap:

@@ -5,11 +5,11 @@ import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
-from app.inspector.prefix_panel import COLUMNS, NOTHING, WHY, PrefixPanel
+from app.inspector.prefix_panel import COLUMNS, COMPUTED, NOTHING, WHY, PrefixPanel
 from app.inspector.recording import MAX_LEASES, Recording
 from app.protocol.commands import DescribeTokens
 from app.protocol.output import PrefixEnd
-from app.protocol.report import Lease, TokenTexts
+from app.protocol.report import Lease, SlotSnapshot, SlotState, Span, TokenTexts
 from tests.fakes import model_info
 from tests.inspector.reports import decoding, report
 
@@ -48,26 +48,26 @@ def test_each_request_is_a_row_the_newest_first(panel: PrefixPanel) -> None:
         "Notes",
         "20",
         "0%",
-        "20",
-        "new chat",
+        "0",
+        "Nothing of this chat was cached",
     ]
-    assert panel.requests.index(1, WHY).data() == "edited message"
+    assert panel.requests.index(1, WHY).data() == "An earlier message was edited, removed or exchanged"
 
 
 def test_the_newest_request_is_shown_until_another_one_is_chosen(panel: PrefixPanel) -> None:
     leased(panel, EDITED)
-    assert panel.head.text() == "An earlier message was edited · Sums"
+    assert panel.head.text() == "An earlier message was edited, removed or exchanged · Sums"
     leased(panel, NEW)
-    assert panel.head.text() == "A new chat · Notes"
+    assert panel.head.text() == "Nothing of this chat was cached · Notes"
     panel.table.selectRow(1)
     leased(panel, replace(NEW, request_id="r3"))
-    assert panel.head.text() == "An earlier message was edited · Sums"
+    assert panel.head.text() == "An earlier message was edited, removed or exchanged · Sums"
 
 
 def test_a_sequence_chosen_elsewhere_shows_its_newest_request(panel: PrefixPanel) -> None:
     leased(panel, EDITED, replace(EDITED, num_tokens_to_compute=5), NEW)
     panel.select_sequence(1)
-    assert "5 of 185 prompt tokens" in panel.reason.text()
+    assert "0 of 185 prompt tokens" in panel.reason.text()
 
 
 def test_the_tokens_at_the_parting_are_asked_for_once_and_then_shown(
@@ -95,12 +95,38 @@ def test_a_hidden_panel_asks_for_nothing(panel: PrefixPanel, qtbot: QtBot) -> No
         panel.show()
 
 
-def test_the_time_it_took_is_told_while_the_slot_still_knows_it(panel: PrefixPanel) -> None:
-    slot = decoding(1, "sums")
-    slot = replace(slot, usage=replace(slot.usage, prompt_s=0.42))
-    panel.recording.append([replace(report(7, slot), leases=(EDITED,))])
+def computed(panel: PrefixPanel, num_rows: int, *slots: SlotSnapshot) -> None:
+    """A step that computes so many rows for the edited chat."""
+    rows = Span(1, "sums", EDITED.request_id, 180, num_rows, False, 0, None, is_prefill=True)
+    panel.recording.append([replace(report(8, *slots, decode_ms=210.0), spans=(rows,))])
     panel.draw()
+
+
+def test_what_was_computed_is_told_as_it_grows_and_in_which_time(panel: PrefixPanel) -> None:
+    leased(panel, EDITED)
+    running = replace(decoding(1, "sums"), state=SlotState.PREFILL, request_id=EDITED.request_id)
+    computed(panel, 36, running)
+    assert "36 of 268 prompt tokens computed in 0.2 s." in panel.reason.text()
+    assert "broken off" not in panel.reason.text()
+    assert panel.requests.index(0, COMPUTED).data() == "36"
+    computed(panel, 60)
     assert "88 of 268 prompt tokens computed in 0.4 s." in panel.reason.text()
+
+
+def test_what_was_broken_off_is_told_with_what_was_computed(panel: PrefixPanel) -> None:
+    leased(panel, EDITED)
+    computed(panel, 36)
+    assert "36 of 268 prompt tokens computed in 0.2 s. It was broken off before the other 52 tokens." in (
+        panel.reason.text()
+    )
+    assert panel.sources.text == "reused 180, computed 36, not computed 52"
+
+
+def test_a_prompt_that_was_not_sent_is_told_as_read_ahead(panel: PrefixPanel) -> None:
+    leased(panel, replace(NEW, is_ahead=True))
+    assert panel.requests.index(0, WHY).data() == "Read ahead"
+    assert panel.head.text() == "Read ahead · Notes"
+    assert "was computed before it was sent" in panel.reason.text()
 
 
 def test_requests_are_bounded(panel: PrefixPanel) -> None:

@@ -7,10 +7,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
-from app.inspector.answer_finder import AnswerSource
-from app.inspector.answer_tables import AFTER, BEFORE, RULED_OUT, TOKEN
+from app.inspector.answer_finder import AnswerSource, chance
+from app.inspector.answer_tables import (
+    AFTER,
+    ANSWER_COLUMNS,
+    BEFORE,
+    CANDIDATE_COLUMNS,
+    LAYER_COLUMNS,
+    RULED_OUT,
+    TOKEN,
+)
 from app.inspector.probabilities import COMPUTING, PAUSED, ProbabilitiesPanel
 from app.inspector.recording import Recording
+from app.look.table import PADDING
 from app.protocol.lens import LayerWord, LayerWords, ReadLayers
 from app.protocol.output import FinishReason, Output, SampledToken, TokenLogprob, Usage
 from app.protocol.report import ChatTokens, PauseState, TokenTexts
@@ -213,3 +222,16 @@ def test_without_an_answer_it_says_what_to_do(panel: ProbabilitiesPanel) -> None
     assert panel.tokens.rowCount() == 0
     panel.show_recording(Recording(name="old.jsonl"))
     assert panel.message.text() == ProbabilitiesPanel.RECORDED
+
+
+def test_columns_are_as_wide_as_their_widest_values(panel: ProbabilitiesPanel) -> None:
+    for table, columns in (
+        (panel.candidate_table, CANDIDATE_COLUMNS),
+        (panel.token_table, ANSWER_COLUMNS),
+        (panel.layer_table, LAYER_COLUMNS),
+    ):
+        for number, column in enumerate(columns):
+            if column.is_number and column.head not in ("rank", "layer", "pos", "id"):
+                for text in (chance(0.000001), chance(0.99999), chance(0.0123)):
+                    needed = table.fontMetrics().horizontalAdvance(text)
+                    assert table.columnWidth(number) >= needed + 2 * PADDING, (column.head, text)

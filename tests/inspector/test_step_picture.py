@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
 
-from app.inspector.step_picture import scale_for, stacked
+from app.inspector.step_picture import StepLegend, scale_for, stacked
 from tests.inspector.test_step_columns import numbers
 
 
@@ -43,3 +45,14 @@ def test_the_scale_is_a_round_number_above_the_values(longest: float, top: float
 def test_one_slow_step_does_not_hide_the_others() -> None:
     assert scale_for(numbers(*[0.8] * 99, 42.6), 0.1) == 1.0
     assert scale_for(numbers(), 1.0) == 1.0
+
+
+def test_the_legend_shows_all_of_its_entries_in_any_width(qtbot: QtBot) -> None:
+    frame = QWidget()
+    qtbot.addWidget(frame)
+    legend = StepLegend(frame)
+    for width in (200, 420, 1200):
+        places = legend.places(width)
+        assert len(places) == 11
+        assert all(place.right() <= width for place in places)
+        assert max(place.bottom() for place in places) == legend.heightForWidth(width)

@@ -23,7 +23,7 @@ def texts(rows: StepRows, row: int) -> list[str]:
 
 def test_every_row_of_the_batch_tells_what_was_computed_where_and_for_whom(rows: StepRows) -> None:
     assert rows.rowCount() == 4
-    assert texts(rows, 0) == ["0", "100", "␣cat", "50", "0", "closed chat", "decode", "wanted"]
+    assert texts(rows, 0) == ["0", "100", "␣cat", "50", "0", "no tab", "decode", "wanted"]
     assert texts(rows, 1) == ["1", "110", "\\xe2\\x80", "10", "2", "Notes", "prefill", ""]
     assert texts(rows, 3) == ["3", "112", "", "12", "2", "Notes", "prefill", "wanted"]
     assert [rows.seq_at(row) for row in range(4)] == [0, 2, 2, 2]

@@ -53,7 +53,7 @@ def test_each_turn_is_a_row_with_the_sequences_that_hold_it(panel: TreePanel) ->
     panel.recording.append([report_with(cell_map([(0, 2)] * 4 + [(0,)] * 3))])
     panel.show_chat("Cities", branches_of(chat))
     assert texts(panel, MESSAGE) == ["You: Which city?", "It is Paris.", "It is Lyon."]
-    assert texts(panel, HELD) == ["0, 2", "", "0"]
+    assert texts(panel, HELD) == ["seq 0, 2", "", "seq 0"]
     assert texts(panel, TOKENS) == ["4", "3", "3"]
     assert panel.figures.text() == "3 messages · 2 branches · 1 chat"
     panel.grab()

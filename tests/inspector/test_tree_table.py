@@ -1,6 +1,6 @@
 from app.chats.branches import branches_of
-from app.chats.chat import Chat, Turn
-from app.inspector.tree_table import holders_of, strokes_of, together, token_ranges
+from app.chats.chat import Chat, Turn, TurnState
+from app.inspector.tree_table import holders_of, line_of, strokes_of, together, token_ranges
 from app.protocol.output import Usage
 from app.protocol.request import Role
 from tests.inspector.cell_maps import cell_map
@@ -40,3 +40,9 @@ def test_a_turn_is_held_by_the_sequences_that_have_most_of_its_cells() -> None:
     assert holders_of(cells, 2, [(0, 4), (4, 7)]) == [(2, 0), ()]
     assert holders_of(None, 1, [(0, 4), (0, 0)]) == [(1,), ()]
     assert together({1: (3, 0), 2: (0, 1)}, [1, 2, 5]) == (0, 1, 3)
+
+
+def test_what_is_being_written_ends_with_a_whole_word() -> None:
+    assert line_of(Turn(Role.ASSISTANT, "The sea is de", TurnState.STREAMING)) == "The sea is …"
+    assert line_of(Turn(Role.ASSISTANT, "The", TurnState.STREAMING)) == "The"
+    assert line_of(Turn(Role.ASSISTANT, "The sea is deep")) == "The sea is deep"

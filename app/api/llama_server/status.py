@@ -59,7 +59,7 @@ def slot_json(slot: SlotSnapshot, max_tokens: int, span: Span | None) -> dict[st
         "speculative": False,
         "is_processing": slot.is_running,
         "n_prompt_tokens": usage.num_prompt_tokens,
-        "n_prompt_tokens_processed": max(usage.num_prompt_tokens - usage.num_cached_tokens, 0),
+        "n_prompt_tokens_processed": usage.num_computed_prompt_tokens,
         "n_prompt_tokens_cache": usage.num_cached_tokens,
         "next_token": [
             {

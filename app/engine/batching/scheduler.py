@@ -83,6 +83,8 @@ class Scheduler:
         self._leaders.pop(seq, None)
         if not seq.request.keep_cells:
             self._slots.forget(seq.request.chat_id)
+        elif seq.leased_at:
+            self._slots.note_ended(seq)
 
     def set_aside(self, seq: Sequence) -> None:
         """The sequence continues after `put_back`. Its cells are kept as long as there is room."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from app.engine.cells.checkpoints import GAP
 from app.engine.media.rows import border
-from app.protocol.output import PrefixEnd
-from app.protocol.request import Message
+from app.protocol.output import CHANGES, PrefixEnd
+from app.protocol.request import Message, Request, Role
 
 if TYPE_CHECKING:
-    from app.engine.prompt import CachedPrefix
     from app.engine.sequence import Sequence
-    from app.protocol.sampling import SamplingParams
+
+TextOf = Callable[[list[int]], str]
 
 # A run of tokens that moved must be this long to be worth moving its cells.
 MIN_MOVED_TOKENS = 32
@@ -55,51 +55,80 @@ class LastTurn:
     The slot's tokens plus `uncomputed` are the whole answer: mostly its last token.
     """
 
-    messages: tuple[Message, ...]
+    request: Request
     num_prompt_tokens: int  # without the beginning of its answer
-    sampling: SamplingParams | None = None
     uncomputed: tuple[int, ...] = ()
-    num_held: int = 0  # tokens in its cells at its end; what comes behind them was read ahead. 0: not known
+    num_held: int | None = None  # tokens in its cells at its end: those behind were read ahead. None: all are
     is_whole: bool = True  # else the chat's cells do not hold its end any more
+    lost_by: PrefixEnd | None = None  # why cells of it were given up since: all, or those that are not held
 
 
 def why_prefix_ended(
-    seq: Sequence,
-    held: list[int],
-    prefix: CachedPrefix,
-    last_turn: LastTurn | None,
-    text_of: Callable[[list[int]], str],
+    seq: Sequence, held: list[int], num_kept: int, last_turn: LastTurn | None, text_of: TextOf
 ) -> PrefixEnd:
-    """`held` are the tokens the chat had, in cells or saved, before `prefix` was taken."""
+    """Where all that `held` has in common with the prompt could be used: the first `num_kept` tokens.
+
+    `held` are the tokens that the chat had, in cells or saved.
+    """
+    if not (held or last_turn):
+        return PrefixEnd.NEW_CHAT
+    num_common = common_prefix(held, seq.token_ids)
+    if last_turn and last_turn.lost_by and num_common == len(held):
+        return _still(last_turn.lost_by, what_changed(seq.request, held, num_common, last_turn, text_of))
     if not held:
-        return PrefixEnd.EVICTED if last_turn else PrefixEnd.NEW_CHAT
-    num_common, num_kept = common_prefix(held, seq.token_ids), prefix.num_tokens
-    goes_on = num_common == min(len(held), len(seq.token_ids) - 1)
-    if num_common - num_kept >= (GAP if prefix.is_from_checkpoint else 1):
-        return PrefixEnd.CHECKPOINT if prefix.is_from_checkpoint else PrefixEnd.NO_ROLLBACK
-    if goes_on:
-        return PrefixEnd.NEW_TEXT
+        return PrefixEnd.EVICTED
+    if num_common == len(held):
+        return PrefixEnd.RESUMED if seq.leased_at else PrefixEnd.NEW_TEXT
+    if max(num_common, num_kept) == len(seq.token_ids) - 1:
+        return PrefixEnd.SAME
     if seq.is_shortened:
         return PrefixEnd.DROPPED
-    if last_turn and _same_history(seq.request.messages, held, num_common, last_turn, text_of):
-        return PrefixEnd.TEMPLATE
-    return PrefixEnd.EDITED
+    return what_changed(seq.request, held, num_common, last_turn, text_of)
 
 
-def _same_history(
-    messages: tuple[Message, ...],
-    held: list[int],
-    num_common: int,
-    last_turn: LastTurn,
-    text_of: Callable[[list[int]], str],
-) -> bool:
-    """Whether the chat continues unchanged, so that only its rendering can differ."""
-    index = len(last_turn.messages)
-    if not index or messages[:index] != last_turn.messages:
-        return False  # one of the two was a raw prompt, or the chat was edited
-    if num_common < last_turn.num_prompt_tokens or len(messages) <= index:
-        return True
-    return messages[index].content.strip() == text_of(held[last_turn.num_prompt_tokens :]).strip()
+def _still(lost_by: PrefixEnd, changed: PrefixEnd) -> PrefixEnd:
+    """What was read ahead may have followed other messages than those that were sent then."""
+    return PrefixEnd.REPLACED if lost_by in CHANGES and lost_by is not changed else lost_by
+
+
+def what_changed(
+    request: Request, held: list[int], num_common: int, last_turn: LastTurn | None, text_of: TextOf
+) -> PrefixEnd:
+    """Of two requests of a chat whose prompts differ behind `num_common` tokens."""
+    if last_turn is None or request.prompt or last_turn.request.prompt:
+        return PrefixEnd.DIFFERENT
+    before, now = last_turn.request.messages, request.messages
+    if _system(before) != _system(now):
+        return PrefixEnd.SYSTEM
+    if any(_said(one) != _said(other) for one, other in zip_longest(before, now[: len(before)])):
+        return PrefixEnd.EDITED
+    if request.chat_params.tools != last_turn.request.chat_params.tools:
+        return PrefixEnd.TOOLS
+    if _options(request) != _options(last_turn.request):
+        return PrefixEnd.OPTIONS
+    answer = [*held[last_turn.num_prompt_tokens :], *last_turn.uncomputed]
+    is_in_answer = num_common >= last_turn.num_prompt_tokens
+    if is_in_answer and not (now[len(before) :] and _is_written(now[len(before)], text_of(answer))):
+        return PrefixEnd.ANSWER
+    return PrefixEnd.TEMPLATE
+
+
+def _system(messages: tuple[Message, ...]) -> list[str]:
+    return [one.content for one in messages if one.role is Role.SYSTEM]
+
+
+def _said(message: Message | None) -> object:
+    """Without what the program knows about it: how its model wrote it."""
+    return message and (message.role, message.content, message.fields, message.media)
+
+
+def _options(request: Request) -> object:
+    """What the chat template is given besides messages and tools."""
+    return request.template_variables, replace(request.chat_params, tools="")
+
+
+def _is_written(message: Message, text: str) -> bool:
+    return text.strip() in (message.content.strip(), message.written.strip())
 
 
 MAX_REMEMBERED_CHATS = 1000
@@ -116,21 +145,23 @@ class LastTurns:
     def get(self, chat_id: str) -> LastTurn | None:
         return self._turns.get(chat_id)
 
-    def why_prefix_ended(self, seq: Sequence, held: list[int], prefix: CachedPrefix) -> PrefixEnd:
-        """`held` are the tokens its chat had before `prefix` was taken for `seq`."""
-        if prefix.is_doubted:
-            return PrefixEnd.DOUBTED
-        last_turn = self._turns.get(seq.request.chat_id)
-        return why_prefix_ended(seq, held, prefix, last_turn, self._text_of)
+    def why_prefix_ended(self, seq: Sequence, held: list[int], num_kept: int) -> PrefixEnd:
+        """Where all that could be used of the tokens `held` by its chat was used."""
+        return why_prefix_ended(seq, held, num_kept, self._turns.get(seq.request.chat_id), self._text_of)
 
     def note_asked(self, seq: Sequence) -> None:
         request = seq.request
         self._only_ahead.discard(request.chat_id)
         num_asked_tokens = seq.num_prompt_tokens - seq.num_start_tokens
         self._turns.pop(request.chat_id, None)
-        self._turns[request.chat_id] = LastTurn(request.messages, num_asked_tokens, request.sampling)
+        self._turns[request.chat_id] = LastTurn(request, num_asked_tokens)
         if len(self._turns) > MAX_REMEMBERED_CHATS:
             self._turns.popitem(last=False)
+
+    def note_lost(self, chat_id: str | None, lost_by: PrefixEnd) -> None:
+        """Nothing of it is left in cells or saved."""
+        if chat_id is not None and (last_turn := self._turns.get(chat_id)):
+            self._turns[chat_id] = replace(last_turn, lost_by=lost_by, num_held=0, is_whole=False)
 
     def note_answered(self, seq: Sequence, num_held: int) -> None:
         """Its answer ended, and the chat's cells hold so many of its tokens."""
@@ -139,25 +170,30 @@ class LastTurns:
             uncomputed = tuple(seq.token_ids[num_held:])
             self._turns[seq.request.chat_id] = replace(last_turn, uncomputed=uncomputed, num_held=num_held)
 
-    def note_ahead(self, seq: Sequence) -> None:
-        """What comes next is being computed before it is sent. The end of the last turn may have gone."""
+    def note_ahead(self, seq: Sequence, num_sent: int, num_left: int, prefix_end: PrefixEnd) -> None:
+        """What comes next is being computed before it is sent. Of the tokens before, so many are left."""
         chat_id = seq.request.chat_id
         last_turn = self._turns.get(chat_id)
         if last_turn is None:
             self._only_ahead.add(chat_id)
-        elif seq.num_computed_tokens < last_turn.num_held:
-            self._turns[chat_id] = replace(last_turn, num_held=seq.num_computed_tokens, is_whole=False)
+        else:
+            left = replace(last_turn, num_held=num_left)
+            if num_left < num_sent:
+                lost_by = prefix_end if prefix_end in CHANGES else PrefixEnd.REPLACED
+                left = replace(left, is_whole=False, lost_by=lost_by)
+            self._turns[chat_id] = left
 
     def sent(self, chat_id: str, held: list[int]) -> list[int]:
         """A copy of the tokens that its cells hold, without what was read ahead."""
         if chat_id in self._only_ahead:
             return []
         last_turn = self._turns.get(chat_id)
-        return held[: last_turn.num_held or None] if last_turn else list(held)
+        return held[: last_turn.num_held] if last_turn else list(held)
 
     def copy(self, chat_id: str, new_chat_id: str) -> None:
-        last_turn = self._turns.get(chat_id)
-        if last_turn:
+        if chat_id in self._only_ahead:
+            self._only_ahead.add(new_chat_id)
+        if last_turn := self._turns.get(chat_id):
             self._turns[new_chat_id] = last_turn
 
     def forget(self, chat_id: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.engine.cells.checkpoints import Checkpoints, State, nearest, packed, taken_along, unpacked
+from app.engine.cells.checkpoints import GAP, Checkpoints, State, nearest, packed, taken_along, unpacked
 from app.engine.cells.event_log import EventLog
 from app.engine.cells.hibernation import HibernatedChats
 from app.engine.cells.prefix import LastTurn, LastTurns, common_prefix, moved_run
@@ -39,6 +39,7 @@ from app.protocol.events import (
     ToolRan,
 )
 from app.protocol.media import is_media
+from app.protocol.output import CHANGES, PrefixEnd
 from app.protocol.report import SavedState, SlotSnapshot, SlotState
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ class SlotPool:
         self.hibernated = hibernated
         self.front_chat_id: str | None = None  # evicted last
         self.pinned_chat_ids: set[str] = set()  # evicted last
-        self.event_log = EventLog()
         self._last_turns = LastTurns(self._text_of)
+        self.event_log = EventLog(self._last_turns.note_lost)
         hibernated.is_in_cells = self._holds
 
     def lease(self, seq: Sequence) -> Slot | None:
@@ -83,13 +84,13 @@ class SlotPool:
         slot = self._choose(seq)
         if slot is None:
             return None
+        self._tell_lost()  # to a disk that failed
         chat_id = seq.request.chat_id
         is_own = slot.chat_id == chat_id
         if not is_own:
             self._save(slot)
-        held = self._last_turns.sent(
-            chat_id, slot.token_ids if is_own else self.hibernated.tokens_of(chat_id)
-        )
+        own = list(slot.token_ids) if is_own else self.hibernated.tokens_of(chat_id)
+        held = self._last_turns.sent(chat_id, own)
         known = [common_prefix(other.token_ids, seq.token_ids) for other in self.slots]
         prefix = self._fill(slot, seq)
         self.hibernated.drop(chat_id)  # the cells are newer
@@ -102,13 +103,34 @@ class SlotPool:
             self.hibernated.saved_chat_ids.add(chat_id)
         self.memory.note_change(slot)
         self.event_log.add_lease(seq, slot, prefix)
-        seq.note_lease(prefix, self._last_turns.why_prefix_ended(seq, held, prefix))
-        self.event_log.note_lease(seq, slot, held, prefix)
+        prefix_end = self._why_prefix_ended(seq, own, held, prefix)
+        num_own = 0 if prefix.num_shared else min(prefix.num_tokens, common_prefix(own, seq.token_ids))
+        num_ahead = max(num_own - len(held), 0)
+        self.event_log.note_lease(seq, slot, held, prefix, prefix_end, num_ahead)
+        seq.note_lease(prefix, prefix_end, num_ahead)
         if seq.is_ahead:
-            self._last_turns.note_ahead(seq)
+            num_left = min(common_prefix(held, seq.token_ids), seq.num_computed_tokens)
+            self._last_turns.note_ahead(seq, len(held), num_left, prefix_end)
         else:
             self._last_turns.note_asked(seq)
         return slot
+
+    def _why_prefix_ended(
+        self, seq: Sequence, own: list[int], held: list[int], prefix: CachedPrefix
+    ) -> PrefixEnd:
+        """`own` are the tokens of its chat before, `held` those without what was read ahead."""
+        if prefix.is_doubted:
+            return PrefixEnd.DOUBTED
+        num_common = common_prefix(held, seq.token_ids)
+        num_unused = num_common - prefix.num_tokens
+        why = self._last_turns.why_prefix_ended(seq, held, prefix.num_tokens)
+        if num_unused <= 0 or (prefix.is_from_checkpoint and num_unused < GAP and why in CHANGES):
+            return why
+        if prefix.is_from_checkpoint:
+            return PrefixEnd.CHECKPOINT
+        if num_common < len(own) and not self._model.has_plain_attention:
+            return PrefixEnd.NO_ROLLBACK
+        return PrefixEnd.NOT_USED
 
     @property
     def can_share_cells(self) -> bool:
@@ -186,6 +208,12 @@ class SlotPool:
         elif not seq.is_ahead:
             self._last_turns.note_answered(seq, len(slot.token_ids))
 
+    def note_ended(self, seq: Sequence) -> None:
+        """While it was paused: of its tokens, those count that are saved, or left in a slot."""
+        slot = self._slot_of(seq.request.chat_id)
+        held = slot.token_ids if slot else self.hibernated.tokens_of(seq.request.chat_id)
+        self._last_turns.note_answered(seq, len(held))
+
     def last_turn_of(self, chat_id: str) -> tuple[list[int], LastTurn] | None:
         """All tokens of the chat's last turn, prompt and answer, where they are held in cells or saved."""
         slot = self._slot_of(chat_id)
@@ -194,7 +222,7 @@ class SlotPool:
         if (
             last_turn is None
             or not last_turn.is_whole
-            or len(held) < max(last_turn.num_prompt_tokens, last_turn.num_held)
+            or len(held) < max(last_turn.num_prompt_tokens, last_turn.num_held or 0)
         ):
             return None
         return [*self._last_turns.sent(chat_id, held), *last_turn.uncomputed], last_turn
@@ -220,10 +248,11 @@ class SlotPool:
 
     def resync(self, batch: Batch) -> None:
         """After a decode that broke off. What nobody knows any more is computed again."""
-        if self._model.has_states:
-            for slot in self._warm():
-                self._tell_cleared(slot)
+        before = [(slot, Cleared(slot.seq_id, slot.chat_id, len(slot.token_ids))) for slot in self._warm()]
         self.memory.resync(batch)
+        for slot, cleared in before:
+            if not slot.token_ids:
+                self.event_log.add(cleared)
 
     def suspend(self, slot: Slot) -> None:
         """Take the slot back from an answer that continues later. Its state is saved, its cells are freed."""
@@ -549,10 +578,13 @@ class SlotPool:
         state = self._packed(slot)
         fingerprint = self._backend.fingerprint
         is_kept = self.hibernated.save(chat_id, token_ids, state, fingerprint, slot.shifted_from)
-        for lost_id, num_tokens in self.hibernated.take_lost():
-            if lost_id != chat_id:
-                self.event_log.add(StateLost(None, lost_id, num_tokens))
+        self._tell_lost(except_of=chat_id)
         return is_kept
+
+    def _tell_lost(self, except_of: str = "") -> None:
+        for lost_id, num_tokens in self.hibernated.take_lost():
+            if lost_id != except_of:
+                self.event_log.add(StateLost(None, lost_id, num_tokens))
 
     def _seal(self, slot: Slot) -> None:
         chat_id, token_ids = slot.chat_id, list(slot.token_ids)

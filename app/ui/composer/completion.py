@@ -36,12 +36,12 @@ _TAKES = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """`choose` is called once the typed word is gone."""
+    """`choose` is called once the typed word is gone. None: a note in place of suggestions."""
 
     name: str
     place: str  # where it comes from
     sentence: str
-    choose: Callable[[], object]
+    choose: Callable[[], object] | None = None
 
 
 Source = Callable[[str], Sequence[Suggestion]]  # by the sign
@@ -66,7 +66,7 @@ class Completion(QObject):
 
     @property
     def is_open(self) -> bool:
-        return self.list is not None and not self.list.isHidden()
+        return self.list is not None and not self.list.isHidden() and self.list.current.choose is not None
 
     def refresh(self) -> None:
         word = self._word()
@@ -100,6 +100,8 @@ class Completion(QObject):
         return None if match[1] == "/" and at else (match[0], at)
 
     def _take(self, suggestion: Suggestion) -> None:
+        if suggestion.choose is None:
+            return
         word = self._word()
         self.close_up()
         if word:
@@ -214,5 +216,5 @@ def _matching(suggestions: Sequence[Suggestion], query: str) -> list[Suggestion]
     if not query:
         return list(suggestions)
     fits = ((fit(query, f"{each.name} {each.place}"), each) for each in suggestions)
-    found = [(one.score, each) for one, each in fits if one]
+    found = [(one.score, each) for one, each in fits if one and each.choose]
     return [each for _score, each in sorted(found, key=lambda pair: -pair[0])]

@@ -47,9 +47,12 @@ class ContextFigures:
 
 
 def num_used(turns: list[Turn], slot: SlotSnapshot | None) -> int:
-    """While computing, what its slot will hold, else the total of its last answer."""
+    """While it is answered, what its slot will hold, else the total of its last answer.
+
+    What was read ahead is the draft's, or of a text that is erased by now.
+    """
     usage = next((turn.usage for turn in reversed(turns) if turn.usage.num_prompt_tokens), None)
-    if slot is not None and slot.pos_max >= 0 and (slot.is_running or not turns):
+    if slot is not None and slot.is_running:
         return num_held(slot) + slot.num_pending_tokens
     return usage.num_prompt_tokens + usage.num_generated_tokens if usage else 0
 
@@ -59,14 +62,16 @@ def num_held(slot: SlotSnapshot | None) -> int:
     return max(slot.pos_max + 1, slot.num_cells) if slot else 0
 
 
-def never_computed(turns: list[Turn]) -> str:
+def never_computed(turns: list[Turn], system_prompt: str = "") -> str:
     """The text of the last turns that were never part of a prompt: inserted, edited or imported ones."""
     texts: list[str] = []
     for turn in reversed(turns):
         if turn.usage.num_prompt_tokens:
             break
         texts.append(turn.message_text)
-    return "\n\n".join(reversed(texts))
+    else:
+        texts.append(system_prompt)
+    return "\n\n".join(filter(None, reversed(texts)))
 
 
 def figures_text(figures: ContextFigures) -> str:
@@ -87,7 +92,11 @@ def rows(figures: ContextFigures) -> tuple[tuple[str, str, str], ...]:
         )
     tools = ((tr("Tools"), count(figures.tools), does),)
     return (
-        (tr("Used"), count(figures.used), tr("tokens in this chat")),
+        (
+            tr("Used"),
+            count(figures.used),
+            tr("tokens of the last prompt, its answer, and what was added since"),
+        ),
         (tr("cached"), count(figures.cached), tr("of them are cached")),
         (tr("Draft"), count(figures.draft), tr("tokens this message and its files will add")),
         *(tools if figures.tools else ()),

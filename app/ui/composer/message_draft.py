@@ -229,7 +229,9 @@ class MessageDraft(QObject):
     def _count(self) -> None:
         """Debounced: a text may be long, and keys come fast."""
         session = self._session
-        self._never_computed = never_computed(session.chat.turns) if not session.is_busy else ""
+        self._never_computed = (
+            never_computed(session.chat.turns, session.chat.system_prompt) if not session.is_busy else ""
+        )
         if session.shelf.is_searched:
             if self._finding:
                 self._finding.cancel()  # for a text that has changed since

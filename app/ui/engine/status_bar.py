@@ -113,9 +113,10 @@ def work_text(report: StepReport | None) -> str:
     if report and report.pause:
         return tr("paused")
     if not running and not waiting:
-        return tr("idle")
+        is_ahead = report and any(slot.state is SlotState.AHEAD for slot in report.slots)
+        return tr("reading ahead") if is_ahead else tr("idle")
     doing = tr("answering {number}", number=running) if running else tr("waiting")
-    return f"{doing} · {speed_text(report)}"
+    return " · ".join(filter(None, (doing, speed_text(report))))
 
 
 def detail_texts(state: ModelState, report: StepReport | None) -> tuple[str, ...]:
@@ -150,6 +151,7 @@ def queue_text(report: StepReport | None) -> str:
 
 
 def speed_text(report: StepReport | None) -> str:
-    """All answers together."""
+    """All answers together; empty while none has a second token."""
     slots = report.slots if report else ()
-    return rate(sum(slot.usage.tokens_per_s for slot in slots if slot.state is SlotState.DECODE))
+    speed = sum(slot.usage.tokens_per_s for slot in slots if slot.state is SlotState.DECODE)
+    return rate(speed) if speed else ""

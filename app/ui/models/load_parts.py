@@ -103,6 +103,8 @@ class MemoryLine(QWidget):
         self.use.setText(tr("Use {tokens}", tokens=count(smaller)))
         self.use.setVisible(smaller > 0)
         fit = forecast.fit if forecast else Fit.TOO_LARGE
+        if forecast and forecast.silent and fit is Fit.FITS:
+            fit = Fit.TIGHT
         self._icon.show_icon(ICONS[fit], FIT_COLOURS[fit])
 
     def _on_use(self) -> None:
@@ -130,6 +132,13 @@ def memory_text(forecast: Forecast) -> str:
 def _split_text(forecast: Forecast, values: dict[str, str]) -> str:
     values["elsewhere"] = ", ".join(map(_part_text, forecast.elsewhere))
     match forecast.fit:
+        case Fit.FITS if forecast.silent:
+            values["workers"] = ", ".join(forecast.silent)
+            return tr(
+                "Needs about {needed} here ({free} free), {elsewhere}. Whether it fits is not known: no "
+                "answer from {workers}.",
+                **values,
+            )
         case Fit.FITS:
             return tr("Needs about {needed} here ({free} free), {elsewhere}: fits.", **values)
         case Fit.TIGHT:

@@ -21,7 +21,7 @@ from app.look.words import tr, tr_said
 from app.services.tools import ServerState, ToolService
 from app.tools.mcp_server import Status, with_unique_names
 from app.tools.server_config import BUILT_IN
-from app.tools.tool import Tool
+from app.tools.tool import Approval, Tool
 from app.ui.message.tool_words import ToolLabel
 from app.ui.settings.panel_of_chat import PanelOfChat
 from app.ui.settings.tool_choice import (
@@ -88,9 +88,8 @@ class ToolsOfChat(PanelOfChat[ToolsPanel]):
     def _show(self) -> None:
         if self._view and self._panel:
             keys = self._view.session.chat.tools
-            chosen = [tool for tool in self._known() if is_chosen(keys, tool.key)]
             are_listed = self._view.session.tools.are_listed
-            self._panel.apply(self._groups(), keys, self._cost(chosen), are_listed=are_listed)
+            self._panel.apply(self._groups(), keys, self._offered(keys), are_listed=are_listed)
             if self._panel.isVisible():
                 self._panel.place_above(self._view.foot)
 
@@ -109,9 +108,10 @@ class ToolsOfChat(PanelOfChat[ToolsPanel]):
         number = counted.number if counted else None
         return ToolLine(tool.key, title_of(tool), sentence_of(tool), tool.writes, number)
 
-    def _cost(self, tools: list[Tool]) -> int | None:
-        counts = [self._counter.num_tokens(_schema(tool)) for tool in tools]
-        return sum(count.number for count in counts if count) if all(counts) else None
+    def _offered(self, keys: Keys) -> list[ToolLine]:
+        """What the model is told of: no tool that may never be called."""
+        chosen = [tool for tool in self._known() if is_chosen(keys, tool.key)]
+        return [self._line(tool) for tool in chosen if self._service.approval(tool) is not Approval.NEVER]
 
     def _known(self) -> list[Tool]:
         servers = (state for state in self._service.servers if state.is_enabled)
@@ -119,9 +119,9 @@ class ToolsOfChat(PanelOfChat[ToolsPanel]):
 
     def _show_count(self, view: ChatView) -> None:
         """Each key of a server whose tools are not known yet counts."""
-        keys, known = view.session.chat.tools, self._known()
-        servers = {tool.server for tool in known}
-        num_on = sum(is_chosen(keys, tool.key) for tool in known)
+        keys = view.session.chat.tools
+        servers = {tool.server for tool in self._known()}
+        num_on = len(self._offered(keys))
         view.composer.tools.apply(num_on + sum(server_of(key) not in servers for key in keys))
 
     def _name(self, view: ChatView, name: str) -> ToolLabel | None:

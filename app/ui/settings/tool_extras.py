@@ -70,7 +70,20 @@ class ToolExtras(QObject):
                     found.append(self._of_prompt(view, state.name, each))
                 else:
                     found.append(self._of_resource(view, state.name, each))
-        return found
+        return found or [self._note(view, state) for state in self._not_running()]
+
+    def _not_running(self) -> list[ServerState]:
+        servers = (one for one in self._service.servers if one.is_enabled and one.is_trusted)
+        return [one for one in servers if one.status in (Status.STOPPED, Status.STARTING)]
+
+    def _note(self, view: ChatView, state: ServerState) -> Suggestion:
+        """Why a server that does not run offers nothing."""
+        is_used = state.name in map(server_of, view.session.chat.tools)
+        used, unused = (
+            tr("It is starting…"),
+            tr("It is not running: switch on one of its tools in this chat."),
+        )
+        return Suggestion(one_line(state.name), "", used if is_used else unused)
 
     def _servers(self, view: ChatView, sign: str) -> Iterator[ServerState]:
         """The servers that run, and those that this chat uses."""

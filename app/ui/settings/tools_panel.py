@@ -90,17 +90,22 @@ class ToolsPanel(PagePanel):
         self.hide()
 
     def apply(
-        self, groups: Sequence[ToolGroup], keys: Keys, num_tokens: int | None, *, are_listed: bool = False
+        self,
+        groups: Sequence[ToolGroup],
+        keys: Keys,
+        offered: Sequence[ToolLine],
+        *,
+        are_listed: bool = False,
     ) -> None:
-        """`num_tokens`: what the schemas of those that are on cost together, if they are not listed."""
+        """`offered` are those of which the model is told, by name alone if they `are_listed`."""
         if [group.server for group in groups] != [group.server for group in self._groups]:
             self._make_sections(groups)
         self._groups = tuple(groups)
         for section, group in zip(self.sections, groups, strict=True):
             section.apply(group, keys)
-        num_on = sum(is_chosen(keys, tool.key) for group in groups for tool in group.tools)
+        num_on, costs = len(offered), [tool.num_tokens for tool in offered]
         words = [tr_n("{n} tool", "{n} tools", num_on)] if num_on else []
-        words += [tokens(num_tokens)] if num_on and num_tokens else []
+        words += [tokens(sum(filter(None, costs)))] if num_on and None not in costs else []
         words += [tr("too much for this context: listed by name")] if num_on and are_listed else []
         self.total.setText(" · ".join(words))
         num_tools = sum(len(group.tools) for group in groups)

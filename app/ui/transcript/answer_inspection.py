@@ -15,10 +15,9 @@ from app.bridge.tasks import spawn
 from app.bridge.workspace import Workspace
 from app.chats.chat import Turn
 from app.inspector.answer_finder import AnswerSource
+from app.inspector.chat_names import chat_name
 from app.inspector.docks import LENS, InspectorDocks
 from app.inspector.probabilities import ProbabilitiesPanel
-from app.inspector.sequence_rows import NO_TAB
-from app.look.words import tr
 from app.protocol.commands import Abort, Submit
 from app.protocol.model import ModelInfo
 from app.protocol.request import Request, Role
@@ -124,7 +123,7 @@ class AnswerInspection(QObject):
     def _newest_source(self, chat_id: str, panel: DockPanel) -> AnswerSource | None:
         session = self._workspace.session_of(chat_id)
         if session is None:  # such as a client of the local API
-            return AnswerSource(chat_id, panel.titles.get(chat_id) or tr(NO_TAB))
+            return AnswerSource(chat_id, chat_name(chat_id, panel.titles))
         answer = _newest_answer(session)
         return _source(session, answer) if answer else None
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from app.chats.chat import Turn, TurnState
 from app.chats.tool_use import ToolState
+from app.inspector.prefix_view import head_of
 from app.look import marks
 from app.look.figures import count, milliseconds, percent, prefill, rate, seconds
 from app.look.words import mark, tr, tr_said
@@ -12,17 +13,6 @@ from app.protocol.output import PrefixEnd, Usage
 from app.protocol.report import SlotSnapshot, SlotState
 
 MAX_ROUND_ROWS = 20
-_WHY_PREFIX_ENDED = {
-    PrefixEnd.NEW_CHAT: mark("Nothing of this chat was cached."),
-    PrefixEnd.NEW_TEXT: mark("Everything cached was reused; the rest is new."),
-    PrefixEnd.EDITED: mark("An earlier message changed, so everything after it was recomputed."),
-    PrefixEnd.TEMPLATE: mark("The chat template now renders earlier turns differently."),
-    PrefixEnd.DROPPED: mark("Turns were left out to fit the context, so what follows them was recomputed."),
-    PrefixEnd.NO_ROLLBACK: mark("This model cannot remove the end of what it has computed."),
-    PrefixEnd.CHECKPOINT: mark("This model can be rolled back to checkpoints only."),
-    PrefixEnd.EVICTED: mark("Other chats needed the memory, and its content was not saved."),
-    PrefixEnd.DOUBTED: mark("The saved state failed its checks, so it was recomputed."),
-}
 _ENDS = {
     TurnState.DONE: mark("It ended with an end-of-generation token or a stop string."),
     TurnState.STOPPED: mark("It was stopped."),
@@ -40,11 +30,13 @@ def _usage_parts(usage: Usage) -> tuple[str, ...]:
     if not usage.num_generated_tokens:
         return ()
     first = usage.time_to_first_token_s
-    reused = percent(usage.num_cached_tokens, usage.num_prompt_tokens)
+    ahead, prompt = usage.num_ahead_tokens, usage.num_prompt_tokens
+    reused = usage.num_cached_tokens - ahead
     return (
         rate(usage.tokens_per_s) if usage.tokens_per_s else "",
         tr("first token {time}", time=_short(first)) if first else "",
-        tr("reused {share}", share=reused) if usage.num_cached_tokens else "",
+        tr("reused {share}", share=percent(reused, prompt)) if reused else "",
+        tr("read ahead {share}", share=percent(ahead, prompt)) if ahead else "",
     )
 
 
@@ -61,17 +53,22 @@ def usage_rows(usage: Usage) -> tuple[tuple[str, str, str], ...]:
     """Rows about prompt and answer: a name, a number of tokens, and an explanation."""
     if not has_details(usage):
         return ()
-    computed = max(0, usage.num_prompt_tokens - usage.num_cached_tokens)
+    computed, ahead = usage.num_computed_prompt_tokens, usage.num_ahead_tokens
+    reused, restored = usage.num_reused_tokens, usage.num_restored_tokens
     wrong = usage.num_drafted_tokens - usage.num_kept_tokens
     again = usage.num_computed_tokens - computed - usage.num_generated_tokens - wrong
     rows = [
         (tr("Prompt"), count(usage.num_prompt_tokens), tr("tokens")),
-        (tr("reused"), count(usage.num_reused_tokens), tr("cached by this chat")),
+        (tr("reused"), count(reused and reused - ahead), tr("cached by this chat")),
         (tr("shared"), count(usage.num_shared_tokens), tr("with other chats")),
-        (tr("restored"), count(usage.num_restored_tokens), tr("from its saved state")),
-        (tr("computed"), count(computed), tr("new")),
+        (tr("restored"), count(restored and restored - ahead), tr("from a saved state")),
+        (tr("computed"), count(computed), tr("for this answer")),
         (tr("Answer"), count(usage.num_generated_tokens), tr("tokens")),
     ]
+    if missing := usage.num_missing_tokens - computed:
+        rows.insert(5, (tr("not computed"), count(missing), tr("stopped before")))
+    if ahead:
+        rows.insert(4, (tr("read ahead"), count(ahead), tr("before it was sent")))
     if usage.num_drafted_tokens:
         guessed = tr("of {number} draft tokens", number=count(usage.num_drafted_tokens))
         rows.append((tr("accepted"), count(usage.num_kept_tokens), guessed))
@@ -79,7 +76,7 @@ def usage_rows(usage: Usage) -> tuple[tuple[str, str, str], ...]:
         written = tr("of {number} draft tokens", number=count(usage.num_model_drafted_tokens))
         rows.append((tr("draft model"), count(usage.num_model_kept_tokens), written))
     if again > 0:
-        rows.append((tr("Again"), count(again), tr("recomputed after a pause")))
+        rows.append((tr("Again"), count(again), tr("recomputed after a pause, or with a shorter prompt")))
     return tuple(rows)
 
 
@@ -87,7 +84,7 @@ def round_rows(turn: Turn) -> tuple[tuple[str, str, str], ...]:
     """For each round of calls: the tokens of its prompt that were computed, and how long its tools took."""
     rows = []
     for number, each in enumerate(turn.rounds[:MAX_ROUND_ROWS], 1):
-        computed = max(0, each.usage.num_prompt_tokens - each.usage.num_cached_tokens)
+        computed = each.usage.num_computed_prompt_tokens
         took = max((use.seconds for use in each.uses), default=0.0)
         told = tr("computed; tools took {time}", time=_short(took)) if took else tr("computed")
         rows.append((tr("Round {number}", number=number), count(computed), told))
@@ -106,7 +103,7 @@ def usage_times(usage: Usage) -> str:
             time=_short(first),
             waited=_short(usage.queue_s),
         )
-    return f"{told} {tr('Total time {time}.', time=_short(first + usage.decode_s))}"
+    return f"{told} {tr('Total time without pauses {time}.', time=_short(first + usage.decode_s))}"
 
 
 def finish_text(turn: Turn) -> str:
@@ -147,12 +144,13 @@ def ended_early(turn: Turn) -> bool:
     return turn.state in (TurnState.STOPPED, TurnState.FAILED)
 
 
-def prefix_end_text(prefix_end: str) -> str:
+def prefix_end_text(usage: Usage) -> str:
     """Why the prefix was not longer. An unknown reason of a later version is shown as it is."""
     try:
-        return tr(_WHY_PREFIX_ENDED[PrefixEnd(prefix_end)])
+        prefix_end = PrefixEnd(usage.prefix_end)
     except ValueError:
-        return prefix_end
+        return usage.prefix_end
+    return tr("{text}.", text=head_of(prefix_end, is_ahead=False, num_ahead=usage.num_ahead_tokens))
 
 
 def activity_line(

@@ -228,7 +228,7 @@ def details_tooltip(turn: Turn) -> str:
     usage = turn.usage
     if not has_details(usage):
         return ""
-    below = (prefix_end_text(usage.prefix_end), usage_times(usage), finish_text(turn))
+    below = (prefix_end_text(usage), usage_times(usage), finish_text(turn))
     return as_table((*round_rows(turn), *usage_rows(usage)), below)
 
 

@@ -134,7 +134,7 @@ def test_an_edit_computes_from_the_nearest_checkpoint(engine):
     ask(engine, question("a", [*DOCUMENT, *[1] * 40]))
     usage = ask(engine, question("a", [*DOCUMENT, *[2] * 40])).usage
     assert usage.num_prompt_tokens - 64 <= usage.num_reused_tokens + 40 <= usage.num_prompt_tokens
-    assert usage.prefix_end in (PrefixEnd.EDITED, PrefixEnd.CHECKPOINT)
+    assert usage.prefix_end in (PrefixEnd.DIFFERENT, PrefixEnd.CHECKPOINT)
 
 
 def test_a_second_chat_shares_up_to_a_checkpoint_and_a_third_one_all_that_both_have(engine):

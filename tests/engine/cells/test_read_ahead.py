@@ -7,9 +7,10 @@ import pytest
 from app.engine.engine import Engine
 from app.engine.loop import EngineLoop
 from app.engine.prompts.prompt_builder import PromptBuilder
-from app.protocol.commands import Hibernate, Pause, ReadAhead, SetFront, Submit, TokensOf
+from app.protocol.commands import ClearCells, Hibernate, Pause, ReadAhead, SetFront, Submit, TokensOf
+from app.protocol.events import Leased
 from app.protocol.output import FinishReason, PrefixEnd
-from app.protocol.report import ChatTokens, SlotState
+from app.protocol.report import ChatTokens, Lease, SlotState, StepReport
 from app.protocol.request import Message, Request, Role
 from tests.driver import ask, next_turn, request, run
 from tests.fakes import CountingBackend, endless_token
@@ -53,8 +54,52 @@ def test_the_first_message_of_a_chat_is_read_ahead_too_and_still_new(engine):
     ahead(engine, one)
     run(engine)
     usage = ask(engine, one).usage
-    assert usage.num_reused_tokens > len(DRAFT)
+    assert usage.num_reused_tokens == usage.num_ahead_tokens > len(DRAFT)
     assert usage.prefix_end is PrefixEnd.NEW_CHAT
+
+
+def test_a_lease_tells_what_was_read_ahead_for_it_and_whether_it_reads_ahead_itself(engine):
+    first = request("hello", "a")
+    second = after(first, ask(engine, first).text)
+    ahead(engine, second)
+    [lease] = leases_in(run(engine).reports)
+    assert lease.is_ahead
+    assert lease.num_ahead_tokens == 0
+    [lease] = leases_in(run(engine, second).reports)
+    assert not lease.is_ahead
+    assert lease.num_ahead_tokens == lease.num_reused_tokens - lease.num_common_tokens > len(DRAFT)
+
+
+def leases_in(reports: list[StepReport]) -> list[Lease]:
+    return [lease for report in reports for lease in report.leases]
+
+
+def test_while_it_is_read_ahead_no_answer_is_running(engine):
+    ahead(engine, request(DRAFT * 20, "a"))
+    report = engine.step()
+    [slot] = [slot for slot in report.slots if slot.chat_id]
+    assert slot.state is SlotState.AHEAD
+    assert not slot.is_running
+    assert [span.is_ahead for span in report.spans] == [True]
+    assert [event.is_ahead for event in report.events if isinstance(event, Leased)] == [True]
+
+
+def test_a_draft_that_changed_is_no_edited_message_whatever_became_of_the_last_answer(engine):
+    first = request("hello", "a")
+    answer = ask(engine, first)
+    engine.obey(ClearCells("a"))
+    ahead(engine, after(first, answer.text, "what is typed first"))
+    run(engine)
+    usage = ask(engine, after(first, answer.text, "another one")).usage
+    assert usage.prefix_end is PrefixEnd.CLEARED
+    assert 0 < usage.num_ahead_tokens == usage.num_reused_tokens
+
+
+def test_the_copy_of_a_chat_that_was_only_read_ahead_is_new_too(engine):
+    ahead(engine, request(DRAFT, "a"))
+    run(engine)
+    engine.slots.fork("a", "b")
+    assert ask(engine, request("another", "b")).usage.prefix_end is PrefixEnd.NEW_CHAT
 
 
 def test_the_answer_is_that_without_reading_ahead(engine):

@@ -259,11 +259,11 @@ def test_the_same_messages_in_other_tokens_are_the_templates_doing(backend, pool
     assert reason_of(pool, backend, [*LONG, 9, 9], "a", history=answered) is PrefixEnd.TEMPLATE
 
 
-def test_an_edited_answer_is_an_edited_message(backend, pool):
+def test_an_edited_last_answer_is_told_as_such(backend, pool):
     tokens = [*LONG, *b"yes"]
     first = held_chat(pool, backend, tokens, "a", num_prompt_tokens=len(LONG))
     answered = (*first.request.messages, Message(Role.ASSISTANT, "no"))
-    assert reason_of(pool, backend, [*LONG, *b"no", 7], "a", history=answered) is PrefixEnd.EDITED
+    assert reason_of(pool, backend, [*LONG, *b"no", 7], "a", history=answered) is PrefixEnd.ANSWER
 
 
 def test_an_answer_that_the_template_changes_is_not_an_edited_one(backend, pool):

@@ -92,14 +92,12 @@ def test_a_slot_at_work_tells_what_it_will_hold() -> None:
     assert num_used(ANSWERED, prefill) == 400
 
 
-def test_a_chat_that_was_never_answered_uses_what_its_slot_holds() -> None:
-    assert num_used([], WARM) == 412
-    assert num_used([], None) == 0
-    assert num_used([], SlotSnapshot(0, SlotState.EMPTY)) == 0
-
-
-def test_what_was_read_ahead_is_not_counted_beside_the_message_that_it_became() -> None:
-    assert num_used([Turn(Role.USER, "a note")], WARM) == 0  # it counts as never computed
+def test_what_was_read_ahead_is_the_drafts_and_counts_there_alone() -> None:
+    for state in (SlotState.WARM, SlotState.AHEAD):
+        ahead = SlotSnapshot(0, state, pos_min=0, pos_max=411, num_pending_tokens=30)
+        assert num_used([], ahead) == 0
+        assert num_used([Turn(Role.USER, "a note")], ahead) == 0  # it counts as never computed
+        assert num_used(ANSWERED, ahead) == 142
 
 
 def test_what_no_answer_has_read_is_still_to_be_computed() -> None:
@@ -108,7 +106,8 @@ def test_what_no_answer_has_read_is_still_to_be_computed() -> None:
         Turn(Role.ASSISTANT, "mine"),
     ]
     assert never_computed([*ANSWERED, *inserted]) == "File: a.txt\n```\ntext\n```\n\na note\n\nmine"
-    assert never_computed(ANSWERED) == ""
+    assert never_computed(ANSWERED, "Be short.") == ""
+    assert never_computed(inserted[1:], "Be short.") == "Be short.\n\nmine"
     assert never_computed([]) == ""
 
 

@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.protocol.report import PauseState
+from app.protocol.output import Usage
+from app.protocol.report import PauseState, SlotState
 from app.services.model_state import ModelState
 from app.ui.engine.status_bar import StatusBar, cells_text, detail_texts, model_text, queue_text, speed_text
 from tests.fakes import model_info
@@ -87,7 +88,19 @@ def test_work_is_told_in_words_for_people() -> None:
 def test_before_the_first_step_nothing_is_used() -> None:
     assert cells_text(None, 4096) == "0 / 4,096 cells, 0 shared, 4,096 free"
     assert queue_text(None) == "0 running, 0 waiting"
-    assert speed_text(None) == "0 tok/s"
+    assert speed_text(None) == ""
+
+
+def test_a_prompt_has_no_speed_of_an_answer_yet() -> None:
+    slot = decoding(0, "sums")
+    prefill = replace(slot, state=SlotState.PREFILL, usage=Usage())
+    assert model_text(STARTER, report(1, prefill)) == "starter · answering 1"
+
+
+def test_what_is_read_ahead_is_no_answer() -> None:
+    ahead = replace(report(1, replace(decoding(0, "sums"), state=SlotState.AHEAD)), waiting=())
+    assert model_text(STARTER, ahead) == "starter · reading ahead"
+    assert queue_text(ahead) == "0 running, 0 waiting"
 
 
 def test_without_a_model_there_are_no_cells() -> None:

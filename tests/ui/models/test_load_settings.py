@@ -218,6 +218,21 @@ async def test_what_was_taken_is_told_beside_what_was_expected_and_every_machine
     )
 
 
+async def test_nobody_says_that_a_model_fits_on_a_worker_that_does_not_answer(
+    qloop, shown, path, preferences, engine, monkeypatch
+) -> None:
+    monkeypatch.setattr("app.services.model_fits.free_memory_bytes", lambda: 4 << 30)
+    for module in ("worker_list", "model_fits"):
+        monkeypatch.setattr(
+            f"app.services.{module}.ask", lambda address: RemoteWorker(address, WorkerState.UNREACHABLE)
+        )
+    dialog = shown(path)
+    preferences.set_of_model(path, ModelSettings(n_ctx=16_384, workers=("10.0.0.3:50052",)))
+    await finish_all()
+    told = dialog.memory.words.text()
+    assert told.endswith("Whether it fits is not known: no answer from 10.0.0.3:50052.")
+
+
 async def test_a_context_that_does_not_fit_says_which_one_does_and_takes_it(
     qloop, shown, path, preferences, monkeypatch
 ) -> None:

@@ -11,6 +11,7 @@ from app.chats.chat import Turn, TurnState
 from app.chats.tool_use import Decision, ToolRound, ToolState, ToolUse
 from app.protocol.request import Role
 from app.tools.mcp_server import Status
+from app.tools.tool import Approval
 from app.ui.main_window import MainWindow
 from app.ui.settings.tools_panel import ToolsPanel
 from app.ui.transcript.answer_view import AnswerView
@@ -118,3 +119,14 @@ def test_a_call_that_asks_is_answered_in_its_card_and_by_key(
     current.changed.emit()
     window.menus.show_chat_state()
     assert not allow.isEnabled()
+
+
+async def test_a_tool_that_never_runs_is_not_counted_for_the_model_is_not_told_of_it(
+    qloop: asyncio.AbstractEventLoop, window: MainWindow, workspace: FakeWorkspace, tools: FakeToolService
+) -> None:
+    tools.approvals[READ.key] = Approval.NEVER
+    session(workspace).set_tools(("files/*",))
+    assert window.tabs.views[0].composer.tools.text().strip() == "1"
+    panel = opened(window)
+    await finish_all()
+    assert panel.total.text().startswith("1 tool")

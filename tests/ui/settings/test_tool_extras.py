@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.bridge.tasks import finish_all
 from app.services.tools import PromptArgument, Resource, ServerPrompt
+from app.tools.mcp_server import Status
 from app.ui.main_window import MainWindow
 from app.ui.settings.question_dialog import PageDialog, PromptDialog, QuestionDialog
 from tests.ui.fakes import FakeWorkspace
@@ -143,3 +144,27 @@ def test_a_page_to_visit_is_shown_with_its_address(window: MainWindow, tools: Fa
     assert not dialog.visit.isEnabled(), "only web pages are opened"
     dialog.reject()
     assert answers == [None]
+
+
+async def test_a_server_that_does_not_run_says_why_it_offers_nothing(
+    qloop: asyncio.AbstractEventLoop,
+    window: MainWindow,
+    workspace: FakeWorkspace,
+    tools: FakeToolService,
+    qtbot: QtBot,
+) -> None:
+    tools.show(server("git", status=Status.STOPPED))
+    editor = window.tabs.views[0].composer.editor
+    assert await typed(window, qtbot, "@") == ["git"]
+    completion = window.tabs.views[0].composer.completion
+    assert completion.list
+    assert completion.list.current.sentence == "It is not running: switch on one of its tools in this chat."
+    qtbot.keyClicks(editor, "b")
+    assert completion.list.isHidden(), "somebody's name, perhaps"
+    qtbot.keyClick(editor, Qt.Key.Key_Backspace)
+    tools.listed.clear()
+    workspace.sessions[0].set_tools(("git/*",))
+    completion.refresh()
+    assert completion.list.current.sentence == "It is starting…"
+    qtbot.keyClick(editor, Qt.Key.Key_Tab)
+    assert editor.toPlainText() == "@", "there is nothing to take"

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -6,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.layouts import STRETCH, vbox
-from app.ui.settings.tool_choice import Keys
+from app.ui.settings.tool_choice import Keys, is_chosen
 from app.ui.settings.tools_panel import ToolGroup, ToolLine, ToolsPanel
 
 TIME = ToolLine("skein/time", "Current time", "Tells the time", num_tokens=40)
@@ -37,7 +38,8 @@ def panel(window: QWidget) -> ToolsPanel:
 
 
 def show(panel: ToolsPanel, *groups: ToolGroup, keys: Keys = ()) -> None:
-    panel.apply(groups, keys, 95)
+    offered = [tool for group in groups for tool in group.tools if is_chosen(keys, tool.key)]
+    panel.apply(groups, keys, offered)
     composer = panel.window().findChild(QLineEdit, options=Qt.FindChildOption.FindDirectChildrenOnly)
     if not panel.isVisible() and isinstance(composer, QLineEdit):
         panel.open_above(composer)
@@ -51,8 +53,8 @@ def test_tools_are_switched_one_by_one_and_together(panel: ToolsPanel, qtbot: Qt
     assert panel.total.text() == ""
     qtbot.mouseClick(section.rows[0], Qt.MouseButton.LeftButton)
     assert chosen[-1] == ("skein/time",)
-    assert panel.total.text() == "1 tool · 95 tokens"
-    panel.apply([OWN], chosen[-1], 9_500, are_listed=True)
+    assert panel.total.text() == "1 tool · 40 tokens"
+    panel.apply([OWN], chosen[-1], [replace(TIME, num_tokens=9_500)], are_listed=True)
     assert panel.total.text() == "1 tool · 9,500 tokens · too much for this context: listed by name"
     assert not section.switch.isChecked()
     section.switch.click()

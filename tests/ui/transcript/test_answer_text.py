@@ -68,7 +68,7 @@ def test_the_details_account_for_every_token_of_the_prompt() -> None:
 
 def test_the_details_tell_what_was_computed_twice() -> None:
     paused = Usage(num_prompt_tokens=100, num_computed_tokens=100 + 20 + 110, num_generated_tokens=20)
-    assert usage_rows(paused)[-1] == ("Again", "110", "recomputed after a pause")
+    assert usage_rows(paused)[-1] == ("Again", "110", "recomputed after a pause, or with a shorter prompt")
 
 
 def test_the_details_tell_how_many_guesses_were_right() -> None:
@@ -85,23 +85,29 @@ def test_the_details_tell_how_many_guesses_were_right() -> None:
 
 
 def test_the_details_tell_when_the_first_token_came() -> None:
-    assert usage_times(DONE) == "First token after 0.3 s, including 0.1 s of waiting. Total time 1.3 s."
-    assert usage_times(Usage(time_to_first_token_s=0.3)) == "First token after 0.3 s. Total time 0.3 s."
+    assert (
+        usage_times(DONE)
+        == "First token after 0.3 s, including 0.1 s of waiting. Total time without pauses 1.3 s."
+    )
+    assert (
+        usage_times(Usage(time_to_first_token_s=0.3))
+        == "First token after 0.3 s. Total time without pauses 0.3 s."
+    )
     quick = Usage(time_to_first_token_s=0.004, decode_s=0.05)
-    assert usage_times(quick) == "First token after 4.0 ms. Total time 54.0 ms."
+    assert usage_times(quick) == "First token after 4.0 ms. Total time without pauses 54.0 ms."
     assert usage_times(Usage()) == ""
 
 
 @pytest.mark.parametrize("prefix_end", list(PrefixEnd))
 def test_every_end_of_the_cached_prefix_is_told_in_a_sentence(prefix_end: PrefixEnd) -> None:
-    text = prefix_end_text(str(prefix_end))
+    text = prefix_end_text(Usage(prefix_end=str(prefix_end)))
     assert text.endswith(".")
     assert text != prefix_end
 
 
 def test_a_later_versions_reason_is_shown_as_it_is() -> None:
-    assert prefix_end_text("moved to another machine") == "moved to another machine"
-    assert prefix_end_text("") == ""
+    assert prefix_end_text(Usage(prefix_end="moved to another machine")) == "moved to another machine"
+    assert prefix_end_text(Usage()) == ""
 
 
 def test_what_is_not_known_is_left_out() -> None:
@@ -178,3 +184,19 @@ def test_in_a_pause_no_speed_is_told() -> None:
     slot = SlotSnapshot(0, SlotState.DECODE, usage=Usage(num_generated_tokens=21, decode_s=1.0))
     assert "tok/s" in activity_line(slot)
     assert activity_line(slot, is_paused=True) == "all chats are paused"
+
+
+def test_what_was_read_ahead_is_not_told_as_reused() -> None:
+    usage = Usage(100, 60, num_computed_tokens=41, num_generated_tokens=1, num_ahead_tokens=45)
+    assert stats_line(answer(usage=usage)) == "reused 15% · read ahead 45%"
+    figures = {name: number for name, number, _ in usage_rows(usage)}
+    assert (figures["reused"], figures["read ahead"], figures["computed"]) == ("15", "45", "40")
+    restored = replace(usage, num_reused_tokens=0, num_restored_tokens=60)
+    figures = {name: number for name, number, _ in usage_rows(restored)}
+    assert (figures["reused"], figures["read ahead"], figures["restored"]) == ("0", "45", "15")
+
+
+def test_a_prompt_that_was_stopped_was_computed_as_far_as_it_came() -> None:
+    stopped = Usage(num_prompt_tokens=319, num_reused_tokens=10, num_computed_tokens=36)
+    figures = {name: number for name, number, _ in usage_rows(stopped)}
+    assert (figures["reused"], figures["computed"], figures["not computed"]) == ("10", "36", "273")
