@@ -1801,7 +1801,7 @@ High water: most cells used since the model was loaded.</source>
     </message>
     <message>
         <source>Asked without the tools of {servers}, which had not started.</source>
-        <extracomment>app/bridge/chat_session.py</extracomment>
+        <extracomment>app/bridge/running_answers.py</extracomment>
         <translation>提问时未带 {servers} 的工具：它尚未启动。</translation>
     </message>
     <message>
@@ -5421,6 +5421,36 @@ rate</source>
             <numerusform>{n} 个文件</numerusform>
         </translation>
     </message>
+    <message>
+        <source>Copy for mermaid.live</source>
+        <extracomment>app/ui/message/code_block.py</extracomment>
+        <translation>复制 mermaid.live 链接</translation>
+    </message>
+    <message>
+        <source>Copy a link that shows the diagram in a browser</source>
+        <extracomment>app/ui/message/code_block.py</extracomment>
+        <translation>复制可在浏览器中显示此图的链接</translation>
+    </message>
+    <message>
+        <source>Tip</source>
+        <extracomment>app/ui/message/markdown_html.py</extracomment>
+        <translation>技巧</translation>
+    </message>
+    <message>
+        <source>Important</source>
+        <extracomment>app/ui/message/markdown_html.py</extracomment>
+        <translation>重要</translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <extracomment>app/ui/message/markdown_html.py</extracomment>
+        <translation>警告</translation>
+    </message>
+    <message>
+        <source>Caution</source>
+        <extracomment>app/ui/message/markdown_html.py</extracomment>
+        <translation>小心</translation>
+    </message>
     <message numerus="yes">
         <source>{n} waiting</source>
         <extracomment>app/ui/shelves/shelf_words.py</extracomment>
@@ -7530,22 +7560,22 @@ accepted</source>
     </message>
     <message>
         <source>Presets (*.json)</source>
-        <extracomment>app/ui/settings/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>预设 (*.json)</translation>
     </message>
     <message>
         <source>Deleted the preset “{name}”.</source>
-        <extracomment>app/ui/settings/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>已删除预设“{name}”。</translation>
     </message>
     <message>
         <source>Import a preset</source>
-        <extracomment>app/ui/settings/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>导入预设</translation>
     </message>
     <message>
         <source>Export a preset</source>
-        <extracomment>app/ui/settings/chat_options.py</extracomment>
+        <extracomment>app/ui/settings/preset_bar.py</extracomment>
         <translation>导出预设</translation>
     </message>
     <message>

@@ -50,7 +50,7 @@ HOSTILE = (
     "[" * 500 + "brackets",
     "*" * 500 + "stars" + "_" * 500,
 )
-# Of these some words are marks.
+# Some of their words are marks.
 KNOWN = (
     "H<sub>2</sub>O, 10<sup>6</sup>, <kbd>Ctrl</kbd> <sup onclick=x>no</sup> <sub>open",
     "<details>\n<summary>The *sum*</summary>\n\ninside\n\n</details>\nafter <details> it",
