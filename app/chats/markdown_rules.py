@@ -2,7 +2,9 @@
 
 Emphasis may begin and end beside the punctuation of Chinese, Japanese and Korean, which have no spaces: as in
 https://github.com/tats-u/markdown-cjk-friendly, see https://github.com/commonmark/commonmark-spec/issues/650.
-A row of a table keeps all its cells. `<br>` breaks the line: cells have no other way. Other HTML stays text.
+A row of a table keeps all its cells. Few tags are known, without attributes: `<br>`, `<sup>`, `<sub>`,
+`<kbd>`, `<details>` and `<summary>`; other HTML stays text. A quotation may be an alert, as on GitHub:
+`> [!NOTE]`.
 """
 
 import re
@@ -16,6 +18,7 @@ from markdown_it.common.utils import isMdAsciiPunct, isPunctChar, isWhiteSpace
 from markdown_it.parser_inline import ParserInline
 from markdown_it.rules_block import StateBlock, table
 from markdown_it.rules_block.table import escapedSplit
+from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
@@ -27,6 +30,14 @@ MAX_ROW_CHARS = 4_000  # of a table: a longer one is divided at each bar
 
 _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
 _BREAK = re.compile(r"<(br) {0,8}/?>", re.IGNORECASE)
+_RAISED = re.compile(r"<(sup|sub|kbd)>([^<>\n]{1,200})</\1>", re.IGNORECASE)
+_SECTION = re.compile(r"<details(?: open)?>[ \t]*+", re.IGNORECASE)
+_SUMMARY = re.compile(
+    r"((?:<details(?: open)?>[ \t]*+)?<summary>)(.{1,500}?)(</summary>[ \t]*+(?:</details>[ \t]*+)?)",
+    re.IGNORECASE,
+)
+_SECTION_END = re.compile(r"</details>[ \t]*+", re.IGNORECASE)
+_ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|\Z)", re.IGNORECASE)
 _MAY_HIDE_BARS = re.compile(r"[`$]|\\[(\[]")
 _BELOW_HEAD = re.compile(r"(?=.*-)[\s|:-]+")
 _TICKS = re.compile("`*")
@@ -38,7 +49,10 @@ def rules_plugin(parser: MarkdownIt) -> None:
     inline.ruler, inline.ruler2 = parser.inline.ruler, parser.inline.ruler2
     parser.inline = inline
     parser.inline.ruler.before("autolink", "line_break", _line_break)
+    parser.inline.ruler.before("autolink", "raised", _raised)
     parser.block.ruler.at("table", whole_table, {"alt": ["paragraph", "reference"]})
+    parser.block.ruler.before("heading", "details", _details, {"alt": ["paragraph", "blockquote", "list"]})
+    parser.core.ruler.before("inline", "alerts", _alerts)
 
 
 def whole_table(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
@@ -122,6 +136,66 @@ def _line_break(state: StateInline, silent: bool) -> bool:
         state.push("hardbreak", "br", 0).content = found[1]
     state.pos = found.end()
     return True
+
+
+def _raised(state: StateInline, silent: bool) -> bool:
+    """Higher, lower, or a key. What is inside may have marks of its own, but no other tag."""
+    found = _RAISED.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        name, last = found[1].lower(), state.posMax
+        state.push(f"{name}_open", name, 1).content = found[1]
+        state.pos, state.posMax = found.span(2)
+        state.md.inline.tokenize(state)
+        state.push(f"{name}_close", name, -1).content = found[1]
+        state.posMax = last
+    state.pos = found.end()
+    return True
+
+
+def _details(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """A summary with what opens its section, or the end of one: lines of these tags alone.
+
+    The section is shown unfolded, with its summary as a head. What is inside is no part of the block, however
+    deep sections stand in sections.
+    """
+    line, last = _line(state, start_line), start_line
+    if not line.startswith("<") or state.is_code_block(start_line):
+        return False
+    if _SECTION.fullmatch(line) and last + 1 < end_line:
+        last += 1
+        line += _line(state, last)
+    summary = _SUMMARY.fullmatch(line)
+    if not (summary or _SECTION_END.fullmatch(line)):
+        return False
+    if not silent:
+        state.line = last + 1
+        _push_section(state, line, summary, [start_line, last + 1])
+    return True
+
+
+def _push_section(state: StateBlock, line: str, summary: re.Match[str] | None, place: list[int]) -> None:
+    if summary is None:
+        end = state.push("details_end", "", 0)
+        end.content, end.map, end.hidden = line, place, True
+        return
+    opens, inside = state.push("summary_open", "p", 1), state.push("inline", "", 0)
+    opens.content, opens.map = summary[1], place
+    inside.content, inside.map, inside.children = summary[2].strip(), place, []
+    state.push("summary_close", "p", -1).content = summary[3]
+
+
+def _line(state: StateBlock, number: int) -> str:
+    return state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]]
+
+
+def _alerts(state: StateCore) -> None:
+    """The quotation's `info` says of which kind it is."""
+    for quote, _paragraph, inside in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        if quote.type == "blockquote_open" and (found := _ALERT.match(inside.content)):
+            quote.info, quote.content = found[1].lower(), found[1]
+            inside.content = inside.content[found.end() :]
 
 
 class _Inline(ParserInline):

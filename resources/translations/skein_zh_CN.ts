@@ -5464,6 +5464,36 @@ rate</source>
         <translation>切换回去</translation>
     </message>
     <message>
+        <source>Copy for mermaid.live</source>
+        <extracomment>app/ui/message/code_block.py</extracomment>
+        <translation>复制 mermaid.live 链接</translation>
+    </message>
+    <message>
+        <source>Copy a link that shows the diagram in a browser</source>
+        <extracomment>app/ui/message/code_block.py</extracomment>
+        <translation>复制可在浏览器中显示此图的链接</translation>
+    </message>
+    <message>
+        <source>Tip</source>
+        <extracomment>app/ui/message/markdown_html.py</extracomment>
+        <translation>技巧</translation>
+    </message>
+    <message>
+        <source>Important</source>
+        <extracomment>app/ui/message/markdown_html.py</extracomment>
+        <translation>重要</translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <extracomment>app/ui/message/markdown_html.py</extracomment>
+        <translation>警告</translation>
+    </message>
+    <message>
+        <source>Caution</source>
+        <extracomment>app/ui/message/markdown_html.py</extracomment>
+        <translation>小心</translation>
+    </message>
+    <message>
         <source>Run it</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
         <translation>运行</translation>

@@ -122,7 +122,7 @@ def test_every_word_of_a_hostile_message_is_shown_and_soon(
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("source", [*SHAPES[:16], *LIES])
+@pytest.mark.parametrize("source", [*SHAPES[:22], *LIES])
 def test_a_hostile_message_does_no_harm_while_it_grows(page: QWidget, source: str) -> None:
     body = AnswerBody(page)
     start = time.thread_time()
@@ -194,7 +194,8 @@ def test_only_the_web_and_mail_can_be_reached_from_a_message(
 
 
 DRESS = {"badge", "code", "comment", "footnote", "grid", "grid piece", "keyword", "language", "more"}
-DRESS |= {"name", "number", "quote", "string"}
+DRESS |= {"name", "number", "quote", "string", "cjk"}
+DRESS |= {"note", "tip", "important", "warning", "caution"}  # only in a quotation, with their name
 
 
 @pytest.mark.parametrize("source", EVERYTHING, ids=range(len(EVERYTHING)))

@@ -107,6 +107,7 @@ def _parser() -> MarkdownIt:
     math_plugin(parser)
     parser.validateLink = lambda url: url.strip().lower().startswith(_SAFE_SCHEMES)  # type: ignore[method-assign]
     parser.add_render_rule("image", _picture_as_link)
+    parser.add_render_rule("blockquote_open", _quotation)
     for kind in ("math_inline", "math_block", "math_open"):
         parser.add_render_rule(kind, _formula_as_written)
     return parser
@@ -115,6 +116,12 @@ def _parser() -> MarkdownIt:
 def _picture_as_link(_self: Any, tokens: Sequence[Token], index: int, *_more: Mapping[str, Any]) -> str:
     target, name = str(tokens[index].attrGet("src") or ""), tokens[index].content
     return f'<a href="{html.escape(target)}">{html.escape(name or target)}</a>'
+
+
+def _quotation(_self: Any, tokens: Sequence[Token], index: int, *_more: Mapping[str, Any]) -> str:
+    """An alert has its kind as a head."""
+    kind = tokens[index].info.capitalize()
+    return f"<blockquote>\n<p><strong>{kind}</strong></p>\n" if kind else "<blockquote>\n"
 
 
 def _formula_as_written(_self: Any, tokens: Sequence[Token], index: int, *_more: Mapping[str, Any]) -> str:

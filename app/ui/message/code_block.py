@@ -1,7 +1,10 @@
 """A code block: its language, buttons to wrap, save and copy it, and the code. GUI thread."""
 
 import asyncio
+import base64
+import json
 import uuid
+import zlib
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Signal
@@ -17,7 +20,7 @@ from app.look.painted import paint_rounded
 from app.look.plain_text import PlainLabel, one_line
 from app.look.tokens import current
 from app.look.words import tr, tr_n
-from app.ui.base.copy_button import CopyButton
+from app.ui.base.copy_button import CopyButton, copy_text
 from app.ui.base.hidden_characters import num_hidden, without_hidden
 from app.ui.message.code_colours import file_name
 from app.ui.message.code_text import CodeText
@@ -58,6 +61,11 @@ class CodeBlock(QWidget):
             lambda: QGuiApplication.clipboard().setText(without_hidden(self._code))
         )
         self.copy.clicked.connect(self._warn_of_copy)
+        self.copy_link = quiet_button(tr("Copy for mermaid.live"), self, "bar")
+        self.copy_link.setToolTip(tr("Copy a link that shows the diagram in a browser"))
+        self.copy_link.setFont(small_font())
+        self.copy_link.hide()
+        self.copy_link.clicked.connect(self._copy_link)
 
     @property
     def _code(self) -> str:
@@ -73,6 +81,7 @@ class CodeBlock(QWidget):
             self.text.setAccessibleName(tr("Code, {language}", language=self._language.text()))
         code = block.code.rstrip("\n") if block.is_closed else block.code.removesuffix("\n")
         self.text.show_code(code, _language_of(block.info), block.is_closed)
+        self.copy_link.setVisible(_language_of(block.info) == "mermaid" and block.is_closed)
         self._show_hidden()
 
     def _show_hidden(self) -> None:
@@ -85,6 +94,9 @@ class CodeBlock(QWidget):
         if number := num_hidden(self._code):
             note = tr_n("Copied with {n} hidden character", "Copied with {n} hidden characters", number)
             self._show_note(f"⚠ {note}", "danger")
+
+    def _copy_link(self) -> None:
+        self._show_note(copy_text(mermaid_link(self._code)), "muted")
 
     def _show_note(self, text: str, tone: str) -> None:
         self.note.setText(text)
@@ -108,7 +120,7 @@ class CodeBlock(QWidget):
         for button in (self.copy, self.save, self.wrap):
             x -= SIDE
             button.move(x, (HEADER - SIDE) // 2)
-        for part in (self.copy_clean, self.note):
+        for part in (self.copy_link, self.copy_clean, self.note):
             if not part.isHidden():
                 part.adjustSize()
                 x -= part.width() + 4
@@ -161,6 +173,16 @@ class CodeBlock(QWidget):
 
 def _language_of(info: str) -> str:
     return info.split()[0].lower() if info.split() else ""
+
+
+def mermaid_link(diagram: str) -> str:
+    """Where mermaid.live shows the diagram: it reads what follows the #, which no browser sends.
+
+    https://github.com/mermaid-js/mermaid-live-editor, src/lib/util/serde.ts
+    """
+    state = {"code": diagram, "mermaid": '{"theme": "default"}', "autoSync": True, "updateDiagram": True}
+    packed = zlib.compress(json.dumps(state).encode(), 9)
+    return f"https://mermaid.live/edit#pako:{base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
 
 
 def write_text_file(path: Path, text: str) -> None:

@@ -12,7 +12,7 @@ from functools import cache
 from pygments import lex
 from pygments.lexer import Lexer
 from pygments.lexers import find_lexer_class_by_name, get_lexer_by_name
-from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
+from pygments.token import Comment, Generic, Keyword, Name, Number, Operator, String, _TokenType
 from pygments.util import ClassNotFound
 
 MAX_CHARS = 60_000  # a Python file of this size takes 400 ms, in pieces
@@ -33,6 +33,8 @@ class Ink(StrEnum):
     FUNCTION = "function"
     TYPE = "type"  # and what a language brings along
     OPERATOR = "operator"
+    ADDED = "added"
+    REMOVED = "removed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,10 @@ _INKS: tuple[tuple[_TokenType, Ink], ...] = (
     (Name.Constant, Ink.NUMBER),
     (Name.Tag, Ink.KEYWORD),
     (Operator, Ink.OPERATOR),
+    (Generic.Inserted, Ink.ADDED),
+    (Generic.Deleted, Ink.REMOVED),
+    (Generic.Heading, Ink.KEYWORD),
+    (Generic.Subheading, Ink.FUNCTION),
 )
 
 
@@ -73,7 +79,7 @@ def coloured_lines(code: str, language: str) -> Iterator[list[ColourRun]]:
         return
     line: list[ColourRun] = []
     column = 0
-    for kind, text in lex(code, lexer):
+    for kind, text in lex(f"{code}\n", lexer):  # some lexers know lines by their end
         for is_new_line, part in _parts(text):
             if is_new_line:
                 yield line
@@ -81,7 +87,6 @@ def coloured_lines(code: str, language: str) -> Iterator[list[ColourRun]]:
             if part and (ink := _ink(kind)):
                 line.append(ColourRun(column, len(part), ink))
             column += len(part)
-    yield line
 
 
 def file_name(language: str) -> str:

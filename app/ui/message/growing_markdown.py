@@ -25,7 +25,9 @@ WINDOW = 1_500  # characters that are read at once: 4 ms of plain prose
 MAX_LABELS = 100  # of footnotes
 # Endings that would render differently until the next character comes.
 _HALF_MARK = re.compile(
-    r"(?:\A|\n)[ \t]*(?:[-=`~*+#>|]{1,3}[ \t]*|\d{1,3}[.)]?|[-*+][ \t]+\[[ xX]?\]?[ \t]*)\Z"
+    r"(?:\A|\n)[ \t]*(?:[-=`~*+#>|]{1,3}[ \t]*|\d{1,3}[.)]?|[-*+][ \t]+\[[ xX]?\]?[ \t]*"
+    r"|>[ \t]*\[!?[A-Z]{0,9}"
+    r"|(?:<details(?: open)?>\s*)?(?:</?\w{0,7}(?: open)?>?\s*|<summary>[^\n]{0,500}))\Z"
 )
 _EMPTY_LINE = re.compile(r"\n[ \t\r]*\n[ \t\r]*\Z")  # which ends a paragraph
 _EMPTY_LINES = re.compile(r"(?:[ \t\r]*\n)+")
@@ -35,6 +37,7 @@ _HALF_TABLE = re.compile(r"(?:\A|\n\n)\|[^\n]{0,500}(?:\n[|:\- \t]{0,200})?\Z")
 class GrowingMarkdown:
     def __init__(self) -> None:
         self.source = ""
+        self._is_whole = False
         self._labels: dict[str, None] = {}  # of footnotes
         self._before: list[Block] | None = None  # what is shown while all is read again
         self._forget()
@@ -79,8 +82,8 @@ class GrowingMarkdown:
             self._before = self.blocks
             self._forget()
         shown = source if is_whole else _without_half(source)
-        self.is_read &= shown == self._shown
-        self._shown = shown
+        self.is_read &= shown == self._shown and is_whole == self._is_whole
+        self._shown, self._is_whole = shown, is_whole
 
     def _add_labels(self, labels: Iterable[str]) -> None:
         late = [label for label in labels if label not in self._labels][: MAX_LABELS - len(self._labels)]
@@ -129,9 +132,10 @@ class GrowingMarkdown:
         text = self._fence + self._shown[self._base : end]
         table = self._piece if self._piece and self._piece.kind is BlockKind.TABLE else None
         shift = self._base - len(self._fence)
+        is_growing = end == len(self._shown) and not self._is_whole
         fresh = [
             replace(block, start=max(self._base, block.start + shift))
-            for block in parse_blocks(text, frozenset(self._labels), table)
+            for block in parse_blocks(text, frozenset(self._labels), table, is_growing)
         ]
         if fresh and self._piece and fresh[0].kind is self._piece.kind:
             fresh[0] = replace(fresh[0], joins=True)

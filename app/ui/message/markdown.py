@@ -17,6 +17,7 @@ from app.ui.message.markdown_html import parse, parse_inline, parse_outline, saf
 
 CHUNK_CHARS = 2_000  # of a list or a paragraph: drawing that many takes 2 ms
 TABLE_CHUNK_CHARS = 1_000  # 5 ms
+WIDE_FORMULA = 60  # characters of LaTeX in one of its lines
 MAX_TOKENS = 500  # in a piece of a list or a table
 MAX_SENTENCES = 50  # among which one is sought that ends a piece
 
@@ -31,6 +32,7 @@ class BlockKind(StrEnum):
     PROSE = "prose"
     TABLE = "table"
     CODE = "code"
+    FORMULA = "formula"  # one that may be wider than the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +55,18 @@ class Block:
 
 
 def parse_blocks(
-    source: str, labels: frozenset[str] | None = None, table: Block | None = None
+    source: str, labels: frozenset[str] | None = None, table: Block | None = None, is_growing: bool = False
 ) -> list[Block]:
     """The blocks of `source` in order. A fence that has not ended yet is code that is not closed.
 
     `labels`: the known footnotes, if there are more than in the source. `table`: the source goes on with the
-    rows of that one.
+    rows of that one. `is_growing`: more may follow at once, so what is bold or code at the end is closed.
     """
     known = frozenset(footnote_labels(source)) if labels is None else labels
-    env: EnvType = {"footnotes": {"refs": {f":{label}": -1 for label in known}, "list": {}}}
+    env: EnvType = {
+        "footnotes": {"refs": {f":{label}": -1 for label in known}, "list": {}},
+        "is_growing": is_growing,
+    }
     head = table.head if table else ""
     reader = _Reader(head + source, env, table)
     return [replace(block, start=max(0, block.start - len(head))) for block in reader.blocks()]
@@ -120,6 +125,8 @@ class _Reader:
             return [_code_block(tokens[0], start, self._source[start:end])]
         if kind == "table_open":
             return self._table_pieces(tokens, start, end)
+        if kind == "math_block" and max(map(len, tokens[0].content.split("\\\\"))) > WIDE_FORMULA:
+            return [Block(BlockKind.FORMULA, start, html=safe_html(self._source[start:end], tokens))]
         if end - start > CHUNK_CHARS and kind in ("bullet_list_open", "ordered_list_open"):
             return self._list_pieces(tokens, end)
         if end - start > CHUNK_CHARS and kind == "paragraph_open":

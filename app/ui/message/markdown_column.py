@@ -290,7 +290,7 @@ def _groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
     group: list[Block] = []
     size = 0
     for block in blocks:
-        stands_alone = block.kind is BlockKind.CODE or bool(block.widths)
+        stands_alone = block.kind in (BlockKind.CODE, BlockKind.FORMULA) or bool(block.widths)
         if group and (stands_alone or size >= MAX_PANE_CHARS):
             yield group
             group, size = [], 0

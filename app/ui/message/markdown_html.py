@@ -1,8 +1,8 @@
 """Renders markdown-it's tokens as HTML for Qt, and ensures that no word is lost.
 
-Knows no widget and no colour. Raw HTML stays text, nothing is loaded, links lead only to http, https and
-mailto, invisible and direction-changing characters are spelled out. A block in which rendering would drop
-something is shown as it was written. For the view, formulas are left as
+Knows no widget and no colour. HTML stays text but for a few tags (`markdown_rules`), nothing is loaded, links
+lead only to http, https and mailto, invisible and direction-changing characters are spelled out. A block in
+which rendering would drop something is shown as it was written. For the view, formulas are left as
 `<math open="$">x^2</math>`, and code in a list has a `<copy code="…">`. Pure functions, any thread.
 """
 
@@ -19,8 +19,9 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.footnote.index import footnote_def
 
-from app.chats.markdown_rules import rules_plugin, whole_table
+from app.chats.markdown_rules import is_cjk, rules_plugin, whole_table
 from app.chats.math_syntax import math_plugin
+from app.look.words import mark, tr
 from app.ui.base.hidden_characters import BADGE, mark_hidden
 from app.ui.message.code_colours import ColourRun, coloured_lines, is_known
 from app.ui.message.folding import fold, without_reserved
@@ -35,6 +36,18 @@ MAX_COLOURED_CHARS = 2_000  # of code in a list or a quotation
 MATH = re.compile(r'<math open="([^"]*)">([^<]*)</math>')
 COPY = re.compile(r'<copy code="([^"]*)">')
 _CLOSES = {"\\(": "\\)", "\\[": "\\]"}
+_ALERTS = {
+    "note": mark("Note"),
+    "tip": mark("Tip"),
+    "important": mark("Important"),
+    "warning": mark("Warning"),
+    "caution": mark("Caution"),
+}
+
+# Marks outside code and formulas: ticks that have no end, stars.
+_OPEN_MARKS = re.compile(
+    r"\\.|(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)|\$[^$\n]+\$|(?P<ticks>`+)|(?P<stars>\*+)", re.DOTALL
+)
 
 _URL = re.compile(r"(?:https?://|(?<![\w/@.-])www\.(?=[^\s.]+\.))[^\s<>\"']*[^\s<>\"'.,;:!?)\]}*_]")
 _MARKS = re.compile(r"[\s!-/:-@\[-`{-~\x00-\x1f\x7f]+")  # spaces, controls and the punctuation of ASCII
@@ -98,6 +111,32 @@ def task_box(state: StateCore) -> None:
         if first.type == "text" and (box := _TASK_BOX.match(first.content)):
             first.content = first.content[box.end() :]
             inline.children.insert(0, Token("task_box", "", 0, info=box[1].strip()))
+
+
+def close_end(state: StateCore) -> None:
+    """Closes what is bold or code where the text ends, if it still grows: `is_growing` of the environment."""
+    begun = (token for token in reversed(state.tokens) if token.nesting >= 0)
+    last = next((token for token in begun if token.content or token.type not in ("inline", "td_open")), None)
+    if state.env.get("is_growing") and last is not None and last.type == "inline":
+        last.content = _closed(last.content)
+
+
+def _closed(text: str) -> str:
+    """Half a mark at the end is left out. A star within a word, or beside a space, is a star."""
+    open_: list[str] = []
+    for found in _OPEN_MARKS.finditer(text):
+        before, after = text[max(0, found.start() - 1) : found.start()], text[found.end() : found.end() + 1]
+        ticks, stars = found["ticks"], found["stars"]
+        if stars and open_ and open_[-1] == stars and before.strip():
+            open_.pop()
+        elif (ticks or stars) and not after:
+            text = text[: found.start()]
+        elif ticks:
+            text += ticks
+            break
+        elif stars and after.strip() and (len(stars) > 1 or not before.strip()):
+            open_.append(stars)
+    return text.rstrip() + "".join(reversed(open_)) if open_ else text
 
 
 def _shown(tokens: Iterable[Token]) -> Iterable[str]:
@@ -179,6 +218,17 @@ class _QtRenderer(RendererHTML):
         mark = env.pop("footnote", "")
         return f'<p class="footnote">{mark}' if mark else self.renderToken(tokens, idx, options, env)
 
+    def heading_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        """Fonts with Chinese have a bold face but no semibold: Qt would take the regular one for that."""
+        is_bold = any(map(is_cjk, tokens[idx + 1].content))
+        return f'<{tokens[idx].tag} class="cjk">' if is_bold else f"<{tokens[idx].tag}>"
+
+    def summary_open(self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return "<p><strong>▾ "
+
+    def summary_close(self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        return "</strong></p>"
+
     def code_inline(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
         return f"<code>{_escaped(tokens[idx].content)}</code>"
 
@@ -216,12 +266,13 @@ class _QtRenderer(RendererHTML):
             return opens
         return f'</ol><ol start="{int(number)}">{opens}'
 
-    def blockquote_open(
-        self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, env: EnvType
-    ) -> str:
+    def blockquote_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, env: EnvType) -> str:
         """The style sheet makes a frame of it: what stands in a table, Qt lays out twice."""
         env["quotes"] = env.get("quotes", 0) + 1
-        return '<table class="quote"><tr><td>' if env["quotes"] <= MAX_QUOTE_FRAMES else "<div>"
+        opens = '<table class="quote"><tr><td>' if env["quotes"] <= MAX_QUOTE_FRAMES else "<div>"
+        if kind := tokens[idx].info:
+            opens += f'<p class="{kind}"><strong>{html.escape(tr(_ALERTS[kind]))}</strong></p>'
+        return opens
 
     def blockquote_close(
         self, _tokens: Sequence[Token], _idx: int, _options: OptionsDict, env: EnvType
@@ -264,7 +315,8 @@ def _alignment(token: Token) -> str:
 
 
 def _framed(rendered: str) -> str:
-    return f'<table class="code" width="100%" cellpadding="8"><tr><td>{rendered}</td></tr></table>'
+    place = 'class="code" width="100%" cellspacing="0" cellpadding="10"'
+    return f"<table {place}><tr><td>{rendered}</td></tr></table>"
 
 
 def _with_colours(code: str, info: str) -> str:
@@ -322,6 +374,7 @@ def _make_parser() -> MarkdownIt:
     math_plugin(parser)
     parser.block.ruler.before("reference", "footnote_def", footnote_def, {"alt": ["paragraph", "reference"]})
     parser.inline.ruler.after("image", "footnote_ref", footnote_reference)
+    parser.core.ruler.before("inline", "close_end", close_end)
     parser.core.ruler.after("inline", "task_box", task_box)
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     parser.normalizeLinkText = lambda link: link  # type: ignore[method-assign]

@@ -7,21 +7,19 @@ import math
 import re
 import sys
 import time
-import weakref
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import FrameType
+from xml.etree import ElementTree as ET
 
 from PySide6.QtCore import (
     QByteArray,
     QCoreApplication,
     QObject,
-    QPointF,
     QRectF,
-    QSizeF,
     Qt,
     QThreadPool,
     Signal,
@@ -38,18 +36,19 @@ MAX_SECONDS = 0.8  # most take a hundredth of that
 MAX_SIDE = 4_000  # device pixels
 _SHAPES = {"svg", "g", "path", "rect", "line", "title"}
 
-_LABELS = re.compile(r"\\(?:label\{[^{}]*\}|nonumber|notag)(?![a-zA-Z])")
-_NUMBER = re.compile(r"\\tag\*?\{([^{}]*)\}")
-_TAG = re.compile(r"<([A-Za-z]\w*)")
-# The font of formulas has Latin, Greek and signs; anything else would be drawn as empty boxes.
-_NOT_IN_FONT = re.compile("[^\x00-\u058f\u1e00-\u2bff\U0001d400-\U0001d7ff]")
+# The font of formulas has Latin, Greek and signs, the system's fonts have Chinese, Japanese and Korean.
+# Others would be drawn as empty boxes.
+_NOT_IN_FONT = re.compile(
+    "[^\x00-\u058f\u1e00-\u2bff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U0001d400-\U0001d7ff]"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula to render: LaTeX, size (pixels of an em), colour, and the screen's resolution.
+    """A formula to render: LaTeX, size (pixels of an em), colours, and the screen's resolution.
 
-    `line_descent`: how far the text around it reaches below its line, in pixels.
+    `warning`: the colour of commands that are not known. `line_descent`: how far the text around it reaches
+    below its line, in pixels. `x_height`: of its letters.
     """
 
     latex: str
@@ -58,17 +57,28 @@ class Formula:
     colour: str
     scale: float = 1.0
     line_descent: float = 0.0
+    x_height: float = 0.0
+    warning: str = "#ff0000"
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """An image, padded so that Qt can align it with the text.
 
-    If `is_centred` its middle lies on the line, else it reaches `line_descent` below it.
+    If `is_centred` its middle lies near the line, else it reaches `line_descent` below it.
     """
 
     image: QImage
     is_centred: bool = False
+
+    def in_colour(self, colour: str) -> "Drawn":
+        """All of it in one colour."""
+        image = self.image.copy()
+        painter = QPainter(image)
+        painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)
+        painter.fillRect(image.rect(), QColor(colour))
+        painter.end()
+        return replace(self, image=image)
 
 
 class _TooSlowError(Exception):
@@ -83,72 +93,75 @@ def draw_formula(formula: Formula) -> Drawn | None:
     if _NOT_IN_FONT.search(latex) or num_hidden(latex):  # as text they are visible
         return None
     try:
-        _load()
+        from app.ui.message.math_tree import math_tree, mend_ziamath
+
+        mend_ziamath()
         with _time_limit(MAX_SECONDS):
-            svg, width, height, descent = _svg(formula)
+            tree = math_tree(
+                latex,
+                is_display=formula.is_display,
+                em=formula.em,
+                colour=formula.colour,
+                warning=formula.warning,
+            )
+            svg = tree.svgxml()
     except Exception:  # an untrusted formula may raise anything in the parser
         return None
-    if not set(_TAG.findall(svg)) <= _SHAPES:
+    return _drawn(svg, formula)
+
+
+def _drawn(svg: ET.Element, formula: Formula) -> Drawn | None:
+    """Qt puts the end of an image, or its middle, at fixed places only: padding moves it where it belongs.
+
+    The middle is a quarter of an x above the line (QTextDocumentLayout::resizeInlineObject).
+    """
+    renderer, box = _renderer(svg, formula.em)
+    if not 0 < box.width() * formula.scale <= MAX_SIDE or not 0 < box.height() * formula.scale <= MAX_SIDE:
         return None
-    if not 0 < width * formula.scale <= MAX_SIDE or not 0 < height * formula.scale <= MAX_SIDE:
-        return None
-    return _drawn(svg, QSizeF(width, height), descent, formula)
-
-
-@cache
-def _load() -> None:
-    """Loads the fonts in advance: 0.2 s that do not count for the first formula."""
-    from ziamath.config import config
-    from ziamath.nodes.mnode import Mnode
-    from ziamath.zmath import Latex
-
-    config.svg2 = False  # Qt draws SVG 1.2
-    # Else each drawing would be a cycle, and stay until garbage is collected, on the window's thread.
-    Mnode.parent = property(_parent_of, _set_parent)  # type: ignore[assignment]
-    Latex("x")
-
-
-def _parent_of(node: object) -> object:
-    return vars(node)["parent"]()
-
-
-def _set_parent(node: object, parent: object) -> None:
-    vars(node)["parent"] = weakref.ref(parent)
-
-
-def _svg(formula: Formula) -> tuple[str, float, float, float]:
-    from ziamath.zmath import Latex
-
-    latex = _NUMBER.sub(r"\\qquad(\\text{\1})", _LABELS.sub("", formula.latex)).strip()
-    drawing = Latex(latex, size=formula.em, color=formula.colour, inline=not formula.is_display)
-    if "\\" in drawing.mathmlstr():
-        raise ValueError("an unknown command")  # which would be drawn as its name
-    width, height = drawing.getsize()
-    return drawing.svg(), float(width), float(height), max(0.0, -float(drawing.getyofst()))
-
-
-def _drawn(svg: str, size: QSizeF, descent: float, formula: Formula) -> Drawn:
-    """Qt puts the end of an image, or its middle, at fixed places only: padding moves it where it belongs."""
     if formula.is_display:
-        return Drawn(_image(svg, size, 0, 0, formula.scale))
-    if descent <= formula.line_descent:
-        return Drawn(_image(svg, size, 0, formula.line_descent - descent, formula.scale))
-    ascent = size.height() - descent
-    above, below = max(0, descent - ascent), max(0, ascent - descent)
-    return Drawn(_image(svg, size, above, below, formula.scale), is_centred=True)
+        return Drawn(_image(renderer, box, formula.scale))
+    is_centred = box.bottom() > formula.line_descent
+    if is_centred:
+        raised = formula.x_height / 4
+        half = math.ceil(2 * max(-box.top() - raised, box.bottom() + raised)) / 2
+        box.setTop(-half - raised)
+        box.setBottom(half - raised)
+    else:
+        box.setBottom(formula.line_descent)
+        box.setTop(formula.line_descent - math.ceil(box.height()))
+    return Drawn(_image(renderer, box, formula.scale), is_centred)
 
 
-def _image(svg: str, size: QSizeF, above: float, below: float, scale: float) -> QImage:
-    height = size.height() + above + below
+def _renderer(svg: ET.Element, em: float) -> tuple[QSvgRenderer, QRectF]:
+    """And the place of what is drawn. The baseline is at 0.
+
+    It ends where the ink does, but for spaces at the sides: what ziamath says may be far from that.
+    """
+    ink = ET.Element("g", id="ink")
+    ink.extend(list(svg))
+    svg[:] = [ink]
+    said = QRectF(*map(float, svg.attrib["viewBox"].split()))
+    if {each.tag for each in ink.iter()} - _SHAPES:
+        return QSvgRenderer(), QRectF()
+    renderer = QSvgRenderer(QByteArray(ET.tostring(svg)))
+    held = renderer.boundsOnElement("ink")
+    if held.isEmpty():
+        return renderer, QRectF()
+    sides = 2 * em
+    return renderer, said.united(held) & held.adjusted(-sides, 0, sides, 0)
+
+
+def _image(renderer: QSvgRenderer, box: QRectF, scale: float) -> QImage:
     image = QImage(
-        max(1, math.ceil(size.width() * scale)),
-        max(1, math.ceil(height * scale)),
+        max(1, math.ceil(box.width() * scale)),
+        max(1, math.ceil(box.height() * scale)),
         QImage.Format.Format_ARGB32_Premultiplied,
     )
     image.fill(QColor(Qt.GlobalColor.transparent))
     image.setDevicePixelRatio(scale)
     painter = QPainter(image)
-    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(QPointF(0, above), size))
+    renderer.setViewBox(box)
+    renderer.render(painter, QRectF(0, 0, box.width(), box.height()))
     painter.end()
     return image.copy()  # without the engine that painted it, which takes 7 to 15 KB
 

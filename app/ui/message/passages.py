@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from PySide6.QtGui import (
     QTextBlock,
+    QTextCharFormat,
     QTextCursor,
     QTextDocument,
     QTextFormat,
@@ -25,6 +26,10 @@ from app.ui.message.folding import unfold
 FAMILIES = QTextFormat.Property.FontFamilies.value
 _RULER = QTextFormat.Property.BlockTrailingHorizontalRulerWidth.value
 _BOLD = 600
+_SCRIPTS = {
+    QTextCharFormat.VerticalAlignment.AlignSuperScript: "sup",
+    QTextCharFormat.VerticalAlignment.AlignSubScript: "sub",
+}
 _MARKUP = re.compile(
     r"[\\`*\[<]|(?<!\w)_|_(?!\w)|^[#>+-]|(?<=\d)(?<!\w\d)[.)](?= )"
 )  # `\]` would end a formula
@@ -50,6 +55,7 @@ class TextRun:
     is_struck: bool = False
     is_code: bool = False
     is_formula: bool = False
+    script: str = ""  # "sup" or "sub": it stands higher or lower
     link: str = ""
 
 
@@ -96,7 +102,7 @@ def passages(
         if table is None:
             row = (-1, -1)
             found += _of_block(block, runs, begin)
-        elif table.rows() == table.columns() == 1 and _is_framed_code(table):
+        elif table.rows() == table.columns() == 1 and is_framed_code(table):
             if block.blockFormat().nonBreakableLines():
                 _add_code(found, block, runs)
         else:
@@ -154,6 +160,7 @@ def _runs_of(
         is_italic=look.fontItalic(),
         is_struck=look.fontStrikeOut(),
         is_code=look.hasProperty(FAMILIES),
+        script=_SCRIPTS.get(look.verticalAlignment(), ""),
         link=link,
     )
 
@@ -188,7 +195,7 @@ def _num_quotes(block: QTextBlock) -> int:
     return number
 
 
-def _is_framed_code(table: QTextTable) -> bool:
+def is_framed_code(table: QTextTable) -> bool:
     return table.cellAt(0, 0).lastCursorPosition().block().blockFormat().nonBreakableLines()
 
 
@@ -294,6 +301,8 @@ def _run_markdown(run: TextRun) -> str:
     for is_so, mark in ((run.is_bold, "**"), (run.is_italic, "*"), (run.is_struck, "~~")):
         if is_so and bare:
             bare = f"{mark}{bare}{mark}"
+    if run.script and bare:
+        bare = f"<{run.script}>{bare}</{run.script}>"
     if run.link:
         bare = f"[{bare}]({run.link})" if run.text != run.link else run.link
     return text.replace(text.strip(), bare, 1) if text.strip() else text
@@ -360,6 +369,7 @@ def _run_html(run: TextRun) -> str:
     text = _escaped(run.text)
     for is_so, tag in ((run.is_code, "code"), (run.is_bold, "b"), (run.is_italic, "i"), (run.is_struck, "s")):
         text = f"<{tag}>{text}</{tag}>" if is_so else text
+    text = f"<{run.script}>{text}</{run.script}>" if run.script else text
     return f'<a href="{html.escape(run.link)}">{text}</a>' if run.link else text
 
 

@@ -31,16 +31,17 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QTextEdit, QToolTip, QWidget
 
 from app.look.icons import icon
+from app.look.painted import paint_rounded
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.copy_button import copy_text
 from app.ui.base.frame_budget import frame_budget
 from app.ui.base.hidden_characters import mark_hidden
 from app.ui.message.folding import fold, unfold
-from app.ui.message.markdown import Block
+from app.ui.message.markdown import Block, BlockKind
 from app.ui.message.markdown_html import COPY, MATH, formula_source
 from app.ui.message.math_image import Drawn, Formula, formulas
-from app.ui.message.passages import FAMILIES, CopiedPassage, passages
+from app.ui.message.passages import FAMILIES, CopiedPassage, is_framed_code, passages
 from app.ui.message.safe_browser import LINE_HEIGHT, SafeBrowser
 from app.ui.message.text_part import coloured
 
@@ -48,6 +49,7 @@ _DISPLAYED = ("", "$$", "\\[")
 _COPY_SCHEME, _COPY_ICON = "copy", "icon:copy"
 ICON = 13
 EM = 1.2  # the letters of formulas are smaller than those of most text fonts
+RADIUS = 8  # of code
 BAR = 3  # beside a quotation
 _OBJECT = "\ufffc"
 
@@ -64,6 +66,7 @@ class ProsePane(SafeBrowser):
         self._words: list[tuple[int, int]] = []  # of code, beside a formula: where they begin and end
         self._grounds: list[QRectF] | None = None  # of these words; None: to be laid out
         self._drawn: dict[Formula, Drawn] = {}
+        self._former: dict[tuple[str, bool], Drawn] = {}  # by LaTeX: as they were until they are drawn anew
         self._awaited: set[Formula] = set()
         self._tokens = current()  # the colours it is drawn in
         self._room = 0  # for a formula, in pixels
@@ -73,6 +76,7 @@ class ProsePane(SafeBrowser):
         formulas().drawn.connect(self._on_drawn)
 
     def show_blocks(self, blocks: Sequence[Block]) -> None:
+        self.set_scrolling(blocks[0].kind is BlockKind.FORMULA)
         rendered = "".join(block.html for block in blocks)
         if rendered != self._html or current() != self._tokens:
             self._html = rendered
@@ -85,9 +89,12 @@ class ProsePane(SafeBrowser):
         self._grounds = None
         self._tokens = current()
         drawn, self._drawn = self._drawn, {}
+        self._former |= {(each.latex, each.is_display): image for each, image in drawn.items()}
         rendered = MATH.sub(lambda found: self._formula(found, drawn), self._html)
         self.show_html(COPY.sub(self._copy_link, rendered) if "<copy" in rendered else rendered)
         self._put_formulas_on_the_line()
+        if not self._awaited:
+            self._former.clear()
 
     def set_reading_font(self, font: QFont) -> None:
         if font != self.document().defaultFont():
@@ -101,12 +108,22 @@ class ProsePane(SafeBrowser):
         return super().event(event)
 
     def arrange(self, width: int) -> int:
-        """A formula that is wider than the page is scaled down."""
+        """A formula that is wider than the page is scaled down, or scrolls."""
         before, self._room = self._room or width, width
+        if self.scrolls:
+            return self._arrange_scrolling(width)
         if any(min(before, width) < _width(image) and before != width for image in self._images.values()):
             self.redraw()
         self._grounds = None
         return super().arrange(width)
+
+    def _arrange_scrolling(self, width: int) -> int:
+        wide = max([width, *(ceil(_width(image)) for image in self._images.values())])
+        self.setLineWrapColumnOrWidth(wide)
+        bar = self.horizontalScrollBar().sizeHint().height() if wide > width else 0
+        height = int(self.document().size().height() + 0.99) + bar
+        self.setFixedSize(width, height)
+        return height
 
     def plain_text(self) -> str:
         return self._with_sources(
@@ -146,6 +163,7 @@ class ProsePane(SafeBrowser):
 
     def _paint_selected_images(self, begin: int, end: int) -> None:
         painter, colour = QPainter(self.viewport()), self.selection_colour()
+        painter.translate(-self.horizontalScrollBar().value(), 0)
         for at, behind in self._images_in(begin, end):
             block = self.document().findBlock(at)
             line = block.layout().lineForTextPosition(at - block.position())
@@ -160,18 +178,28 @@ class ProsePane(SafeBrowser):
     # Quotations
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if '<table class="quote"' in self._html:
-            painter, bar = QPainter(self.viewport()), QColor(self._tokens.hairline)
-            for frame in _frames(self.document().rootFrame()):
-                place = self.document().documentLayout().frameBoundingRect(frame)
-                painter.fillRect(QRectF(place.left() + BAR, place.top(), BAR, place.height()), bar)
-            painter.end()
+        if '<table class="quote"' in self._html or '<table class="code"' in self._html:
+            self._paint_frames()
         if self._words:
             self._paint_ground_of_words()
         begin, end = self.selected_range
         if begin < end and self._images:
             self._paint_selected_images(begin, end)
         super().paintEvent(event)
+
+    def _paint_frames(self) -> None:
+        painter, bar = QPainter(self.viewport()), QColor(self._tokens.hairline)
+        for frame in _frames(self.document().rootFrame()):
+            place = self.document().documentLayout().frameBoundingRect(frame)
+            if isinstance(frame, QTextTable):  # Qt gives the corner of the text in its cell
+                look = frame.format()
+                place.translate(-look.cellPadding(), -look.cellPadding())
+                place.setWidth(place.width() - look.leftMargin() - look.rightMargin())
+                place.setHeight(place.height() - look.topMargin() - look.bottomMargin())
+                paint_rounded(painter, place, RADIUS, fill=self._tokens.raised)
+            else:
+                painter.fillRect(QRectF(place.left() + BAR, place.top(), BAR, place.height()), bar)
+        painter.end()
 
     # Code in lists and quotations
 
@@ -210,14 +238,20 @@ class ProsePane(SafeBrowser):
             colour=current().text,
             scale=self.devicePixelRatioF(),
             line_descent=QFontMetricsF(font).descent(),
+            x_height=QFontMetricsF(font).xHeight(),
+            warning=current().danger,
         )
         drawn = there.get(formula) or formulas().find(formula)
-        if drawn is None:
+        if drawn is not None:
+            self._drawn[formula] = drawn
+        else:
             self._awaited.add(formula)
-            return f'<code class="source">{html.escape(fold(mark_hidden(source)))}</code>'
-        self._drawn[formula] = drawn
+            former = self._former.get((formula.latex, formula.is_display))
+            if former is None:
+                return f'<code class="source">{html.escape(fold(mark_hidden(source)))}</code>'
+            drawn = former.in_colour(formula.colour)
         name = self._named(formula, drawn, source)
-        is_too_wide = 0 < self._room < _width(drawn.image)
+        is_too_wide = not self.scrolls and 0 < self._room < _width(drawn.image)
         return f'<img src="{name}"' + (f' width="{self._room}">' if is_too_wide else ">")
 
     def _named(self, formula: Formula, drawn: Drawn, source: str) -> str:
@@ -326,9 +360,12 @@ class ProsePane(SafeBrowser):
 
 
 def _frames(frame: QTextFrame) -> Iterator[QTextFrame]:
-    """The quotations: inner frames that are neither tables nor images, which are empty frames to Qt."""
+    """Code, which is a table, and quotations: frames that are no tables. Images are empty frames to Qt."""
     for inner in frame.childFrames():
-        if not isinstance(inner, QTextTable):
+        if isinstance(inner, QTextTable):
+            if inner.rows() == inner.columns() == 1 and is_framed_code(inner):
+                yield inner
+        else:
             if inner.firstPosition() <= inner.lastPosition():
                 yield inner
             yield from _frames(inner)

@@ -1,6 +1,6 @@
 """A text view for untrusted text: loads nothing, follows no links, drops no text.
 
-Has no scroll bars: it is as high as its text, which `arrange` returns. GUI thread.
+Has no scroll bar upright: it is as high as its text, which `arrange` returns. GUI thread.
 """
 
 from math import floor
@@ -61,6 +61,8 @@ _SCROLL_KEYS = (
 
 
 class SafeBrowser(SelectedText, QTextBrowser):
+    scrolls = False  # sideways: what it shows may be wider than the page
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -77,6 +79,14 @@ class SafeBrowser(SelectedText, QTextBrowser):
 
     def set_reading_font(self, font: QFont) -> None:
         self.document().setDefaultFont(font)
+
+    def set_scrolling(self, scrolls: bool) -> None:
+        self.scrolls = scrolls
+        modes, policies = self.LineWrapMode, Qt.ScrollBarPolicy
+        self.setLineWrapMode(modes.FixedPixelWidth if scrolls else modes.WidgetWidth)
+        self.setHorizontalScrollBarPolicy(
+            policies.ScrollBarAsNeeded if scrolls else policies.ScrollBarAlwaysOff
+        )
 
     def show_plain(self, text: str) -> None:
         self.setPlainText(fold(mark_hidden(text)))
@@ -118,7 +128,9 @@ class SafeBrowser(SelectedText, QTextBrowser):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """`arrange` lays it out; Qt would do so again, and for the width that a new view has until then."""
         size = event.size()
-        if self.document().textWidth() == size.width():
+        if self.scrolls:
+            super().resizeEvent(event)
+        elif self.document().textWidth() == size.width():
             super().resizeEvent(QResizeEvent(size, QSize(size.width(), event.oldSize().height())))
 
     def ideal_width(self) -> int:
@@ -201,7 +213,11 @@ class SafeBrowser(SelectedText, QTextBrowser):
         return f"<span>{as_tooltip(real_target(QUrl(target)))}</span>"
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()
+        """Up and down is for the page."""
+        if self.scrolls and abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
+            super().wheelEvent(event)
+        else:
+            event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _SCROLL_KEYS and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
@@ -283,11 +299,12 @@ def prose_style_sheet(tokens: Tokens, points: float, code_families: str) -> str:
         h1 {{ font-size: x-large; font-weight: 600; margin-top: 12px; margin-bottom: 6px; }}
         h2 {{ font-size: large; font-weight: 600; margin-top: 12px; margin-bottom: 6px; }}
         h3, h4, h5, h6 {{ font-size: medium; font-weight: 600; margin-top: 8px; margin-bottom: 4px; }}
+        .cjk {{ font-weight: 700; }}
         a {{ color: {tokens.accent}; text-decoration: underline; }}
-        code {{ background-color: {tokens.raised}; }}
-        code, pre {{ font-family: {code_families}; }}
-        p code, li code, td code, pre {{ font-size: {points - 1:g}pt; }}
-        pre {{ margin-top: 0; margin-bottom: 0; }}
+        code, kbd {{ background-color: {tokens.raised}; }}
+        code, kbd, pre {{ font-family: {code_families}; }}
+        p code, li code, td code, kbd, pre {{ font-size: {points - 1:g}pt; }}
+        pre {{ margin-top: 0; margin-bottom: 0; line-height: 100%; }}
         .language {{ color: {tokens.muted}; font-size: small; margin-bottom: 4px; line-height: 100%; }}
         .keyword {{ color: {tokens.keyword}; }}
         .string {{ color: {tokens.string}; }}
@@ -296,6 +313,10 @@ def prose_style_sheet(tokens: Tokens, points: float, code_families: str) -> str:
         .function {{ color: {tokens.function}; }}
         .type {{ color: {tokens.type_}; }}
         .operator {{ color: {tokens.operator}; }}
+        .added, .tip {{ color: {tokens.ok}; }}
+        .removed, .caution {{ color: {tokens.danger}; }}
+        .note, .important {{ color: {tokens.accent}; }}
+        .warning {{ color: {tokens.warning}; }}
         hr {{ background-color: {tokens.hairline}; }}
         td, th {{ line-height: 125%; color: {tokens.text}; }}
         table {{ margin-top: 4px; margin-bottom: 12px; }}
@@ -303,7 +324,6 @@ def prose_style_sheet(tokens: Tokens, points: float, code_families: str) -> str:
         .grid th {{ background-color: {tokens.raised}; }}
         .grid th, .grid td {{ border-bottom: 1px solid {tokens.hairline}; }}
         .piece {{ margin-top: 0; margin-bottom: 0; }}
-        .code td {{ background-color: {tokens.raised}; }}
         ul ul, ul ol, ol ul, ol ol {{ margin-top: 2px; margin-bottom: 0; }}
         .more {{ margin-bottom: 2px; }}
         p.more {{ margin-bottom: 0; }}

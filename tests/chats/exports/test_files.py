@@ -165,6 +165,15 @@ def test_a_page_has_all_cells_of_a_table_and_emphasis_beside_cjk_punctuation(tmp
     assert "<strong>注意：</strong>这里" in page
 
 
+def test_a_page_has_alerts_sections_and_what_stands_higher(tmp_path: Path) -> None:
+    said = "> [!TIP]\n> Use it.\n\n<details>\n<summary>More</summary>\n\n10<sup>6</sup>\n\n</details>"
+    page = write(tmp_path / "chat.html", ExportForm.HTML, Chat(turns=[Turn(Role.ASSISTANT, said)]))
+    assert "<blockquote>\n<p><strong>Tip</strong></p>\n<p>Use it.</p>" in page
+    assert "<p>More</p>" in page
+    assert "10<sup>6</sup>" in page
+    assert "details&gt;" not in page
+
+
 def test_a_page_has_formulas_as_they_were_written(tmp_path: Path) -> None:
     formulas = [r"\(b_{j}*c*d\)", r"$x\_1 < y$", r"\[ \begin{pmatrix} a & b \\\\ c & d \end{pmatrix} \]"]
     chat = Chat(turns=[Turn(Role.USER, "?"), Turn(Role.ASSISTANT, "\n\n".join(formulas))])

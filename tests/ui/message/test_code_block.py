@@ -1,4 +1,7 @@
+import base64
+import json
 import threading
+import zlib
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from qasync import QEventLoop
 from app.bridge.tasks import finish_all
 from app.look.theme import apply_theme
 from app.look.tokens import DARK, LIGHT
-from app.ui.message import code_colours
+from app.ui.message import code_colours, code_text
 from app.ui.message.code_block import CodeBlock, write_text_file
 from app.ui.message.markdown import parse_blocks
 from app.ui.message.passages import CopiedPassage, PassageKind
@@ -120,6 +123,44 @@ def test_what_spans_lines_has_its_colours_when_the_code_has_ended(frame: QWidget
     block = block_of(frame, '```py\nx = """one\nimport os\n"""\n')
     block.show_block(parse_blocks('```py\nx = """one\nimport os\n"""\n```')[0])
     qtbot.waitUntil(lambda: colours_of(block, 1) == {LIGHT.string})
+
+
+def test_what_spans_lines_has_its_colours_while_it_is_written(frame: QWidget) -> None:
+    source = '```py\ndef f():\n    """Says if\n\n    import and 1.\n    """\n    return 1\n\n'
+    block = block_of(frame, source[:20])
+    for end in range(20, len(source) + 1):
+        block.show_block(parse_blocks(source[:end])[0])
+    assert [colours_of(block, line) for line in (1, 3, 4)] == [{LIGHT.string}] * 3
+    assert colours_of(block, 5) == {LIGHT.keyword, LIGHT.number}
+
+
+def test_a_string_that_does_not_end_costs_no_more_than_its_last_lines(
+    frame: QWidget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths: list[int] = []
+
+    def counted(code: str, language: str) -> object:
+        lengths.append(len(code))
+        return code_colours.coloured_lines(code, language)
+
+    monkeypatch.setattr(code_text, "coloured_lines", counted)
+    block_of(frame, '```py\nx = """\n' + "some more words\n" * 1_000)
+    assert max(lengths) < code_text.MAX_OPEN_CHARS + 200
+
+
+def test_a_diagram_is_copied_as_a_link_that_shows_it(frame: QWidget) -> None:
+    diagram = "flowchart LR\n  甲 --> B"
+    block = block_of(frame, f"```mermaid\n{diagram}")
+    assert block.copy_link.isHidden()
+    block.show_block(parse_blocks(f"```mermaid\n{diagram}\n```")[0])
+    assert not block.copy_link.isHidden()
+    block.copy_link.click()
+    page, packed = QGuiApplication.clipboard().text().split("#pako:")
+    assert page == "https://mermaid.live/edit"
+    state = json.loads(zlib.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))))
+    assert state["code"].strip() == diagram
+    block.show_block(parse_blocks("```py\nx\n```")[0])
+    assert block.copy_link.isHidden()
 
 
 def test_an_unusual_language_is_learnt_on_a_thread_of_its_own_and_its_code_coloured_then(

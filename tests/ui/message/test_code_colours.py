@@ -34,6 +34,11 @@ def test_what_spans_lines_is_coloured_on_each() -> None:
     assert ("two", Ink.STRING) in lines[1]
 
 
+def test_what_a_diff_adds_and_takes_away_is_told_apart() -> None:
+    _, _, _, same, less, more = inks("--- a\n+++ b\n@@ -1 +1 @@\n same\n-less\n+more", "diff")
+    assert (same, less, more) == ([], [("-less", Ink.REMOVED)], [("+more", Ink.ADDED)])
+
+
 def test_unknown_languages_and_very_long_code_stay_plain() -> None:
     assert list(coloured_lines("x = 1", "no such language")) == []
     assert list(coloured_lines("x = 1", "")) == []

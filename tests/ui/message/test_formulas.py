@@ -23,9 +23,9 @@ def test_a_formula_is_there_as_soon_as_it_is_drawn(formulas: Formulas, qtbot: Qt
 
 def test_one_that_cannot_be_drawn_is_not_tried_again(formulas: Formulas, qtbot: QtBot) -> None:
     with qtbot.assertNotEmitted(formulas.drawn):
-        formulas.find(formula("\\unknown"))
+        formulas.find(formula("\\frac{a"))
         qtbot.waitUntil(lambda: formulas.num_waiting == 0)
-    formulas.find(formula("\\unknown"))
+    formulas.find(formula("\\frac{a"))
     assert formulas.num_waiting == 0
 
 

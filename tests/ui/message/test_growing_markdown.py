@@ -1,4 +1,5 @@
 import random
+import re
 from unittest.mock import patch
 
 import pytest
@@ -33,6 +34,10 @@ PIECES = (
     "===\n",
     "\t\n",
     "<b>\n",
+    "<details>\n<summary>s</summary>\n",
+    "</details>\n",
+    "> [!TIP]\n",
+    "**open\n",
 )
 LONG = {
     "code": "```python\n" + "x = compute(y) + 1  # comment\n" * 300 + "```\nafter\n",
@@ -138,6 +143,49 @@ def test_half_a_mark_waits_for_its_other_half() -> None:
         assert block.html == "<p>Items:</p>"
     growing.finish("Items:\n--")
     assert growing.blocks == parse_blocks("Items:\n--")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Some **bold words** here",
+        "- an item with **bold `code`** and *leaning* words",
+        "## A **bold** head",
+        "| a | b |\n|---|---|\n| **one** | `two` |",
+        "> quoted **words\n> over** lines",
+        "**bold *and leaning* words**, ***both***",
+        "<details>\n<summary>A *sum*</summary>\n\ninside\n",
+        "> [!NOTE]\n> some **words**",
+    ],
+)
+def test_no_mark_is_seen_while_its_words_are_written(source: str) -> None:
+    growing = GrowingMarkdown()
+    for end in range(1, len(source) + 1):
+        growing.feed(source[:end])
+        assert not re.search(r"[*`!]|&lt;", "".join(block.html for block in growing.blocks)), source[:end]
+    assert growing.blocks == whole(source)
+
+
+@pytest.mark.parametrize("source", ["2 * 3 = 6 and 2*3", "a \\** b", "`a ** b` x", "$a**b$ x", "f(**args"])
+def test_stars_that_are_no_marks_stay(source: str) -> None:
+    growing = GrowingMarkdown()
+    growing.feed(source + " ")
+    growing.finish(source)
+    assert growing.blocks == whole(source)
+
+
+def test_what_is_left_open_is_shown_as_written_in_the_end() -> None:
+    growing = GrowingMarkdown()
+    growing.feed("Some **bold")
+    assert growing.blocks[0].html == "<p>Some <strong>bold</strong></p>"
+    growing.finish("Some **bold")
+    assert growing.blocks[0].html == "<p>Some **bold</p>"
+
+
+def test_code_is_left_as_it_is_written() -> None:
+    growing = GrowingMarkdown()
+    growing.feed("```py\nx = f(**")
+    assert growing.blocks[0].code == "x = f(**"
 
 
 def test_the_head_of_a_table_waits_for_its_line() -> None:

@@ -50,6 +50,14 @@ HOSTILE = (
     "[" * 500 + "brackets",
     "*" * 500 + "stars" + "_" * 500,
 )
+# Some of their words are marks.
+KNOWN = (
+    "H<sub>2</sub>O, 10<sup>6</sup>, <kbd>Ctrl</kbd> <sup onclick=x>no</sup> <sub>open",
+    "<details>\n<summary>The *sum*</summary>\n\ninside\n\n</details>\nafter <details> it",
+    "> [!NOTE]\n> noted\n\n> [!WARNING]\n>\n> warned\n\n> [!OTHER]\n> other",
+    "<details>\n" * 200 + "deep",
+    "<sup>" * 200 + "deep",
+)
 
 
 def shown(blocks: list[Block]) -> str:
@@ -78,14 +86,14 @@ def test_no_word_of_the_source_is_lost(qapp: QApplication, source: str) -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("source", HOSTILE)
+@pytest.mark.parametrize("source", [*HOSTILE, *KNOWN])
 def test_html_of_the_model_stays_text(source: str) -> None:
     rendered = "".join(block.html for block in parse_blocks(source))
     for tag in re.findall(r"<(\w+)", rendered):
         assert tag in {
             *("p", "br", "a", "code", "pre", "strong", "em", "s", "ul", "ol", "li", "hr", "div"),
             *("table", "thead", "tbody", "tr", "th", "td", "h1", "h2", "h3", "h4", "h5", "h6"),
-            *("span", "sup", "math", "copy"),
+            *("span", "sup", "sub", "kbd", "math", "copy"),
         }
 
 
@@ -277,6 +285,61 @@ def test_a_cell_has_several_lines() -> None:
     (cells,) = cells_of("| - one<br>- two<BR />x | `<br>` <b>y</b> <br hidden> |")
     assert cells[0] == "- one<br />\n- two<br />\nx"
     assert cells[1] == "<code>&lt;br&gt;</code> &lt;b&gt;y&lt;/b&gt; &lt;br hidden&gt;"
+
+
+def test_a_few_tags_are_known_and_others_stay_text() -> None:
+    assert (
+        html_of("H<sub>2</sub>O and 10<SUP>*n*</SUP>") == "<p>H<sub>2</sub>O and 10<sup><em>n</em></sup></p>"
+    )
+    assert html_of("<kbd>Ctrl</kbd>+<kbd>C</kbd>") == "<p><kbd>Ctrl</kbd>+<kbd>C</kbd></p>"
+    for written in (
+        "<sub>2",
+        "<sub onclick='x'>2</sub>",
+        "<b>2</b>",
+        "<sub></sub>",
+        "<sub><img></sub>",
+        "`<sub>2</sub>`",
+    ):
+        assert not re.search("<(sub|b|img)>", html_of(written))
+    assert "<code>&lt;br&gt;</code>" in html_of("`<br>`<br>x")
+
+
+def test_a_section_has_its_summary_as_its_head() -> None:
+    source = "<details>\n<summary>The *proof*</summary>\n\n- one\n\n```py\nx\n```\n</details>\nafter"
+    blocks = parse_blocks(source)
+    assert [block.kind for block in blocks if block.html or block.code] == ["prose", "prose", "code", "prose"]
+    assert html_of(source).startswith("<p><strong>▾ The <em>proof</em></strong></p>")
+    assert html_of(source).endswith("<p>after</p>")
+    assert html_of("<details open><summary>a</summary></details>") == "<p><strong>▾ a</strong></p>"
+    assert "&lt;details" in html_of("in the <details> of it")
+    assert "&lt;summary" in html_of("<summary>half")
+    assert "&lt;details" in html_of("<details>\nno summary")
+
+
+def test_a_quotation_may_be_an_alert() -> None:
+    rendered = html_of("> [!WARNING]\n> Hot *tea*.")
+    assert '<p class="warning"><strong>Warning</strong></p><p>Hot <em>tea</em>.</p>' in rendered.replace(
+        "\n", ""
+    )
+    assert "[!OTHER]" in html_of("> [!OTHER]\n> x")
+    assert "[!NOTE]" in html_of("[!NOTE]\nx")
+
+
+def test_chinese_heads_have_a_weight_that_their_fonts_have() -> None:
+    assert html_of("## 标题 one") == '<h2 class="cjk">标题 one</h2>'
+    assert html_of("## One") == "<h2>One</h2>"
+
+
+def test_lines_of_tags_take_no_time() -> None:
+    for hostile in (
+        "<details>" + " " * 300_000 + "x",
+        "<summary>" * 50_000,
+        "<sup>" * 50_000,
+        "<details>\n" * 10_000,
+    ):
+        began = time.perf_counter()
+        parse_blocks(hostile)
+        assert time.perf_counter() - began < 5
 
 
 def test_a_long_row_with_too_many_cells_takes_no_time() -> None:

@@ -153,3 +153,9 @@ def test_two_tables_are_two(qapp: QApplication) -> None:
 def test_the_fence_of_code_is_longer_than_those_in_it(qapp: QApplication) -> None:
     source = "````md\n```py\nx\n```\n````"
     assert as_markdown(whole(source)) == source
+
+
+def test_what_stands_higher_or_lower_is_copied_as_that(qapp: QApplication) -> None:
+    found = passages_of("10<sup>6</sup> H<sub>2</sub>O <kbd>Esc</kbd>", is_markdown=True)
+    assert as_markdown(found) == "10<sup>6</sup> H<sub>2</sub>O `Esc`"
+    assert as_html(found) == "<p>10<sup>6</sup> H<sub>2</sub>O <code>Esc</code></p>"

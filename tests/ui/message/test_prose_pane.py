@@ -54,8 +54,8 @@ def test_a_formula_is_its_source_until_it_is_drawn(frame: QWidget, qtbot: QtBot)
 
 
 def test_one_that_cannot_be_drawn_stays_as_it_was_written(frame: QWidget, qtbot: QtBot) -> None:
-    pane = pane_of(frame, qtbot, r"so $\unknown{x}$ is")
-    assert pane.toPlainText() == r"so $\unknown{x}$ is"
+    pane = pane_of(frame, qtbot, r"so $\frac{a$ is")
+    assert pane.toPlainText() == r"so $\frac{a$ is"
 
 
 def test_copying_gives_formulas_as_they_were_written(frame: QWidget, qtbot: QtBot) -> None:
@@ -64,6 +64,22 @@ def test_copying_gives_formulas_as_they_were_written(frame: QWidget, qtbot: QtBo
     assert as_plain(copied) == "a $x^3$ b \\(y\\) c\n\n$$\nz\n$$"
     assert as_markdown(copied) == as_plain(copied)
     assert as_plain(pane.copied(4, 8)) == "b \\(y\\)"
+
+
+@pytest.mark.parametrize("latex", ["z", r"z_{\frac{a}{\frac{b}{c}}}", r"z^{\frac{a}{b}}", r"z_{y_y}"])
+def test_a_formula_stands_on_the_line_of_the_text(frame: QWidget, qtbot: QtBot, latex: str) -> None:
+    pane = pane_of(frame, qtbot, f"zz ${latex}$")
+    assert pane.toPlainText() == "zz \ufffc"
+    image, cursor = pane.grab().toImage(), pane.textCursor()
+    cursor.setPosition(3)
+    left = pane.cursorRect(cursor).left()
+
+    def bottom(columns: range) -> int:
+        return max(
+            y for y in range(image.height()) for x in columns if image.pixelColor(x, y).lightness() < 140
+        )
+
+    assert abs(bottom(range(left - 5)) - bottom(range(left + 2, left + 7))) <= 1
 
 
 def test_one_formula_written_in_two_ways_is_copied_in_two_ways(frame: QWidget, qtbot: QtBot) -> None:
@@ -116,6 +132,24 @@ def test_formulas_take_the_colours_of_the_theme(frame: QWidget, qtbot: QtBot, qa
         apply_theme(qapp, "light")
 
 
+def test_a_formula_is_never_its_source_again(frame: QWidget, qtbot: QtBot, qapp: QApplication) -> None:
+    """After a change of the theme it has the new colour at once, and is drawn anew behind that."""
+    pane = pane_of(frame, qtbot, "a $v^2$ b")
+    apply_theme(qapp, "dark")
+    try:
+        pane.redraw()
+        assert formulas().num_waiting == 1
+        assert pane.toPlainText() == "a \ufffc b"
+        assert LIGHT.text not in inks(pane)
+        assert DARK.text in inks(pane)
+        assert as_markdown(pane.copied(0, pane.length)) == "a $v^2$ b"
+        with qtbot.waitSignal(pane.height_changed):
+            pass
+        assert pane._former == {}
+    finally:
+        apply_theme(qapp, "light")
+
+
 def test_formulas_grow_with_the_text(frame: QWidget, qtbot: QtBot) -> None:
     pane = pane_of(frame, qtbot, "a $m^2$ b")
     before = max(image.height() for image in pane._images.values())
@@ -152,13 +186,26 @@ def test_a_model_cannot_name_an_image_of_ours(frame: QWidget, qtbot: QtBot) -> N
 
 
 def test_a_formula_wider_than_the_page_is_drawn_smaller(frame: QWidget, qtbot: QtBot) -> None:
-    pane = pane_of(frame, qtbot, "$$a" + r"\qquad " * 20 + "z$$")
+    pane = pane_of(frame, qtbot, r"$$a\hspace{500pt}z$$")
     wide = max(image.width() for image in pane._images.values())
     for width in (300, 200, wide + 100):
         pane.arrange(width)
         assert pane.document().idealWidth() <= width
     high = pane.arrange(wide + 100)
     assert pane.arrange(200) < high
+
+
+def test_a_long_display_formula_scrolls_sideways(frame: QWidget, qtbot: QtBot) -> None:
+    source = "$$\n" + " + ".join(f"a_{{{n}}}" for n in range(60)) + "\n$$"
+    pane = pane_of(frame, qtbot, source)
+    (image,) = pane._images.values()
+    high = pane.arrange(300)
+    assert pane.width() == 300
+    assert "width=" not in pane.document().toHtml().split("<img")[1].split(">")[0]
+    assert pane.horizontalScrollBar().maximum() == pytest.approx(image.width() - 300, abs=8)
+    assert not pane.verticalScrollBar().maximum()
+    assert pane.arrange(image.width() + 50) < high
+    assert pane.horizontalScrollBar().maximum() == 0
 
 
 def test_code_in_a_list_can_be_copied_by_its_icon(frame: QWidget, qtbot: QtBot) -> None:
@@ -168,6 +215,19 @@ def test_code_in_a_list_can_be_copied_by_its_icon(frame: QWidget, qtbot: QtBot) 
     assert QGuiApplication.clipboard().text() == 'x = "<a>"\n'
     assert "\ufffc" not in pane.plain_text()
     pane.anchorClicked.emit(QUrl("copy:7"))
+
+
+def test_code_in_a_list_lies_on_a_ground_with_round_corners(frame: QWidget, qtbot: QtBot) -> None:
+    pane = pane_of(frame, qtbot, "- step\n\n  ```py\n  x = 1\n  ```\n\n> ```\n> y\n> ```")
+    image = pane.grab().toImage()
+    grounds = [frame for frame in _frames(pane.document().rootFrame()) if isinstance(frame, QTextTable)]
+    assert len(grounds) == 2
+    for ground in grounds:
+        text = pane.cursorRect(ground.firstCursorPosition())
+        left, top = (at - int(ground.format().cellPadding()) for at in (text.left(), text.top()))
+        colours = [[image.pixelColor(x, y).name() for x in range(left, pane.width())] for y in (top, top + 9)]
+        assert colours[0][12] == colours[1][0] == colours[1][-1] == LIGHT.raised
+        assert LIGHT.raised not in (colours[0][0], colours[0][-1])
 
 
 def test_a_message_cannot_make_such_a_link(frame: QWidget, qtbot: QtBot) -> None:
