@@ -37,6 +37,7 @@ def conversed(window: MainWindow) -> dict[str, Any]:
         "theme": "dark" if current() is DARK else "light",
         "versions": [turn.versions.text if turn.versions.isVisible() else "" for turn in turns],
         "editing": [turn.editor.text.toPlainText() for turn in turns if turn.editor],
+        "heights": [turn.height() for turn in turns],
         "queue": [bubble.words.text() for bubble in view.transcript.queue.bubbles] if view else [],
         "files": [file.name for file in view.composer.attachments] if view else [],
         "pictures": [tile.accessibleName() for tile in _tiles(view) if tile.is_painted],

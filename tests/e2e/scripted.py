@@ -45,7 +45,9 @@ class _Answer:
 
     def __init__(self, engine: ScriptedEngine, request: Request) -> None:
         self._engine, self._request = engine, request
-        self._pieces = _PIECES.findall(_scripted(request.messages[-1].content))
+        asked = request.messages[-1].content
+        is_citation = str(request.answer_start).endswith("[")
+        self._pieces = ["1]"] if is_citation else _PIECES.findall(_scripted(asked))
         self._num_told = 0
         self.running[request.request_id] = self
         self._timer = QTimer(engine, interval=PIECE_MS)
