@@ -290,7 +290,7 @@ async def test_a_stop_between_the_last_word_and_the_call_is_in_time(qloop, sessi
     assert answer_of(session).text == "«clock {}»"
 
 
-async def test_discarding_leaves_a_true_state_at_once(qloop, session, thread, kit, workspace) -> None:
+async def test_giving_up_a_chat_leaves_a_true_state_at_once(qloop, session, thread, kit, workspace) -> None:
     kit.approvals = {"fake/clock": Approval.ALWAYS}
     session.send("Go")
     await writes(thread, "«clock {}»", STOP)

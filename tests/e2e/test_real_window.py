@@ -96,7 +96,7 @@ def test_it_ends_in_order_while_three_tabs_are_streaming(
     assert skein.wait_for_end()[0] == 0
     assert "Ended in order." in skein.log()
     answers = [(state, bool(text)) for _, role, state, text in skein.turns() if role == "assistant"]
-    assert answers == [("stopped", True)] * 3
+    assert answers == [("streaming", True)] * 3, "so that the next start offers to go on"
 
 
 def test_a_tab_closed_while_it_streams_ends_and_can_be_reopened(

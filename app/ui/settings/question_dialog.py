@@ -272,7 +272,7 @@ class QuestionDialog(_Asking):
         super().__init__(tr("{server} asks", server=name), message, note, parent)
         self.form = SchemaForm(schema, self)
         self._kept = [
-            KeptText(field.control, drafts or Drafts(), ("", f"{server} asks for {name}"))
+            KeptText(field.control, drafts or Drafts(), ("", f"{server}/{name}"))
             for name, field in self.form.fields.items()
             if isinstance(field.control, QPlainTextEdit)
         ]

@@ -60,7 +60,7 @@ class ServerDialog(QDialog):
         self._lay_out()
         self._fill(known or ServerConfig(""))
         self._kept = [
-            KeptText(text, drafts or Drafts(), ("", f"{name} of server {known.name if known else ''}"))
+            KeptText(text, drafts or Drafts(), ("", f"{name}/{known.name if known else ''}"))
             for name, text in (("environment", self.environment), ("headers", self.headers))
         ]
 

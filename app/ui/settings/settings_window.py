@@ -357,6 +357,7 @@ class SettingsWindow(QDialog):
         focused: QWidget | None = self.focusWidget()
         if focused is not None:
             focused.clearFocus()
+        self.problem.clear()
         super().hideEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -254,6 +254,7 @@ class ChatView(QWidget):
         self.turn_actions.selecting_requested.connect(lambda turn: self.picker.start(turn))
         self.transcript.keep_going_requested.connect(self._on_keep_going_requested)
         self.transcript.edited.connect(self._on_edited)
+        self.transcript.edit_left.connect(self._on_edited)
         self.transcript.decided.connect(self.session.decide)
         self.transcript.picture_opened.connect(self._on_picture_opened)
         self.transcript.media_saved.connect(self._on_media_saved)

@@ -105,6 +105,8 @@ class TranscriptActions(QObject):
     @Slot(object, str, bool)
     def _on_edit_left(self, turn: Turn, text: str, is_kept: bool) -> None:
         """Undo opens the editor again, with what was typed."""
+        if text == turn.text:
+            return
         drafts, field = self._session.drafts, (self._session.chat.id, turn.id)
 
         def edit_again() -> None:

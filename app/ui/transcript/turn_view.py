@@ -214,8 +214,7 @@ class TurnView(QWidget):
     def _on_cancelled(self, is_kept: bool) -> None:
         turn, text = self.turn, self.editor.text.toPlainText() if self.editor else ""
         self.stop_editing()
-        if text != turn.text:
-            self.edit_left.emit(turn, text, is_kept)
+        self.edit_left.emit(turn, text, is_kept)
 
     def _save_label(self) -> str:
         raise NotImplementedError

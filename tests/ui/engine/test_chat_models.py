@@ -114,5 +114,6 @@ async def test_what_it_says_is_seen_as_a_whole_in_half_a_narrow_window(
     line.setFixedWidth(400)
     QApplication.processEvents()
     words = next(label for label in line.findChildren(PlainLabel) if label.text() == line.text)
+    assert words.wordWrap()
     assert words.height() >= words.heightForWidth(words.width())
     assert all(button.geometry().right() < 400 for button in line.buttons)

@@ -114,4 +114,4 @@ def test_a_long_answer_that_was_not_sent_is_there_when_it_is_asked_for_again(win
     line(again.form, "days").setText("3")
     assert again.form.values["notes"] == "By train, with a table."
     again.send.click()
-    assert drafts.text(("", "travel asks for notes")) == ""
+    assert drafts.text(("", "travel/notes")) == ""

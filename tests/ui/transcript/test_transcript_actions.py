@@ -220,11 +220,14 @@ class TestAnEditThatIsNotSaved:
         return question
 
     def test_it_is_kept_after_escape_and_is_there_the_next_time(
-        self, edited: TurnView, act: Act, session: ChatSession, qtbot: QtBot
+        self, edited: TurnView, view: ChatView, act: Act, session: ChatSession, qtbot: QtBot
     ) -> None:
         assert edited.editor
+        view.activateWindow()
+        qtbot.waitUntil(view.isActiveWindow)
         qtbot.keyClick(edited.editor.text, Qt.Key.Key_Escape)
         assert edited.editor is None
+        assert view.composer.editor.hasFocus()
         act(TurnAction.EDIT, 0)
         assert edited.editor.text.toPlainText() == "Count to five"
         edited.editor.text.undo()
