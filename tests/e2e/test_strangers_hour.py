@@ -50,7 +50,7 @@ def restart(skein: Skein) -> None:
 
 
 def say(skein: Skein, text: str) -> None:
-    until(lambda: skein.state()["has_focus"], "the keyboard in the chat")
+    """Wherever the keyboard is in the chat."""
     skein.desktop.type(text)
     until(lambda: text in skein.state()["composers"], "the text in the composer")
     skein.desktop.keys("Return")
@@ -78,8 +78,10 @@ def test_a_call_written_as_text_is_run_and_a_formula_is_as_high_as_what_it_holds
     assert max(skein.state()["heights"]) < MAX_HEIGHT
 
     # What is typed after the menu of models was left is a message.
-    desktop.keys("ctrl+alt+m", "Escape")
-    until(lambda: skein.state()["has_focus"], "the keyboard in the chat")
+    desktop.keys("ctrl+alt+m")
+    until(lambda: skein.state()["menu"], "the menu of models")
+    desktop.keys("Escape")
+    until(lambda: not skein.state()["menu"], "the menu to go")
     desktop.type("hi everyone")
     until(lambda: "hi everyone" in skein.state()["composers"], "the words in the composer")
 
@@ -111,7 +113,7 @@ def test_a_closed_tab_is_answered_to_the_end_and_a_quit_is_told_of(skein: Skein,
     until(lambda: "lighthouse" in shown(skein), "the beginning of the answer")
     desktop.keys("ctrl+w")
     until(lambda: skein.state()["tabs"] == ["New chat"], "the tab to close")
-    until(lambda: [text for *_, text in skein.turns()][-1:] == [STORY.strip()], "all of the answer")
+    until(lambda: [text for *_, text in skein.turns()][-1:] == [STORY], "all of the answer")
 
     say(skein, "Another story, please")
     until(lambda: "lighthouse" in shown(skein), "the beginning of the answer")
@@ -132,6 +134,13 @@ def test_an_answer_from_a_large_shelf_cites_its_passage(
     shelves = skein.home / "config" / "skein" / "shelves.json"
     shelves.write_text(json.dumps([{"id": "docs", "name": "Docs", "folder": str(folder), "files": []}]))
     start(skein)
+    desktop.keys("ctrl+shift+p")
+    desktop.type("tools.shelves")
+    desktop.keys("Return")
+    files = len(list(folder.iterdir()))
+    until(lambda: sum("Read" in one for one in skein.state()["shelf files"]) == files, "all to be read")
+    desktop.keys("Escape")
+    until(lambda: skein.state()["has_focus"], "the keyboard back in the chat")
     skein.click("shelf")
     until(lambda: "Docs" in skein.state()["menu"], "the menu of shelves")
     desktop.keys("Down", "Down", "Return")
