@@ -25,6 +25,7 @@ from app.protocol.report import (
     CellMap,
     ChatTokens,
     Lease,
+    Span,
     StepReport,
     TokenizedText,
     TokenTexts,
@@ -125,7 +126,7 @@ class Recording:
             self.leases.append(JournalEntry(report.step, report.started_at, self._prompts[lease.seq_id]))
         for span in report.spans:
             if prompt := self._prompts.get(span.seq_id):
-                prompt.note(span.num_rows, report.decode_ms)
+                prompt.note(span, report.decode_ms)
         check = report.last_check
         if check and not check.agrees and self.disagreement is None:
             self.disagreement = check
@@ -208,9 +209,9 @@ class LeasedPrompt:
     def num_missing(self) -> int:
         return self.lease.num_tokens_to_compute - self.num_computed
 
-    def note(self, num_rows: int, decode_ms: float) -> None:
-        if self.num_missing:
-            self.num_computed += min(num_rows, self.num_missing)
+    def note(self, span: Span, decode_ms: float) -> None:
+        if self.num_missing and span.request_id == self.lease.request_id:
+            self.num_computed += min(span.num_rows, self.num_missing)
             self.decode_ms += decode_ms
 
 
