@@ -113,7 +113,8 @@ def what_happened(lease: Lease, model: ModelInfo | None) -> str:
     """What the head does not say."""
     ahead = had = ""
     if lease.is_ahead:
-        ahead = tr("What the next message begins with was computed before it was sent.")
+        told = tr("What the next message begins with was computed before it was sent.")
+        ahead = sentences(told, tr("{text}.", text=tr(HEADS[lease.prefix_end])))
     if lease.num_ahead_tokens:
         had = tr("{tokens} had been read ahead.", tokens=tokens(lease.num_ahead_tokens))
     if lease.prefix_end is PrefixEnd.NEW_CHAT:
