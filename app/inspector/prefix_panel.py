@@ -197,6 +197,9 @@ class _Requests(RowModel):
     def num_rows(self) -> int:
         return len(self._entries)
 
+    def tip_at(self, row: int, column: int) -> str:
+        return self.text_at(row, column) if column == WHY else ""
+
     def text_at(self, row: int, column: int) -> str:
         entry = self._entries[row]
         lease = entry.what.lease

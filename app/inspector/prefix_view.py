@@ -28,7 +28,7 @@ LINE_HEIGHT = 26
 NAME_WIDTH = 56
 GAP = 3
 HELD, WANTED = mark("cached"), mark("wanted")
-READ_AHEAD = mark("read ahead")
+READ_AHEAD, NOT_COMPUTED = mark("read ahead"), mark("not computed")
 HEADS = {
     PrefixEnd.NEW_CHAT: mark("Nothing of this chat was cached"),
     PrefixEnd.NEW_TEXT: mark("All that was cached was reused"),
@@ -113,7 +113,8 @@ def what_happened(lease: Lease, model: ModelInfo | None) -> str:
     """What the head does not say."""
     ahead = had = ""
     if lease.is_ahead:
-        ahead = tr("What the next message begins with was computed before it was sent.")
+        told = tr("What the next message begins with was computed before it was sent.")
+        ahead = sentences(told, tr("{text}.", text=tr(HEADS[lease.prefix_end])))
     if lease.num_ahead_tokens:
         had = tr("{tokens} had been read ahead.", tokens=tokens(lease.num_ahead_tokens))
     if lease.prefix_end is PrefixEnd.NEW_CHAT:
@@ -174,7 +175,7 @@ def parts_of(prompt: LeasedPrompt) -> tuple[tuple[str, int], ...]:
         (mark("shared"), lease.num_shared_tokens),
         (mark("restored"), lease.num_restored_tokens and lease.num_restored_tokens - lease.num_ahead_tokens),
         (mark("computed"), prompt.num_computed),
-        (mark("not computed"), prompt.num_missing),
+        (NOT_COMPUTED, prompt.num_missing),
     )
     return tuple((name, number) for name, number in parts if number)
 
@@ -264,7 +265,7 @@ def _fill(painter: QPainter, rect: QRectF, name: str, tokens: Tokens) -> None:
     """Shared is hatched, here as everywhere. What was not computed is the page."""
     colour = QColor(tokens.warning if name == "computed" else tokens.accent)
     tint = QColor(colour)
-    tint.setAlphaF({"shared": 0.18, "restored": 0.5, READ_AHEAD: 0.18, "not computed": 0}.get(name, 1))
+    tint.setAlphaF({"shared": 0.18, "restored": 0.5, READ_AHEAD: 0.18, NOT_COMPUTED: 0}.get(name, 1))
     painter.fillRect(rect, tint)
     patterns = {"shared": Qt.BrushStyle.BDiagPattern, READ_AHEAD: Qt.BrushStyle.Dense5Pattern}
     if pattern := patterns.get(name):

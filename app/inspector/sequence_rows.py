@@ -265,7 +265,7 @@ COLUMNS = (
     ),
     _figure(
         "cells\nown",
-        "KV cells held by this sequence only",
+        "KV cells held by this sequence only; what was read ahead counts, too",
         lambda row: row.held and row.held.num_cells - row.held.num_shared_cells,
     ),
     _figure(

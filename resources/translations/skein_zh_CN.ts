@@ -2901,11 +2901,6 @@ own</source>
 独有</translation>
     </message>
     <message>
-        <source>KV cells held by this sequence only</source>
-        <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation>没有其他序列持有的 KV 单元</translation>
-    </message>
-    <message>
         <source>cells
 shared</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
@@ -5866,7 +5861,7 @@ rate</source>
     </message>
     <message>
         <source>{text}.</source>
-        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <extracomment>app/inspector/prefix_view.py</extracomment>
         <translation>{text}。</translation>
     </message>
     <message>
@@ -7094,6 +7089,11 @@ accepted</source>
         <source>Computing what the next message begins with, before it is sent</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>在发送之前计算下一条消息的开头</translation>
+    </message>
+    <message>
+        <source>KV cells held by this sequence only; what was read ahead counts, too</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>仅由此序列持有的 KV 单元，包括预读的内容</translation>
     </message>
     <message>
         <source>Prefill, decode, a draft token (accepted or not), or read ahead: not sent yet</source>

@@ -118,7 +118,7 @@ def test_a_closed_tab_is_answered_to_the_end_and_a_quit_is_told_of(skein: Skein,
     say(skein, "Another story, please")
     until(lambda: "lighthouse" in shown(skein), "the beginning of the answer")
     restart(skein)
-    until(lambda: "offer Continue" in skein.state()["places"], "what was cut off, with a way to go on")
+    until(lambda: "offer Continue all" in skein.state()["places"], "what was cut off, with a way to go on")
 
 
 def test_an_answer_from_a_large_shelf_cites_its_passage(

@@ -428,6 +428,8 @@ class Book:
                 self.owner[seq_id or 0] = chat_id
             case events.Shared(num_cells=length) | events.Forked(num_cells=length):
                 source = event.donor if isinstance(event, events.Shared) else event.source
+                if isinstance(event, events.Forked):  # all that is known of the one is known of the other
+                    self.lost_by[chat_id] = self.lost_by.get(self.owner[source] or "", events.Forked)
                 self.cells[seq_id or 0] = self.cells[source].cut(length)
                 self.owner[seq_id or 0] = chat_id
             case events.Cleared():

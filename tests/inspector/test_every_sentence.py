@@ -162,7 +162,7 @@ class Reader:
         chat, reason = self.session.chats.get(lease.chat_id), lease.prefix_end
         lost_by = self.book.lost_by.get(lease.chat_id)
         if not held:
-            was_asked = chat is not None and chat.was_asked
+            was_asked = not is_first or (chat is not None and chat.was_asked)
             assert (reason is PrefixEnd.NEW_CHAT) == (not was_asked)
         if reason in LOST_BY:
             assert not held

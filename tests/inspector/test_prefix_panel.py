@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
@@ -126,7 +127,8 @@ def test_a_prompt_that_was_not_sent_is_told_as_read_ahead(panel: PrefixPanel) ->
     leased(panel, replace(NEW, is_ahead=True))
     assert panel.requests.index(0, WHY).data() == "Read ahead"
     assert panel.head.text() == "Read ahead · Notes"
-    assert "was computed before it was sent" in panel.reason.text()
+    assert "was computed before it was sent. Nothing of this chat was cached." in panel.reason.text()
+    assert panel.requests.index(0, WHY).data(Qt.ItemDataRole.ToolTipRole) == "Read ahead"
 
 
 def test_requests_are_bounded(panel: PrefixPanel) -> None:

@@ -149,6 +149,17 @@ async def test_a_model_over_several_machines_counts_the_memory_of_all(
     assert fits.fitting(models[0]).fit is Fit.TOO_LARGE
 
 
+async def test_nobody_knows_whether_a_model_fits_on_a_worker_that_does_not_answer(
+    qloop, fits, models, preferences, monkeypatch
+) -> None:
+    monkeypatch.setattr(model_fits, "ask", lambda address: RemoteWorker(address, WorkerState.UNREACHABLE))
+    preferences.set_of_model(models[0].path, ModelSettings(workers=("gone:1",)))
+    await told(fits, models[1:])
+    fits.ask(models)
+    await tasks.finish_all()
+    assert fits.fitting(models[0]) is None
+
+
 async def test_a_file_that_has_gone_is_not_told_of(qloop, fits, models) -> None:
     models[0].path.unlink()
     await told(fits, models)

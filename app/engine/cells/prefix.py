@@ -102,9 +102,9 @@ def what_changed(
         return PrefixEnd.SYSTEM
     if any(_said(one) != _said(other) for one, other in zip_longest(before, now[: len(before)])):
         return PrefixEnd.EDITED
-    if request.chat_params.tools != last_turn.request.chat_params.tools:
+    if _tools(request) != _tools(last_turn.request):
         return PrefixEnd.TOOLS
-    if _options(request) != _options(last_turn.request):
+    if request.template_variables != last_turn.request.template_variables:
         return PrefixEnd.OPTIONS
     answer = [*held[last_turn.num_prompt_tokens :], *last_turn.uncomputed]
     is_in_answer = num_common >= last_turn.num_prompt_tokens
@@ -122,9 +122,8 @@ def _said(message: Message | None) -> object:
     return message and (message.role, message.content, message.fields, message.media)
 
 
-def _options(request: Request) -> object:
-    """What the chat template is given besides messages and tools."""
-    return request.template_variables, replace(request.chat_params, tools="")
+def _tools(request: Request) -> str:
+    return request.chat_params.tools if request.chat_params.offers_tools else ""
 
 
 def _is_written(message: Message, text: str) -> bool:
@@ -170,17 +169,18 @@ class LastTurns:
             uncomputed = tuple(seq.token_ids[num_held:])
             self._turns[seq.request.chat_id] = replace(last_turn, uncomputed=uncomputed, num_held=num_held)
 
-    def note_ahead(self, seq: Sequence, num_sent: int, num_left: int, prefix_end: PrefixEnd) -> None:
-        """What comes next is being computed before it is sent. Of the tokens before, so many are left."""
+    def note_ahead(self, seq: Sequence, held: list[int], num_left: int, prefix_end: PrefixEnd) -> None:
+        """What comes next is being computed before it is sent. Of the tokens `held`, so many are left."""
         chat_id = seq.request.chat_id
         last_turn = self._turns.get(chat_id)
         if last_turn is None:
             self._only_ahead.add(chat_id)
         else:
             left = replace(last_turn, num_held=num_left)
-            if num_left < num_sent:
+            if num_left < len(held):
                 lost_by = prefix_end if prefix_end in CHANGES else PrefixEnd.REPLACED
-                left = replace(left, is_whole=False, lost_by=lost_by)
+                uncomputed = (*held[num_left:], *left.uncomputed)
+                left = replace(left, is_whole=False, lost_by=lost_by, uncomputed=uncomputed)
             self._turns[chat_id] = left
 
     def sent(self, chat_id: str, held: list[int]) -> list[int]:

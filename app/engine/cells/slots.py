@@ -110,7 +110,7 @@ class SlotPool:
         seq.note_lease(prefix, prefix_end, num_ahead)
         if seq.is_ahead:
             num_left = min(common_prefix(held, seq.token_ids), seq.num_computed_tokens)
-            self._last_turns.note_ahead(seq, len(held), num_left, prefix_end)
+            self._last_turns.note_ahead(seq, held, num_left, prefix_end)
         else:
             self._last_turns.note_asked(seq)
         return slot

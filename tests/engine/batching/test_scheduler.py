@@ -280,7 +280,7 @@ def test_a_paused_answer_goes_on_from_its_saved_state():
     num_tokens = len(younger.token_ids)
     bench.scheduler.remove(older)
     assert bench.step() == {younger: 1}
-    assert younger.num_restored_tokens == num_tokens - 1
+    assert bench.slots.event_log.leases[-1].num_restored_tokens == num_tokens - 1
 
 
 def test_a_sequence_that_ended_gives_its_slot_back(bench):

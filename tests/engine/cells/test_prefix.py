@@ -134,6 +134,19 @@ def test_tools_that_were_switched_are_told_although_the_message_was_read_ahead(e
     assert usage.prefix_end is PrefixEnd.TOOLS
 
 
+def test_a_history_that_the_template_rewrote_is_told_although_the_message_was_read_ahead(engine, first):
+    answer = ask(engine, first).text
+    turn = next_turn(first, answer, "and then?")
+    asked_for = engine.prompts.build(first).token_ids
+    rewritten = (*asked_for, *answer[:5].encode(), *answer[5:].upper().encode())
+    one = replace(turn, request_id="ahead", max_tokens=0)
+    engine.read_ahead(one, Prompt((*rewritten, *b"and"), turn.messages))
+    run(engine)
+    engine.add_request(turn, Prompt((*rewritten, *b"and then?"), turn.messages))
+    usage = run(engine).answers[turn.request_id].usage
+    assert usage.prefix_end is PrefixEnd.TEMPLATE
+
+
 def test_cells_that_were_given_up_for_other_tools_were_not_evicted(engine, second):
     with_tools = replace(second, request_id="ahead", max_tokens=0, chat_params=ChatParams(tools="[1]"))
     engine.read_ahead(with_tools, Prompt(tuple(f"[1]{LONG}".encode()), second.messages))

@@ -613,7 +613,7 @@ def test_an_answer_can_be_forked_from_and_explained(
     with qtbot.waitSignal(transcript.acted) as forked:
         view.buttons.button(TurnAction.FORK).click()
     assert forked.args == [TurnAction.FORK, turns[-1]]
-    assert "An earlier message changed" in view.footer.toolTip()
+    assert "An earlier message was edited" in view.footer.toolTip()
     assert ">28<" in view.footer.toolTip()
     assert view.buttons.button(TurnAction.DETAILS).isVisible()
 
