@@ -15,17 +15,13 @@ from app.chats.attachment import PASSAGE, Attachment, fenced
 from app.protocol.request import Message, Role
 from app.shelves.shelf import Passage
 
-# With an example, for a small model that only names the form cites little.
-CITED = (
-    "end each sentence with the number of the {source} it is from. For example: The shop opens at nine [2]."
-)
 DOCUMENTS = (
-    "Here are documents, each with a number. Answer in full sentences from them where you can, and "
-    f"{CITED.format(source='document')}\n"
+    "Here are documents, each with a number. Answer from them where you can, and name the number of what you "
+    "used in square brackets, such as [1].\n"
 )
 PASSAGES = (
-    "Passages from the user's files may come with a message, each with a number. Answer in full sentences "
-    f"from them where you can, and {CITED.format(source='passage')}"
+    "Passages from the user's files may come with a message, each with a number. Answer from them where you "
+    "can, and name the number of what you used in square brackets, such as [1]."
 )
 CITATION = re.compile(r"\[(\d{1,5})\](?!\()")
 BETWEEN = "\n\n"
