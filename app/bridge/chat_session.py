@@ -473,7 +473,8 @@ class ChatSession(QObject):
     def _on_ended(self, answer: Turn, last: Output) -> None:
         reason = last.finish_reason
         assert reason
-        answer.state = TurnState.STREAMING if self._breaks_off else _STATE_AFTER[reason]
+        is_cut = self._breaks_off and reason is FinishReason.ABORT
+        answer.state = TurnState.STREAMING if is_cut else _STATE_AFTER[reason]
         cut = self._cut_notice() if reason is FinishReason.LENGTH else ""
         answer.notice = last.notice or cut or answer.notice  # the last of which is known from the start
         answer.overflowed = self.chat.overflow is Overflow.STOP and last.found_no_room
