@@ -41,6 +41,7 @@ FILE_TYPES = {
     40: "Q1_0",
     41: "Q2_0",
 }
+_TRAINED = ("F32", "F16", "BF16")
 GUESSED = 1024  # a bit of file_type: not stated, but counted from the tensors
 # What converters put into names: how a file was packed, and what every chat model is.
 _PACKED = re.compile(r"[-_ ]*\b(GGUF|AWQ|GPTQ|Instruct|Chat|it)\b", re.IGNORECASE)
@@ -61,5 +62,6 @@ def quantisation_name(file_type: int) -> str:
 
 
 def titled(name: str, quantisation: str) -> str:
-    """Both, as people tell two files of a model apart."""
-    return f"{name} · {quantisation}" if quantisation and quantisation not in name else name
+    """Both, as people tell two files of a model apart; weights as they were trained need no word."""
+    is_told = not quantisation or quantisation in (*_TRAINED, *name.split("-"))
+    return name if is_told else f"{name} · {quantisation}"

@@ -109,6 +109,7 @@ PROGRAMS_READ = {
     "window.py": "what is written to the terminal, where no language is chosen yet",
     "trace.py": "names in a file for Perfetto, which is in English",
     "theme.py": "a style sheet",
+    "math_tree.py": "names of MathML and of fonts",
     "turn_passages.py": "a style sheet",
     "fonts.py": "names of families",
     "greeting.py": "questions for a model that has learnt English only",

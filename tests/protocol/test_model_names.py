@@ -29,3 +29,4 @@ def test_the_quantisation_is_named_once() -> None:
     assert titled("Qwen3 0.6B", "Q8_0") == "Qwen3 0.6B · Q8_0"
     assert titled("Qwen3-0.6B-Q8_0", "Q8_0") == "Qwen3-0.6B-Q8_0"
     assert titled("Qwen3 0.6B", "") == "Qwen3 0.6B"
+    assert titled("Skein starter", "F16") == "Skein starter"

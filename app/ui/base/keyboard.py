@@ -107,7 +107,7 @@ def _takes_text(widget: QWidget) -> bool:
 def _is_in_panel(widget: QWidget) -> bool:
     part: QWidget | None = widget
     while part and not part.isWindow():
-        if part.property("stands") == "out":
+        if part.property("stands") == "out" or part.property("is_read"):
             return True
         part = part.parentWidget()
     return False

@@ -27,6 +27,7 @@ class Reader(QWidget):
         self.cross = IconButton("x", tr("Close the reader"), 28, self)
         self.text = QPlainTextEdit(self)
         self.setMinimumWidth(MIN_WIDTH)
+        self.setProperty("is_read", True)  # the focus stays in it: see FocusHome
         self.setAccessibleName(tr("Reader"))
         self.text.setReadOnly(True)
         self.text.setFrameShape(QPlainTextEdit.Shape.NoFrame)
