@@ -48,6 +48,7 @@ class _Unsaved:
             self.turns.values(),
             self.removed,
             session.leaf_id,
+            is_kept=not session.is_blank,
         )
 
     def add(self, turns: Iterable[Turn], removed: Iterable[str]) -> None:

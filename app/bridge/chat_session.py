@@ -67,6 +67,7 @@ class ChatSession(QObject):
         drafts: Drafts | None = None,
         draft_attachments: tuple[Attachment, ...] = (),
         is_loaded: bool = True,
+        is_new: bool = False,
         leaf_id: str = "",
     ) -> None:
         """`save` returns once what was touched is on disk, or cannot be written."""
@@ -98,6 +99,7 @@ class ChatSession(QObject):
         self.tokens = TokenCounter(engine, self)
         self.waits_for_model = False  # what is queued is sent once a model is loaded
         self._breaks_off = False  # the program ends, before its answers have
+        self._first_options = ChatOptions.of(chat) if is_new else ChatOptions()
         self._is_held = bool(chat.queue)  # what is queued waits for the user: since a stop, or an earlier run
         engine.loaded.connect(self._on_model_loaded)
 
@@ -154,8 +156,9 @@ class ChatSession(QObject):
     def is_blank(self) -> bool:
         """Contains nothing worth keeping."""
         chat = self.chat
-        has_draft = self._draft.strip() or self._draft_attachments
-        return self.is_loaded and not (chat.turns or chat.title or chat.queue or has_draft)
+        has_draft = self._draft.strip() or self._draft_attachments or self.drafts.has_any_of(chat.id)
+        is_set = ChatOptions.of(chat) != self._first_options or chat.shelf_id
+        return self.is_loaded and not (chat.turns or chat.title or chat.queue or has_draft or is_set)
 
     @property
     def leaf_id(self) -> str:

@@ -21,6 +21,9 @@ class Drafts:
     def text(self, field: Field) -> str:
         return self._texts.get(field, "")
 
+    def has_any_of(self, owner: str) -> bool:
+        return any(text for (one, _name), text in self._texts.items() if one == owner)
+
     def put(self, field: Field, text: str) -> None:
         """An empty text: it was used, or given up."""
         if text != self.text(field):

@@ -366,9 +366,11 @@ class Workspace(QObject):
             is_notebook=is_notebook,
         )
         self.options_for_new(ChatOptions.of(chat)).apply_to(chat)
-        return self._open(SavedChat(chat), len(self.sessions))
+        return self._open(SavedChat(chat), len(self.sessions), is_new=True)
 
-    def _open(self, kept: SavedChat, index: int, *, is_loaded: bool = True) -> ChatSession:
+    def _open(
+        self, kept: SavedChat, index: int, *, is_loaded: bool = True, is_new: bool = False
+    ) -> ChatSession:
         kind = NotebookSession if kept.chat.is_notebook else ChatSession
         session = kind(
             kept.chat,
@@ -383,6 +385,7 @@ class Workspace(QObject):
             drafts=self.drafts,
             draft_attachments=kept.draft_attachments,
             is_loaded=is_loaded,
+            is_new=is_new,
             leaf_id=kept.leaf_id,
         )
         session.touched.connect(self._on_touched)
@@ -475,8 +478,8 @@ class Workspace(QObject):
     def _on_touched(self, turns: tuple[Turn, ...], removed: tuple[str, ...]) -> None:
         session = self._sender()
         self.autosave.touch(session, turns, removed)
-        if turns or session.queue:
-            self.autosave.touch_tabs()  # a chat is kept from its first message on, and its tab with it
+        if turns or not session.is_blank:
+            self.autosave.touch_tabs()  # a chat is kept once there is anything in it, and its tab with it
 
     @Slot(object)
     def _on_grew(self, answer: Turn) -> None:

@@ -35,6 +35,7 @@ class ChatChange:
     turns: tuple[Turn, ...] = ()  # copies
     removed: tuple[str, ...] = ()  # ids of turns
     is_chat_itself: bool = True  # False: only its turns are written
+    is_kept: bool = False  # also without turns, title and draft
 
     @classmethod
     def of_turns(cls, chat: Chat, turns: Iterable[Turn]) -> Self:
@@ -50,6 +51,8 @@ class ChatChange:
         turns: Iterable[Turn] | None = None,
         removed: Iterable[str] = (),
         leaf_id: str | None = None,
+        *,
+        is_kept: bool = False,
     ) -> Self:
         """With all its turns if none are named. `leaf_id` is for a chat whose turns are not loaded."""
         return cls(
@@ -59,6 +62,7 @@ class ChatChange:
             draft_attachments,
             tuple(turn.copied() for turn in (chat.all_turns() if turns is None else turns)),
             tuple(removed),
+            is_kept=is_kept,
         )
 
 

@@ -139,9 +139,10 @@ class ChatStore:
     async def save(
         self, changes: Sequence[ChatChange], tabs: Tabs | None = None, drafts: Drafts = NO_DRAFTS
     ) -> None:
-        """Writes all or, with a StorageError, nothing. Deletes chats without turns, title and draft.
+        """Writes all or, with a StorageError, nothing.
 
-        `drafts` are those of other text fields; an empty one is deleted.
+        Deletes chats without turns, title and draft that are not to be kept. `drafts` are those of other text
+        fields; an empty one is deleted.
         """
         await self._call(self._save, tuple(changes), tabs, drafts)
 
@@ -332,7 +333,7 @@ class ChatStore:
             if tabs:
                 write_tabs(connection, tabs)
             write_drafts(connection, drafts)
-            touched = [(change.chat.id,) for change in changes if change.is_chat_itself]
+            touched = [(one.chat.id,) for one in changes if one.is_chat_itself and not one.is_kept]
             connection.executemany(_DELETE_IF_BLANK, touched)
 
         self._write(work)

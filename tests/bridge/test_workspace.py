@@ -1,5 +1,6 @@
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -7,9 +8,11 @@ from app.bridge import tasks
 from app.bridge.workspace import MAX_CLOSED, NUM_END_TURNS, Workspace
 from app.chats.attachment import Attachment
 from app.chats.chat import Chat, Turn, TurnState
+from app.chats.options import ChatOptions
 from app.protocol.output import FinishReason
 from app.protocol.request import Overflow, Role
 from app.storage.chat_rows import SavedChat, SavedTurns
+from app.storage.chat_store import ChatStore
 from app.storage.errors import StorageError
 from app.storage.list_rows import ClosedTab, SavedWorkspace, Tabs
 from tests.bridge.conftest import until
@@ -640,3 +643,29 @@ async def test_a_chat_that_is_closed_and_opened_again_while_it_is_read_gets_its_
     assert again.is_loaded
     assert [turn.text for turn in again.chat.turns] == ["text of b"]
     assert not before.is_loaded
+
+
+async def test_a_chat_that_was_only_set_up_is_there_at_the_next_start(
+    qloop, engine, settings, tmp_path: Path
+) -> None:
+    store = ChatStore(tmp_path / "chats.db")
+    await store.open()
+    first = Workspace(engine, store, settings)
+    await first.restore()
+    session = first.new_chat()
+    first.new_chat()  # which nothing was done with
+    replace(ChatOptions.of(session.chat), system_prompt="Be brief.").apply_to(session.chat)
+    session.emit_settings_changed()
+    session.drafts.put((session.chat.id, "schema"), '{"type": ')
+    await first.shut_down()
+
+    second = Workspace(engine, store, settings)
+    await second.restore()
+    (kept,) = second.sessions
+    assert kept.chat.system_prompt == "Be brief."
+    assert second.drafts.text((kept.chat.id, "schema")) == '{"type": '
+    assert not kept.is_blank
+    second.close(kept)
+    assert second.reopen() is not None
+    await second.shut_down()
+    await store.close()
