@@ -28,6 +28,7 @@ from app.ui.base.notices import (
 from app.ui.commands.menus import Menus, Parts
 from app.ui.engine.status_bar import StatusBar
 from app.ui.transcript.answer_inspection import AnswerInspection
+from app.ui.transcript.token_lights import TokenLights
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
@@ -235,6 +236,7 @@ class WindowPresenter(QObject):
     def _on_view_made(self, view: ChatView) -> None:
         view.turn_actions.tokens_requested.connect(self._answers.show_answer)
         view.turn_actions.lens_requested.connect(self._answers.look_into)
+        TokenLights(self._answers.panel, view.transcript, view)
         view.turn_actions.undo_offered.connect(self._undo.offer)
 
     @Slot(object)

@@ -7086,6 +7086,16 @@ accepted</source>
         <translation>未计算</translation>
     </message>
     <message>
+        <source>Colour the answer</source>
+        <extracomment>app/inspector/probabilities.py</extracomment>
+        <translation>为回答着色</translation>
+    </message>
+    <message>
+        <source>Colour each token of the answer by its probability before the samplers</source>
+        <extracomment>app/inspector/probabilities.py</extracomment>
+        <translation>按采样器处理前的概率为回答的每个词元着色</translation>
+    </message>
+    <message>
         <source>reading ahead</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>预读中</translation>

@@ -1,0 +1,168 @@
+"""Shows tokens of an answer at their places in its rendered text: the chosen one, and how sure each was.
+
+A token whose place is not certain, since Markdown hides marks and links, is left out. GUI thread.
+"""
+
+import codecs
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import TypeAlias
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QTextEdit
+
+from app.chats.chat import Turn, TurnState
+from app.inspector.probabilities import ProbabilitiesPanel
+from app.inspector.token_tint import AnswerMarks, is_unsure, tint
+from app.look.tokens import current
+from app.ui.message.text_part import SelectedText, coloured
+from app.ui.transcript.answer_view import AnswerView
+from app.ui.transcript.transcript import Transcript
+
+MAX_CHARS = 20_000  # of an answer: finding the places takes some ms
+SURE = 6  # letters that agree after something that is not shown
+Span = tuple[int, int]  # the first character, and the one behind the last
+Mark: TypeAlias = QTextEdit.ExtraSelection
+
+
+class TokenLights(QObject):
+    def __init__(self, panel: ProbabilitiesPanel, transcript: Transcript, parent: QObject) -> None:
+        super().__init__(parent)
+        self._panel = panel
+        self._transcript = transcript
+        self._has_marks = False
+        self._placed: tuple[object, list[Span | None]] = (None, [])  # what was placed, and where
+        panel.marks_changed.connect(self._on_changed)
+        transcript.drawn.connect(self._show)
+
+    @Slot()
+    def _on_changed(self) -> None:
+        """Brings the chosen token into sight, if the user chose it in the panel."""
+        marks = self._panel.marks
+        is_chosen = marks is not None and self._panel.token_table.hasFocus()
+        if marks and is_chosen and isinstance(marks.turn, Turn):
+            self._transcript.show_turn(marks.turn)
+        lit = self._show()
+        if lit and is_chosen:
+            pane, mark = lit
+            self._transcript.scroll_to(pane.viewport(), pane.cursorRect(mark.cursor))
+
+    @Slot()
+    def _show(self) -> tuple[SelectedText, Mark] | None:
+        """The chosen token and its view, if it is shown."""
+        marks, lit = self._panel.marks, None
+        if marks is None and not self._has_marks:
+            return None
+        self._has_marks = marks is not None
+        for view in self._transcript.live_views:
+            found: dict[SelectedText, list[Mark]] = {pane: [] for pane in view.text_panes()}
+            is_meant = marks is not None and view.turn is marks.turn
+            if marks and is_meant and isinstance(view, AnswerView):
+                for place, pane, begin, end in self._found_in(view, marks):
+                    found[pane].append(_marked(marks, place, pane, begin, end))
+                    lit = (pane, found[pane][-1]) if place == marks.place else lit
+            for pane, selections in found.items():
+                pane.show_tokens(selections)
+        return lit
+
+    def _found_in(self, view: AnswerView, marks: AnswerMarks) -> Iterator[tuple[int, SelectedText, int, int]]:
+        """The tokens to be marked, the views and positions in which they are shown."""
+        if view.turn.state is TurnState.STREAMING:
+            return
+        parts = view.body.column.text_parts()
+        panes = [part.pane for part in parts if part.pane and part.pane.isVisibleTo(view)]
+        texts = [pane.toPlainText() for pane in panes]
+        starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+        units = [list(accumulate((1 + (char > "\uffff") for char in text), initial=0)) for text in texts]
+        for place, span in enumerate(self._spans(view.turn, marks.pieces, "\n".join(texts))):
+            if span and (place == marks.place or place < len(marks.logprobs)):
+                number = bisect_right(starts, span[0]) - 1
+                begin, end = (min(one - starts[number], len(texts[number])) for one in span)
+                yield place, panes[number], units[number][begin], units[number][end]
+
+    def _spans(self, turn: Turn, pieces: tuple[bytes, ...], shown: str) -> list[Span | None]:
+        what = (turn, turn.text, pieces, shown)
+        if self._placed[0] != what:
+            self._placed = (what, shown_spans(pieces, turn.text, turn.split.answer, shown))
+        return self._placed[1]
+
+
+def _marked(marks: AnswerMarks, place: int, pane: SelectedText, begin: int, end: int) -> Mark:
+    tokens = current()
+    if place == marks.place:
+        return coloured(pane.document(), begin, end, QColor(tokens.accent), QColor(tokens.on_accent))
+    logprob = marks.logprobs[place]
+    result = coloured(pane.document(), begin, end, tint(logprob), QColor(tokens.text))
+    result.format.setFontUnderline(is_unsure(logprob))  # type: ignore[attr-defined]
+    return result
+
+
+# Places
+
+
+def shown_spans(pieces: Sequence[bytes], text: str, answer: str, shown: str) -> list[Span | None]:
+    """Where each token of `text` stands in `shown`, the rendered `answer`, which is a part of the text.
+
+    None: it is not shown, or its place is not certain.
+    """
+    start = text.rfind(answer)
+    if start < 0 or len(answer) > MAX_CHARS:
+        return []
+    known = [*[None] * start, *places(answer, shown)]
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+    ends = accumulate((len(decode(piece)) for piece in pieces), initial=0)
+    return [_span(text[begin:end], known[begin:end], shown) for begin, end in pairwise(ends)]
+
+
+def _span(token: str, known: Sequence[int | None], shown: str) -> Span | None:
+    """All its letters are shown, one behind the other."""
+    found = [place for place in known if place is not None]
+    is_whole = all(place is not None or not char.isalnum() for char, place in zip(token, known, strict=False))
+    if not found or not is_whole:
+        return None
+    begin, end = found[0], found[-1] + 1
+    return (begin, end) if len("".join(shown[begin:end].split())) == len(found) else None
+
+
+def places(written: str, shown: str) -> list[int | None]:
+    """For each character of a Markdown text its index in the rendered one; None: hidden, or not certain."""
+    found: list[int | None] = [None] * len(written)
+    letters, at, begin = _letters(written), 0, 0
+    text = "".join(written[index] for index in letters)
+    for line in shown.splitlines(keepends=True):
+        seen = _letters(line)
+        words = "".join(line[index] for index in seen)
+        for number, index in enumerate(seen):
+            if text[at : at + 1] != words[number]:
+                sure = words[number : number + SURE]
+                after = text.find(sure, at, at + len(sure) + 4 ** len(sure))  # the surer, the farther
+                if after < 0:
+                    continue
+                at = after
+            found[letters[at]] = begin + index
+            at += 1
+        begin += len(line)
+    _place_signs(written, shown, found)
+    return found
+
+
+def _letters(text: str) -> list[int]:
+    return [index for index, char in enumerate(text) if char.isalnum()]
+
+
+def _place_signs(written: str, shown: str, found: list[int | None]) -> None:
+    """Each sign of which between two letters as many are shown as were written."""
+    known = [(index, place) for index, place in enumerate(found) if place is not None]
+    for (first, begin), (last, end) in pairwise([(-1, -1), *known, (len(written), len(shown))]):
+        if last - first < 2 or end - begin < 2:
+            continue  # two letters side by side
+        between, signs = shown[begin + 1 : end], Counter(written[first + 1 : last])
+        for sign in signs.keys() & set(between):
+            if not sign.isspace() and between.count(sign) == signs[sign]:
+                seen = (begin + 1 + index for index, char in enumerate(between) if char == sign)
+                for index in range(first + 1, last):
+                    if written[index] == sign:
+                        found[index] = next(seen)

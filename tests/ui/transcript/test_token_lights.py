@@ -1,0 +1,181 @@
+"""Tokens at their places in the rendered answer."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.inspector.probabilities import ProbabilitiesPanel
+from app.inspector.token_tint import STEPS, tint
+from app.look.tokens import ALL, Tokens, current, mixed
+from app.protocol.lens import LeaveOut, Scores
+from app.protocol.report import ChatTokens
+from app.ui.main_window import MainWindow
+from app.ui.message.text_part import SelectedText
+from app.ui.message.turn_passages import passages_of
+from app.ui.transcript.token_lights import places, shown_spans
+from tests.inspector.reports import report
+from tests.look.test_tokens import contrast
+from tests.ui.fakes import FakeEngine, FakeSession, FakeWorkspace
+
+WRITTEN = "**Sums** are [here](https://here.org): `2+2`, *and* 4️⃣ 𝒳. Sums end."
+PIECES = tuple(
+    piece.encode()
+    for piece in (
+        *("**", "Sums", "**", " are", " [", "here", "](", "https", "://", "here", ".org", "):", " `", "2"),
+        *("+", "2", "`,", " *", "and", "*", " 4️⃣", " 𝒳", ".", " Sums", " end", "."),
+    )
+)
+SHOWN = "Sums are here: 2+2, and 4️⃣ 𝒳. Sums end."
+
+
+def test_each_token_is_found_where_it_is_shown_and_hidden_ones_are_nowhere() -> None:
+    spans = shown_spans(PIECES, WRITTEN, WRITTEN, SHOWN)
+    found = [SHOWN[slice(*span)] if span else None for span in spans]
+    assert found == [
+        *(None, "Sums", None, "are", None, "here", None, None, None, None, None, None, None, "2"),
+        *("+", "2", ",", None, "and", None, "4️⃣", "𝒳", ".", "Sums", "end", "."),
+    ]
+    # “:” is written twice before the next letter, and shown once: which one it is, is not certain.
+    begins = [span[0] for span in spans if span]
+    assert begins == sorted(begins), "the second “Sums” is another one"
+
+
+def test_thinking_before_the_answer_is_not_taken_for_it() -> None:
+    pieces = (b"<think>", b"Yes", b"</think>", b"Yes")
+    assert shown_spans(pieces, "<think>Yes</think>Yes", "Yes", "Yes") == [None, None, None, (0, 3)]
+
+
+def test_list_numbers_formulas_and_table_rules_are_passed_over() -> None:
+    written = "1. First\n2. $\\frac{a}{b}$ Second\n\n| A | B |\n|---|---|\n| x1 | y2 |\n"
+    shown = "First\n\ufffc Second\nA\nB\nx1\ny2\n"
+    found = places(written, shown)
+    for word in ("First", "Second", "x1", "y2"):
+        assert found[written.index(word)] == shown.index(word)
+    assert found[written.index("frac")] is None
+
+
+@given(
+    st.lists(st.sampled_from(["word", "**bold**", "`co de`", "[li](http://a.b/word)", "ß", "你好", "a, b."]))
+)
+def test_a_token_is_marked_only_where_it_is_written(qapp: QApplication, words: list[str]) -> None:
+    written = " ".join(words)
+    shown = "".join(run.text for one in passages_of(written, is_markdown=True) for run in one.runs)
+    pieces = [
+        written[begin:end].encode() for begin, end in pairwise([*range(0, len(written), 3), len(written)])
+    ]
+    spans = shown_spans(pieces, written, written, shown)
+    for piece, span in zip(pieces, spans, strict=False):
+        if span:
+            seen = "".join(shown[slice(*span)].split())
+            assert seen in "".join(piece.decode().translate(dict.fromkeys(map(ord, "*`["))).split())
+    assert [span for span in spans if span] == sorted(span for span in spans if span)
+
+
+@pytest.fixture
+def panel(window: MainWindow) -> ProbabilitiesPanel:
+    panel = window.inspector.panel("probabilities")
+    assert isinstance(panel, ProbabilitiesPanel)
+    return panel
+
+
+@pytest.fixture
+def session(
+    window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine, panel: ProbabilitiesPanel
+) -> FakeSession:
+    """With an answer that is inspected."""
+    session = workspace.sessions[0]
+    session.send("2+2=")
+    session.say(WRITTEN)
+    session.finish()
+    window.tabs.views[0].turn_actions.tokens_requested.emit(session, session.chat.turns[1])
+    tokens = ChatTokens(session.chat.id, tuple(range(2 + len(PIECES))), 2, PIECES)
+    engine.reported.emit((replace(report(1), answers=(tokens,)),))
+    panel.draw()
+    return session
+
+
+def marked(window: MainWindow) -> list[tuple[str, str]]:
+    """The marked texts of all turns, and the colours behind them."""
+    panes: list[SelectedText] = [
+        pane for view in window.tabs.views[0].transcript.live_views for pane in view.text_panes()
+    ]
+    found = [selection for pane in panes for selection in pane.extraSelections()]  # type: ignore[attr-defined]
+    return [(one.cursor.selectedText(), one.format.background().color().name()) for one in found]
+
+
+def test_the_chosen_token_lights_up_in_the_answer_while_the_panel_is_seen(
+    window: MainWindow, session: FakeSession, panel: ProbabilitiesPanel
+) -> None:
+    assert marked(window) == [], "the first token is hidden: two asterisks"
+    panel.token_table.selectRow(23)
+    assert marked(window) == [("Sums", current().accent)]
+    panel.token_table.selectRow(21)
+    assert marked(window) == [("𝒳", current().accent)]
+    session.send("another")
+    session.say("answer")
+    window.tabs.views[0].transcript.mark_dirty()
+    assert marked(window) == [("𝒳", current().accent)]
+    panel.hide()
+    assert marked(window) == []
+
+
+def test_the_answer_is_coloured_by_how_sure_each_token_was(
+    window: MainWindow, engine: FakeEngine, session: FakeSession, panel: ProbabilitiesPanel
+) -> None:
+    panel.colours.click()
+    question = engine.posted[-1]
+    assert isinstance(question, LeaveOut)
+    assert (question.part, question.spans) == ((2, 2 + len(PIECES)), ())
+    logprobs = (-0.01,) * 23 + (-0.5, -1.5, -5.0)
+    scores = Scores(question.query_id, None, logprobs, 0.1, is_last=True)
+    engine.reported.emit((replace(report(2), answers=(scores,)),))
+    panel.draw()
+    assert panel.legend.isVisible()
+    names = [name for _least, name, _share in STEPS]
+    wanted = [("Sums", names[0]), ("Sums", names[1]), ("end", names[2]), (".", names[3])]
+    found = marked(window)
+    assert [found[0], *found[-3:]] == [(text, getattr(current(), name)) for text, name in wanted]
+    panel.token_table.selectRow(1)
+    assert marked(window)[0] == ("Sums", current().accent)
+
+
+def test_the_colours_go_with_the_panel_and_with_the_answer(
+    window: MainWindow, engine: FakeEngine, session: FakeSession, panel: ProbabilitiesPanel, qtbot: QtBot
+) -> None:
+    inspect = window.tabs.views[0].turn_actions.tokens_requested.emit
+    for leave in (panel.hide, lambda: inspect(session, session.chat.turns[3])):
+        panel.show()
+        panel.colours.setChecked(True)
+        question = engine.posted[-1]
+        assert isinstance(question, LeaveOut)
+        scores = Scores(question.query_id, None, (-0.5,) * len(PIECES), 0.1, is_last=True)
+        engine.reported.emit((replace(report(2), answers=(scores,)),))
+        panel.draw()
+        assert marked(window)
+        session.send("and 1?")
+        session.say("5")
+        session.finish()
+        leave()
+        assert not panel.colours.isChecked()
+        assert marked(window) == []
+
+
+@pytest.mark.parametrize("tokens", ALL)
+def test_text_on_a_tint_is_legible(qapp: QApplication, tokens: Tokens) -> None:
+    before = qapp.palette()
+    palette = QPalette(QColor(tokens.surface))
+    qapp.setPalette(palette)
+    try:
+        for ground in (current().window, current().raised):
+            for logprob in (-0.01, -0.5, -1.5, -5.0):
+                colour = tint(logprob)
+                seen = mixed(QColor(ground), QColor(colour.name()), colour.alphaF())
+                assert contrast(current().text, seen.name()) >= 7
+    finally:
+        qapp.setPalette(before)
