@@ -5524,6 +5524,16 @@ rate</source>
         <translation>模型以文本写出了此调用。要运行吗？</translation>
     </message>
     <message>
+        <source>Download</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>start with this one: the largest that fits well</source>
+        <extracomment>app/ui/models/hub_rows.py</extracomment>
+        <translation>从这个开始：内存放得下的最大模型</translation>
+    </message>
+    <message>
         <source>Needs about {needed} here ({free} free), {elsewhere}. Whether it fits is not known: no answer from {workers}.</source>
         <extracomment>app/ui/models/load_parts.py</extracomment>
         <translation>本机约需 {needed}（可用 {free}），{elsewhere}。是否放得下尚不清楚：{workers} 没有回应。</translation>
