@@ -5479,6 +5479,11 @@ rate</source>
         <translation>个词元：最近一次的提示词、其回答以及此后添加的内容</translation>
     </message>
     <message>
+        <source>Show in folder</source>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <translation>在文件夹中显示</translation>
+    </message>
+    <message>
         <source>Keep this model</source>
         <extracomment>app/ui/engine/chat_models.py</extracomment>
         <translation>保留此模型</translation>

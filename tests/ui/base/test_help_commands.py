@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -11,7 +11,17 @@ from pytestqt.qtbot import QtBot
 from app.system import paths
 from app.system.log import Line, recent_lines
 from app.ui.base import help_commands
-from app.ui.base.help_commands import HELP_DIR, PAGES, About, GuideDialog, HelpCommands, LogViewer, title_of
+from app.ui.base.help_commands import (
+    HELP_DIR,
+    PAGES,
+    About,
+    GuideDialog,
+    HelpCommands,
+    LogViewer,
+    command_for,
+    reveal,
+    title_of,
+)
 
 
 @pytest.fixture
@@ -132,3 +142,22 @@ def test_new_lines_come_while_it_is_shown_and_only_then(qtbot) -> None:
     qtbot.waitUntil(lambda: "Hot." in shown(made))
     made.hide()
     assert not made._timer.isActive()
+
+
+def test_the_file_manager_is_asked_in_each_systems_way() -> None:
+    path = Path("/models/a, b?.gguf")
+    command = command_for(path, "linux")
+    assert command[0] == "dbus-send"
+    assert command[-2] == "array:string:file:///models/a%2C%20b%3F.gguf"
+    assert command_for(path, "darwin") == ["open", "-R", str(path)]
+
+
+@pytest.mark.parametrize("command", [["false"], ["no such program"], []])
+def test_else_the_folder_is_opened(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
+    opened: list[Path] = []
+    monkeypatch.setattr(help_commands, "command_for", lambda _path: command)
+    monkeypatch.setattr(help_commands, "open_folder", opened.append)
+    parent = QObject()
+    reveal(Path("/models/a.gguf"), parent)
+    qtbot.waitUntil(lambda: opened == [Path("/models")])
+    parent.deleteLater()

@@ -27,6 +27,7 @@ NOT_SHOWN = (
     # Rows of their own on the page of tools.
     "tool_approvals",
     "tool_folders",
+    "models_calling_in_text",
 )
 
 
