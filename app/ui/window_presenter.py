@@ -28,7 +28,6 @@ from app.ui.base.notices import (
 from app.ui.commands.menus import Menus, Parts
 from app.ui.engine.status_bar import StatusBar
 from app.ui.transcript.answer_inspection import AnswerInspection
-from app.ui.transcript.token_lights import TokenLights
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
@@ -234,6 +233,8 @@ class WindowPresenter(QObject):
 
     @Slot(object)
     def _on_view_made(self, view: ChatView) -> None:
+        from app.ui.transcript.token_lights import TokenLights  # with all that draws answers, as the view has
+
         view.turn_actions.tokens_requested.connect(self._answers.show_answer)
         view.turn_actions.lens_requested.connect(self._answers.look_into)
         TokenLights(self._answers.panel, view.transcript, view)

@@ -96,7 +96,7 @@ def _marked(marks: AnswerMarks, place: int, pane: SelectedText, begin: int, end:
         return coloured(pane.document(), begin, end, QColor(tokens.accent), QColor(tokens.on_accent))
     logprob = marks.logprobs[place]
     result = coloured(pane.document(), begin, end, tint(logprob), QColor(tokens.text))
-    result.format.setFontUnderline(is_unsure(logprob))  # type: ignore[attr-defined]
+    result.format.setFontUnderline(is_unsure(logprob))
     return result
 
 
