@@ -89,7 +89,7 @@ def spoken() -> str:
 
 def in_all_languages(text: str) -> str:
     """A text of the code as each language has it, the English one first: to be searched."""
-    return " ".join([text, *(one.translate(CONTEXT, text) for one in _translators())])
+    return " ".join([text, *(one.translate(CONTEXT, text) or "" for one in _translators())])
 
 
 @lru_cache(maxsize=1)

@@ -5427,6 +5427,16 @@ rate</source>
         </translation>
     </message>
     <message>
+        <source>Explain in the guide</source>
+        <extracomment>app/inspector/dock_panel.py</extracomment>
+        <translation>在指南中说明</translation>
+    </message>
+    <message>
+        <source>&amp;Explain in the guide</source>
+        <extracomment>app/inspector/docks.py</extracomment>
+        <translation>在指南中说明(&amp;E)</translation>
+    </message>
+    <message>
         <source>began in sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute</source>
         <extracomment>app/inspector/event_words.py</extracomment>
         <translation>在序列 {seq_id} 中开始：已有 {num_there} 个词元，需计算 {num_missing} 个</translation>
@@ -5435,6 +5445,11 @@ rate</source>
         <source>Add as my messa&amp;ge</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
         <translation>作为我的消息添加(&amp;G)</translation>
+    </message>
+    <message>
+        <source>Search the guide</source>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
+        <translation>搜索指南</translation>
     </message>
     <message>
         <source>Continue all</source>

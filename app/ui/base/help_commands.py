@@ -3,10 +3,18 @@
 import logging
 import sys
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QProcess, QSize, Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QHideEvent, QShowEvent, QTextDocument
+from PySide6.QtGui import (
+    QDesktopServices,
+    QGuiApplication,
+    QHideEvent,
+    QShowEvent,
+    QTextCursor,
+    QTextDocument,
+)
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -61,6 +69,12 @@ class HelpCommands:
         if self._guide is None:
             self._guide = GuideDialog(self._window)
         come_up(self._guide)
+
+    def explain_panel(self, title: str) -> None:
+        """A panel of the inspector, by its English title: the guide is in English."""
+        self.show_guide()
+        assert self._guide
+        self._guide.show_words("inspector", title)
 
     def show_log(self) -> None:
         """One window, which stays beside the chats."""
@@ -170,7 +184,7 @@ def _text(text: str, name: str, parent: QWidget) -> QPlainTextEdit:
 
 
 HELP_DIR = resources_dir() / "help"
-PAGES = ("chats", "models", "tools", "context", "inspector", "api", "files")  # in reading order
+PAGES = ("start", "chats", "models", "tools", "context", "inspector", "api", "files")  # in reading order
 SIZE = QSize(900, 640)
 LIST_WIDTH = 220
 MARGIN = 24
@@ -182,6 +196,14 @@ def title_of(page: Path) -> str:
         return file.readline().removeprefix("# ").strip()
 
 
+@cache
+def text_of(page: str) -> str:
+    """As it is shown, without its marks."""
+    document = QTextDocument()
+    document.setMarkdown((HELP_DIR / f"{page}.md").read_text(encoding="utf-8"))
+    return document.toPlainText()
+
+
 class GuideDialog(QDialog):
     """Our own text, so links to web pages open in the browser."""
 
@@ -189,6 +211,8 @@ class GuideDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Guide"))
         resize_to_fit(self, SIZE)
+        self.search = search_field(tr("Search the guide"), self)
+        self.search.setFixedWidth(LIST_WIDTH)
         self.pages = QListWidget(self)
         self.pages.setAccessibleName(tr("Pages"))
         self.pages.setObjectName("nav")
@@ -201,7 +225,9 @@ class GuideDialog(QDialog):
         self.text.setSearchPaths([str(HELP_DIR)])
         self.text.setOpenExternalLinks(True)
         self.text.setFont(reading_font())
-        hbox(vbox(self.pages, margins=12), (self.text, 1), on=self)
+        hbox(vbox(self.search, self.pages, margins=12), (self.text, 1), on=self)
+        self.search.textChanged.connect(self._on_searched)
+        self.search.returnPressed.connect(self._find_next)
         self.pages.currentRowChanged.connect(self._show_page)
         self.text.sourceChanged.connect(self._on_source_changed)
         self.pages.setCurrentRow(0)
@@ -215,6 +241,40 @@ class GuideDialog(QDialog):
         """A page was chosen, or a link between pages followed."""
         self.text.document().setDocumentMargin(MARGIN)
         self.pages.setCurrentRow(PAGES.index(source.fileName().removesuffix(".md")))
+
+    def show_words(self, page: str, words: str) -> None:
+        """Where they stand first."""
+        self.search.clear()
+        self.pages.setCurrentRow(PAGES.index(page))
+        self._find(words)
+
+    @Slot(str)
+    def _on_searched(self, words: str) -> None:
+        """Lists the pages that have them, and shows the first place."""
+        found = [row for row, name in enumerate(PAGES) if words.casefold() in text_of(name).casefold()]
+        for row in range(len(PAGES)):
+            self.pages.item(row).setHidden(row not in found)
+        if words and found:
+            row = self.pages.currentRow()
+            self.pages.setCurrentRow(row if row in found else found[0])
+            self._find(words)
+
+    def _find(self, words: str) -> None:
+        self.text.moveCursor(QTextCursor.MoveOperation.Start)
+        if self.text.find(words):
+            bar = self.text.verticalScrollBar()
+            bar.setValue(bar.value() + self.text.cursorRect().top() - MARGIN)
+
+    @Slot()
+    def _find_next(self) -> None:
+        """On this page, or else on the next one that has it."""
+        words = self.search.text()
+        if not words or self.text.find(words):
+            return
+        shown = [row for row in range(len(PAGES)) if not self.pages.item(row).isHidden()]
+        if shown:
+            self.pages.setCurrentRow(next((row for row in shown if row > self.pages.currentRow()), shown[0]))
+            self._find(words)
 
 
 PERIOD_MS = 500

@@ -136,7 +136,7 @@ class HubPage(QWidget):
         first = self.rows.index(0)
         if rows[0].is_start != (self.list.indexWidget(first) is not None):
             button = dialog_button(tr("Download"), self._start, self.list) if rows[0].is_start else None
-            self.list.setIndexWidget(first, button)
+            self.list.setIndexWidget(first, button)  # type: ignore[arg-type] # None takes it away
             self.list.updateGeometries()
 
     def _start(self) -> None:

@@ -3,23 +3,28 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject, QUrl
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QObject, Qt, QUrl
+from PySide6.QtGui import QFont, QGuiApplication, QImage, QTextDocument
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.inspector.docks import ROWS
 from app.system import paths
 from app.system.log import Line, recent_lines
 from app.ui.base import help_commands
 from app.ui.base.help_commands import (
     HELP_DIR,
+    LIST_WIDTH,
+    MARGIN,
     PAGES,
+    SIZE,
     About,
     GuideDialog,
     HelpCommands,
     LogViewer,
     command_for,
     reveal,
+    text_of,
     title_of,
 )
 
@@ -97,6 +102,55 @@ def test_a_link_to_another_page_is_followed_and_shown_in_the_list(qtbot: QtBot) 
     guide.text.setSource(QUrl("models.md"))
     assert guide.pages.currentRow() == PAGES.index("models")
     assert guide.text.toPlainText().startswith(title_of(HELP_DIR / "models.md"))
+
+
+def test_the_guide_is_searched_page_by_page(qtbot: QtBot) -> None:
+    guide = GuideDialog()
+    qtbot.addWidget(guide)
+    guide.show()
+    guide.search.setText("fragmentation no page has")
+    assert all(guide.pages.item(row).isHidden() for row in range(len(PAGES)))
+    guide.search.setText("LLAMA.CPP")
+    assert "llama.cpp" in guide.text.textCursor().selectedText().casefold()
+    guide.search.setText("Perfetto")
+    listed = [name for row, name in enumerate(PAGES) if not guide.pages.item(row).isHidden()]
+    assert listed == ["inspector"]
+    assert PAGES[guide.pages.currentRow()] == "inspector"
+    guide.search.setText("shelf")
+    seen = set()
+    for _ in range(100):
+        seen.add(PAGES[guide.pages.currentRow()])
+        assert guide.text.textCursor().selectedText().casefold() == "shelf"
+        qtbot.keyClick(guide.search, Qt.Key.Key_Return)
+    assert seen == {name for name in PAGES if "shelf" in text_of(name).casefold()}
+    assert len(seen) > 1
+    guide.search.clear()
+    assert not any(guide.pages.item(row).isHidden() for row in range(len(PAGES)))
+
+
+def test_each_panel_of_the_inspector_is_explained_where_the_guide_speaks_of_it(window: QWidget) -> None:
+    help_ = HelpCommands(lambda: "", window)
+    for kind in (kind for _share, kinds in ROWS for kind in kinds):
+        help_.explain_panel(kind.TITLE)
+        (guide,) = window.findChildren(GuideDialog)
+        assert PAGES[guide.pages.currentRow()] == "inspector"
+        cursor = guide.text.textCursor()
+        assert cursor.selectedText() == kind.TITLE
+        assert cursor.charFormat().fontWeight() >= QFont.Weight.Bold, "the beginning of what is said of it"
+    guide.close()
+
+
+def test_pictures_of_the_guide_are_shown_and_fit(qtbot: QtBot) -> None:
+    guide = GuideDialog()
+    qtbot.addWidget(guide)
+    guide.show()
+    pictures = list(HELP_DIR.glob("*.png"))
+    assert pictures
+    for path in pictures:
+        shown = guide.text.loadResource(QTextDocument.ResourceType.ImageResource, QUrl(path.name))
+        assert shown
+        assert QImage(str(path)).width() <= SIZE.width() - LIST_WIDTH - 4 * MARGIN
+    assert sum(path.stat().st_size for path in pictures) < 150_000
 
 
 def test_links_of_the_readme_and_the_pages_lead_somewhere() -> None:
