@@ -267,13 +267,9 @@ class GuideDialog(QDialog):
 
     @Slot()
     def _find_next(self) -> None:
-        """On this page, or else on the next one that has it."""
+        """On this page: the list has the others."""
         words = self.search.text()
-        if not words or self.text.find(words):
-            return
-        shown = [row for row in range(len(PAGES)) if not self.pages.item(row).isHidden()]
-        if shown:
-            self.pages.setCurrentRow(next((row for row in shown if row > self.pages.currentRow()), shown[0]))
+        if words and not self.text.find(words):
             self._find(words)
 
 

@@ -4,9 +4,11 @@ A token whose place is not certain, since Markdown hides marks and links, is lef
 """
 
 import codecs
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
@@ -24,6 +26,12 @@ from app.ui.transcript.transcript import Transcript
 
 MAX_CHARS = 20_000  # of an answer: finding the places takes some ms
 SURE = 6  # letters that agree after something that is not shown
+# Addresses of links, first lines of code, numbers in lists, formulas, tags; what is shown of these has no place.
+HIDDEN = re.compile(
+    r"\]\([^)\n]*\)|^[ \t]*(?:`{3,}|~{3,})[^\n]*|^[ \t>]*\d+[.)](?=\s)|\$[^$\n]+\$|\\\(.*?\\\)|\\\[.*?\\\]"
+    r"|</?[a-zA-Z][^>\n]*>",
+    re.MULTILINE | re.DOTALL,
+)
 Span = tuple[int, int]  # the first character, and the one behind the last
 Mark: TypeAlias = QTextEdit.ExtraSelection
 
@@ -34,15 +42,13 @@ class TokenLights(QObject):
         self._panel = panel
         self._transcript = transcript
         self._has_marks = False
-        self._placed: tuple[object, list[Span | None]] = (None, [])  # what was placed, and where
         panel.marks_changed.connect(self._on_changed)
         transcript.drawn.connect(self._show)
 
     @Slot()
     def _on_changed(self) -> None:
         """Brings the chosen token into sight, if the user chose it in the panel."""
-        marks = self._panel.marks
-        is_chosen = marks is not None and self._panel.token_table.hasFocus()
+        marks, is_chosen = self._panel.marks, self._panel.token_table.hasFocus()
         if marks and is_chosen and isinstance(marks.turn, Turn):
             self._transcript.show_turn(marks.turn)
         lit = self._show()
@@ -59,35 +65,35 @@ class TokenLights(QObject):
         self._has_marks = marks is not None
         for view in self._transcript.live_views:
             found: dict[SelectedText, list[Mark]] = {pane: [] for pane in view.text_panes()}
-            is_meant = marks is not None and view.turn is marks.turn
-            if marks and is_meant and isinstance(view, AnswerView):
-                for place, pane, begin, end in self._found_in(view, marks):
+            if marks and view.turn is marks.turn and isinstance(view, AnswerView):
+                for place, pane, begin, end in _places_in(view, marks):
                     found[pane].append(_marked(marks, place, pane, begin, end))
                     lit = (pane, found[pane][-1]) if place == marks.place else lit
             for pane, selections in found.items():
                 pane.show_tokens(selections)
         return lit
 
-    def _found_in(self, view: AnswerView, marks: AnswerMarks) -> Iterator[tuple[int, SelectedText, int, int]]:
-        """The tokens to be marked, the views and positions in which they are shown."""
-        if view.turn.state is TurnState.STREAMING:
-            return
-        parts = view.body.column.text_parts()
-        panes = [part.pane for part in parts if part.pane and part.pane.isVisibleTo(view)]
-        texts = [pane.toPlainText() for pane in panes]
-        starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
-        units = [list(accumulate((1 + (char > "\uffff") for char in text), initial=0)) for text in texts]
-        for place, span in enumerate(self._spans(view.turn, marks.pieces, "\n".join(texts))):
-            if span and (place == marks.place or place < len(marks.logprobs)):
-                number = bisect_right(starts, span[0]) - 1
-                begin, end = (min(one - starts[number], len(texts[number])) for one in span)
-                yield place, panes[number], units[number][begin], units[number][end]
 
-    def _spans(self, turn: Turn, pieces: tuple[bytes, ...], shown: str) -> list[Span | None]:
-        what = (turn, turn.text, pieces, shown)
-        if self._placed[0] != what:
-            self._placed = (what, shown_spans(pieces, turn.text, turn.split.answer, shown))
-        return self._placed[1]
+def _places_in(view: AnswerView, marks: AnswerMarks) -> Iterator[tuple[int, SelectedText, int, int]]:
+    """The tokens to be marked, the views and positions in which they are shown."""
+    turn = view.turn
+    if turn.state is TurnState.STREAMING:
+        return
+    parts = view.body.column.text_parts()
+    panes = [part.pane for part in parts if part.pane and part.pane.isVisibleTo(view)]
+    texts = [pane.toPlainText() for pane in panes]
+    starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+    spans = shown_spans(marks.pieces, turn.text, turn.split.answer, "\n".join(texts))
+    for place, span in enumerate(spans):
+        if span and (place == marks.place or place < len(marks.logprobs)):
+            number = bisect_right(starts, span[0]) - 1
+            begin, end = (_position(texts[number], one - starts[number]) for one in span)
+            yield place, panes[number], begin, end
+
+
+def _position(text: str, index: int) -> int:
+    """Qt counts characters beyond the first plane twice."""
+    return len(text[:index].encode("utf-16-le")) // 2
 
 
 def _marked(marks: AnswerMarks, place: int, pane: SelectedText, begin: int, end: int) -> Mark:
@@ -103,7 +109,8 @@ def _marked(marks: AnswerMarks, place: int, pane: SelectedText, begin: int, end:
 # Places
 
 
-def shown_spans(pieces: Sequence[bytes], text: str, answer: str, shown: str) -> list[Span | None]:
+@lru_cache(maxsize=1)  # asked at every drawing
+def shown_spans(pieces: tuple[bytes, ...], text: str, answer: str, shown: str) -> list[Span | None]:
     """Where each token of `text` stands in `shown`, the rendered `answer`, which is a part of the text.
 
     None: it is not shown, or its place is not certain.
@@ -130,23 +137,29 @@ def _span(token: str, known: Sequence[int | None], shown: str) -> Span | None:
 def places(written: str, shown: str) -> list[int | None]:
     """For each character of a Markdown text its index in the rendered one; None: hidden, or not certain."""
     found: list[int | None] = [None] * len(written)
-    letters, at, begin = _letters(written), 0, 0
-    text = "".join(written[index] for index in letters)
+    letters, at, begin = _letters(HIDDEN.sub(lambda hidden: " " * len(hidden[0]), written)), 0, 0
+    text, is_in_step = "".join(written[index] for index in letters), True
     for line in shown.splitlines(keepends=True):
         seen = _letters(line)
         words = "".join(line[index] for index in seen)
         for number, index in enumerate(seen):
-            if text[at : at + 1] != words[number]:
-                sure = words[number : number + SURE]
-                after = text.find(sure, at, at + len(sure) + 4 ** len(sure))  # the surer, the farther
-                if after < 0:
-                    continue
-                at = after
-            found[letters[at]] = begin + index
-            at += 1
+            if not is_in_step or text[at : at + 1] != words[number]:
+                after = _only_place(words[number : number + SURE], text, at)
+                is_in_step = after >= 0
+                at = max(at, after)
+            if is_in_step:
+                found[letters[at]] = begin + index
+                at += 1
         begin += len(line)
     _place_signs(written, shown, found)
     return found
+
+
+def _only_place(words: str, text: str, begin: int) -> int:
+    """The more words, the farther they are looked for. -1: they are not there, or twice."""
+    end = begin + len(words) + 4 ** len(words)
+    place = text.find(words, begin, end)
+    return place if text.find(words, place + 1, end) < 0 else -1
 
 
 def _letters(text: str) -> list[int]:
