@@ -24,14 +24,9 @@ from app.ui.message.text_part import SelectedText, coloured
 from app.ui.transcript.answer_view import AnswerView
 from app.ui.transcript.transcript import Transcript
 
-MAX_CHARS = 20_000  # of an answer: finding the places takes some ms
+MAX_CHARS = 10_000  # of an answer: finding the places takes some ms
 SURE = 6  # letters that agree after something that is not shown
-# Addresses of links, first lines of code, numbers in lists, formulas, tags; what is shown of these has no place.
-HIDDEN = re.compile(
-    r"\]\([^)\n]*\)|^[ \t]*(?:`{3,}|~{3,})[^\n]*|^[ \t>]*\d+[.)](?=\s)|\$[^$\n]+\$|\\\(.*?\\\)|\\\[.*?\\\]"
-    r"|</?[a-zA-Z][^>\n]*>",
-    re.MULTILINE | re.DOTALL,
-)
+WORD = re.compile(r"[^\W_]+")  # letters and digits, as `isalnum` has them
 Span = tuple[int, int]  # the first character, and the one behind the last
 Mark: TypeAlias = QTextEdit.ExtraSelection
 
@@ -135,35 +130,33 @@ def _span(token: str, known: Sequence[int | None], shown: str) -> Span | None:
 
 
 def places(written: str, shown: str) -> list[int | None]:
-    """For each character of a Markdown text its index in the rendered one; None: hidden, or not certain."""
-    found: list[int | None] = [None] * len(written)
-    letters, at, begin = _letters(HIDDEN.sub(lambda hidden: " " * len(hidden[0]), written)), 0, 0
-    text, is_in_step = "".join(written[index] for index in letters), True
-    for line in shown.splitlines(keepends=True):
-        seen = _letters(line)
-        words = "".join(line[index] for index in seen)
-        for number, index in enumerate(seen):
-            if not is_in_step or text[at : at + 1] != words[number]:
-                after = _only_place(words[number : number + SURE], text, at)
-                is_in_step = after >= 0
-                at = max(at, after)
-            if is_in_step:
-                found[letters[at]] = begin + index
-                at += 1
-        begin += len(line)
+    """For each character of a Markdown text its index in the rendered one; None: hidden, or not certain.
+
+    Certain is what is found at the same place from the front and from the back.
+    """
+    forward, backward = _read(written, shown), _read(written[::-1], shown[::-1])[::-1]
+    found = [
+        place if back is not None and place == len(shown) - 1 - back else None
+        for place, back in zip(forward, backward, strict=True)
+    ]
     _place_signs(written, shown, found)
     return found
 
 
-def _only_place(words: str, text: str, begin: int) -> int:
-    """The more words, the farther they are looked for. -1: they are not there, or twice."""
-    end = begin + len(words) + 4 ** len(words)
-    place = text.find(words, begin, end)
-    return place if text.find(words, place + 1, end) < 0 else -1
-
-
-def _letters(text: str) -> list[int]:
-    return [index for index, char in enumerate(text) if char.isalnum()]
+def _read(written: str, shown: str) -> list[int | None]:
+    """The letters, one after the other; where they differ, those that were written are passed over."""
+    found: list[int | None] = [None] * len(written)
+    letters, at = [index for index, char in enumerate(written) if char.isalnum()], 0
+    text = "".join(written[index] for index in letters)
+    for word in WORD.finditer(shown):
+        for index in range(*word.span()):
+            sure = shown[index : min(index + SURE, word.end())]
+            # The more letters agree, the farther they are looked for.
+            place = at if text[at : at + 1] == sure[0] else text.find(sure, at, at + 5 ** len(sure))
+            if place >= 0:
+                found[letters[place]] = index
+                at = place + 1
+    return found
 
 
 def _place_signs(written: str, shown: str, found: list[int | None]) -> None:

@@ -21,11 +21,11 @@ from tests.inspector.reports import report
 from tests.look.test_tokens import contrast
 from tests.ui.fakes import FakeEngine, FakeSession, FakeWorkspace
 
-WRITTEN = "**Sums** are [here](https://here.org): `2+2`, *and* 4️⃣ 𝒳. Sums end."
+WRITTEN = "**Sums** are [here](https://its.org): `2+2`, *and* 4️⃣ 𝒳. Sums end."
 PIECES = tuple(
     piece.encode()
     for piece in (
-        *("**", "Sums", "**", " are", " [", "here", "](", "https", "://", "here", ".org", "):", " `", "2"),
+        *("**", "Sums", "**", " are", " [", "here", "](", "https", "://", "its", ".org", "):", " `", "2"),
         *("+", "2", "`,", " *", "and", "*", " 4️⃣", " 𝒳", ".", " Sums", " end", "."),
     )
 )
@@ -49,6 +49,13 @@ def test_thinking_before_the_answer_is_not_taken_for_it() -> None:
     assert shown_spans(pieces, "<think>Yes</think>Yes", "Yes", "Yes") == [None, None, None, (0, 3)]
 
 
+def test_a_token_of_which_a_part_is_hidden_is_not_marked() -> None:
+    pieces = (b"x ", b"&amp;", b" b", b"[^1] ", b"c")
+    assert shown_spans(pieces, "x &amp; b[^1] c", "x &amp; b[^1] c", "x & b c") == [
+        *((0, 1), None, (4, 5), None, (6, 7)),
+    ]
+
+
 def test_list_numbers_formulas_and_table_rules_are_passed_over() -> None:
     written = "1. First\n2. $\\frac{a}{b}$ Second\n\n| A | B |\n|---|---|\n| x1 | y2 |\n"
     shown = "First\n\ufffc Second\nA\nB\nx1\ny2\n"
@@ -69,6 +76,9 @@ ATOMS = {
     "你好": "你好",
     "a, b.": "a, b.",
     "$x^2$": "",
+    "[^word]": "",
+    "[^bold word]": "",
+    "&amp;": "&",
     "\n\n1. ": "",
     "\n\n```word\n": "",
 }
