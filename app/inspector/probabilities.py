@@ -261,9 +261,10 @@ class ProbabilitiesPanel(AnswerPanel):
         for part in (self._tables, self.status, self.fork, self.layers, self.colours):
             part.setVisible(has_tokens)
         self.colours.setEnabled(self.finder.source is not None and self.finder.source.turn is not None)
-        is_coloured = has_tokens and isinstance(self._colours_known, Scores)
+        colours = self._colours_known
+        is_coloured = has_tokens and self.colours.isChecked() and not isinstance(colours, LensRefusal)
         self.legend.setVisible(is_coloured)
-        self.legend.setText(legend())
+        self.legend.setText(legend() if colours else tr(COMPUTING))
         self.candidate_table.setVisible(not self.layers.isChecked())
         self.layer_table.setVisible(self.layers.isChecked())
         self.figures.setText(self._figures() if has_tokens and not is_coloured else "")

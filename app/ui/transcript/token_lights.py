@@ -97,7 +97,8 @@ def _marked(marks: AnswerMarks, place: int, pane: SelectedText, begin: int, end:
         return coloured(pane.document(), begin, end, QColor(tokens.accent), QColor(tokens.on_accent))
     logprob = marks.logprobs[place]
     result = coloured(pane.document(), begin, end, tint(logprob), QColor(tokens.text))
-    result.format.setFontUnderline(is_unsure(logprob))
+    if is_unsure(logprob):  # else a link keeps its line
+        result.format.setFontUnderline(True)
     return result
 
 

@@ -9,10 +9,10 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.inspector.probabilities import ProbabilitiesPanel
+from app.inspector.probabilities import COMPUTING, ProbabilitiesPanel
 from app.inspector.token_tint import STEPS, tint
 from app.look.tokens import ALL, Tokens, current, mixed
-from app.protocol.lens import LeaveOut, Scores
+from app.protocol.lens import LeaveOut, LensRefusal, Scores
 from app.protocol.report import ChatTokens
 from app.ui.main_window import MainWindow
 from app.ui.message.text_part import SelectedText
@@ -152,17 +152,23 @@ def test_the_answer_is_coloured_by_how_sure_each_token_was(
     question = engine.posted[-1]
     assert isinstance(question, LeaveOut)
     assert (question.part, question.spans) == ((2, 2 + len(PIECES)), ())
+    assert panel.legend.text() == COMPUTING
     logprobs = (-0.01,) * 23 + (-0.5, -1.5, -5.0)
     scores = Scores(question.query_id, None, logprobs, 0.1, is_last=True)
     engine.reported.emit((replace(report(2), answers=(scores,)),))
     panel.draw()
     assert panel.legend.isVisible()
+    assert "≥ 90%" in panel.legend.text()
     names = [name for _least, name, _share in STEPS]
     wanted = [("Sums", names[0]), ("Sums", names[1]), ("end", names[2]), (".", names[3])]
     found = marked(window)
     assert [found[0], *found[-3:]] == [(text, getattr(current(), name)) for text, name in wanted]
     panel.token_table.selectRow(1)
     assert marked(window)[0] == ("Sums", current().accent)
+    refusal = LensRefusal(question.query_id, "This model cannot be read.")
+    engine.reported.emit((replace(report(3), answers=(refusal,)),))
+    panel.draw()
+    assert (panel.status.text(), panel.legend.isVisible()) == ("This model cannot be read.", False)
 
 
 def test_the_colours_go_with_the_panel_and_with_the_answer(
