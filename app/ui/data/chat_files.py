@@ -123,6 +123,7 @@ class ChatFiles(QObject):
         """One at a time. It stays, with a way to what was written."""
         self._notices.withdraw(self._told)
         self._told = text
+        self._say(text)  # in place of its progress
         self._notices.show_note(text, Offer(tr("Show in folder"), partial(reveal, path, self)))
 
     def _save_dialog(

@@ -124,7 +124,7 @@ async def test_a_chat_is_exported_in_the_form_that_was_chosen_and_shown_in_its_f
     monkeypatch.setattr("app.ui.base.help_commands.command_for", lambda _path: [])
     monkeypatch.setattr("app.ui.base.help_commands.open_folder", shown.append)
     (banner,) = kit.notices.banners()
-    assert banner.text == f"Exported to {tmp_path / 'sums.html'}."
+    assert banner.text == kit.said[-1] == f"Exported to {tmp_path / 'sums.html'}."
     banner.buttons[0].click()
     assert shown == [tmp_path]
 
