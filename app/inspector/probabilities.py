@@ -254,6 +254,7 @@ class ProbabilitiesPanel(AnswerPanel):
         self.colours.setChecked(False)
         self.tokens.show_answer(self.finder.tokens, self.recording.token_texts, self.finder.known)
         self._show_candidates()
+        self.marks_changed.emit()
 
     def _show(self) -> None:
         super()._show()

@@ -109,14 +109,16 @@ def _marked(marks: AnswerMarks, place: int, pane: SelectedText, begin: int, end:
 def shown_spans(pieces: tuple[bytes, ...], text: str, answer: str, shown: str) -> list[Span | None]:
     """Where each token of `text` stands in `shown`, the rendered `answer`, which is a part of the text.
 
-    None: it is not shown, or its place is not certain.
+    None: it is not shown, or its place is not certain. Nothing at all for the tokens of another text.
     """
-    start = text.rfind(answer)
-    if start < 0 or len(answer) > MAX_CHARS:
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+    words = [decode(piece) for piece in pieces]
+    written, start = "".join(words), text.rfind(answer)
+    is_another = not (written.startswith(text) or text.startswith(written))  # such as before it called a tool
+    if is_another or start < 0 or len(answer) > MAX_CHARS:
         return []
     known = [*[None] * start, *places(answer, shown)]
-    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-    ends = accumulate((len(decode(piece)) for piece in pieces), initial=0)
+    ends = accumulate(map(len, words), initial=0)
     return [_span(text[begin:end], known[begin:end], shown) for begin, end in pairwise(ends)]
 
 

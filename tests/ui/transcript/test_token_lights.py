@@ -49,6 +49,12 @@ def test_thinking_before_the_answer_is_not_taken_for_it() -> None:
     assert shown_spans(pieces, "<think>Yes</think>Yes", "Yes", "Yes") == [None, None, None, (0, 3)]
 
 
+def test_tokens_of_another_text_are_nowhere() -> None:
+    """The answer has gone on without them, after it called a tool."""
+    assert shown_spans((b"Let me see.",), "Yes", "Yes", "Yes") == []
+    assert shown_spans((b"Yes",), "Yes, so it is.", "Yes, so it is.", "Yes, so it is.") == [(0, 3)]
+
+
 def test_a_token_of_which_a_part_is_hidden_is_not_marked() -> None:
     pieces = (b"x ", b"&amp;", b" b", b"[^1] ", b"c")
     assert shown_spans(pieces, "x &amp; b[^1] c", "x &amp; b[^1] c", "x & b c") == [
@@ -142,6 +148,10 @@ def test_the_chosen_token_lights_up_in_the_answer_while_the_panel_is_seen(
     window.tabs.views[0].transcript.mark_dirty()
     assert marked(window) == [("𝒳", current().accent)]
     panel.hide()
+    assert marked(window) == []
+    panel.show()
+    assert marked(window) == [("𝒳", current().accent)]
+    panel.reset()
     assert marked(window) == []
 
 
