@@ -49,7 +49,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ImportError as error:  # not installed, or a system library it needs is not
         if (error.name or "").partition(".")[0] not in ("PySide6", "shiboken6", "qasync"):
             raise
-        return _refuse(f"The window cannot open: {error}. Install the extra 'gui', or use skein ask.")
+        told = refusal.missing_for_window(_qt_folder()) if ".so" in str(error) else ""
+        return _refuse(told or f"The window cannot open: {error}. Install the extra 'gui', or use skein ask.")
+    if told := refusal.missing_for_window(_qt_folder()):
+        return _refuse(told)
     try:
         return window.run(options)
     except Exception as error:
@@ -58,6 +61,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         log.write_held(paths.log_dir())
         logging.getLogger(__name__).exception("Skein could not start, or could not end.")
         return _refuse(f"Skein ended unexpectedly: {error!r}. The log in {paths.log_dir()} tells more.")
+
+
+def _qt_folder() -> Path:
+    import PySide6
+
+    return Path(PySide6.__file__).parent
 
 
 def leave_sources_unread() -> None:

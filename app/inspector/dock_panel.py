@@ -167,6 +167,8 @@ class PanelDock(QDockWidget):
     `make` is called when the panel is first seen, or asked for.
     """
 
+    explained = Signal()  # show it in the guide
+
     def __init__(
         self, kind: type[DockPanel] | Later, make: Callable[[], DockPanel], window: QMainWindow
     ) -> None:
@@ -241,10 +243,12 @@ class DockTitle(QWidget):
         name = heading(dock.windowTitle(), self)
         self._tear_off = IconButton("picture-in-picture-2", tr("Tear off"), BUTTON, self, icon_side=14)
         self._tear_off.clicked.connect(dock.switch_floating)
+        explain = IconButton("circle-help", tr("Explain in the guide"), BUTTON, self, icon_side=14)
+        explain.clicked.connect(dock.explained)
         close = IconButton("x", tr("Close panel"), BUTTON, self, icon_side=14)
         close.clicked.connect(dock.close)
         dock.topLevelChanged.connect(self._on_torn_off)
-        hbox(name, STRETCH, self._tear_off, close, on=self, margins=(12, 0, 8, 0), spacing=2)
+        hbox(name, STRETCH, explain, self._tear_off, close, on=self, margins=(12, 0, 8, 0), spacing=2)
 
     def set_on_tab(self, is_on_tab: bool) -> None:
         if is_on_tab != self._is_on_tab:

@@ -57,6 +57,7 @@ class InspectorDocks(QObject):
     commanded = Signal(object)  # Command
     stop_requested = Signal(str)  # request_id
     fork_requested = Signal(str)  # chat_id
+    explained = Signal(str)  # the title of a panel, in English: show it in the guide
     made = Signal(object)  # a DockPanel that was not made at the start
 
     def __init__(self, window: QMainWindow, rows: Rows, media: MediaFiles | None = None) -> None:
@@ -265,6 +266,7 @@ class InspectorDocks(QObject):
         tear_off = menu.addAction(tr("&Dock") if dock.isFloating() else tr("&Tear off"))
         tear_off.triggered.connect(dock.switch_floating)
         menu.addAction(tr("&Close panel")).triggered.connect(dock.close)
+        menu.addAction(tr("&Explain in the guide")).triggered.connect(dock.explained)
         menu.addSeparator()
         menu.addAction(self._reset)
         menu.popup(place)
@@ -272,6 +274,7 @@ class InspectorDocks(QObject):
 
     def _new_dock(self, kind: type[DockPanel] | Later) -> PanelDock:
         dock = PanelDock(kind, partial(self._new_panel, kind), self._window)
+        dock.explained.connect(lambda: self.explained.emit(kind.TITLE))
         for changed in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
             changed.connect(self._on_arranged)
         return dock

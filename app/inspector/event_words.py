@@ -52,7 +52,7 @@ def _sentence_by_case(event: Event) -> str:
                 "reads ahead in sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute"
             )
         case events.Leased():
-            return mark("leased sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute")
+            return mark("began in sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute")
         case events.Released(is_kept=True):
             return mark("released sequence {seq_id}, kept {num_tokens} tokens")
         case events.Released():

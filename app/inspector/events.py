@@ -32,8 +32,8 @@ TRIM = 500  # lines are removed in batches, so that not every new one costs a re
 _ROOT = QModelIndex()
 EventEntry = JournalEntry[Event]
 KINDS = {
-    EventKind.LEASE: mark("lease"),
-    EventKind.RELEASE: mark("release"),
+    EventKind.LEASE: mark("slot taken"),
+    EventKind.RELEASE: mark("slot released"),
     EventKind.SHARE: mark("share"),
     EventKind.FORK: mark("fork"),
     EventKind.HIBERNATE: mark("hibernate"),
@@ -57,7 +57,7 @@ COLUMNS = (
     Column("step", widest="999,999", is_number=True, is_muted=True),
     Column("time", widest="00:00:00.000", is_muted=True),
     Column("kind", widest=tuple(KINDS.values())),
-    Column("seq", widest="00", is_sequence=True),
+    Column("seq", "A chat's place in the shared context (llama.cpp's seq_id)", "00", is_sequence=True),
     Column("tab", width=88),
     Column("event", stretches=True),
 )

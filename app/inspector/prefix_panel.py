@@ -40,7 +40,7 @@ from app.protocol.report import Lease
 
 COLUMNS = (
     Column("step", widest="9,999,999", is_number=True, is_muted=True),
-    Column("seq", widest="00", is_sequence=True),
+    Column("seq", "A chat's place in the shared context (llama.cpp's seq_id)", "00", is_sequence=True),
     Column("tab", width=110),
     Column("prompt", widest="9,999,999", is_number=True),
     Column("cached", widest="100%", is_number=True),

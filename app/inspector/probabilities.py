@@ -6,8 +6,8 @@ GUI thread.
 import uuid
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QSplitter, QWidget
 
 from app.inspector.answer_finder import AnswerSource, TokenCandidates, result_text, start_with
 from app.inspector.answer_panel import AnswerPanel
@@ -20,13 +20,14 @@ from app.inspector.answer_tables import (
 )
 from app.inspector.panel_buttons import ChipButton
 from app.inspector.recording import Recording, shown
+from app.inspector.token_tint import AnswerMarks, legend
 from app.look.figures import count, milliseconds
 from app.look.fonts import small_font, tabular
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import PlainLabel, as_tab_text
 from app.look.table import RowTable
 from app.look.words import mark, tr, tr_n, tr_said
-from app.protocol.lens import LayerWords, LensRefusal, ReadLayers, StopLens
+from app.protocol.lens import LayerWords, LeaveOut, LensRefusal, ReadLayers, Scores, StopLens
 from app.protocol.output import TokenLogprob
 
 PAUSED = mark("Waiting: all chats are paused. Resume to compute this.")
@@ -47,6 +48,7 @@ class ProbabilitiesPanel(AnswerPanel):
     RECORDED = mark("This is a recording. Token probabilities need a running engine.")
 
     fork_at_requested = Signal(object, str, object)  # AnswerSource, the new answer's text so far, its tokens
+    marks_changed = Signal()  # what is to be marked in the answer itself
 
     def __init__(self, recording: Recording, parent: QWidget | None = None) -> None:
         super().__init__(recording, parent)
@@ -61,6 +63,15 @@ class ProbabilitiesPanel(AnswerPanel):
         )
         self._layers_asked = ("", -1)  # the query, and the place that it is about
         self._layers_known: LayerWords | LensRefusal | None = None
+        self.colours = ChipButton(
+            tr("Colour the answer"),
+            tr("Colour each token of the answer by its probability before the samplers"),
+            self,
+            is_checkable=True,
+        )
+        self.legend = QLabel(self)
+        self._colours_asked = ""  # the query
+        self._colours_known: Scores | LensRefusal | None = None
         self.status = PlainLabel(parent=self, tone="muted", wraps=True)
         self.fork = QPushButton(self)
         self._tables = QSplitter(Qt.Orientation.Horizontal, self)
@@ -76,6 +87,15 @@ class ProbabilitiesPanel(AnswerPanel):
         index = self.token_table.currentIndex()
         return index.row() if index.isValid() else None
 
+    @property
+    def marks(self) -> AnswerMarks | None:
+        """What the answer itself shows, while this panel can be seen."""
+        source, known = self.finder.source, self._colours_known
+        if not (self.isVisible() and self._has_tokens and source and source.turn):
+            return None
+        logprobs = known.logprobs if isinstance(known, Scores) else ()
+        return AnswerMarks(source.turn, self.finder.tokens.pieces, self.place, logprobs)
+
     def show_answer(self, source: AnswerSource) -> None:
         if not self._has_engine:
             return
@@ -88,6 +108,8 @@ class ProbabilitiesPanel(AnswerPanel):
         super().draw()
         for answer in self.recording.take_seen(self._layers_asked[0]):
             self._take_layers(answer)
+        for answer in self.recording.take_seen(self._colours_asked):
+            self._take_colours(answer)
         self.layer_rows.redraw(SAYS, SAYS)
         self._show()
 
@@ -95,15 +117,23 @@ class ProbabilitiesPanel(AnswerPanel):
         super().reset()
         self._rest.stop()
         self._forget_layers()
+        self.colours.setChecked(False)
         self._show_tokens()
         self._show()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._rest.stop()
+        self.colours.setChecked(False)
+        self.marks_changed.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.marks_changed.emit()
 
     def _lay_out(self) -> None:
         self.status.setFont(tabular(small_font()))
+        self.legend.setFont(tabular(small_font()))
         self.fork.setFont(small_font())
         self.fork.setToolTip(tr("Continue from this token in a new tab (Enter)"))
         self._tables.addWidget(self.token_table)
@@ -112,8 +142,9 @@ class ProbabilitiesPanel(AnswerPanel):
         self._tables.setStretchFactor(1, 1)
         self._tables.setSizes(TABLE_WIDTHS)
         self._tables.setChildrenCollapsible(False)
-        top = hbox(self.head, (self.figures, 1), margins=(12, 6, 12, 6), spacing=12)
-        foot = hbox((self.status, 1), self.layers, self.fork, margins=(12, 6, 12, 8), spacing=12)
+        top = hbox(self.head, (self.figures, 1), self.legend, margins=(12, 6, 12, 6), spacing=12)
+        choices = (self.colours, self.layers, self.fork)
+        foot = hbox((self.status, 1), *choices, margins=(12, 6, 12, 8), spacing=12)
         vbox(top, (self._tables, 1), self._empty_page(), foot, on=self, spacing=0)
         self.setFocusProxy(self.token_table)
 
@@ -124,6 +155,7 @@ class ProbabilitiesPanel(AnswerPanel):
         self._rest.timeout.connect(self._on_rested)
         self.fork.clicked.connect(self._on_fork)
         self.layers.toggled.connect(self._on_layers_toggled)
+        self.colours.toggled.connect(self._on_colours_toggled)
         self.token_table.selectionModel().currentRowChanged.connect(self._on_place_chosen)
         self.candidate_table.selectionModel().currentRowChanged.connect(self._show_fork)
         self.candidate_table.activated.connect(self._on_fork)
@@ -134,6 +166,7 @@ class ProbabilitiesPanel(AnswerPanel):
         self._forget_layers()
         self._rest.start()
         self._show()
+        self.marks_changed.emit()
 
     @Slot()
     def _on_rested(self) -> None:
@@ -179,6 +212,28 @@ class ProbabilitiesPanel(AnswerPanel):
         self._layers_asked, self._layers_known = ("", -1), None
         self.layer_rows.show(None, {})
 
+    # The colours of the answer.
+
+    @Slot()
+    def _on_colours_toggled(self) -> None:
+        """Asks for all tokens at once: nothing is left out."""
+        if self._colours_asked and self._colours_known is None:
+            self.commanded.emit(StopLens(self._colours_asked))
+        self._colours_asked, self._colours_known = "", None
+        tokens = self.finder.tokens
+        if self.colours.isChecked() and tokens.pieces:
+            self._colours_asked = uuid.uuid4().hex
+            part = (tokens.num_prompt_tokens, tokens.num_prompt_tokens + len(tokens.pieces))
+            ask = LeaveOut(self._colours_asked, tokens.chat_id, tokens.token_ids, part, ())
+            self.commanded.emit(ask)
+        self._show()
+        self.marks_changed.emit()
+
+    def _take_colours(self, answer: object) -> None:
+        if isinstance(answer, (Scores, LensRefusal)):
+            self._colours_known = answer
+            self.marks_changed.emit()
+
     @property
     def _candidate(self) -> TokenLogprob | None:
         index = self.candidate_table.currentIndex()
@@ -196,17 +251,24 @@ class ProbabilitiesPanel(AnswerPanel):
 
     def _show_tokens(self) -> None:
         """Shows the tokens of another answer, or none."""
+        self.colours.setChecked(False)
         self.tokens.show_answer(self.finder.tokens, self.recording.token_texts, self.finder.known)
         self._show_candidates()
+        self.marks_changed.emit()
 
     def _show(self) -> None:
         super()._show()
         has_tokens = self._has_tokens
-        for part in (self._tables, self.status, self.fork, self.layers):
+        for part in (self._tables, self.status, self.fork, self.layers, self.colours):
             part.setVisible(has_tokens)
+        self.colours.setEnabled(self.finder.source is not None and self.finder.source.turn is not None)
+        colours = self._colours_known
+        is_coloured = has_tokens and self.colours.isChecked() and not isinstance(colours, LensRefusal)
+        self.legend.setVisible(is_coloured)
+        self.legend.setText(legend() if colours else tr(COMPUTING))
         self.candidate_table.setVisible(not self.layers.isChecked())
         self.layer_table.setVisible(self.layers.isChecked())
-        self.figures.setText(self._figures() if has_tokens else "")
+        self.figures.setText(self._figures() if has_tokens and not is_coloured else "")
         self._show_candidates()
         self.status.setText(self._status())
 
@@ -250,6 +312,8 @@ class ProbabilitiesPanel(AnswerPanel):
         finder, place = self.finder, self.place
         if place is None:
             return ""
+        if isinstance(self._colours_known, LensRefusal):
+            return tr_said(self._colours_known.reason)
         if self.layers.isChecked():
             return self._layers_status()
         if place in finder.refusals:

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.inspector.chat_names import chat_name
 from app.look import marks
-from app.look.figures import count, decimal, mebibytes, percent, prefill, seconds, tokens
+from app.look.figures import count, decimal, mebibytes, percent, prefilled, seconds, tokens
 from app.look.marks import Mark
 from app.look.table import Column
 from app.look.words import mark, tr
@@ -40,10 +40,10 @@ SLOT_STATES = {
     SlotState.AHEAD: mark("reading ahead"),
 }
 _SLOT_TIPS = {
-    SlotState.EMPTY: mark("Free slot: leased to the next chat that has none"),
+    SlotState.EMPTY: mark("Free slot: the next chat that has none gets it"),
     SlotState.WARM: mark("Released, cells kept: the chat's next turn computes only what is new"),
-    SlotState.PREFILL: mark("Leased: computing the prompt"),
-    SlotState.DECODE: mark("Leased: generating the answer"),
+    SlotState.PREFILL: mark("In use: computing the prompt (prefill)"),
+    SlotState.DECODE: mark("In use: generating the answer (decode)"),
     SlotState.AHEAD: mark("Computing what the next message begins with, before it is sent"),
 }
 _WAITING_TEXTS = {
@@ -213,7 +213,9 @@ def _state(row: SequenceRow) -> str:
     if row.is_held:
         return tr("paused")
     if row.slot:
-        return prefill(row.slot) if row.slot.state is SlotState.PREFILL else tr(SLOT_STATES[row.slot.state])
+        if row.slot.state is SlotState.PREFILL:
+            return tr("prefill {percent}", percent=prefilled(row.slot))
+        return tr(SLOT_STATES[row.slot.state])
     if row.waiting:
         return tr(_WAITING_TEXTS[row.waiting.reason])
     return tr("hibernated, disk") if row.saved and row.saved.is_on_disk else tr("hibernated, RAM")
@@ -250,7 +252,12 @@ def _figure(
 _TIME = mark("9,999 s")
 SEQ, TAB, STATE = range(3)  # the first columns
 COLUMNS = (
-    SequenceColumn("seq", "The slot and its sequence id, seq_id", "00", value=lambda row: row.seq_id),
+    SequenceColumn(
+        "seq",
+        "A chat's place in the shared context (llama.cpp's seq_id)",
+        "00",
+        value=lambda row: row.seq_id,
+    ),
     SequenceColumn("tab", "The chat it belongs to", width=120, value=lambda row: row.title or None),
     SequenceColumn("state", "What it is doing", mark("hibernated, disk"), value=_state),
     _figure(

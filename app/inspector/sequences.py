@@ -28,6 +28,9 @@ from app.protocol.model import ModelInfo
 from app.protocol.output import Usage
 from app.protocol.report import CellCheck
 
+WHY_CHECK = mark(
+    "Skein keeps its own record of which cell holds which token. This compares it with llama.cpp's record."
+)
 NO_MODEL = mark("No model is loaded. Choose one above the chat to see its sequences here.")
 ENGINE_GONE = mark("The engine has stopped. This is its last known state.")
 
@@ -246,7 +249,8 @@ class CheckBadge(QWidget):
     def _show(self) -> None:
         text = check_text(self._last, self._disagreement)
         self._words.setText(text)
-        self._words.setToolTip(as_tooltip(evidence_text(self._disagreement) if self._disagreement else text))
+        told = evidence_text(self._disagreement) if self._disagreement else f"{text}\n{tr(WHY_CHECK)}"
+        self._words.setToolTip(as_tooltip(told))
         self._words.set_tone("danger" if self._disagreement else "muted")
         self._icon.show_icon(*self._look())
         self.copy.setVisible(self._disagreement is not None)

@@ -18,7 +18,7 @@ COLUMNS = (
     Column("token", "Token id", "999,999", is_number=True),
     Column("text", "The token's text: ␣ is a space, ⏎ a newline, \\x one byte of a character", width=120),
     Column("pos", "Position in the sequence", "999,999", is_number=True),
-    Column("seq", "Sequence id, seq_id", "00", is_sequence=True),
+    Column("seq", "A chat's place in the shared context (llama.cpp's seq_id)", "00", is_sequence=True),
     Column("tab", "The chat", stretches=True),
     Column(
         "phase",

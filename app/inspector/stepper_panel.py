@@ -29,7 +29,7 @@ NO_MODEL = mark("No model is loaded. Choose one above the chat to step through i
 RECORDED = mark("This is a recording. Only a running engine can be paused.")
 NOTHING_PLANNED = mark("Nothing planned. Send a message in any tab to see its first batch here.")
 SHARE_COLUMNS = (
-    Column("seq", "The sequence id, seq_id", "00", is_sequence=True),
+    Column("seq", "A chat's place in the shared context (llama.cpp's seq_id)", "00", is_sequence=True),
     Column("tab", "The chat", stretches=True),
     Column(
         "phase",

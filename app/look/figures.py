@@ -37,10 +37,9 @@ def percent(part: float, whole: float) -> str:
     return tr("{number}%", number=100 if part >= whole else min(99, int(100 * part / whole)))
 
 
-def prefill(slot: SlotSnapshot) -> str:
+def prefilled(slot: SlotSnapshot) -> str:
     """The share of its tokens that a slot holds. A paused answer recomputes its generated tokens, too."""
-    share = percent(slot.num_cells, slot.num_cells + slot.num_pending_tokens)
-    return tr("prefill {percent}", percent=share)
+    return percent(slot.num_cells, slot.num_cells + slot.num_pending_tokens)
 
 
 def tokens(number: int) -> str:

@@ -6,10 +6,12 @@ translated when they are made, so the language is chosen once, before the first 
 
 import logging
 import os
+from functools import lru_cache
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 
+from app.look.words import CONTEXT
 from app.system.paths import resources_dir
 
 ENGLISH = "en"
@@ -85,9 +87,22 @@ def spoken() -> str:
     return (application.property(_SPOKEN) if application else None) or ENGLISH
 
 
-def _install(application: QCoreApplication, name: str, folder: Path) -> None:
-    from PySide6.QtCore import QTranslator
+def in_all_languages(text: str) -> str:
+    """A text of the code as each language has it, the English one first: to be searched."""
+    return " ".join([text, *(one.translate(CONTEXT, text) or "" for one in _translators())])
 
+
+@lru_cache(maxsize=1)
+def _translators() -> list[QTranslator]:
+    """Installed nowhere."""
+    found = []
+    for code in languages().keys() - {ENGLISH}:
+        found.append(QTranslator())
+        found[-1].load(f"skein_{code}", str(TRANSLATIONS_DIR))
+    return found
+
+
+def _install(application: QCoreApplication, name: str, folder: Path) -> None:
     translator = QTranslator(application)
     if translator.load(name, str(folder)):  # or the language without its country
         application.installTranslator(translator)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.models.hub import HubModel
+from app.models.memory_fit import Fit, fit_of
 from app.system.said import said
 
 
@@ -163,8 +164,9 @@ def need_bytes(size_bytes: int, beside_bytes: int = 0) -> int:
 
 
 def largest_that_fits(free_bytes: int) -> Recommended | None:
-    """The largest recommended model that fits; None: none does, or the memory is not known."""
-    fitting = (one for one in RECOMMENDED if need_bytes(one.approximate_bytes) <= free_bytes)
+    """The largest recommended model that fits well; None: none does, or the memory is not known."""
+    needs = ((one, need_bytes(one.approximate_bytes)) for one in RECOMMENDED)
+    fitting = (one for one, need in needs if fit_of(need, free_bytes) is Fit.FITS)
     return max(fitting, key=lambda one: one.approximate_bytes, default=None)
 
 

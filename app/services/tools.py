@@ -150,12 +150,12 @@ class ToolService(QObject):
             self._start_soon(config.name)
         return config.name
 
-    def change(self, name: str, config: ServerConfig) -> None:
-        """It keeps its name. Raises InvalidRequestError."""
+    def change(self, name: str, config: ServerConfig, *, trusted: bool = False) -> None:
+        """It keeps its name. `trusted` as in `add`. Raises InvalidRequestError."""
         config = replace(_checked(config), name=name)
         server = self._servers[name]
         server.is_gone = True
-        self._put(replace(server.listed, config=config))
+        self._put(replace(server.listed, config=config, trusted=config.fingerprint if trusted else ""))
         spawn(server.close())
 
     def remove(self, name: str) -> None:

@@ -3,8 +3,12 @@
 For failures before there is a window. Knows no Qt. Any thread.
 """
 
+import os
+import re
 import shutil
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TextIO
 
 # Commands that show a text and a button. The text is the last argument.
@@ -14,6 +18,49 @@ DIALOGS = (
     ("xmessage", "-center"),
 )
 _ERROR_ICON = 0x10  # Windows' MB_ICONERROR
+
+
+# Where Debian's package is not named after the library.
+_PACKAGES = {"libglib-2.0.so.0": "libglib2.0-0", "libgthread-2.0.so.0": "libglib2.0-0"}
+
+
+def missing_for_window(qt: Path) -> str:
+    """Which system libraries Qt lacks, and how to install them; "" if it can open a window.
+
+    Qt itself would abort. Only Linux leaves these libraries to the user. `qt` is PySide6's folder.
+    """
+    platform = "wayland" if os.environ.get("WAYLAND_DISPLAY") else "xcb"
+    plugin = qt / "Qt" / "plugins" / "platforms" / f"libq{platform}.so"
+    if sys.platform != "linux" or "QT_QPA_PLATFORM" in os.environ or not plugin.exists():
+        return ""
+    import ctypes
+
+    try:
+        ctypes.CDLL(str(plugin))  # costs nothing: Qt loads it next
+    except OSError as error:
+        named = Path(str(error).partition(":")[0]).name
+        names = _not_found(plugin, qt / "QtWidgets.abi3.so", qt / "QtSvg.abi3.so") or [named]
+        return (
+            f"The window needs system libraries that are missing: {', '.join(names)}. On Debian and Ubuntu "
+            f"install them by: sudo apt install {' '.join(debian_packages(names))}"
+        )
+    return ""
+
+
+def _not_found(*files: Path) -> list[str]:
+    import subprocess
+
+    try:
+        told = subprocess.run(["ldd", *files], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return []
+    return sorted(set(re.findall(r"(\S+) => not found", told)))
+
+
+def debian_packages(libraries: Sequence[str]) -> list[str]:
+    """Named after the libraries: libEGL.so.1 is in libegl1, libX11.so.6 in libx11-6."""
+    named = {one: re.sub(r"(?<=\d)\.so\.", "-", one).replace(".so.", "").lower() for one in libraries}
+    return sorted({_PACKAGES.get(one, name) for one, name in named.items()})
 
 
 def has_terminal() -> bool:

@@ -110,6 +110,8 @@ class MainWindow(QObject):
         self.models = ModelLoading(engine, preferences, frame)
         self.chat_models = ChatModels(engine, self.models, self.tabs, frame)
         self.pausing = Pausing(self.inspector, self.notices.paused, engine, frame)
+        self.help = HelpCommands(self._diagnose, frame)
+        self.inspector.explained.connect(self.help.explain_panel)
         self.answers = AnswerInspection(self.inspector, workspace, engine, frame)
         self.tree = TreeCommands(self.inspector, workspace, self.tabs, services.presets, frame)
 
@@ -205,7 +207,7 @@ class MainWindow(QObject):
             self_test=self.self_test_menu,
             shelves=self.shelves,
             panes=Panes(self._panes),
-            help=HelpCommands(self._diagnose, self.frame),
+            help=self.help,
             quit=self.frame.quit_requested.emit,
             show_settings=self.show_settings,
             show_load_settings=self.show_load_settings,

@@ -233,8 +233,11 @@ class WindowPresenter(QObject):
 
     @Slot(object)
     def _on_view_made(self, view: ChatView) -> None:
+        from app.ui.transcript.token_lights import TokenLights  # with all that draws answers, as the view has
+
         view.turn_actions.tokens_requested.connect(self._answers.show_answer)
         view.turn_actions.lens_requested.connect(self._answers.look_into)
+        TokenLights(self._answers.panel, view.transcript, view)
         view.turn_actions.undo_offered.connect(self._undo.offer)
 
     @Slot(object)

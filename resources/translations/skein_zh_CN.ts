@@ -429,7 +429,7 @@
     <message>
         <source>leased sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute</source>
         <extracomment>app/inspector/event_words.py</extracomment>
-        <translation>租用了序列 {seq_id}：已有 {num_there} 个词元，需计算 {num_missing} 个</translation>
+        <translation type="vanished">租用了序列 {seq_id}：已有 {num_there} 个词元，需计算 {num_missing} 个</translation>
     </message>
     <message>
         <source>hibernated sequence {seq_id}: {num_tokens} tokens</source>
@@ -574,7 +574,7 @@
     <message>
         <source>The sequence id, seq_id</source>
         <extracomment>app/inspector/stepper_panel.py</extracomment>
-        <translation>序列编号 seq_id</translation>
+        <translation type="vanished">序列编号 seq_id</translation>
     </message>
     <message>
         <source>The chat</source>
@@ -1210,12 +1210,12 @@
     <message>
         <source>lease</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation>租用</translation>
+        <translation type="vanished">租用</translation>
     </message>
     <message>
         <source>release</source>
         <extracomment>app/inspector/events.py</extracomment>
-        <translation>释放</translation>
+        <translation type="vanished">释放</translation>
     </message>
     <message>
         <source>share</source>
@@ -2767,7 +2767,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>Free slot: leased to the next chat that has none</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation>空闲槽位：租给下一个没有槽位的对话</translation>
+        <translation type="vanished">空闲槽位：租给下一个没有槽位的对话</translation>
     </message>
     <message>
         <source>Released, cells kept: the chat&apos;s next turn computes only what is new</source>
@@ -2777,12 +2777,12 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>Leased: computing the prompt</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation>已租用：正在计算提示词</translation>
+        <translation type="vanished">已租用：正在计算提示词</translation>
     </message>
     <message>
         <source>Leased: generating the answer</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation>已租用：正在生成回答</translation>
+        <translation type="vanished">已租用：正在生成回答</translation>
     </message>
     <message>
         <source>waiting</source>
@@ -2852,7 +2852,7 @@ High water: most cells used since the model was loaded.</source>
     <message>
         <source>The slot and its sequence id, seq_id</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
-        <translation>槽位及其序列编号 seq_id</translation>
+        <translation type="vanished">槽位及其序列编号 seq_id</translation>
     </message>
     <message>
         <source>The chat it belongs to</source>
@@ -3400,7 +3400,7 @@ rate</source>
     <message>
         <source>Sequence id, seq_id</source>
         <extracomment>app/inspector/step_rows.py</extracomment>
-        <translation>该单元所属的序列 seq_id</translation>
+        <translation type="vanished">该单元所属的序列 seq_id</translation>
     </message>
     <message>
         <source>Whether its logits were requested for sampling</source>
@@ -5422,6 +5422,16 @@ rate</source>
         </translation>
     </message>
     <message>
+        <source>Add as my messa&amp;ge</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>作为我的消息添加(&amp;G)</translation>
+    </message>
+    <message>
+        <source>Search the guide</source>
+        <extracomment>app/ui/base/help_commands.py</extracomment>
+        <translation>搜索指南</translation>
+    </message>
+    <message>
         <source>Continue all</source>
         <extracomment>app/ui/chats/cut_off.py</extracomment>
         <translation>全部继续</translation>
@@ -5432,6 +5442,21 @@ rate</source>
         <translation>
             <numerusform>{n} 个回答被中断：{titles}</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Add as my &amp;message</source>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
+        <translation>作为我的消息添加(&amp;M)</translation>
+    </message>
+    <message>
+        <source>Without an answer for now</source>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
+        <translation>暂时不要求回答</translation>
+    </message>
+    <message>
+        <source>Add as the model&apos;s &amp;answer</source>
+        <extracomment>app/ui/composer/buttons.py</extracomment>
+        <translation>作为模型的回答添加(&amp;A)</translation>
     </message>
     <message>
         <source>Remove all passages</source>
@@ -5447,6 +5472,11 @@ rate</source>
         <source>tokens of the last prompt, its answer, and what was added since</source>
         <extracomment>app/ui/composer/context_meter.py</extracomment>
         <translation>个词元：最近一次的提示词、其回答以及此后添加的内容</translation>
+    </message>
+    <message>
+        <source>Show in folder</source>
+        <extracomment>app/ui/data/chat_files.py</extracomment>
+        <translation>在文件夹中显示</translation>
     </message>
     <message>
         <source>Keep this model</source>
@@ -5517,6 +5547,16 @@ rate</source>
         <source>The model wrote this call as text. Run it?</source>
         <extracomment>app/ui/message/tool_card.py</extracomment>
         <translation>模型以文本写出了此调用。要运行吗？</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <extracomment>app/ui/models/hub_page.py</extracomment>
+        <translation>下载</translation>
+    </message>
+    <message>
+        <source>start with this one: the largest that fits well</source>
+        <extracomment>app/ui/models/hub_rows.py</extracomment>
+        <translation>从这个开始：内存放得下的最大模型</translation>
     </message>
     <message>
         <source>Needs about {needed} here ({free} free), {elsewhere}. Whether it fits is not known: no answer from {workers}.</source>
@@ -5753,6 +5793,11 @@ rate</source>
         <translation>显示对话列表 (Ctrl+B)</translation>
     </message>
     <message>
+        <source>sequence {number} of the shared context</source>
+        <extracomment>app/ui/tabs/tab_bar.py</extracomment>
+        <translation>共享上下文中的序列 {number}</translation>
+    </message>
+    <message>
         <source>Several answers</source>
         <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
         <translation>多个回答</translation>
@@ -5978,6 +6023,11 @@ rate</source>
         <source>thinks before it answers</source>
         <extracomment>app/ui/transcript/greeting.py</extracomment>
         <translation>回答前会思考</translation>
+    </message>
+    <message>
+        <source>reading the prompt {percent}</source>
+        <extracomment>app/ui/transcript/answer_text.py</extracomment>
+        <translation>正在读取提示词 {percent}</translation>
     </message>
     <message>
         <source>can call tools</source>
@@ -6264,7 +6314,7 @@ rate</source>
     </message>
     <message>
         <source>prefill {percent}</source>
-        <extracomment>app/look/figures.py</extracomment>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>预填充 {percent}</translation>
     </message>
     <message numerus="yes">
@@ -7081,9 +7131,64 @@ accepted</source>
         <translation>未计算</translation>
     </message>
     <message>
+        <source>Explain in the guide</source>
+        <extracomment>app/inspector/dock_panel.py</extracomment>
+        <translation>在指南中说明</translation>
+    </message>
+    <message>
+        <source>&amp;Explain in the guide</source>
+        <extracomment>app/inspector/docks.py</extracomment>
+        <translation>在指南中说明(&amp;E)</translation>
+    </message>
+    <message>
+        <source>began in sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute</source>
+        <extracomment>app/inspector/event_words.py</extracomment>
+        <translation>在序列 {seq_id} 中开始：已有 {num_there} 个词元，需计算 {num_missing} 个</translation>
+    </message>
+    <message>
+        <source>slot taken</source>
+        <extracomment>app/inspector/events.py</extracomment>
+        <translation>占用槽位</translation>
+    </message>
+    <message>
+        <source>slot released</source>
+        <extracomment>app/inspector/events.py</extracomment>
+        <translation>释放槽位</translation>
+    </message>
+    <message>
+        <source>A chat&apos;s place in the shared context (llama.cpp&apos;s seq_id)</source>
+        <extracomment>app/inspector/events.py</extracomment>
+        <translation>对话在共享上下文中的位置（llama.cpp 的 seq_id）</translation>
+    </message>
+    <message>
+        <source>Colour the answer</source>
+        <extracomment>app/inspector/probabilities.py</extracomment>
+        <translation>为回答着色</translation>
+    </message>
+    <message>
+        <source>Colour each token of the answer by its probability before the samplers</source>
+        <extracomment>app/inspector/probabilities.py</extracomment>
+        <translation>按采样器处理前的概率为回答的每个词元着色</translation>
+    </message>
+    <message>
         <source>reading ahead</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>预读中</translation>
+    </message>
+    <message>
+        <source>Free slot: the next chat that has none gets it</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>空闲槽位：下一个没有槽位的对话会得到它</translation>
+    </message>
+    <message>
+        <source>In use: computing the prompt (prefill)</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>使用中：正在计算提示词（预填充）</translation>
+    </message>
+    <message>
+        <source>In use: generating the answer (decode)</source>
+        <extracomment>app/inspector/sequence_rows.py</extracomment>
+        <translation>使用中：正在生成回答（解码）</translation>
     </message>
     <message>
         <source>Computing what the next message begins with, before it is sent</source>
@@ -7094,6 +7199,11 @@ accepted</source>
         <source>KV cells held by this sequence only; what was read ahead counts, too</source>
         <extracomment>app/inspector/sequence_rows.py</extracomment>
         <translation>仅由此序列持有的 KV 单元，包括预读的内容</translation>
+    </message>
+    <message>
+        <source>Skein keeps its own record of which cell holds which token. This compares it with llama.cpp&apos;s record.</source>
+        <extracomment>app/inspector/sequences.py</extracomment>
+        <translation>Skein 自己记录每个单元保存哪个词元。这里把它与 llama.cpp 的记录相比较。</translation>
     </message>
     <message>
         <source>Prefill, decode, a draft token (accepted or not), or read ahead: not sent yet</source>
@@ -10364,7 +10474,7 @@ accepted</source>
     <message>
         <source>Add without as&amp;king</source>
         <extracomment>app/ui/base/command_list.py</extracomment>
-        <translation>添加而不提问(&amp;K)</translation>
+        <translation type="vanished">添加而不提问(&amp;K)</translation>
     </message>
     <message>
         <source>Add the draft as your message without asking for an answer</source>
@@ -12043,17 +12153,17 @@ Switch, load settings, eject</source>
     <message>
         <source>Add &amp;without asking</source>
         <extracomment>app/ui/composer/buttons.py</extracomment>
-        <translation>添加而不提问(&amp;W)</translation>
+        <translation type="vanished">添加而不提问(&amp;W)</translation>
     </message>
     <message>
         <source>As your message, without an answer for now</source>
         <extracomment>app/ui/composer/buttons.py</extracomment>
-        <translation>作为您的一条尚未回答的消息</translation>
+        <translation type="vanished">作为您的一条尚未回答的消息</translation>
     </message>
     <message>
         <source>Add as &amp;answer</source>
         <extracomment>app/ui/composer/buttons.py</extracomment>
-        <translation>作为回答添加(&amp;A)</translation>
+        <translation type="vanished">作为回答添加(&amp;A)</translation>
     </message>
     <message>
         <source>As if the model had written it</source>
@@ -12894,7 +13004,7 @@ Switch, load settings, eject</source>
     <message>
         <source>sequence {number}</source>
         <extracomment>app/ui/tabs/tab_bar.py</extracomment>
-        <translation>序列 {number}</translation>
+        <translation type="vanished">序列 {number}</translation>
     </message>
     <message>
         <source>pinned</source>

@@ -278,6 +278,10 @@ class TestArrangement:
         (bar,) = (bar for bar in window.findChildren(QTabBar) if bar.isVisible())
         assert docks.popup_menu(bar.mapToGlobal(bar.tabRect(1).center()))
         (menu,) = (menu for menu in window.findChildren(QMenu) if menu.isVisible())
+        explained: list[str] = []
+        docks.explained.connect(explained.append)
+        next(action for action in menu.actions() if action.text() == "&Explain in the guide").trigger()
+        assert explained == [docks.dock("behind").windowTitle()]
         next(action for action in menu.actions() if action.text() == "&Tear off").trigger()
         menu.close()
         assert docks.dock("behind").isFloating()

@@ -39,7 +39,7 @@ from app.protocol.events import (
 
 SENTENCES: dict[Event, str] = {
     Told(EventKind.NATIVE, "cudaMalloc failed", 1, "c"): "cudaMalloc failed",
-    Leased(1, "c", 20, 3): "leased sequence 1: 20 tokens cached, 3 to compute",
+    Leased(1, "c", 20, 3): "began in sequence 1: 20 tokens cached, 3 to compute",
     Resumed(1, "c", 20, 3): "resumed sequence 1: 20 tokens cached, 3 to compute",
     Released(1, "c", 20, is_kept=True): "released sequence 1, kept 20 tokens",
     Released(1, "c", 20, is_kept=False): "released sequence 1, freed 20 tokens",

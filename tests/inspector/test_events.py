@@ -133,7 +133,7 @@ def test_chosen_lines_are_copied_whole(panel: EventsPanel, qtbot: QtBot) -> None
     happen(panel, 1, 2, 3)
     panel.table.selectRow(1)
     qtbot.keyClick(panel.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    assert QGuiApplication.clipboard().text().endswith("lease\t0\tSums\tevent 2\n")
+    assert QGuiApplication.clipboard().text().endswith("slot taken\t0\tSums\tevent 2\n")
 
 
 @pytest.mark.parametrize(("name", "start"), [("events.txt", "1\t"), ("events.jsonl", '{"step": 1')])

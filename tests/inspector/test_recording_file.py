@@ -65,7 +65,7 @@ def test_events_are_written_in_words(tmp_path: Path) -> None:
     recording, native = Recording(), Told(EventKind.NATIVE, "a line")
     recording.append([replace(step(1), events=(Leased(1, "chat 1", 20, 3), native))])
     save(recording, tmp_path / "events.jsonl")
-    leased = {"kind": "lease", "text": "leased sequence 1: 20 tokens cached, 3 to compute"}
+    leased = {"kind": "lease", "text": "began in sequence 1: 20 tokens cached, 3 to compute"}
     written = json.loads((tmp_path / "events.jsonl").read_text().splitlines()[1])["report"]
     assert written["events"] == [
         leased | {"seq_id": 1, "chat_id": "chat 1"},

@@ -180,6 +180,7 @@ def test_the_evidence_of_a_disagreement_can_be_copied(qtbot: QtBot) -> None:
     qtbot.addWidget(frame)
     badge = CheckBadge(frame)
     frame.show()
+    assert "Skein keeps its own record" in badge._words.toolTip(), "what is compared, and with what"
     badge.apply(AGREES, None)
     assert not badge.copy.isVisible()
     badge.apply(DIFFERS, DIFFERS)

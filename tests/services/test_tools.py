@@ -8,6 +8,7 @@ import shlex
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,15 @@ async def test_a_server_starts_once_it_is_trusted_and_chosen(qloop, service):
     assert await service.call(service.offered(["t/echo"])[0], {"message": "x"}, "chat") == "echo: x"
     await service.close()
     assert children() == set()
+
+
+async def test_a_changed_command_is_confirmed_anew_unless_the_user_typed_it(qloop, service):
+    name = service.add(config())
+    service.change(name, replace(config(), environment={"A": "1"}), trusted=True)
+    assert service.servers[0].is_trusted
+    service.change(name, replace(config(), environment={"A": "2"}))
+    assert not service.servers[0].is_trusted
+    await service.close()
 
 
 async def test_a_server_that_is_slow_or_cannot_start_is_missing(qloop, service, monkeypatch):

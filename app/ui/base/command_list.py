@@ -83,7 +83,7 @@ COMMANDS = {
         "Ne&xt version", "Show the next version", "Alt+Right", "There is no other version."
     ),
     "message.add": Words(
-        "Add without as&king",
+        "Add as my messa&ge",
         "Add the draft as your message without asking for an answer",
         needs="Write something first, and wait for the running answer.",
     ),

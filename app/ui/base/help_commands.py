@@ -1,11 +1,20 @@
-"""The Help menu: the guide, the log, About, and Skein's folders. GUI thread."""
+"""The Help menu: the guide, the log, About; and folders in the desktop's file browser. GUI thread."""
 
 import logging
+import sys
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QHideEvent, QShowEvent, QTextDocument
+from PySide6.QtCore import QObject, QProcess, QSize, Qt, QTimer, QUrl, Slot
+from PySide6.QtGui import (
+    QDesktopServices,
+    QGuiApplication,
+    QHideEvent,
+    QShowEvent,
+    QTextCursor,
+    QTextDocument,
+)
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -61,6 +70,12 @@ class HelpCommands:
             self._guide = GuideDialog(self._window)
         come_up(self._guide)
 
+    def explain_panel(self, title: str) -> None:
+        """A panel of the inspector, by its English title: the guide is in English."""
+        self.show_guide()
+        assert self._guide
+        self._guide.show_words("inspector", title)
+
     def show_log(self) -> None:
         """One window, which stays beside the chats."""
         if self._log is None:
@@ -71,6 +86,43 @@ class HelpCommands:
 def open_folder(path: Path) -> None:
     """In the desktop's own file browser."""
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+
+
+SERVICE = "org.freedesktop.FileManager1"
+OBJECT = "/org/freedesktop/FileManager1"
+
+
+def reveal(path: Path, parent: QObject) -> None:
+    """Where the file manager cannot select a file, its folder is opened."""
+    command = command_for(path)
+    if not command:
+        open_folder(path.parent)
+        return
+    process = QProcess(parent)
+
+    def on_end(code: int) -> None:
+        process.deleteLater()
+        if code:
+            open_folder(path.parent)
+
+    process.finished.connect(lambda code, _status: on_end(code))
+    process.errorOccurred.connect(
+        lambda error: on_end(1) if error == QProcess.ProcessError.FailedToStart else None
+    )
+    process.start(command[0], command[1:])
+
+
+def command_for(path: Path, platform: str = sys.platform) -> list[str]:
+    """Empty if no command reports whether it worked."""
+    if platform == "darwin":
+        return ["open", "-R", str(path)]
+    if platform == "win32":
+        return []
+    # A comma would begin the next element of the array.
+    address = bytes(QUrl.fromLocalFile(str(path)).toEncoded().data()).decode().replace(",", "%2C")
+    call = f"{SERVICE}.ShowItems"
+    options = ["--session", "--print-reply", f"--dest={SERVICE}", OBJECT, call]
+    return ["dbus-send", *options, f"array:string:{address}", "string:"]
 
 
 WIDTH = 640
@@ -132,7 +184,7 @@ def _text(text: str, name: str, parent: QWidget) -> QPlainTextEdit:
 
 
 HELP_DIR = resources_dir() / "help"
-PAGES = ("chats", "models", "tools", "context", "inspector", "api", "files")  # in reading order
+PAGES = ("start", "chats", "models", "tools", "context", "inspector", "api", "files")  # in reading order
 SIZE = QSize(900, 640)
 LIST_WIDTH = 220
 MARGIN = 24
@@ -144,6 +196,14 @@ def title_of(page: Path) -> str:
         return file.readline().removeprefix("# ").strip()
 
 
+@cache
+def text_of(page: str) -> str:
+    """As it is shown, without its marks."""
+    document = QTextDocument()
+    document.setMarkdown((HELP_DIR / f"{page}.md").read_text(encoding="utf-8"))
+    return document.toPlainText()
+
+
 class GuideDialog(QDialog):
     """Our own text, so links to web pages open in the browser."""
 
@@ -151,6 +211,8 @@ class GuideDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Guide"))
         resize_to_fit(self, SIZE)
+        self.search = search_field(tr("Search the guide"), self)
+        self.search.setFixedWidth(LIST_WIDTH)
         self.pages = QListWidget(self)
         self.pages.setAccessibleName(tr("Pages"))
         self.pages.setObjectName("nav")
@@ -163,7 +225,9 @@ class GuideDialog(QDialog):
         self.text.setSearchPaths([str(HELP_DIR)])
         self.text.setOpenExternalLinks(True)
         self.text.setFont(reading_font())
-        hbox(vbox(self.pages, margins=12), (self.text, 1), on=self)
+        hbox(vbox(self.search, self.pages, margins=12), (self.text, 1), on=self)
+        self.search.textChanged.connect(self._on_searched)
+        self.search.returnPressed.connect(self._find_next)
         self.pages.currentRowChanged.connect(self._show_page)
         self.text.sourceChanged.connect(self._on_source_changed)
         self.pages.setCurrentRow(0)
@@ -177,6 +241,36 @@ class GuideDialog(QDialog):
         """A page was chosen, or a link between pages followed."""
         self.text.document().setDocumentMargin(MARGIN)
         self.pages.setCurrentRow(PAGES.index(source.fileName().removesuffix(".md")))
+
+    def show_words(self, page: str, words: str) -> None:
+        """Where they stand first."""
+        self.search.clear()
+        self.pages.setCurrentRow(PAGES.index(page))
+        self._find(words)
+
+    @Slot(str)
+    def _on_searched(self, words: str) -> None:
+        """Lists the pages that have them, and shows the first place."""
+        found = [row for row, name in enumerate(PAGES) if words.casefold() in text_of(name).casefold()]
+        for row in range(len(PAGES)):
+            self.pages.item(row).setHidden(row not in found)
+        if words and found:
+            row = self.pages.currentRow()
+            self.pages.setCurrentRow(row if row in found else found[0])
+            self._find(words)
+
+    def _find(self, words: str) -> None:
+        self.text.moveCursor(QTextCursor.MoveOperation.Start)
+        if self.text.find(words):
+            bar = self.text.verticalScrollBar()
+            bar.setValue(bar.value() + self.text.cursorRect().top() - MARGIN)
+
+    @Slot()
+    def _find_next(self) -> None:
+        """On this page: the list has the others."""
+        words = self.search.text()
+        if words and not self.text.find(words):
+            self._find(words)
 
 
 PERIOD_MS = 500

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QMenuBar
 
+from app.look.language import in_all_languages
 from app.look.plain_text import one_line
 from app.look.words import tr
-from app.ui.base.actions import MenuCommand, commands_of
+from app.ui.base.actions import MenuCommand, commands_of, plain
+from app.ui.base.command_list import COMMANDS
 from app.ui.commands.palette import PaletteEntry
 from app.ui.tabs.chat_tabs import ChatTabs
 
@@ -31,14 +33,15 @@ def command_entries(bar: QMenuBar) -> list[PaletteEntry]:
 
 
 def _of_command(command: MenuCommand) -> PaletteEntry:
-    action = command.action
+    action, words = command.action, COMMANDS.get(command.name)
+    text = plain(in_all_languages(words.text)) if words else ""
     return PaletteEntry(
         name=f"{COMMAND} {command.name}",
         text=command.text,
         run=action.trigger,
         detail=" › ".join(command.path),
         keys=command.keys,
-        keywords=f"{command.name} {command.tip}",
+        keywords=f"{command.name} {command.tip} {text}",
         is_enabled=action.isEnabled(),
         why_disabled=command.why_disabled,
         is_on=action.isCheckable() and action.isChecked(),
@@ -111,6 +114,6 @@ def _of_setting(setting: Setting, page: SettingPage, show: Callable[[str], objec
         text=tr(setting.label),
         run=partial(show, setting.name),
         detail=tr("Setting › {page}", page=tr(page.title)),
-        keywords=f"{setting.name} {tr(setting.sentence)}",
+        keywords=f"{setting.name} {in_all_languages(setting.label)} {in_all_languages(setting.sentence)}",
         only_when_asked=True,
     )

@@ -77,9 +77,9 @@ class SendMenuButton(IconButton):
     def __init__(self, parent: QWidget) -> None:
         super().__init__("chevron-up", tr("More ways to send"), 24, parent, icon_side=14)
         self.send = QAction(tr("&Send"), self)
-        self.add = QAction(tr("Add &without asking"), self)
-        self.add.setToolTip(tr("As your message, without an answer for now"))
-        self.add_answer = QAction(tr("Add as &answer"), self)
+        self.add = QAction(tr("Add as my &message"), self)
+        self.add.setToolTip(tr("Without an answer for now"))
+        self.add_answer = QAction(tr("Add as the model's &answer"), self)
         self.add_answer.setToolTip(tr("As if the model had written it"))
         self.clicked.connect(self.open_menu)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,12 @@ from app.chats.exports.files import ExportError, ExportForm, file_name
 from app.chats.exports.spoken import ExportWords
 from app.look.figures import percent
 from app.look.file_dialog import SAVED, choose_files, choose_folder, file_dialog
+from app.look.plain_text import short_path
+from app.look.strip import Offer
 from app.look.words import mark, tr, tr_n, tr_said
 from app.services.chat_transfer import ChatTransfer, ImportPlan, StoppedError
 from app.storage.errors import StorageError
+from app.ui.base.help_commands import reveal
 from app.ui.base.notices import Notices, UndoToast
 
 if TYPE_CHECKING:
@@ -59,6 +63,7 @@ class ChatFiles(QObject):
         self._folder = Path.home()
         self._is_busy = False
         self._is_exporting = False
+        self._told = ""  # of the last export
         self.preview: ImportPreview | None = None
         transfer.progressed.connect(self._on_progressed)
 
@@ -98,7 +103,7 @@ class ChatFiles(QObject):
     async def _export_one(self, chat_id: str, path: Path, form: ExportForm) -> None:
         self._folder, self._is_exporting = path.parent, True
         await self._transfer.export_chat(chat_id, path, form, words())
-        self._say(tr("Exported to {name}.", name=path.name))
+        self._tell(tr("Exported to {name}.", name=short_path(path)), path)
 
     async def _export_many(self, chat_ids: tuple[str, ...] | None, path: Path, form: ExportForm) -> None:
         self._folder, self._is_exporting = path.parent, True
@@ -106,9 +111,20 @@ class ChatFiles(QObject):
             num_chats = await self._transfer.export_all(path, form, words())
         else:
             num_chats = await self._transfer.export_chats(chat_ids, path, form, words())
-        self._say(
-            tr_n("Exported {n} chat to {name}.", "Exported {n} chats to {name}.", num_chats, name=path.name)
+        told = tr_n(
+            "Exported {n} chat to {name}.",
+            "Exported {n} chats to {name}.",
+            num_chats,
+            name=short_path(path),
         )
+        self._tell(told, path)
+
+    def _tell(self, text: str, path: Path) -> None:
+        """One at a time. It stays, with a way to what was written."""
+        self._notices.withdraw(self._told)
+        self._told = text
+        self._say(text)  # in place of its progress
+        self._notices.show_note(text, Offer(tr("Show in folder"), partial(reveal, path, self)))
 
     def _save_dialog(
         self, title: str, filters: dict[ExportForm, str], name_for: Callable[[ExportForm], str]

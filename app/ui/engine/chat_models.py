@@ -6,6 +6,7 @@ A chat in front while another model is opened gets no offer: the change was deli
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,11 @@ from app.bridge.tasks import spawn
 from app.chats.chat import Chat
 from app.look.plain_text import as_tooltip, one_line
 from app.look.strip import Offer
-from app.look.words import tr
+from app.look.words import sentences, tr
 from app.protocol.request import Role
 from app.ui.engine.model_loading import ModelLoading
 from app.ui.tabs.chat_tabs import ChatTabs
+from app.ui.transcript.greeting import base_words
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
@@ -59,10 +61,17 @@ class ChatModels(QObject):
     @Slot(object)
     def _look(self, view: ChatView) -> None:
         former = self._former(view)
-        if former is None:
-            view.model_line.clear()
-        elif view.model_line.isHidden():
+        line, words = view.model_line, self._base_words(view)
+        if former and not line.offers:
             spawn(self._offer(view, former))
+        elif former is None and line.text != words:
+            line.say(words) if words else line.clear()
+
+    def _base_words(self, view: ChatView) -> str:
+        """A new chat says so on its empty page, and a notebook is meant for such a model."""
+        model = self._engine.model
+        is_chat = bool(view.session.chat.turns) and not view.notebook
+        return base_words(model) if model and is_chat else ""
 
     async def _offer(self, view: ChatView, former: Path) -> None:
         """If its file still exists; checking that may be slow on a network drive."""
@@ -72,7 +81,7 @@ class ChatModels(QObject):
             last = _name_of_last(view.session.chat) or former.stem
             keep = Offer(
                 tr("Keep this model"),
-                view.session.keep_model,
+                partial(self._keep, view),
                 tip=as_tooltip(tr("{name} answers in this chat from now on", name=model.name)),
             )
             switch = Offer(
@@ -80,7 +89,13 @@ class ChatModels(QObject):
                 lambda: self._models.load(Path(view.session.chat.model_path)),
                 tip=as_tooltip(tr("Reload {name} for all chats", name=last)),
             )
-            view.model_line.say(tr("{former} has answered so far.", former=_short(last)), keep, switch)
+            told = tr("{former} has answered so far.", former=_short(last))
+            view.model_line.say(sentences(told, self._base_words(view)), keep, switch)
+
+    def _keep(self, view: ChatView) -> None:
+        view.session.keep_model()
+        self._agreed.add(view.session.chat.id)
+        self._look(view)
 
     def _former(self, view: ChatView) -> Path | None:
         chat = view.session.chat

@@ -63,7 +63,9 @@ class ModelLoading(QObject):
         return params is not None and params != load_params(self._preferences.settings, params.path)
 
     def choose(self, folder: Path | None = None) -> None:
-        folder = folder or (self.path.parent if self.path else None)
+        """Begins where the last model came from, or in the home folder; the starter's folder is ours."""
+        last = next(iter(self._preferences.settings.recent_models), None)
+        folder = folder or (last.parent if last and last.parent.is_dir() else Path.home())
         filters = tr("GGUF models (*.gguf)"), tr("All files (*)")
         choose_file(self._window, tr("Open model"), self.load, *filters, folder=folder)
 

@@ -47,6 +47,7 @@ class SelectedText(_TextView):
         None  # its begin and end, whether it is lit; the document's revision
     )
     _marks: Sequence[QTextEdit.ExtraSelection] = ()
+    _token_marks: Sequence[QTextEdit.ExtraSelection] = ()
 
     def show_selected(self, begin: int, end: int, *, is_lit: bool) -> None:
         """From one position to another, at most to the end; nothing where they are the same."""
@@ -60,6 +61,12 @@ class SelectedText(_TextView):
         """Marks what a search has found."""
         if marks or self._marks:
             self._marks = marks
+            self._show_colours()
+
+    def show_tokens(self, marks: Sequence[QTextEdit.ExtraSelection]) -> None:
+        """Marks tokens, below what a search has found."""
+        if marks or self._token_marks:
+            self._token_marks = marks
             self._show_colours()
 
     @property
@@ -82,7 +89,7 @@ class SelectedText(_TextView):
         return colour
 
     def _show_colours(self) -> None:
-        shown = list(self._marks)
+        shown = [*self._token_marks, *self._marks]
         if self._selected:
             shown[:0] = self.selected_pieces(*self._selected[:2])
         self.setExtraSelections(shown)

@@ -64,6 +64,7 @@ class HubPage(QWidget):
         self._preferences = preferences
         self._found: FoundRepos | None = None  # None: the recommended ones are shown
         self._contents: RepoContents | None = None
+        self._starting = ""  # the repository whose model is to be downloaded once its files are known
         self._beside_bytes = 0  # what its models take beside their weights; 0: unknown
         self.access = HubAccess(hub, preferences, self)
         self.search = search_field(tr("Search Hugging Face"), self)
@@ -128,7 +129,22 @@ class HubPage(QWidget):
         self._choose_none()
 
     def _show_recommended_rows(self) -> None:
-        self.rows.apply([recommended_row(one, self._hub.free_bytes) for one in RECOMMENDED])
+        """The one to begin with comes first, with a button."""
+        rows = [recommended_row(one, self._hub.free_bytes) for one in RECOMMENDED]
+        rows.sort(key=lambda row: not row.is_start)
+        self.rows.apply(rows)
+        first = self.rows.index(0)
+        if rows[0].is_start != (self.list.indexWidget(first) is not None):
+            button = dialog_button(tr("Download"), self._start, self.list) if rows[0].is_start else None
+            self.list.setIndexWidget(first, button)  # type: ignore[arg-type] # None takes it away
+            self.list.updateGeometries()
+
+    def _start(self) -> None:
+        """Downloads the recommended file of the first one, as soon as its files are known."""
+        self.list.setCurrentIndex(self.rows.index(0))
+        if row := self.chosen:
+            self._ask_for(row)
+            self._starting = row.repo_id
 
     def _choose_none(self) -> None:
         self.list.setCurrentIndex(QModelIndex())
@@ -146,7 +162,7 @@ class HubPage(QWidget):
     def _ask_for(self, row: HubRow) -> None:
         self._show_trouble(None)
         self._again = partial(self._ask_for, row)
-        self._contents = None
+        self._contents, self._starting = None, ""
         self.details.begin(row)
         self._hub.open(row.repo_id)
 
@@ -155,6 +171,9 @@ class HubPage(QWidget):
         if contents.repo.id.casefold() == self.details.repo_id.casefold():
             self._contents, self._beside_bytes = contents, 0
             self._show_contents()
+            if self._starting == self.details.repo_id:
+                self._starting = ""
+                self.details.download_button.click()
 
     @Slot(str, int)
     def _on_estimated(self, repo_id: str, beside_bytes: int) -> None:

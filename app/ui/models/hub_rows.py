@@ -11,13 +11,14 @@ from PySide6.QtCore import (
     QAbstractListModel,
     QModelIndex,
     QObject,
+    QPoint,
     QRect,
     QRectF,
     QSize,
     Qt,
 )
 from PySide6.QtGui import QFont, QPainter
-from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QWidget
 
 from app.look.figures import count, data_size, num_params
 from app.look.fonts import line_height, small_font
@@ -28,7 +29,7 @@ from app.look.tokens import Tokens, current
 from app.look.words import mark, tr, tr_n, tr_said
 from app.models.hub import Repo
 from app.models.memory_fit import Fit
-from app.models.recommended import Recommended, need_bytes
+from app.models.recommended import Recommended, largest_that_fits, need_bytes
 from app.services.model_fits import Fitting
 from app.ui.models.library_table import FIT_COLOURS, FIT_ICONS, fit_text
 
@@ -38,6 +39,7 @@ LINE_ROOM = 4
 BETWEEN = "  ·  "
 FITS = {Fit.FITS: mark("fits"), Fit.TIGHT: mark("tight"), Fit.TOO_LARGE: mark("too large")}
 GATED = mark("terms required")
+START = mark("start with this one: the largest that fits well")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,12 @@ class HubRow:
     fitting: Fitting | None = None
     is_gated: bool = False
     quantisation: str = ""  # of the file that is recommended
+    is_start: bool = False  # the one to begin with on this machine: its row has a button
 
     @property
     def badge(self) -> str:
+        if self.is_start:
+            return tr(START)
         if self.fitting:
             return tr(FITS[self.fitting.fit])
         return tr(GATED) if self.is_gated else ""
@@ -76,6 +81,7 @@ def recommended_row(recommended: Recommended, free_bytes: int) -> HubRow:
         third=BETWEEN.join(facts),
         fitting=fitting_of(size, free_bytes),
         quantisation=recommended.quantisation,
+        is_start=recommended is largest_that_fits(free_bytes),
     )
 
 
@@ -147,6 +153,12 @@ class HubDelegate(ListDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, _index: Index) -> QSize:
         text_height = line_height(option.font) + 2 * line_height(small_font())
         return QSize(200, text_height + 2 * LINE_ROOM + 8)
+
+    def updateEditorGeometry(self, button: QWidget, option: QStyleOptionViewItem, _index: Index) -> None:
+        """A row's button stands at its lower right."""
+        size = button.sizeHint()
+        corner = option.rect.bottomRight() - QPoint(INSET + size.width(), LINE_ROOM + size.height())
+        button.setGeometry(QRect(corner, size))
 
     def paint_row(self, painter: QPainter, option: QStyleOptionViewItem, _index: Index, row: HubRow) -> None:
         tokens, small, font = current(), small_font(), option.font

@@ -3,11 +3,10 @@
 Shows the model library with estimates, and forwards the user's requests.
 """
 
-import sys
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QPoint, QProcess, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QMenu, QPushButton, QStackedWidget, QWidget
 
@@ -23,7 +22,7 @@ from app.models.model_file import FileKind, ModelFile, ModelSource
 from app.services.model_fits import ModelFits
 from app.services.model_library import ModelLibrary, Trashed
 from app.services.preferences import Preferences
-from app.ui.base.help_commands import open_folder
+from app.ui.base.help_commands import open_folder, reveal
 from app.ui.base.notices import UndoToast
 from app.ui.models.library_details import LibraryDetails
 from app.ui.models.library_table import LibraryTable, ModelRow
@@ -324,40 +323,3 @@ class LibraryPage(QWidget):
         else:
             self.details.setFixedHeight(DETAILS_HEIGHT)
         self.table.fit_columns(event.size().width() - (DETAILS_WIDTH + 48 if is_wide else 32))
-
-
-SERVICE = "org.freedesktop.FileManager1"
-OBJECT = "/org/freedesktop/FileManager1"
-
-
-def reveal(path: Path, parent: QObject) -> None:
-    """Where the file manager cannot select a file, its folder is opened."""
-    command = command_for(path)
-    if not command:
-        open_folder(path.parent)
-        return
-    process = QProcess(parent)
-
-    def on_end(code: int) -> None:
-        process.deleteLater()
-        if code:
-            open_folder(path.parent)
-
-    process.finished.connect(lambda code, _status: on_end(code))
-    process.errorOccurred.connect(
-        lambda error: on_end(1) if error == QProcess.ProcessError.FailedToStart else None
-    )
-    process.start(command[0], command[1:])
-
-
-def command_for(path: Path, platform: str = sys.platform) -> list[str]:
-    """Empty if no command reports whether it worked."""
-    if platform == "darwin":
-        return ["open", "-R", str(path)]
-    if platform == "win32":
-        return []
-    # A comma would begin the next element of the array.
-    address = bytes(QUrl.fromLocalFile(str(path)).toEncoded().data()).decode().replace(",", "%2C")
-    call = f"{SERVICE}.ShowItems"
-    options = ["--session", "--print-reply", f"--dest={SERVICE}", OBJECT, call]
-    return ["dbus-send", *options, f"array:string:{address}", "string:"]

@@ -21,6 +21,7 @@ from app.protocol.errors import InvalidRequestError
 from app.services.preferences import Preferences
 from app.services.tools import ServerState, ToolService
 from app.tools.server_config import ServerConfig
+from app.ui.base.hidden_characters import num_hidden
 from app.ui.base.keyboard import chain_down
 from app.ui.base.notices import UNDO_FOR_MS
 from app.ui.settings.server_dialog import InputsDialog, PasteDialog, ServerDialog
@@ -138,13 +139,18 @@ class ToolsPage(QWidget):
 
     def _add(self) -> None:
         dialog = ServerDialog(self, None, tuple(self.servers), self._service.drafts)
-        dialog.given.connect(lambda config: self._take([config]))
+        dialog.given.connect(lambda config: self._add_config(config, trusted=_is_as_typed(config)))
         dialog.open()
 
     def _change(self, name: str) -> None:
-        others = [other for other in self.servers if other != name]
-        dialog = ServerDialog(self, self._state(name).config, others, self._service.drafts)
-        dialog.given.connect(lambda config: self._service.change(name, config))
+        """What was confirmed stays so when the user changes it."""
+        others, state = [other for other in self.servers if other != name], self._state(name)
+        dialog = ServerDialog(self, state.config, others, self._service.drafts)
+        dialog.given.connect(
+            lambda config: self._service.change(
+                name, config, trusted=state.is_trusted and _is_as_typed(config)
+            )
+        )
         dialog.open()
 
     def _paste(self) -> None:
@@ -261,3 +267,8 @@ def _note(text: str, parent: QWidget) -> PlainLabel:
     note = PlainLabel(text, parent, tone="muted", wraps=True)
     note.setFont(small_font())
     return note
+
+
+def _is_as_typed(config: ServerConfig) -> bool:
+    """The user has seen all of the command line in the form: it hides no characters."""
+    return not num_hidden(config.command_line)

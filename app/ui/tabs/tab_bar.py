@@ -312,7 +312,7 @@ def tab_tooltip(title: str, mark: Mark, sequence: int | None, is_pinned: bool = 
     """The full title, and the meaning of the marks."""
     states = [mark.text if mark.glyph else mark.word]
     if sequence is not None:
-        states.append(tr("sequence {number}", number=sequence))
+        states.append(tr("sequence {number} of the shared context", number=sequence))
     if is_pinned:
         states.append(tr("pinned"))
     return f"{one_line(title)}\n{' · '.join(states)}"

@@ -39,7 +39,7 @@ class AnswerInspection(QObject):
         docks.made.connect(self._on_made)
         panel = docks.panel(ProbabilitiesPanel.NAME)
         assert isinstance(panel, ProbabilitiesPanel)
-        self._panel = panel
+        self.panel = panel
         panel.shown.connect(self._on_shown)
         panel.answer_wanted.connect(self._on_answer_wanted)
         panel.requested.connect(self._submit)
@@ -58,14 +58,14 @@ class AnswerInspection(QObject):
 
     def set_model(self, model: ModelInfo | None) -> None:
         """The engine has changed."""
-        self._panel.set_engine(model is not None)
+        self.panel.set_engine(model is not None)
         if self._lens:
             self._lens.set_engine(model is not None)
 
     @Slot(object, object)
     def show_answer(self, session: ChatSession, answer: Turn) -> None:
         """In the panel, which comes to the front."""
-        self._panel.show_answer(_source(session, answer))
+        self.panel.show_answer(_source(session, answer))
         self._docks.show_panel(ProbabilitiesPanel.NAME)
 
     def show_newest(self, session: ChatSession) -> None:
@@ -111,14 +111,14 @@ class AnswerInspection(QObject):
     @Slot()
     def _on_shown(self) -> None:
         """It begins with the open chat."""
-        current, source = self._workspace.current, self._panel.finder.source
+        current, source = self._workspace.current, self.panel.finder.source
         if current and (source is None or source.chat_id != current.chat.id):
             self._on_answer_wanted(current.chat.id)
 
     @Slot(str)
     def _on_answer_wanted(self, chat_id: str) -> None:
-        if source := self._newest_source(chat_id, self._panel):
-            self._panel.show_answer(source)
+        if source := self._newest_source(chat_id, self.panel):
+            self.panel.show_answer(source)
 
     def _newest_source(self, chat_id: str, panel: DockPanel) -> AnswerSource | None:
         session = self._workspace.session_of(chat_id)

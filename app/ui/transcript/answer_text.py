@@ -6,7 +6,7 @@ from app.chats.chat import Turn, TurnState
 from app.chats.tool_use import ToolState
 from app.inspector.prefix_view import head_of
 from app.look import marks
-from app.look.figures import count, milliseconds, percent, prefill, rate, seconds
+from app.look.figures import count, milliseconds, percent, prefilled, rate, seconds
 from app.look.words import mark, tr, tr_said
 from app.protocol.media import Encoding
 from app.protocol.output import PrefixEnd, Usage
@@ -170,7 +170,7 @@ def activity_line(
     if slot is None or not slot.is_running:
         return f"{glyph} {tr('waiting')}"
     if slot.state is SlotState.PREFILL:
-        return f"{glyph} {prefill(slot)}"
+        return f"{glyph} {tr('reading the prompt {percent}', percent=prefilled(slot))}"
     speed = slot.usage.tokens_per_s
     return f"{glyph} {rate(speed) if speed else tr('computing')}"
 

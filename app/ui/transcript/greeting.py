@@ -59,9 +59,15 @@ def greeting(state: ModelState, free_bytes: int = 0) -> Greeting:
             sizes_text(free_bytes), STARTER_PROMPTS,
         )  # fmt: skip
     if not model.has_template:
-        words = tr("{name} is a base model without a chat template: it continues text.", name=model.name)
-        return Greeting(model.title, facts, words, Primary.NOTEBOOK, tr("Open a notebook"))
+        return Greeting(model.title, facts, base_words(model), Primary.NOTEBOOK, tr("Open a notebook"))
     return Greeting(model.title, facts, prompts=tuple(map(tr, PROMPTS)))
+
+
+def base_words(model: ModelInfo) -> str:
+    """What a model without a chat template does; "" for one with."""
+    if model.has_template:
+        return ""
+    return tr("{name} is a base model without a chat template: it continues text.", name=model.name)
 
 
 def _without_model(state: ModelState, free_bytes: int) -> Greeting:

@@ -3,15 +3,29 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QObject, Qt, QUrl
+from PySide6.QtGui import QFont, QGuiApplication, QImage, QTextDocument
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.inspector.docks import ROWS
 from app.system import paths
 from app.system.log import Line, recent_lines
 from app.ui.base import help_commands
-from app.ui.base.help_commands import HELP_DIR, PAGES, About, GuideDialog, HelpCommands, LogViewer, title_of
+from app.ui.base.help_commands import (
+    HELP_DIR,
+    LIST_WIDTH,
+    MARGIN,
+    PAGES,
+    SIZE,
+    About,
+    GuideDialog,
+    HelpCommands,
+    LogViewer,
+    command_for,
+    reveal,
+    title_of,
+)
 
 
 @pytest.fixture
@@ -89,6 +103,58 @@ def test_a_link_to_another_page_is_followed_and_shown_in_the_list(qtbot: QtBot) 
     assert guide.text.toPlainText().startswith(title_of(HELP_DIR / "models.md"))
 
 
+def test_the_guide_is_searched_page_by_page(qtbot: QtBot) -> None:
+    guide = GuideDialog()
+    qtbot.addWidget(guide)
+    guide.show()
+    guide.search.setText("fragmentation no page has")
+    assert all(guide.pages.item(row).isHidden() for row in range(len(PAGES)))
+    guide.search.setText("LLAMA.CPP")
+    assert "llama.cpp" in guide.text.textCursor().selectedText().casefold()
+    guide.search.setText("Perfetto")
+    listed = [name for row, name in enumerate(PAGES) if not guide.pages.item(row).isHidden()]
+    assert listed == ["inspector"]
+    assert PAGES[guide.pages.currentRow()] == "inspector"
+    guide.search.clear()
+    guide.pages.setCurrentRow(PAGES.index("chats"))
+    guide.search.setText("shelf")
+    places = []
+    for _ in range(100):
+        cursor = guide.text.textCursor()
+        assert cursor.selectedText().casefold() == "shelf"
+        places.append(cursor.position())
+        qtbot.keyClick(guide.search, Qt.Key.Key_Return)
+    assert len(set(places)) > 1, "each place on the page, one after the other"
+    assert places[0] in places[1:], "and then the first again"
+    guide.search.clear()
+    assert not any(guide.pages.item(row).isHidden() for row in range(len(PAGES)))
+
+
+def test_each_panel_of_the_inspector_is_explained_where_the_guide_speaks_of_it(window: QWidget) -> None:
+    help_ = HelpCommands(lambda: "", window)
+    for kind in (kind for _share, kinds in ROWS for kind in kinds):
+        help_.explain_panel(kind.TITLE)
+        (guide,) = window.findChildren(GuideDialog)
+        assert PAGES[guide.pages.currentRow()] == "inspector"
+        cursor = guide.text.textCursor()
+        assert cursor.selectedText() == kind.TITLE
+        assert cursor.charFormat().fontWeight() >= QFont.Weight.Bold, "the beginning of what is said of it"
+    guide.close()
+
+
+def test_pictures_of_the_guide_are_shown_and_fit(qtbot: QtBot) -> None:
+    guide = GuideDialog()
+    qtbot.addWidget(guide)
+    guide.show()
+    pictures = list(HELP_DIR.glob("*.png"))
+    assert pictures
+    for path in pictures:
+        shown = guide.text.loadResource(QTextDocument.ResourceType.ImageResource, QUrl(path.name))
+        assert shown
+        assert QImage(str(path)).width() <= SIZE.width() - LIST_WIDTH - 4 * MARGIN
+    assert sum(path.stat().st_size for path in pictures) < 150_000
+
+
 def test_links_of_the_readme_and_the_pages_lead_somewhere() -> None:
     readme = HELP_DIR.parents[1] / "README.md"
     for page in [readme, *HELP_DIR.glob("*.md")]:
@@ -132,3 +198,22 @@ def test_new_lines_come_while_it_is_shown_and_only_then(qtbot) -> None:
     qtbot.waitUntil(lambda: "Hot." in shown(made))
     made.hide()
     assert not made._timer.isActive()
+
+
+def test_the_file_manager_is_asked_in_each_systems_way() -> None:
+    path = Path("/models/a, b?.gguf")
+    command = command_for(path, "linux")
+    assert command[0] == "dbus-send"
+    assert command[-2] == "array:string:file:///models/a%2C%20b%3F.gguf"
+    assert command_for(path, "darwin") == ["open", "-R", str(path)]
+
+
+@pytest.mark.parametrize("command", [["false"], ["no such program"], []])
+def test_else_the_folder_is_opened(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
+    opened: list[Path] = []
+    monkeypatch.setattr(help_commands, "command_for", lambda _path: command)
+    monkeypatch.setattr(help_commands, "open_folder", opened.append)
+    parent = QObject()
+    reveal(Path("/models/a.gguf"), parent)
+    qtbot.waitUntil(lambda: opened == [Path("/models")])
+    parent.deleteLater()

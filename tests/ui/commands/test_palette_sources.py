@@ -1,5 +1,9 @@
 import pytest
+from PySide6.QtCore import QTranslator
+from PySide6.QtWidgets import QApplication
 
+from app.look.language import TRANSLATIONS_DIR
+from app.ui.commands.palette import hits
 from app.ui.commands.palette_sources import (
     MAX_SAVED,
     command_entries,
@@ -57,3 +61,23 @@ def test_every_setting_is_offered_with_its_page() -> None:
     assert (entry.text, entry.detail) == ("Min-p", "Setting › Sampling")
     entry.run()
     assert shown == ["min_p"]
+
+
+@pytest.mark.parametrize("is_chinese", [False, True])
+def test_settings_and_commands_are_found_by_their_words_in_every_language(
+    window: MainWindow, qapp: QApplication, is_chinese: bool
+) -> None:
+    translator = QTranslator()
+    if is_chinese:
+        assert translator.load("skein_zh_CN", str(TRANSLATIONS_DIR))
+        qapp.installTranslator(translator)
+    try:
+        entries = [*command_entries(window.frame.menuBar()), *setting_entries(lambda _name: None)]
+        for name, queries in {
+            "setting temperature": ("temperature", "温度"),
+            "command chat.new": ("new chat", "新建对话"),
+        }.items():
+            for query in queries:
+                assert name in [hit.entry.name for hit in hits(query, entries, ())]
+    finally:
+        qapp.removeTranslator(translator)

@@ -104,8 +104,8 @@ async def test_a_folder_is_imported_as_a_whole(
     assert kit.files.preview is None
 
 
-async def test_a_chat_is_exported_in_the_form_that_was_chosen(
-    qloop: asyncio.AbstractEventLoop, kit: Kit, tmp_path: Path
+async def test_a_chat_is_exported_in_the_form_that_was_chosen_and_shown_in_its_folder(
+    qloop: asyncio.AbstractEventLoop, kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = kit.workspace.new_chat()
     session.insert(Role.USER, "What is 34 + 21?")
@@ -120,8 +120,13 @@ async def test_a_chat_is_exported_in_the_form_that_was_chosen(
     dialog.close()
     await finish_all()
     assert "<!DOCTYPE html>" in (tmp_path / "sums.html").read_text()
-    assert kit.said[-1] == "Exported to sums.html."
-    assert kit.notices.banners() == []
+    shown: list[Path] = []
+    monkeypatch.setattr("app.ui.base.help_commands.command_for", lambda _path: [])
+    monkeypatch.setattr("app.ui.base.help_commands.open_folder", shown.append)
+    (banner,) = kit.notices.banners()
+    assert banner.text == kit.said[-1] == f"Exported to {tmp_path / 'sums.html'}."
+    banner.buttons[0].click()
+    assert shown == [tmp_path]
 
 
 async def test_all_chats_are_exported_to_one_file_or_to_a_folder(
@@ -134,7 +139,9 @@ async def test_all_chats_are_exported_to_one_file_or_to_a_folder(
     kit.dialog().close()
     await finish_all()
     assert len(json.loads((tmp_path / "all.json").read_text())) == 2
-    assert kit.said[-1] == "Exported 2 chats to all.json."
+    assert [banner.text for banner in kit.notices.banners()] == [
+        f"Exported 2 chats to {tmp_path / 'all.json'}."
+    ]
     kit.files.export_chats([session.chat.id for session in kit.workspace.sessions])
     dialog = kit.dialog()
     dialog.selectNameFilter("Folder of Markdown files (*)")
@@ -153,7 +160,7 @@ async def test_what_cannot_be_written_is_told_and_the_next_can_be(
         kit.dialog().fileSelected.emit(str(tmp_path / name))
         kit.dialog().close()
         await finish_all()
-    (banner,) = kit.notices.banners()
+    banner, _exported = kit.notices.banners()
     assert banner.text.startswith("a.md could not be saved: No such file or directory.")
     assert (tmp_path / "a.md").exists()
 

@@ -117,3 +117,26 @@ async def test_what_it_says_is_seen_as_a_whole_in_half_a_narrow_window(
     assert words.wordWrap()
     assert words.height() >= words.heightForWidth(words.width())
     assert all(button.geometry().right() < 400 for button in line.buttons)
+
+
+async def test_a_base_model_says_in_an_old_chat_that_it_continues_text(
+    qloop, window: MainWindow, workspace: FakeWorkspace, engine: FakeEngine, other: Path
+) -> None:
+    workspace.open(chat_of(other), 1)
+    base = model_info(path=other, name="The other", has_template=False)
+    engine.load(LoadParams(other))
+    engine.finish_load(base)
+    await finish_all()
+    words = "The other is a base model without a chat template: it continues text."
+    assert (line_of(window).isVisible(), line_of(window).text) == (True, words)
+    workspace.open(chat_of(Path(__file__)), 2)
+    await finish_all()
+    assert line_of(window).text == f"The other has answered so far. {words}"
+    line_of(window).buttons[0].click()
+    assert line_of(window).text == words
+    workspace.new_chat()
+    assert line_of(window).isHidden(), "its empty page says so"
+    engine.load(LoadParams(Path("/m/new.gguf")))
+    engine.finish_load(model_info(path=Path("/m/new.gguf"), name="New"))
+    await finish_all()
+    assert all(words not in view.model_line.text for view in window.tabs.views)

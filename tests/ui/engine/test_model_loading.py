@@ -1,7 +1,8 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app.protocol.load import LoadParams
 from app.services.preferences import Preferences
@@ -153,3 +154,24 @@ def test_what_was_asked_for_on_the_command_line_is_above_a_model_s_own(models, p
     preferences.settings.override(n_ctx=512)
     models.reload()
     assert engine.loads == [LoadParams(PATH, n_ctx=512, n_threads=1)]
+
+
+def test_a_model_is_looked_for_where_the_last_one_came_from_or_at_home(
+    models, preferences, window, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert begun_in(models, window) == tmp_path, "the starter's own folder is no place to look"
+    (tmp_path / "models").mkdir()
+    preferences.set("recent_models", [tmp_path / "models" / "a.gguf", tmp_path / "b.gguf"])
+    assert begun_in(models, window) == tmp_path / "models"
+    preferences.set("recent_models", [tmp_path / "gone" / "a.gguf"])
+    assert begun_in(models, window) == tmp_path
+
+
+def begun_in(models: ModelLoading, window: QWidget) -> Path:
+    models.choose()
+    (dialog,) = window.findChildren(QFileDialog)
+    folder = Path(dialog.directory().path())
+    dialog.deleteLater()
+    QApplication.sendPostedEvents(dialog, QEvent.Type.DeferredDelete)
+    return folder

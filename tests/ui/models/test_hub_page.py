@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import apply_theme
@@ -83,7 +83,8 @@ def search(page: HubPage, hub: FakeModelHub, words: str, *repos: Repo) -> None:
 
 
 def test_the_recommended_ones_come_first_with_how_they_fit(page: HubPage, hub: FakeModelHub) -> None:
-    assert titles(page) == [one.name for one in RECOMMENDED]
+    assert sorted(titles(page)) == sorted(one.name for one in RECOMMENDED)
+    assert titles(page)[1:7] == [one.name for one in RECOMMENDED[:6]], "behind the one to begin with"
     rows = [page.rows.row_at(page.rows.index(number)) for number in range(len(RECOMMENDED))]
     fits = [row.fitting.fit for row in rows if row and row.fitting]
     assert fits[0] is Fit.FITS
@@ -97,6 +98,48 @@ def test_the_recommended_ones_come_first_with_how_they_fit(page: HubPage, hub: F
     assert last.fitting
     assert last.fitting.fit is Fit.FITS
     assert "fits" in last.spoken
+
+
+def test_the_largest_that_fits_well_is_downloaded_from_its_row(
+    page: HubPage, hub: FakeModelHub, downloads: FakeDownloads
+) -> None:
+    """4 GiB are free: models of more than 2 GiB are tight."""
+    assert buttons_of(page) == [0]
+    row = page.rows.row_at(page.rows.index(0))
+    assert row
+    assert row.title == "Llama 3.2 3B Instruct"
+    assert "the largest that fits well" in row.spoken
+    button = page.list.indexWidget(page.rows.index(0))
+    assert isinstance(button, QPushButton)
+    place = page.list.visualRect(page.rows.index(0))
+    assert place.contains(button.geometry())
+    assert button.height() < place.height() - 10
+    button.click()
+    assert hub.asked[-1] == row.repo_id
+    assert downloads.started == []
+    hub.opened.emit(contents_of(row.repo_id, *MODELS))
+    (order,) = downloads.started
+    assert [file.path for file in order.files] == ["tiny-Q4_K_M.gguf"]
+    hub.opened.emit(contents_of(row.repo_id, *MODELS))
+    assert len(downloads.started) == 1
+    hub.free_bytes = GIB
+    hub.measured.emit()
+    assert buttons_of(page) == []
+    hub.free_bytes = 64 * GIB
+    hub.measured.emit()
+    assert titles(page)[0] == RECOMMENDED[-1].name
+    assert buttons_of(page) == [0]
+    search(page, hub, "gemma", Repo("a/b"))
+    assert buttons_of(page) == []
+    search(page, hub, "")
+    page.search.clear()
+    page.search.returnPressed.emit()
+    assert buttons_of(page) == [0]
+
+
+def buttons_of(page: HubPage) -> list[int]:
+    indices = [page.rows.index(number) for number in range(page.rows.rowCount())]
+    return [index.row() for index in indices if page.list.indexWidget(index)]
 
 
 def test_the_files_of_one_with_the_best_chosen(
@@ -148,7 +191,7 @@ def test_a_search_and_the_way_back(page: HubPage, hub: FakeModelHub) -> None:
     page.search.clear()
     page.search.returnPressed.emit()
     hub.found.emit(FoundRepos("nothing like it", (Repo("late/answer"),)))
-    assert titles(page)[0] == RECOMMENDED[0].name
+    assert titles(page)[1] == RECOMMENDED[0].name
 
 
 def test_typing_asks_when_it_pauses(page: HubPage, hub: FakeModelHub, qtbot: QtBot) -> None:

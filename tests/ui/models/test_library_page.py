@@ -1,7 +1,5 @@
-from pathlib import Path
-
 import pytest
-from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
@@ -11,8 +9,7 @@ from app.services.model_fits import Taken
 from app.services.model_library import Trashed
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
-from app.ui.models import library_page as module
-from app.ui.models.library_page import NO_MODELS, LibraryPage, command_for, reveal
+from app.ui.models.library_page import NO_MODELS, LibraryPage
 from app.ui.models.library_table import (
     COLUMNS,
     FAMILY,
@@ -278,22 +275,3 @@ def test_it_looks_again_whenever_it_is_shown(page: LibraryPage, library: FakeMod
 def test_numbers_have_units() -> None:
     row = ModelRow(model_file("x", 1, size_bytes=3 * GIB, num_params=2_500_000))
     assert [column.text(row) for column in COLUMNS[1:5]] == ["2.5M", "Q8_0", "4,096", "3.0 GiB"]
-
-
-def test_the_file_manager_is_asked_in_each_systems_way() -> None:
-    path = Path("/models/a, b?.gguf")
-    command = command_for(path, "linux")
-    assert command[0] == "dbus-send"
-    assert command[-2] == "array:string:file:///models/a%2C%20b%3F.gguf"
-    assert command_for(path, "darwin") == ["open", "-R", str(path)]
-
-
-@pytest.mark.parametrize("command", [["false"], ["no such program"], []])
-def test_else_the_folder_is_opened(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
-    opened: list[Path] = []
-    monkeypatch.setattr(module, "command_for", lambda _path: command)
-    monkeypatch.setattr(module, "open_folder", opened.append)
-    parent = QObject()
-    reveal(Path("/models/a.gguf"), parent)
-    qtbot.waitUntil(lambda: opened == [Path("/models")])
-    parent.deleteLater()

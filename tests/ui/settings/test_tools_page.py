@@ -66,7 +66,28 @@ def test_each_tool_may_ask_run_always_or_never(page: ToolsPage, service: FakeToo
     assert page.built_in[FETCH.key].choice.count() == 2, "it always asks, or never runs"
 
 
-def test_a_command_is_shown_whole_and_confirmed_before_it_first_runs(
+def test_a_command_that_the_user_typed_needs_no_second_permission(
+    page: ToolsPage, service: FakeToolService
+) -> None:
+    page.add.click()
+    adding = dialog(page, ServerDialog)
+    assert isinstance(adding, ServerDialog)
+    adding.command.setText("npx -y server")
+    adding.name.setText("new")
+    adding.add.click()
+    assert service.done[-1][0] == "add"
+    assert service.done[-1][2] is True
+    for is_trusted in (True, False):
+        service.show(replace(service.state("new"), is_trusted=is_trusted))
+        page.servers["new"].change_requested.emit()
+        changing = dialog(page, ServerDialog)
+        assert isinstance(changing, ServerDialog)
+        changing.environment.setPlainText("KEY=1")
+        changing.add.click()
+        assert service.done[-1][3] is is_trusted, "what was imported is still to be confirmed"
+
+
+def test_a_command_with_hidden_characters_is_shown_whole_and_confirmed_before_it_first_runs(
     page: ToolsPage, service: FakeToolService
 ) -> None:
     page.add.click()

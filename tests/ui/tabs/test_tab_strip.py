@@ -32,7 +32,7 @@ def test_an_ampersand_in_a_title_is_an_ampersand(strip: TabStrip) -> None:
 
 
 def test_the_tooltip_tells_title_state_and_sequence_in_words() -> None:
-    assert tab_tooltip("Sums", marks.COMPUTING, 2) == "Sums\n◌ computing · sequence 2"
+    assert tab_tooltip("Sums", marks.COMPUTING, 2) == "Sums\n◌ computing · sequence 2 of the shared context"
     assert tab_tooltip("Sums", marks.IDLE, None, is_pinned=True) == "Sums\nidle · pinned"
 
 

@@ -121,7 +121,10 @@ def test_what_is_not_known_is_left_out() -> None:
     [
         (None, "◌ waiting"),
         (SlotSnapshot(0, SlotState.WARM), "◌ waiting"),
-        (SlotSnapshot(0, SlotState.PREFILL, num_cells=122, num_pending_tokens=78), "◌ prefill 61%"),
+        (
+            SlotSnapshot(0, SlotState.PREFILL, num_cells=122, num_pending_tokens=78),
+            "◌ reading the prompt 61%",
+        ),
         (SlotSnapshot(0, SlotState.DECODE), "◌ computing"),
         (SlotSnapshot(0, SlotState.DECODE, usage=DONE), "◌ 41 tok/s"),
     ],

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+from app.models.memory_fit import Fit, fit_of
 from app.models.recommended import RECOMMENDED, largest_that_fits, need_bytes
 from app.services.model_state import ModelState
 from app.system import paths
@@ -33,7 +34,8 @@ def test_the_starter_says_what_it_cannot_do_and_offers_a_real_model() -> None:
 def test_the_sizes_named_are_those_that_fit_this_machine() -> None:
     for gib in range(1, 64):
         largest = largest_that_fits(gib * GIB)
-        fitting = [one for one in RECOMMENDED if need_bytes(one.approximate_bytes) <= gib * GIB]
+        needs = [(one, need_bytes(one.approximate_bytes)) for one in RECOMMENDED]
+        fitting = [one for one, need in needs if fit_of(need, gib * GIB) is Fit.FITS]
         assert (largest is None) == (not fitting)
         assert largest is None or largest.approximate_bytes == max(one.approximate_bytes for one in fitting)
         assert largest is None or largest.name in sizes_text(gib * GIB)
