@@ -100,7 +100,7 @@ class ChatSession(QObject):
         self.waits_for_model = False  # what is queued is sent once a model is loaded
         self._breaks_off = False  # the program ends, before its answers have
         self._first_options = ChatOptions.of(chat) if is_new else ChatOptions()
-        self._is_held = bool(chat.queue)  # what is queued waits for the user: since a stop, or an earlier run
+        self._held = list(chat.queue)  # waits for the user: since a stop, or an earlier run
         engine.loaded.connect(self._on_model_loaded)
 
     @property
@@ -180,8 +180,7 @@ class ChatSession(QObject):
         self.is_loaded = True
         self.loaded.emit()
         self.changed.emit()
-        if not self._is_held:
-            self.send_queued()
+        self._send_next()
 
     def context_limit(self, n_ctx: int) -> int:
         """How many tokens this chat can have, where the context has room for `n_ctx`."""
@@ -234,22 +233,24 @@ class ChatSession(QObject):
         if not message.text.strip() and not message.attachments:
             return
         self.chat.queue.append(message)
-        if not self.send_queued():
+        if not self._send_next():
             self._emit_changed()
 
     def send_queued(self) -> bool:
-        """Sends the next message of the queue, if there is one and the chat is free, once there is a model.
+        """Sends the whole queue, one after the other. False: it did nothing, and told nobody."""
+        self._held = []
+        return self._send_next()
 
-        False: it did nothing, and told nobody.
-        """
-        self._is_held = False
-        if self.is_busy or not self.is_loaded or not self.chat.queue:
+    def _send_next(self) -> bool:
+        """The next message of the queue that is not held, if the chat is free, once there is a model."""
+        message = next((one for one in self.chat.queue if not any(one is held for held in self._held)), None)
+        if self.is_busy or not self.is_loaded or message is None:
             return False
         self.waits_for_model = not self._engine.takes_requests
         if self.waits_for_model:
             self._emit_changed()
             return True
-        message = self.chat.queue.pop(0)
+        self.chat.queue = [one for one in self.chat.queue if one is not message]
         attachments = self.shelf.numbered_on(message.attachments)
         self._append(Turn(Role.USER, message.text, attachments=attachments))
         self._answer()
@@ -258,7 +259,7 @@ class ChatSession(QObject):
     @Slot()
     def _on_model_loaded(self) -> None:
         if self.waits_for_model:
-            self.send_queued()
+            self._send_next()
 
     def unqueue(self, message: QueuedMessage) -> None:
         """It is not sent after all."""
@@ -487,9 +488,9 @@ class ChatSession(QObject):
         self._emit_changed(answer)
         self.finished.emit(answer)
         if answer.state is not TurnState.DONE:
-            self._is_held = bool(self.chat.queue)
-        elif not self._is_held:
-            self.send_queued()
+            self._held = list(self.chat.queue)
+        else:
+            self._send_next()
 
     def _cut_notice(self) -> str:
         """The engine gives no notice for a limit that the request set."""

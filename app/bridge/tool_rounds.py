@@ -26,6 +26,7 @@ from app.tools.written_call import written_call
 log = logging.getLogger(__name__)
 
 MAX_CALLS = 32  # of a round; what a model writes beyond is not run
+MAX_SAME_FAILURES = 3  # in a row
 MAX_KEPT_CHARS = 250_000  # of a result; all of an answer is saved again with each of its words
 BROKEN_OFF = (FinishReason.ABORT, FinishReason.ERROR)
 # What the model is told.
@@ -237,6 +238,8 @@ class ToolRounds:
         self._work = None
         if round_.uses[0].is_text and round_.uses[0].state is ToolState.REFUSED:
             self._end_as_text(round_)
+        elif _goes_in_circles(self._turn.rounds):
+            self._stop(said("The answer was stopped: the model went on with a call that fails."))
         else:
             self._listener.went_on()
 
@@ -252,7 +255,9 @@ class ToolRounds:
     def _end_at_limit(self, round_: ToolRound) -> None:
         for use in round_.uses:
             use.state, use.result = ToolState.FAILED, LIMIT_REACHED
-        notice = said("The answer was stopped: it reached the maximum number of tool rounds in Settings.")
+        self._stop(said("The answer was stopped: it reached the maximum number of tool rounds in Settings."))
+
+    def _stop(self, notice: str) -> None:
         assert self._last
         self._end(replace(self._last, text="", finish_reason=FinishReason.ABORT, notice=notice))
 
@@ -322,3 +327,13 @@ class ToolRounds:
         self._is_over = True
         self._reader.close()
         self._listener.ended(last)
+
+
+def _goes_in_circles(rounds: list[ToolRound]) -> bool:
+    """Its last rounds are the same calls, which failed alike: a small model would go on for ever."""
+    if len(rounds) < MAX_SAME_FAILURES:
+        return False
+    last = [[(use.tool, use.arguments, use.state, use.result) for use in one.uses] for one in rounds]
+    same = last[-MAX_SAME_FAILURES:]
+    has_failed = all(use.state is ToolState.FAILED for use in rounds[-1].uses)
+    return has_failed and all(one == same[0] for one in same)

@@ -7131,6 +7131,11 @@ accepted</source>
         <translation>未计算</translation>
     </message>
     <message>
+        <source>The answer was stopped: the model went on with a call that fails.</source>
+        <extracomment>app/bridge/tool_rounds.py</extracomment>
+        <translation>回答已停止：模型反复进行失败的调用。</translation>
+    </message>
+    <message>
         <source>Explain in the guide</source>
         <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>在指南中说明</translation>

@@ -186,7 +186,10 @@ async def test_what_waits_for_the_user_is_not_sent_behind_another_answer(qloop, 
     assert len(thread.submitted) == 2
     session.send("three")
     thread.answer(thread.submitted[2], "2", FinishReason.STOP)
-    assert [one.messages[-1].content for one in thread.submitted[2:]] == ["two", "three"]
+    assert [one.messages[-1].content for one in thread.submitted[2:]] == ["three"]
+    assert [message.text for message in session.queue] == ["two"]
+    session.send_queued()
+    assert thread.submitted[3].messages[-1].content == "two"
 
 
 def on_disk(chat: Chat, engine: ActiveEngine) -> ChatSession:

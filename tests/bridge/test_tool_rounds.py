@@ -339,6 +339,20 @@ async def test_the_rounds_of_an_answer_are_limited(qloop, session, thread, kit, 
     assert kit.num_called == 3
 
 
+async def test_an_answer_that_goes_on_with_a_call_that_fails_is_stopped(qloop, session, thread) -> None:
+    session.send("Go")
+    for number in range(2):
+        await writes(thread, f'«read_more {{"call_id": "{number}", "offset": 0}}»', STOP)
+    for _round in range(2):
+        await writes(thread, '«read_more {"call_id": "yours", "offset": 0}»', STOP)
+    assert session.is_busy, "it may try again"
+    await writes(thread, '«read_more {"call_id": "yours", "offset": 0}»', STOP)
+    answer = answer_of(session)
+    assert (answer.state, len(answer.rounds)) == (TurnState.STOPPED, 5)
+    assert "a call that fails" in answer.notice
+    assert not session.is_busy
+
+
 async def test_a_call_that_its_limit_cuts_off_is_not_run(qloop, session, thread, kit) -> None:
     session.send("Go")
     await writes(thread, '«look {"ci', LENGTH)
