@@ -115,6 +115,9 @@ def _drawn(svg: ET.Element, formula: Formula) -> Drawn | None:
 
     The middle is a quarter of an x above the line (QTextDocumentLayout::resizeInlineObject).
     """
+    for shape in svg.iter():
+        if shape.get("fill") == "black":  # ziamath draws the lines of \overline and \underline so
+            shape.set("fill", formula.colour)
     renderer, box = _renderer(svg, formula.em)
     if not 0 < box.width() * formula.scale <= MAX_SIDE or not 0 < box.height() * formula.scale <= MAX_SIDE:
         return None

@@ -170,3 +170,12 @@ def test_a_kept_image_is_its_pixels_without_the_engine_that_painted_it(
     kept = [draw_formula(formula("x")) for _ in range(20)]
     assert all(kept)
     assert (malloc_bytes() - before) / len(kept) < 4_000
+
+
+@pytest.mark.parametrize("latex", [r"\overline{z}", r"\underline{z}", r"\color{black} z"])
+def test_all_of_a_formula_has_the_colour_of_the_text(qapp: QGuiApplication, latex: str) -> None:
+    drawn = draw_formula(formula(latex))
+    assert drawn
+    image = drawn.image
+    pixels = (image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height()))
+    assert all(pixel.red() > 200 for pixel in pixels if pixel.alpha() > 200)
