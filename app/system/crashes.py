@@ -39,7 +39,7 @@ class RunMarker:
 
     def settle(self) -> None:
         """It has run for a while: a crash from now on is not a crash at the start."""
-        self._num_crashes = 0
+        self._num_crashes = -1
         self._write()
 
     def note_model(self, path: Path) -> None:
