@@ -232,7 +232,7 @@ class MainWindow(QObject):
             palette.add_source(partial(switch_entries, kind, text_of, switches))
         palette.add_source(partial(setting_entries, self.show_setting))
         titles = partial(chat_titles, library)
-        palette.add_source(partial(saved_chat_entries, titles, self.tabs, library.open))
+        palette.add_source(partial(saved_chat_entries, titles, self.tabs, library.look_at))
 
     def _command_entries(self) -> list[PaletteEntry]:
         """Updated first: the text in the composer decides which are enabled."""

@@ -239,7 +239,7 @@ class WindowPresenter(QObject):
 
     @Slot(object)
     def _on_closed(self, session: ChatSession) -> None:
-        if not session.is_blank:
+        if self._workspace.is_closed_last(session):
             goes_on = tr("Its answer goes on.") if session.is_busy else ""
             told = sentences(closed_text(session.chat.display_title), goes_on)
             self._undo.offer(told, self._workspace.reopen)

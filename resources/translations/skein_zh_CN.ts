@@ -5758,6 +5758,16 @@ rate</source>
         <translation>显示对话列表 (Ctrl+B)</translation>
     </message>
     <message>
+        <source>preview, a double click keeps it</source>
+        <extracomment>app/ui/tabs/tab_bar.py</extracomment>
+        <translation>预览，双击即可保留</translation>
+    </message>
+    <message>
+        <source>&amp;Keep tab open</source>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
+        <translation>保留标签页(&amp;K)</translation>
+    </message>
+    <message>
         <source>Several answers</source>
         <extracomment>app/ui/tabs/ways_dialog.py</extracomment>
         <translation>多个回答</translation>

@@ -640,3 +640,98 @@ async def test_a_chat_that_is_closed_and_opened_again_while_it_is_read_gets_its_
     assert again.is_loaded
     assert [turn.text for turn in again.chat.turns] == ["text of b"]
     assert not before.is_loaded
+
+
+class TestPreviews:
+    @pytest.fixture(autouse=True)
+    def chats(self, qloop, store) -> None:
+        store.saved = saved(*(Chat(id=name) for name in "abcd"))
+        store.saved = replace(store.saved, tabs=Tabs(("a",), "a"))
+        store.turns = {name: SavedTurns([Turn(Role.USER, f"text of {name}")]) for name in "abcd"}
+
+    async def look_at(self, workspace: Workspace, *chat_ids: str) -> None:
+        if not workspace.sessions:
+            await restore(workspace)
+        for chat_id in chat_ids:
+            await workspace.open_saved(chat_id, is_looked_at=True)
+
+    @staticmethod
+    def tabs(workspace: Workspace) -> str:
+        """Their names in order, those of previews in brackets."""
+        names = (f"({each.chat.id})" if each.is_preview else each.chat.id for each in workspace.sessions)
+        return " ".join(names)
+
+    async def test_the_next_chat_that_is_looked_at_takes_the_tab(self, workspace) -> None:
+        await self.look_at(workspace, "b", "c", "d")
+        assert self.tabs(workspace) == "a (d)"
+        assert workspace.current.chat.id == "d"
+        assert not workspace.can_reopen
+
+    async def test_a_chat_with_a_tab_is_shown_there_and_the_preview_stays(self, workspace) -> None:
+        await self.look_at(workspace, "b", "a")
+        assert (self.tabs(workspace), workspace.current.chat.id) == ("a (b)", "a")
+
+    async def test_opening_it_keeps_it(self, workspace) -> None:
+        kept: list[str] = []
+        workspace.kept.connect(lambda session: kept.append(session.chat.id))
+        await self.look_at(workspace, "b")
+        await workspace.open_saved("b")
+        await self.look_at(workspace, "c")
+        assert (self.tabs(workspace), kept) == ("a b (c)", ["b"])
+
+    async def test_the_second_click_keeps_it_also_while_the_first_is_at_work(self, workspace) -> None:
+        await restore(workspace)
+        await asyncio.gather(self.look_at(workspace, "b"), workspace.open_saved("b"))
+        assert self.tabs(workspace) == "a b"
+
+    async def test_of_two_clicks_in_a_row_the_later_one_wins(self, workspace) -> None:
+        await restore(workspace)
+        await asyncio.gather(self.look_at(workspace, "b"), self.look_at(workspace, "c"))
+        assert (self.tabs(workspace), workspace.current.chat.id) == ("a (c)", "c")
+
+    @pytest.mark.parametrize(
+        "use",
+        [
+            lambda workspace, chat: chat.send("more"),
+            lambda workspace, chat: setattr(chat, "draft", "mo"),
+            lambda workspace, chat: chat.edit_answer(chat.chat.turns[0], "other words"),
+            lambda workspace, chat: workspace.drafts.put((chat.chat.id, "turn"), "other wor"),
+            lambda workspace, chat: chat.rename("B"),
+            lambda workspace, chat: chat.place(is_pinned=True),
+            lambda workspace, chat: workspace.set_pinned(chat, True),
+            lambda workspace, chat: workspace.move(chat, 0),
+            lambda workspace, chat: workspace.split(),
+            lambda workspace, chat: workspace.show_beside(workspace.sessions[0]),
+            lambda workspace, chat: workspace.fork(chat),
+        ],
+    )
+    async def test_what_is_used_is_kept(self, workspace, use) -> None:
+        await self.look_at(workspace, "b")
+        use(workspace, workspace.current)
+        await self.look_at(workspace, "c")
+        assert "b" in self.tabs(workspace).split()
+
+    async def test_one_that_is_shown_beside_the_next_is_kept(self, workspace) -> None:
+        await restore(workspace)
+        workspace.split()
+        await self.look_at(workspace, "b")
+        other = next(each for each in workspace.shown if each is not workspace.current)
+        workspace.set_current(other)
+        await self.look_at(workspace, "c")
+        assert [each.chat.id for each in workspace.shown if not each.is_preview] == ["b"]
+
+    async def test_one_that_is_closed_can_be_reopened_and_is_kept_then(self, workspace) -> None:
+        await self.look_at(workspace, "b")
+        workspace.close(workspace.current)
+        workspace.reopen()
+        assert self.tabs(workspace) == "a b"
+
+    async def test_a_draft_of_an_earlier_time_goes_and_comes_with_it(self, workspace, store) -> None:
+        await self.look_at(workspace, "b", "c", "b")
+        assert workspace.current.draft == "draft of b"
+        assert self.tabs(workspace) == "a (b)"
+
+    async def test_after_a_restart_it_is_a_tab_as_any(self, workspace, store) -> None:
+        await self.look_at(workspace, "b")
+        await workspace.autosave.flush()
+        assert store.saves[-1][1].open == ("a", "b")

@@ -117,6 +117,7 @@ class FakeSession(QObject):
         super().__init__(parent)
         self.chat = chat or Chat()
         self.is_loaded = True
+        self.is_preview = False
         self.waits_for_model = False
         self.draft = ""
         self.enter_sends = True
@@ -389,6 +390,7 @@ class FakeWorkspace(QObject):
     shown_changed = Signal()
     restoring = Signal(bool)
     pinned = Signal(object, int)
+    kept = Signal(object)
     save_failed = Signal(object)
     save_recovered = Signal()
 
@@ -451,6 +453,13 @@ class FakeWorkspace(QObject):
     ) -> FakeSession:
         self.forks_at.append((session, answer, text, token_ids))
         return self.open(session.chat.fork_at(answer, text), self.sessions.index(session) + 1)
+
+    def keep(self, session: FakeSession) -> None:
+        session.is_preview = False
+        self.kept.emit(session)
+
+    def is_closed_last(self, session: FakeSession) -> bool:
+        return bool(self._closed) and self._closed[-1][0] is session
 
     def close(self, session: FakeSession) -> None:
         if session.is_busy:

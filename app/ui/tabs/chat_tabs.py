@@ -182,6 +182,7 @@ class ChatTabs(QWidget):
         self._workspace.shown_changed.connect(self._show_pages)
         self._workspace.current_changed.connect(self._on_workspace_current_changed)
         self._workspace.pinned.connect(self._on_pinned)
+        self._workspace.kept.connect(self._on_kept)
         self._titles_timer.timeout.connect(self._emit_titles)
         self.strip.new.clicked.connect(lambda: self._workspace.new_chat())
         self.strip.current_changed.connect(self.show_index)
@@ -266,6 +267,10 @@ class ChatTabs(QWidget):
         tab = self._by_chat_id[session.chat.id]
         self.take_place(tab, index)
         self._show_mark(tab)
+
+    @Slot(object)
+    def _on_kept(self, session: ChatSession) -> None:
+        self._show_mark(self._by_chat_id[session.chat.id])
 
     @Slot(object)
     def _on_tab_changed(self, tab: Tab) -> None:

@@ -31,6 +31,7 @@ class TabCommands(QObject):
         self._say = say
         bar = tabs.strip.bar
         bar.close_requested.connect(lambda index: self.close(tabs.tabs[index]))
+        bar.keep_requested.connect(lambda index: workspace.keep(tabs.tabs[index].session))
         bar.rename_requested.connect(lambda index: self.rename(tabs.tabs[index]))
         bar.menu_requested.connect(self._on_menu_requested)
 
@@ -114,6 +115,8 @@ class TabCommands(QObject):
             action.setEnabled(is_enabled)
             action.triggered.connect(lambda _checked=False: act())
 
+        if tab.session.is_preview:
+            add(tr("&Keep tab open"), partial(workspace.keep, tab.session))
         add(tr("&Rename…"), partial(self.rename, tab))
         pin = tr("Un&pin tab") if workspace.is_pinned(tab.session) else tr("&Pin tab")
         add(pin, partial(self.toggle_pin, tab))
