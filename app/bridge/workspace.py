@@ -57,6 +57,9 @@ class Workspace(QObject):
     restoring = Signal(bool)  # a restore of many tabs began (True) or ended (False)
     pinned = Signal(object, int)  # ChatSession, index: its tab was pinned or unpinned, and moved there
     kept = Signal(object)  # ChatSession: its tab was a preview, and stays
+    moved_out = Signal(object)  # ChatSession: it has a window of its own, in the place of its tab
+    moved_back = Signal(object)  # ChatSession
+    called = Signal(object)  # ChatSession: it is to be shown, and has a window of its own
     save_failed = Signal(object)  # one sentence for the user
     save_recovered = Signal()  # what could not be saved is saved now
 
@@ -247,7 +250,7 @@ class Workspace(QObject):
             self.autosave.touch(session)
         self.autosave.touch_tabs()
         self.closed.emit(session)
-        if self.sessions:
+        if self.current:
             self._emit_shown()
         else:
             self.new_chat()
@@ -296,15 +299,41 @@ class Workspace(QObject):
 
     def set_current(self, session: ChatSession) -> None:
         """Shows it where the current one is shown, or goes to where it is shown already."""
-        if self._is_open(session):
+        if self._row.is_out(session):
+            self.called.emit(session)
+        elif self._is_open(session):
             self._row.set_current(session)
             self._emit_shown()
+
+    def is_out(self, session: ChatSession) -> bool:
+        return self._row.is_out(session)
+
+    def move_out(self, session: ChatSession) -> None:
+        """Into a window of its own. Its tab keeps its place, and has it again with the next start."""
+        if not self._is_open(session) or self.is_out(session):
+            return
+        self.keep(session)
+        if self._row.next_to(session) is None:
+            self._open_new()
+        self._row.take_out(session)
+        self._emit_shown()
+        self.moved_out.emit(session)
+        if not session.is_loaded:
+            spawn(self._load_or_report(session))
+
+    def move_back(self, session: ChatSession) -> None:
+        """To its tab, which is current then."""
+        self._row.put_back(session)
+        self.moved_back.emit(session)
+        self.set_current(session)
 
     def show_beside(self, session: ChatSession) -> None:
         """On the right, and makes it current. If there is no other for the left, that is a new chat."""
         if not self._is_open(session):
             return
-        other = self._open_new() if len(self.sessions) == 1 else None
+        if self.is_out(session):
+            self.move_back(session)
+        other = self._open_new() if self._row.next_to(session) is None else None
         self._row.show_beside(session, other)
         self._keep_shown()
         self._emit_shown()

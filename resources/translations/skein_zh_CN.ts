@@ -5427,6 +5427,16 @@ rate</source>
         </translation>
     </message>
     <message>
+        <source>Move to its own &amp;window</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>移到单独的窗口(&amp;W)</translation>
+    </message>
+    <message>
+        <source>Show this chat in a window of its own, or move it back</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>在单独的窗口中显示这个对话，或移回标签页</translation>
+    </message>
+    <message>
         <source>Continue all</source>
         <extracomment>app/ui/chats/cut_off.py</extracomment>
         <translation>全部继续</translation>
@@ -5721,6 +5731,11 @@ rate</source>
         <source>Attach the picture</source>
         <extracomment>app/ui/tabs/chat_view.py</extracomment>
         <translation>附加图片</translation>
+    </message>
+    <message>
+        <source>Move back to the tabs</source>
+        <extracomment>app/ui/tabs/chat_window.py</extracomment>
+        <translation>移回标签页</translation>
     </message>
     <message>
         <source>Show which messages and passages were read for this answer</source>

@@ -735,3 +735,59 @@ class TestPreviews:
         await self.look_at(workspace, "b")
         await workspace.autosave.flush()
         assert store.saves[-1][1].open == ("a", "b")
+
+
+class TestMovedOut:
+    async def test_it_keeps_its_place_among_the_saved_tabs_and_another_is_shown(
+        self, qloop, workspace, store
+    ) -> None:
+        store.saved = saved(Chat(id="a"), Chat(id="b"), current="a")
+        await restore(workspace)
+        one, two = workspace.sessions
+        told: list[object] = []
+        workspace.moved_out.connect(told.append)
+        workspace.move_out(one)
+        workspace.move_out(one)
+        await workspace.autosave.flush()
+        assert (workspace.shown, told) == ((two,), [one])
+        assert store.saves[-1][1].open == (one.chat.id, two.chat.id)
+        workspace.move_back(one)
+        assert (workspace.sessions, workspace.current) == ((one, two), one)
+
+    async def test_showing_it_calls_its_window_and_leaves_what_is_shown(self, qloop, workspace) -> None:
+        one, two = with_text(workspace, "one", "two")
+        workspace.move_out(one)
+        called: list[object] = []
+        workspace.called.connect(called.append)
+        workspace.set_current(one)
+        await workspace.open_saved(one.chat.id)
+        assert (called, workspace.current) == ([one, one], two)
+
+    async def test_the_last_tab_leaves_an_empty_chat(self, qloop, workspace) -> None:
+        (one,) = with_text(workspace, "one")
+        workspace.move_out(one)
+        assert workspace.current.is_blank
+        workspace.close(workspace.current)
+        assert workspace.current.is_blank
+        assert workspace.sessions[0] is one
+
+    async def test_one_that_is_closed_is_reopened_as_a_tab(self, qloop, workspace) -> None:
+        one, two = with_text(workspace, "one", "two")
+        workspace.move_out(one)
+        workspace.close(one)
+        assert workspace.sessions == (two,)
+        assert workspace.reopen() is workspace.current
+
+    async def test_shown_beside_another_it_is_back(self, qloop, workspace) -> None:
+        one, two = with_text(workspace, "one", "two")
+        workspace.move_out(one)
+        workspace.show_beside(one)
+        assert (workspace.shown, workspace.is_out(one)) == ((two, one), False)
+
+    async def test_one_that_was_never_shown_is_loaded(self, qloop, workspace, store) -> None:
+        store.saved = saved(Chat(id="a"), Chat(id="b"), current="a")
+        store.turns = {name: SavedTurns([Turn(Role.USER, f"text of {name}")]) for name in "ab"}
+        await restore(workspace)
+        workspace.move_out(workspace.sessions[1])
+        await tasks.finish_all()
+        assert workspace.sessions[1].is_loaded

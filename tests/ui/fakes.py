@@ -391,6 +391,9 @@ class FakeWorkspace(QObject):
     restoring = Signal(bool)
     pinned = Signal(object, int)
     kept = Signal(object)
+    moved_out = Signal(object)
+    moved_back = Signal(object)
+    called = Signal(object)
     save_failed = Signal(object)
     save_recovered = Signal()
 
@@ -486,8 +489,24 @@ class FakeWorkspace(QObject):
     def set_pinned(self, session: FakeSession, is_pinned: bool) -> None:
         self.pinned.emit(session, self._row.set_pinned(session, is_pinned))
 
+    def is_out(self, session: FakeSession) -> bool:
+        return self._row.is_out(session)
+
+    def move_out(self, session: FakeSession) -> None:
+        current = self.current
+        self._row.take_out(session)
+        self._tell(current)
+        self.moved_out.emit(session)
+
+    def move_back(self, session: FakeSession) -> None:
+        self._row.put_back(session)
+        self.moved_back.emit(session)
+        self.set_current(session)
+
     def set_current(self, session: FakeSession) -> None:
-        if session in self.sessions:
+        if self.is_out(session):
+            self.called.emit(session)
+        elif session in self.sessions:
             current = self.current
             self._row.set_current(session)
             self._tell(current)

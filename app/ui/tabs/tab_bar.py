@@ -144,7 +144,9 @@ class TabBar(QTabBar):
         """Where there is little room, the × stands on the selected tab alone, and the title has its place."""
         super().tabLayoutChange()
         is_squeezed = any(
-            self.tabRect(index).width() < self.tabSizeHint(index).width() for index in range(self.count())
+            self.tabRect(index).width() < self.tabSizeHint(index).width()
+            for index in range(self.count())
+            if self.isTabVisible(index)
         )
         if is_squeezed != self.is_squeezed:
             self.is_squeezed = is_squeezed
@@ -179,7 +181,8 @@ class TabBar(QTabBar):
             self.keep_requested.emit(self.currentIndex())  # before Qt takes a picture of the tab
         super().mouseMoveEvent(event)
         if is_dragged:
-            self._is_pulled = place.y() > self.height() + _PULLED_OUT
+            is_outside = not self.window().frameGeometry().contains(event.globalPosition().toPoint())
+            self._is_pulled = is_outside or place.y() > self.height() + _PULLED_OUT
             self.pulled.emit(self.currentIndex(), event.globalPosition().toPoint())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -317,6 +320,10 @@ class TabStrip(QWidget):
 
     def set_current(self, index: int) -> None:
         self._quietly(lambda: self.bar.setCurrentIndex(index))
+
+    def set_visible(self, index: int, is_visible: bool) -> None:
+        self._quietly(lambda: self.bar.setTabVisible(index, is_visible))
+        self.bar.updateGeometry()
 
     def apply(self, index: int, tab: Tab, is_pinned: bool, is_beside: bool) -> None:
         is_preview = tab.session.is_preview
