@@ -81,6 +81,7 @@ class ChatSession(QObject):
         self.is_loaded = is_loaded
         self._kept_leaf_id = leaf_id  # the last turn that is shown, as long as it is not loaded
         self.has_tab = True  # a menu of one of its turns may outlive it
+        self.is_preview = False  # it is only looked at: the next chat that is takes its tab
         self._limits = ChatLimits(chat, engine, settings)
         self.tools = ChatTools(chat, engine, settings, self._limits, tools or ToolAccess(), self)
         self.tools.cost.measured.connect(self.limits_changed)

@@ -1,5 +1,7 @@
 """Which tabs there are, in what order, which are pinned, which one or two are shown and which is current.
 
+A tab may be out, in a window of its own: it keeps its place, and is neither shown here nor current.
+
 Pure logic on opaque tabs: knows neither chats nor widgets, and emits no signals.
 """
 
@@ -9,12 +11,13 @@ T = TypeVar("T")
 
 
 class TabRow(Generic[T]):
-    """Pinned tabs stand left of all others. As long as there is a tab, one is current, and it is shown."""
+    """Pinned tabs stand left of all others. As long as one is not out, one is current, and it is shown."""
 
     def __init__(self) -> None:
         self._tabs: list[T] = []
         self._num_pinned = 0
         self._shown: list[T] = []  # from left to right
+        self._out: list[T] = []
         self.current: T | None = None
 
     @property
@@ -46,16 +49,27 @@ class TabRow(Generic[T]):
 
     def remove(self, tab: T) -> None:
         """Of two shown tabs the other one stays, else its neighbour takes its place."""
-        index = self._tabs.index(tab)
+        self.take_out(tab)
+        self.put_back(tab)
         self._num_pinned -= self.is_pinned(tab)
         self._tabs.remove(tab)
-        if tab not in self._shown:
-            return
-        self._shown.remove(tab)
-        if not self._shown and self._tabs:
-            self._shown = [self._tabs[min(index, len(self._tabs) - 1)]]
+
+    def is_out(self, tab: T) -> bool:
+        return tab in self._out
+
+    def take_out(self, tab: T) -> None:
+        """Of two shown tabs the other one stays, else its neighbour is shown in its place."""
+        self._out.append(tab)
+        if tab in self._shown:
+            near = self.next_to(tab)
+            self._shown.remove(tab)
+            self._shown = self._shown or ([] if near is None else [near])
         if self.current == tab:
             self.current = self._shown[0] if self._shown else None
+
+    def put_back(self, tab: T) -> None:
+        """Where it stood, not shown yet."""
+        self._out = [out for out in self._out if out != tab]
 
     def move(self, tab: T, index: int) -> int:
         """Among the pinned ones or among the others, whichever it is of. Returns where it stands."""
@@ -95,6 +109,7 @@ class TabRow(Generic[T]):
         self._shown = self._shown and [tab for tab in self._shown if tab == self.current]
 
     def next_to(self, tab: T) -> T | None:
-        """The tab on its right, or else on its left."""
+        """The tab on its right, or else on its left, that is not out."""
         index = self._tabs.index(tab)
-        return next(iter([*self._tabs[index + 1 : index + 2], *self._tabs[max(0, index - 1) : index]]), None)
+        near = (*self._tabs[index + 1 :], *reversed(self._tabs[:index]))
+        return next((other for other in near if other not in self._out), None)

@@ -6,7 +6,7 @@ times a second while one is written. Knows no widgets: the tabs follow its signa
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -15,7 +15,7 @@ from app.bridge.active_engine import ActiveEngine
 from app.bridge.autosave import Autosave
 from app.bridge.chat_session import ChatSession
 from app.bridge.chat_shelf import ShelfAccess
-from app.bridge.drafts import Drafts
+from app.bridge.drafts import Drafts, Field
 from app.bridge.media_files import MediaFiles
 from app.bridge.notebook_session import NotebookSession
 from app.bridge.open_requests import MODEL_CHANGED
@@ -56,6 +56,10 @@ class Workspace(QObject):
     shown_changed = Signal()  # one chat is shown, or two others side by side
     restoring = Signal(bool)  # a restore of many tabs began (True) or ended (False)
     pinned = Signal(object, int)  # ChatSession, index: its tab was pinned or unpinned, and moved there
+    kept = Signal(object)  # ChatSession: its tab was a preview, and stays
+    moved_out = Signal(object)  # ChatSession: it has a window of its own, in the place of its tab
+    moved_back = Signal(object)  # ChatSession
+    called = Signal(object)  # ChatSession: it is to be shown, and has a window of its own
     save_failed = Signal(object)  # one sentence for the user
     save_recovered = Signal()  # what could not be saved is saved now
 
@@ -81,7 +85,7 @@ class Workspace(QObject):
         self.autosave = Autosave(store, self._tabs, self)
         self.autosave.failed.connect(self.save_failed)
         self.autosave.recovered.connect(self.save_recovered)
-        self.drafts = Drafts(self.autosave.touch_draft)
+        self.drafts = Drafts(self._on_field_changed)
         self._holds_tabs_back = True  # until the tabs of the last run are known
         self._stand_in: ChatSession | None = None  # the empty chat shown until then
 
@@ -102,6 +106,10 @@ class Workspace(QObject):
     @property
     def can_reopen(self) -> bool:
         return bool(self._closed)
+
+    def is_closed_last(self, session: ChatSession) -> bool:
+        """Whether `reopen` brings it back."""
+        return bool(self._closed) and self._closed[-1].kept.chat.id == session.chat.id
 
     def session_of(self, chat_id: str) -> ChatSession | None:
         """Each of several answers to one message has a sequence, and with it a chat id, of its own."""
@@ -134,11 +142,13 @@ class Workspace(QObject):
             self.close(blank)
         return session
 
-    async def open_saved(self, chat_id: str) -> ChatSession | None:
-        """Shows a saved chat: its tab if it has one, else a new one at the end.
+    async def open_saved(self, chat_id: str, *, is_looked_at: bool = False) -> ChatSession | None:
+        """Shows a saved chat: its tab if it has one, else a new one.
 
+        One that is only looked at gets a preview, in the place of the preview before, unless it is kept.
         None if there is no such chat. Raises StorageError.
         """
+        before: list[ChatSession] = []
         session = self.any_session_of(chat_id)
         if session and not session.has_tab:
             self._come_back(session, len(self.sessions))
@@ -147,7 +157,11 @@ class Workspace(QObject):
             kept = await self._store.load_chat(chat_id)
             if kept is None:
                 return None
-            session = self.session_of(chat_id) or self._open(kept, len(self.sessions), is_loaded=False)
+            session = self.session_of(chat_id)
+            if session is None:
+                before = [each for each in self.sessions if each.is_preview and is_looked_at]
+                index = self.sessions.index(before[0]) if before else len(self.sessions)
+                session = self._open(kept, index, is_loaded=False, is_preview=is_looked_at)
             # Making its page takes as long again, and so does showing it: keys have their turn between.
             await asyncio.sleep(0)
             if self._is_open(session):
@@ -155,8 +169,17 @@ class Workspace(QObject):
             await asyncio.sleep(0)
         if self._is_open(session):
             self.set_current(session)
+            self._give_way(before)
+        if not is_looked_at:
+            self.keep(session)
         await self.load(session)
         return session
+
+    def keep(self, session: ChatSession) -> None:
+        """Its tab stays: the chat is used, not only looked at."""
+        if session.is_preview:
+            session.is_preview = False
+            self.kept.emit(session)
 
     async def load(self, session: ChatSession) -> None:
         """Loads the turns of a chat from disk, unless they are here. Raises StorageError."""
@@ -211,12 +234,15 @@ class Workspace(QObject):
 
         The last tab leaves an empty new one.
         """
-        session.has_tab = False
         index = self.sessions.index(session)
-        self._row.remove(session)
         self._closed = [closed for closed in self._closed if closed.kept.chat.id != session.chat.id]
         if not session.is_blank:
             self._closed = [*self._closed, self._closed_chat(session, index)][-MAX_CLOSED:]
+        self._remove(session)
+
+    def _remove(self, session: ChatSession) -> None:
+        session.has_tab = session.is_preview = False
+        self._row.remove(session)
         del self._by_chat_id[session.chat.id]
         self._kept.pop(session.chat.id, None)
         self._at_work[session.chat.id] = session
@@ -224,7 +250,7 @@ class Workspace(QObject):
             self.autosave.touch(session)
         self.autosave.touch_tabs()
         self.closed.emit(session)
-        if self.sessions:
+        if self.current:
             self._emit_shown()
         else:
             self.new_chat()
@@ -261,32 +287,62 @@ class Workspace(QObject):
 
     def move(self, session: ChatSession, index: int) -> int:
         """Returns where it stands: no tab comes between the pinned ones, or out of them."""
+        self.keep(session)
         self.autosave.touch_tabs()
         return self._row.move(session, index)
 
     def set_pinned(self, session: ChatSession, is_pinned: bool) -> None:
+        self.keep(session)
         index = self._row.set_pinned(session, is_pinned)
         self.autosave.touch_tabs()
         self.pinned.emit(session, index)
 
     def set_current(self, session: ChatSession) -> None:
         """Shows it where the current one is shown, or goes to where it is shown already."""
-        if self._is_open(session):
+        if self._row.is_out(session):
+            self.called.emit(session)
+        elif self._is_open(session):
             self._row.set_current(session)
             self._emit_shown()
+
+    def is_out(self, session: ChatSession) -> bool:
+        return self._row.is_out(session)
+
+    def move_out(self, session: ChatSession) -> None:
+        """Into a window of its own. Its tab keeps its place, and has it again with the next start."""
+        if not self._is_open(session) or self.is_out(session):
+            return
+        self.keep(session)
+        if self._row.next_to(session) is None:
+            self._open_new()
+        self._row.take_out(session)
+        self._emit_shown()
+        self.moved_out.emit(session)
+        if not session.is_loaded:
+            spawn(self._load_or_report(session))
+
+    def move_back(self, session: ChatSession) -> None:
+        """To its tab, which is current then."""
+        self._row.put_back(session)
+        self.moved_back.emit(session)
+        self.set_current(session)
 
     def show_beside(self, session: ChatSession) -> None:
         """On the right, and makes it current. If there is no other for the left, that is a new chat."""
         if not self._is_open(session):
             return
-        other = self._open_new() if len(self.sessions) == 1 else None
+        if self.is_out(session):
+            self.move_back(session)
+        other = self._open_new() if self._row.next_to(session) is None else None
         self._row.show_beside(session, other)
+        self._keep_shown()
         self._emit_shown()
 
     def split(self) -> None:
         """Shows another tab, or a new chat, beside the current one."""
         if len(self.shown) == 1:
             self._row.show_beside(self._row.next_to(self.shown[0]) or self._open_new())
+            self._keep_shown()
             self._emit_shown()
 
     def end_split(self) -> None:
@@ -369,7 +425,13 @@ class Workspace(QObject):
         return self._open(SavedChat(chat), len(self.sessions), is_new=True)
 
     def _open(
-        self, kept: SavedChat, index: int, *, is_loaded: bool = True, is_new: bool = False
+        self,
+        kept: SavedChat,
+        index: int,
+        *,
+        is_loaded: bool = True,
+        is_new: bool = False,
+        is_preview: bool = False,
     ) -> ChatSession:
         kind = NotebookSession if kept.chat.is_notebook else ChatSession
         session = kind(
@@ -388,6 +450,7 @@ class Workspace(QObject):
             is_new=is_new,
             leaf_id=kept.leaf_id,
         )
+        session.is_preview = is_preview
         session.touched.connect(self._on_touched)
         session.grew.connect(self._on_grew)
         session.finished.connect(self._on_finished)
@@ -401,6 +464,18 @@ class Workspace(QObject):
         self.autosave.touch_tabs()
         self.opened.emit(session, index)
         return session
+
+    def _give_way(self, previews: Sequence[ChatSession]) -> None:
+        """To a new preview: without a place among the closed tabs. One that is shown beside it stays."""
+        for session in previews:
+            if session in self.shown:
+                self.keep(session)
+            elif session.is_preview:
+                self._remove(session)
+
+    def _keep_shown(self) -> None:
+        for session in self.shown:
+            self.keep(session)
 
     def _is_open(self, session: ChatSession) -> bool:
         """A chat that was closed and opened again has another session."""
@@ -430,6 +505,7 @@ class Workspace(QObject):
         return ClosedChat(kept, session.is_loaded, index)
 
     def _open_fork(self, session: ChatSession, kept: SavedChat) -> ChatSession:
+        self.keep(session)
         self._engine.post(Fork(session.chat.id, kept.chat.id))
         fork = self._open(kept, self.sessions.index(session) + 1)
         self.autosave.touch(fork, kept.chat.turns)
@@ -477,6 +553,7 @@ class Workspace(QObject):
     @Slot(object, object)
     def _on_touched(self, turns: tuple[Turn, ...], removed: tuple[str, ...]) -> None:
         session = self._sender()
+        self.keep(session)
         self.autosave.touch(session, turns, removed)
         if turns or not session.is_blank:
             self.autosave.touch_tabs()  # a chat is kept once there is anything in it, and its tab with it
@@ -491,8 +568,14 @@ class Workspace(QObject):
         if answer.notice == MODEL_CHANGED:
             self.cut_off.emit(self._sender().chat.id)
 
+    def _on_field_changed(self, field: Field, text: str) -> None:
+        if session := self.session_of(field[0]):
+            self.keep(session)
+        self.autosave.touch_draft(field, text)
+
     @Slot()
     def _on_draft_changed(self) -> None:
+        self.keep(self._sender())
         self.autosave.touch(self._sender())
         self.autosave.touch_tabs()  # a chat is kept from its first draft on, and its tab with it
 

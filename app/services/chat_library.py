@@ -65,8 +65,12 @@ class ChatLibrary(QObject):
     # Actions on chats
 
     def open(self, chat_id: str) -> None:
-        """Shows its tab, or opens one."""
-        self._start(self._open(chat_id))
+        """Shows its tab, or opens one. It stays."""
+        self._start(self._open(chat_id, is_looked_at=False))
+
+    def look_at(self, chat_id: str) -> None:
+        """Shows its tab, or a preview."""
+        self._start(self._open(chat_id, is_looked_at=True))
 
     def open_beside(self, chat_id: str) -> None:
         self._start(self._open_beside(chat_id))
@@ -228,8 +232,8 @@ class ChatLibrary(QObject):
             free, number = f"{name} {number}", number + 1
         return free
 
-    async def _open(self, chat_id: str) -> None:
-        if await self._workspace.open_saved(chat_id):
+    async def _open(self, chat_id: str, *, is_looked_at: bool) -> None:
+        if await self._workspace.open_saved(chat_id, is_looked_at=is_looked_at):
             self.opened.emit(chat_id)
         else:
             self._forget(chat_id)

@@ -26,6 +26,7 @@ from app.services import diagnostics
 from app.services.model_state import ModelWatch
 from app.services.services import Services
 from app.system.machine import num_physical_cores
+from app.ui.base.actions import commands_of
 from app.ui.base.drop_overlay import DropOverlay
 from app.ui.base.dropped import drop_text, dropped_model
 from app.ui.base.help_commands import HelpCommands
@@ -75,6 +76,13 @@ if TYPE_CHECKING:
     from app.ui.base.setting import Facts
     from app.ui.models.load_settings import LoadSettings
     from app.ui.settings.settings_window import SettingsWindow
+    from app.ui.tabs.chat_window import ChatWindow
+
+# The commands that a chat in a window of its own has: the beginnings of their names.
+IN_CHAT_WINDOW = (
+    *("edit.", "message.", "view.zoom", "tab.window", "app.quit"),
+    *("chat.find", "chat.stop", "chat.copy", "chat.attach", "chat.allow", "chat.refuse"),
+)
 
 
 class MainWindow(QObject):
@@ -156,9 +164,7 @@ class MainWindow(QObject):
             services.downloads, self.models, self.model_commands, self.notices, frame
         )
         self.model_watch = ModelWatch(engine, frame)
-        self.picker = ModelPicker(
-            self.model_watch, services.model_library, preferences, self.models, self._model_actions, frame
-        )
+        self.picker = self._new_picker(frame)
         self.tabs.show_above(self.picker)
         self.greetings = Greetings(
             services, self.model_watch, self.models, self.model_commands, self.tabs, frame
@@ -234,7 +240,7 @@ class MainWindow(QObject):
             palette.add_source(partial(switch_entries, kind, text_of, switches))
         palette.add_source(partial(setting_entries, self.show_setting))
         titles = partial(chat_titles, library)
-        palette.add_source(partial(saved_chat_entries, titles, self.tabs, library.open))
+        palette.add_source(partial(saved_chat_entries, titles, self.tabs, library.look_at))
 
     def _command_entries(self) -> list[PaletteEntry]:
         """Updated first: the text in the composer decides which are enabled."""
@@ -244,6 +250,7 @@ class MainWindow(QObject):
     def _connect(self) -> None:
         self.appearance.text_changed.connect(self.tabs.set_zoom)
         self.tabs.view_made.connect(self.key_hints.correct)
+        self.tabs.window_made.connect(self._on_window_made)
         self.inspector.toggle.toggled.connect(self._leave_room)
         self._services.api.failed.connect(self._on_api_failed)
         self.tabs.num_busy_changed.connect(self.self_test_menu.dialog.set_num_busy)
@@ -293,6 +300,17 @@ class MainWindow(QObject):
         self.settings_window.come_up()
         self.settings_window.show_setting(name)
 
+    def _new_picker(self, window: QWidget) -> ModelPicker:
+        library, preferences = self._services.model_library, self.preferences
+        return ModelPicker(self.model_watch, library, preferences, self.models, self._model_actions, window)
+
+    def _on_window_made(self, window: ChatWindow) -> None:
+        """A chat has its own: some of the keys work there, too."""
+        commands = commands_of(self.frame.menuBar())
+        window.addActions([each.action for each in commands if each.name.startswith(IN_CHAT_WINDOW)])
+        window.show_above(self._new_picker(window))
+        window.installEventFilter(self)
+
     def _leave_room(self, is_inspected: bool) -> None:
         """The inspector takes no more than leaves the chats readable."""
         self.tabs.setMinimumWidth(MIN_CHATS if is_inspected else 0)
@@ -315,9 +333,9 @@ class MainWindow(QObject):
 
     # Events of the frame
 
-    def eventFilter(self, _frame: QObject, event: QEvent) -> bool:
+    def eventFilter(self, window: QObject, event: QEvent) -> bool:
         match event:
-            case QContextMenuEvent():
+            case QContextMenuEvent() if window is self.frame:
                 self.inspector.popup_menu(event.globalPos())
                 return True  # not Qt's own menu of docks
             case QDropEvent() if path := dropped_model(event.mimeData()):

@@ -220,7 +220,7 @@ class WindowPresenter(QObject):
     @Slot()
     def show_report(self) -> None:
         """The newest report, unless the window is hidden."""
-        if self._report and not self._window.isMinimized():
+        if self._report and (self._tabs.windows or not self._window.isMinimized()):
             self._report_timer.start()
             self._status.apply(self._report)
             self._pausing.apply(self._report)
@@ -242,7 +242,7 @@ class WindowPresenter(QObject):
 
     @Slot(object)
     def _on_closed(self, session: ChatSession) -> None:
-        if not session.is_blank:
+        if self._workspace.is_closed_last(session):
             goes_on = tr("Its answer goes on.") if session.is_busy else ""
             told = sentences(closed_text(session.chat.display_title), goes_on)
             self._undo.offer(told, self._workspace.reopen)
@@ -250,7 +250,7 @@ class WindowPresenter(QObject):
 
     @Slot()
     def _show_current_state(self) -> None:
-        current = self._tabs.current
+        current = self._tabs.current_tab
         self._menus.show_chat_state()
         title = current.title if current else ""
         self._window.setWindowTitle(f"{title} — Skein" if title else "Skein")

@@ -5427,6 +5427,16 @@ rate</source>
         <translation>作为我的消息添加(&amp;G)</translation>
     </message>
     <message>
+        <source>Move to its own &amp;window</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>移到单独的窗口(&amp;W)</translation>
+    </message>
+    <message>
+        <source>Show this chat in a window of its own, or move it back</source>
+        <extracomment>app/ui/base/command_list.py</extracomment>
+        <translation>在单独的窗口中显示这个对话，或移回标签页</translation>
+    </message>
+    <message>
         <source>Search the guide</source>
         <extracomment>app/ui/base/help_commands.py</extracomment>
         <translation>搜索指南</translation>
@@ -5758,6 +5768,11 @@ rate</source>
         <translation>附加图片</translation>
     </message>
     <message>
+        <source>Move back to the tabs</source>
+        <extracomment>app/ui/tabs/chat_window.py</extracomment>
+        <translation>移回标签页</translation>
+    </message>
+    <message>
         <source>Show which messages and passages were read for this answer</source>
         <extracomment>app/ui/tabs/message_menu.py</extracomment>
         <translation>显示为此回答读取了哪些消息和段落</translation>
@@ -5796,6 +5811,16 @@ rate</source>
         <source>sequence {number} of the shared context</source>
         <extracomment>app/ui/tabs/tab_bar.py</extracomment>
         <translation>共享上下文中的序列 {number}</translation>
+    </message>
+    <message>
+        <source>preview, a double click keeps it</source>
+        <extracomment>app/ui/tabs/tab_bar.py</extracomment>
+        <translation>预览，双击即可保留</translation>
+    </message>
+    <message>
+        <source>&amp;Keep tab open</source>
+        <extracomment>app/ui/tabs/tab_commands.py</extracomment>
+        <translation>保留标签页(&amp;K)</translation>
     </message>
     <message>
         <source>Several answers</source>

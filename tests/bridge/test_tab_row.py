@@ -99,8 +99,37 @@ class TestSplit:
         assert row.shown == ("b",)
 
 
+class TestOut:
+    def test_a_tab_that_is_out_keeps_its_place_and_its_neighbour_is_shown(self) -> None:
+        row = row_of("abc", current="b")
+        row.take_out("b")
+        assert (order(row), row.shown, row.current) == ("abc", ("c",), "c")
+        row.put_back("b")
+        row.set_current("b")
+        assert (order(row), row.shown) == ("abc", ("b",))
+
+    def test_it_is_nobodys_neighbour(self) -> None:
+        row = row_of("abc", current="a")
+        row.take_out("b")
+        assert row.next_to("a") == "c"
+        row.remove("a")
+        assert row.current == "c"
+
+    def test_without_another_none_is_current(self) -> None:
+        row = row_of("a")
+        row.take_out("a")
+        assert (row.shown, row.current) == ((), None)
+
+    def test_once_it_is_closed_it_is_out_no_longer(self) -> None:
+        row = row_of("ab")
+        row.take_out("a")
+        row.remove("a")
+        row.insert("a", 0)
+        assert not row.is_out("a")
+
+
 _CALLS = st.tuples(
-    st.sampled_from(["insert", "remove", "move", "pin", "unpin", "current", "beside", "end"]),
+    st.sampled_from(["insert", "remove", "move", "pin", "unpin", "current", "beside", "end", "out", "back"]),
     st.integers(0, 9),
     st.integers(0, 9),
 )
@@ -125,15 +154,24 @@ def test_whatever_is_done_the_row_stays_in_order(calls: list[tuple[str, int, int
                 case "move":
                     at = row.move(tab, index)
                     assert row.tabs[at] == tab
+                case "back":
+                    row.put_back(tab)
+                    if row.current is None:
+                        row.set_current(tab)
+                case "current" | "beside" | "out" if row.is_out(tab):
+                    pass
                 case "current":
                     row.set_current(tab)
                 case "beside":
                     row.show_beside(tab)
+                case "out":
+                    row.take_out(tab)
                 case _:
                     at = row.set_pinned(tab, call == "pin")
                     assert row.tabs[at] == tab
         assert len(set(row.tabs)) == len(row.tabs)
-        assert set(row.shown) <= set(row.tabs)
+        here = {tab for tab in row.tabs if not row.is_out(tab)}
+        assert set(row.shown) <= here
         assert len(row.shown) == len(set(row.shown)) <= 2
-        assert (row.current in row.shown) if row.tabs else row.current is None
+        assert (row.current in row.shown) if here else row.current is None
         assert all(row.is_pinned(one) for one in row.pinned)

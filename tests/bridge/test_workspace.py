@@ -669,3 +669,154 @@ async def test_a_chat_that_was_only_set_up_is_there_at_the_next_start(
     assert second.reopen() is not None
     await second.shut_down()
     await store.close()
+
+
+class TestPreviews:
+    @pytest.fixture(autouse=True)
+    def chats(self, qloop, store) -> None:
+        store.saved = saved(*(Chat(id=name) for name in "abcd"))
+        store.saved = replace(store.saved, tabs=Tabs(("a",), "a"))
+        store.turns = {name: SavedTurns([Turn(Role.USER, f"text of {name}")]) for name in "abcd"}
+
+    async def look_at(self, workspace: Workspace, *chat_ids: str) -> None:
+        if not workspace.sessions:
+            await restore(workspace)
+        for chat_id in chat_ids:
+            await workspace.open_saved(chat_id, is_looked_at=True)
+
+    @staticmethod
+    def tabs(workspace: Workspace) -> str:
+        """Their names in order, those of previews in brackets."""
+        names = (f"({each.chat.id})" if each.is_preview else each.chat.id for each in workspace.sessions)
+        return " ".join(names)
+
+    async def test_the_next_chat_that_is_looked_at_takes_the_tab(self, workspace) -> None:
+        await self.look_at(workspace, "b", "c", "d")
+        assert self.tabs(workspace) == "a (d)"
+        assert workspace.current.chat.id == "d"
+        assert not workspace.can_reopen
+
+    async def test_a_chat_with_a_tab_is_shown_there_and_the_preview_stays(self, workspace) -> None:
+        await self.look_at(workspace, "b", "a")
+        assert (self.tabs(workspace), workspace.current.chat.id) == ("a (b)", "a")
+
+    async def test_opening_it_keeps_it(self, workspace) -> None:
+        kept: list[str] = []
+        workspace.kept.connect(lambda session: kept.append(session.chat.id))
+        await self.look_at(workspace, "b")
+        await workspace.open_saved("b")
+        await self.look_at(workspace, "c")
+        assert (self.tabs(workspace), kept) == ("a b (c)", ["b"])
+
+    async def test_the_second_click_keeps_it_also_while_the_first_is_at_work(self, workspace) -> None:
+        await restore(workspace)
+        await asyncio.gather(self.look_at(workspace, "b"), workspace.open_saved("b"))
+        assert self.tabs(workspace) == "a b"
+
+    async def test_of_two_clicks_in_a_row_the_later_one_wins(self, workspace) -> None:
+        await restore(workspace)
+        await asyncio.gather(self.look_at(workspace, "b"), self.look_at(workspace, "c"))
+        assert (self.tabs(workspace), workspace.current.chat.id) == ("a (c)", "c")
+
+    @pytest.mark.parametrize(
+        "use",
+        [
+            lambda workspace, chat: chat.send("more"),
+            lambda workspace, chat: setattr(chat, "draft", "mo"),
+            lambda workspace, chat: chat.edit_answer(chat.chat.turns[0], "other words"),
+            lambda workspace, chat: workspace.drafts.put((chat.chat.id, "turn"), "other wor"),
+            lambda workspace, chat: chat.rename("B"),
+            lambda workspace, chat: chat.place(is_pinned=True),
+            lambda workspace, chat: workspace.set_pinned(chat, True),
+            lambda workspace, chat: workspace.move(chat, 0),
+            lambda workspace, chat: workspace.split(),
+            lambda workspace, chat: workspace.show_beside(workspace.sessions[0]),
+            lambda workspace, chat: workspace.fork(chat),
+        ],
+    )
+    async def test_what_is_used_is_kept(self, workspace, use) -> None:
+        await self.look_at(workspace, "b")
+        use(workspace, workspace.current)
+        await self.look_at(workspace, "c")
+        assert "b" in self.tabs(workspace).split()
+
+    async def test_one_that_is_shown_beside_the_next_is_kept(self, workspace) -> None:
+        await restore(workspace)
+        workspace.split()
+        await self.look_at(workspace, "b")
+        other = next(each for each in workspace.shown if each is not workspace.current)
+        workspace.set_current(other)
+        await self.look_at(workspace, "c")
+        assert [each.chat.id for each in workspace.shown if not each.is_preview] == ["b"]
+
+    async def test_one_that_is_closed_can_be_reopened_and_is_kept_then(self, workspace) -> None:
+        await self.look_at(workspace, "b")
+        workspace.close(workspace.current)
+        workspace.reopen()
+        assert self.tabs(workspace) == "a b"
+
+    async def test_a_draft_of_an_earlier_time_goes_and_comes_with_it(self, workspace, store) -> None:
+        await self.look_at(workspace, "b", "c", "b")
+        assert workspace.current.draft == "draft of b"
+        assert self.tabs(workspace) == "a (b)"
+
+    async def test_after_a_restart_it_is_a_tab_as_any(self, workspace, store) -> None:
+        await self.look_at(workspace, "b")
+        await workspace.autosave.flush()
+        assert store.saves[-1][1].open == ("a", "b")
+
+
+class TestMovedOut:
+    async def test_it_keeps_its_place_among_the_saved_tabs_and_another_is_shown(
+        self, qloop, workspace, store
+    ) -> None:
+        store.saved = saved(Chat(id="a"), Chat(id="b"), current="a")
+        await restore(workspace)
+        one, two = workspace.sessions
+        told: list[object] = []
+        workspace.moved_out.connect(told.append)
+        workspace.move_out(one)
+        workspace.move_out(one)
+        await workspace.autosave.flush()
+        assert (workspace.shown, told) == ((two,), [one])
+        assert store.saves[-1][1].open == (one.chat.id, two.chat.id)
+        workspace.move_back(one)
+        assert (workspace.sessions, workspace.current) == ((one, two), one)
+
+    async def test_showing_it_calls_its_window_and_leaves_what_is_shown(self, qloop, workspace) -> None:
+        one, two = with_text(workspace, "one", "two")
+        workspace.move_out(one)
+        called: list[object] = []
+        workspace.called.connect(called.append)
+        workspace.set_current(one)
+        await workspace.open_saved(one.chat.id)
+        assert (called, workspace.current) == ([one, one], two)
+
+    async def test_the_last_tab_leaves_an_empty_chat(self, qloop, workspace) -> None:
+        (one,) = with_text(workspace, "one")
+        workspace.move_out(one)
+        assert workspace.current.is_blank
+        workspace.close(workspace.current)
+        assert workspace.current.is_blank
+        assert workspace.sessions[0] is one
+
+    async def test_one_that_is_closed_is_reopened_as_a_tab(self, qloop, workspace) -> None:
+        one, two = with_text(workspace, "one", "two")
+        workspace.move_out(one)
+        workspace.close(one)
+        assert workspace.sessions == (two,)
+        assert workspace.reopen() is workspace.current
+
+    async def test_shown_beside_another_it_is_back(self, qloop, workspace) -> None:
+        one, two = with_text(workspace, "one", "two")
+        workspace.move_out(one)
+        workspace.show_beside(one)
+        assert (workspace.shown, workspace.is_out(one)) == ((two, one), False)
+
+    async def test_one_that_was_never_shown_is_loaded(self, qloop, workspace, store) -> None:
+        store.saved = saved(Chat(id="a"), Chat(id="b"), current="a")
+        store.turns = {name: SavedTurns([Turn(Role.USER, f"text of {name}")]) for name in "ab"}
+        await restore(workspace)
+        workspace.move_out(workspace.sessions[1])
+        await tasks.finish_all()
+        assert workspace.sessions[1].is_loaded

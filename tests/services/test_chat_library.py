@@ -126,6 +126,19 @@ async def test_an_open_chat_is_shown_in_its_tab_and_another_gets_one(qloop, open
         assert (workspace.current.chat.id, heard) == ("a", ["b", "a"])
 
 
+async def test_a_chat_that_is_looked_at_makes_way_for_the_next(qloop, opened) -> None:
+    async with opened(chat("a"), chat("b"), chat("c"), open_ids=("a",)) as (workspace, library):
+        for chat_id in "bc":
+            library.look_at(chat_id)
+            await done()
+        assert [session.chat.id for session in workspace.sessions] == ["a", "c"]
+        library.open("c")
+        await done()
+        library.look_at("b")
+        await done()
+        assert [session.chat.id for session in workspace.sessions] == ["a", "c", "b"]
+
+
 async def test_a_chat_is_opened_beside_the_current_one(qloop, opened) -> None:
     async with opened(chat("a"), chat("b"), open_ids=("a",)) as (workspace, library):
         library.open_beside("b")

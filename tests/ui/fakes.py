@@ -117,6 +117,7 @@ class FakeSession(QObject):
         super().__init__(parent)
         self.chat = chat or Chat()
         self.is_loaded = True
+        self.is_preview = False
         self.waits_for_model = False
         self.draft = ""
         self.enter_sends = True
@@ -389,6 +390,10 @@ class FakeWorkspace(QObject):
     shown_changed = Signal()
     restoring = Signal(bool)
     pinned = Signal(object, int)
+    kept = Signal(object)
+    moved_out = Signal(object)
+    moved_back = Signal(object)
+    called = Signal(object)
     save_failed = Signal(object)
     save_recovered = Signal()
 
@@ -452,6 +457,13 @@ class FakeWorkspace(QObject):
         self.forks_at.append((session, answer, text, token_ids))
         return self.open(session.chat.fork_at(answer, text), self.sessions.index(session) + 1)
 
+    def keep(self, session: FakeSession) -> None:
+        session.is_preview = False
+        self.kept.emit(session)
+
+    def is_closed_last(self, session: FakeSession) -> bool:
+        return bool(self._closed) and self._closed[-1][0] is session
+
     def close(self, session: FakeSession) -> None:
         if session.is_busy:
             session.finish(TurnState.STOPPED)
@@ -477,8 +489,24 @@ class FakeWorkspace(QObject):
     def set_pinned(self, session: FakeSession, is_pinned: bool) -> None:
         self.pinned.emit(session, self._row.set_pinned(session, is_pinned))
 
+    def is_out(self, session: FakeSession) -> bool:
+        return self._row.is_out(session)
+
+    def move_out(self, session: FakeSession) -> None:
+        current = self.current
+        self._row.take_out(session)
+        self._tell(current)
+        self.moved_out.emit(session)
+
+    def move_back(self, session: FakeSession) -> None:
+        self._row.put_back(session)
+        self.moved_back.emit(session)
+        self.set_current(session)
+
     def set_current(self, session: FakeSession) -> None:
-        if session in self.sessions:
+        if self.is_out(session):
+            self.called.emit(session)
+        elif session in self.sessions:
             current = self.current
             self._row.set_current(session)
             self._tell(current)

@@ -362,11 +362,13 @@ class RandomUse:
         if not library.chats:
             return
         chat_id = self.chance.choice(sorted(chat.id for chat in library.chats))
-        kind = self.chance.randrange(7)
+        kind = self.chance.randrange(8)
         if kind == 0:
             library.open(chat_id)
         elif kind == 1:
             library.open_beside(chat_id)
+        elif kind == 7:
+            library.look_at(chat_id)
         elif kind == 2 and self.may("fork"):
             library.fork(chat_id)
         elif kind == 3:

@@ -128,6 +128,9 @@ COMMANDS = {
     "tab.other-side": Words(
         "Ot&her side", "Switch to the other side of the split view, or open one", "Ctrl+Alt+\\"
     ),
+    "tab.window": Words(
+        "Move to its own &window", "Show this chat in a window of its own, or move it back", "Ctrl+Shift+D"
+    ),
     "chat.delete": Words("&Delete chat", "Move this chat to the trash", "Ctrl+Shift+Backspace"),
     "chat.trash": Words("Tras&h…", "Restore deleted chats, or delete them permanently"),
     # Model

@@ -32,6 +32,9 @@ class PagePanel(QFrame):
 
     def open_above(self, widget: QWidget) -> None:
         """The panel is as high as its page; where that is narrow, it lies over what is beside it."""
+        if self._host is not widget.window():
+            self._host = widget.window()
+            self.setParent(self._host)
         self.place_above(widget)
         self.show()
         self.raise_()

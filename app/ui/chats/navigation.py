@@ -219,7 +219,7 @@ class Navigation(QObject):
     @Slot(str, str, str)
     def _on_chosen(self, chat_id: str, turn_id: str, words: str) -> None:
         self._hit = (chat_id, turn_id, words)
-        self._chat_library.open(chat_id)
+        self._chat_library.look_at(chat_id)
 
     @Slot(str)
     def _on_opened(self, chat_id: str) -> None:
@@ -234,7 +234,8 @@ class Navigation(QObject):
         self._hit = ("", "", "")
         turn = next((turn for turn in tab.session.chat.all_turns() if turn.id == turn_id), None)
         if turn:
-            tab.session.show_version(turn)
+            if turn not in tab.session.chat.turns:
+                tab.session.show_version(turn)
             tab.view.show_words(turn, said_words(turn.text, words))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

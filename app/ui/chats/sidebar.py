@@ -125,6 +125,7 @@ class Sidebar(QWidget):
         self.model.renamed.connect(self._on_renamed)
         self.model.dropped.connect(self._library.move)
         self.list.opened.connect(self._on_opened)
+        self.list.clicked_on.connect(self._on_clicked)
         self.list.delete_pressed.connect(self._on_delete)
         self.list.folder_toggled.connect(self.model.set_folder_open)
         self.list.menu_requested.connect(self._on_menu_requested)
@@ -160,6 +161,13 @@ class Sidebar(QWidget):
             self._library.open(row.chat_id)
         elif row.kind is RowKind.FOLDER:
             self.model.set_folder_open(row.folder, not row.is_open)
+
+    @Slot(object)
+    def _on_clicked(self, row: SidebarRow) -> None:
+        if row.kind is RowKind.CHAT:
+            self._library.look_at(row.chat_id)
+        else:
+            self._on_opened(row)
 
     @Slot()
     def _on_delete(self) -> None:
@@ -254,7 +262,8 @@ class Sidebar(QWidget):
 
 
 class _List(QListView):
-    opened = Signal(object)  # a Row
+    opened = Signal(object)  # a Row, by Enter or a double click
+    clicked_on = Signal(object)  # a Row, by one click
     delete_pressed = Signal()
     folder_toggled = Signal(str, bool)
     menu_requested = Signal(object, QPoint, bool)  # a Row or None, a place on the screen, newly selected
@@ -329,12 +338,18 @@ class _List(QListView):
         super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """One click opens, as in a browser; with Ctrl or Shift it selects."""
+        """One click looks at a chat; with Ctrl or Shift it selects."""
         pressed = self.state() == QAbstractItemView.State.DraggingState
         super().mouseReleaseEvent(event)
         row = self._row(self.indexAt(event.position().toPoint()))
-        is_plain = event.button() is Qt.MouseButton.LeftButton and not event.modifiers()
-        if row and is_plain and not pressed and len(self.selectedIndexes()) == 1:
+        if row and _is_plain(event) and not pressed and len(self.selectedIndexes()) == 1:
+            self.clicked_on.emit(row)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Keeps the tab that its first click opened. A folder takes each click by itself."""
+        super().mouseDoubleClickEvent(event)
+        row = self._row(self.indexAt(event.position().toPoint()))
+        if row and row.kind is RowKind.CHAT and _is_plain(event):
             self.opened.emit(row)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
@@ -365,3 +380,7 @@ class _List(QListView):
         if is_new:
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         self.menu_requested.emit(row if row and row.kind is not RowKind.HEADING else None, place, is_new)
+
+
+def _is_plain(event: QMouseEvent) -> bool:
+    return event.button() is Qt.MouseButton.LeftButton and not event.modifiers()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from app.ui.base.page_panel import PagePanel
 from app.ui.tabs.chat_tabs import ChatTabs
@@ -28,13 +29,12 @@ class PanelOfChat(QObject, Generic[Panel]):
         self._window = parent
         self._view: ChatView | None = None  # whose chat it shows
         self._panel: Panel | None = None
-        tabs.installEventFilter(self)
         tabs.current_state_changed.connect(self._on_current_changed)
 
     @property
     def panel(self) -> Panel:
-        """Created on first use."""
-        if self._panel is None:
+        """Created on first use, and again where it went with the window that it was in."""
+        if self._panel is None or not isValid(self._panel):
             self._panel = self._new_panel()
             self._panel.closed.connect(self._on_closed)
         return self._panel
@@ -48,6 +48,7 @@ class PanelOfChat(QObject, Generic[Panel]):
             panel.close_up()
             return
         self._view = view
+        (view.parentWidget() or view).installEventFilter(self)  # which is laid out before that hears of it
         self._fill()
         panel.open_above(view.foot)
 
@@ -59,8 +60,8 @@ class PanelOfChat(QObject, Generic[Panel]):
         raise NotImplementedError
 
     def _on_current_changed(self) -> None:
-        if self._panel and self._tabs.current is not self._view:
-            self._panel.close_up()
+        if self._view and self._tabs.current is not self._view:
+            self.panel.close_up()
 
     def _on_closed(self) -> None:
         view, self._view = self._view, None

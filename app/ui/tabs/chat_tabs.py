@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QTimer, Signal, Slot
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QWidget
 
 from app.bridge.chat_session import ChatSession
 from app.bridge.workspace import Workspace
 from app.look.layouts import drop, vbox
 from app.look.marks import Mark
+from app.look.popups import come_up
 from app.protocol.report import HibernatedChat, StepReport
 from app.ui.base.keyboard import has_focus
 from app.ui.base.notices import Notices
@@ -23,6 +26,7 @@ from app.ui.tabs.tab_bar import TabStrip
 
 if TYPE_CHECKING:
     from app.ui.tabs.chat_view import ChatView
+    from app.ui.tabs.chat_window import ChatWindow
 
 # Views kept for the chats shown last; others are recreated. A view takes about 3 MiB.
 MAX_VIEWS = 12
@@ -35,6 +39,7 @@ class ChatTabs(QWidget):
     current_state_changed = Signal()  # another chat is current, or it became busy or idle
     num_busy_changed = Signal(int)  # how many chats are being answered
     view_made = Signal(object)  # a new ChatView
+    window_made = Signal(object)  # a new ChatWindow
     marks_changed = Signal()  # a tab was opened or closed, or has another mark
 
     def __init__(
@@ -56,6 +61,7 @@ class ChatTabs(QWidget):
         self._shown: list[Tab] = []
         self._shown_current: Tab | None = None
         self._shown_last: list[Tab] = []  # those with a view, the one shown last at the end
+        self.windows: dict[str, ChatWindow] = {}  # by the id of the chat that has one of its own
         self._zoom = 0
         self._n_ctx = 0
         self._is_paused = False
@@ -86,9 +92,15 @@ class ChatTabs(QWidget):
         return tuple(tab.view for tab in self._tabs if tab.view)
 
     @property
+    def tabs_in_bar(self) -> tuple[Tab, ...]:
+        """Without those of chats that have a window of their own."""
+        return tuple(tab for tab in self._tabs if tab.session.chat.id not in self.windows)
+
+    @property
     def shown_views(self) -> tuple[ChatView, ...]:
-        """From left to right."""
-        return tuple(tab.view for tab in self._shown if tab.view)
+        """From left to right, then those in windows of their own."""
+        out = (self._by_chat_id[chat_id] for chat_id in self.windows)
+        return tuple(tab.view for tab in (*self._shown, *out) if tab.view)
 
     @property
     def current_tab(self) -> Tab | None:
@@ -97,7 +109,10 @@ class ChatTabs(QWidget):
 
     @property
     def current(self) -> ChatView | None:
-        return self.current_tab.view if self.current_tab else None
+        """What commands act on: the chat of the active window, or else the main window's."""
+        active = (chat_id for chat_id, window in self.windows.items() if window.isActiveWindow())
+        tab = self._by_chat_id.get(next(active, "")) or self.current_tab
+        return tab.view if tab else None
 
     def tab_of(self, chat_id: str) -> Tab | None:
         return self._by_chat_id.get(chat_id)
@@ -182,6 +197,10 @@ class ChatTabs(QWidget):
         self._workspace.shown_changed.connect(self._show_pages)
         self._workspace.current_changed.connect(self._on_workspace_current_changed)
         self._workspace.pinned.connect(self._on_pinned)
+        self._workspace.kept.connect(self._on_kept)
+        self._workspace.moved_out.connect(self._on_moved_out)
+        self._workspace.moved_back.connect(self._on_moved_back)
+        self._workspace.called.connect(self._on_called)
         self._titles_timer.timeout.connect(self._emit_titles)
         self.strip.new.clicked.connect(lambda: self._workspace.new_chat())
         self.strip.current_changed.connect(self.show_index)
@@ -258,6 +277,8 @@ class ChatTabs(QWidget):
         tab.is_unread = False
         self._show_mark(tab)
         self._view_of(tab).setFocus()
+        if self.windows:  # it was asked for in one of them, such as a fork
+            self.window().activateWindow()
         self.current_state_changed.emit()
         self.marks_changed.emit()
 
@@ -268,17 +289,51 @@ class ChatTabs(QWidget):
         self._show_mark(tab)
 
     @Slot(object)
+    def _on_kept(self, session: ChatSession) -> None:
+        self._show_mark(self._by_chat_id[session.chat.id])
+
+    @Slot(object)
+    def _on_moved_out(self, session: ChatSession) -> None:
+        """With a new view: one that gets another window would be styled again, and lose its fonts."""
+        from app.ui.tabs.chat_window import ChatWindow
+
+        tab = self._by_chat_id[session.chat.id]
+        self._drop_view(tab)
+        window = self.windows[session.chat.id] = ChatWindow(self)
+        self.strip.set_visible(self._tabs.index(tab), False)
+        window.activated.connect(self.current_state_changed)
+        window.left.connect(partial(self._workspace.move_back, session))
+        self.window_made.emit(window)
+        tab.is_unread = False
+        tab.view = self._make_view(tab, window)
+        window.show_view(tab.view)
+        come_up(window)
+
+    @Slot(object)
+    def _on_moved_back(self, session: ChatSession) -> None:
+        tab = self._by_chat_id[session.chat.id]
+        self._drop_view(tab)
+        self.strip.set_visible(self._tabs.index(tab), True)
+        self.window().activateWindow()
+
+    @Slot(object)
+    def _on_called(self, session: ChatSession) -> None:
+        come_up(self.windows[session.chat.id])
+        if self.current_tab:  # the bar may show another meanwhile
+            self.strip.set_current(self._tabs.index(self.current_tab))
+
+    @Slot(object)
     def _on_tab_changed(self, tab: Tab) -> None:
         self._show_mark(tab)
         self._titles_timer.start()
         self._emit_num_busy()
         self.marks_changed.emit()
-        if tab is self.current_tab:
+        if tab is self.current_tab or tab.session.chat.id in self.windows:
             self.current_state_changed.emit()
 
     @Slot(object)
     def _on_tab_finished(self, tab: Tab) -> None:
-        tab.is_unread = tab.session not in self._workspace.shown
+        tab.is_unread = tab in self.tabs_in_bar and tab.session not in self._workspace.shown
         self._show_mark(tab)
         self.marks_changed.emit()
 
@@ -302,8 +357,12 @@ class ChatTabs(QWidget):
 
     @Slot(int, QPoint)
     def _on_dropped(self, index: int, place: QPoint) -> None:
+        session = self._tabs[index].session
         if len(self._tabs) > 1 and self.pages.is_on_right(place):
-            self._workspace.show_beside(self._tabs[index].session)
+            self._workspace.show_beside(session)
+        elif not self.window().frameGeometry().contains(place):
+            self._workspace.move_out(session)
+            self.windows[session.chat.id].put_at(place)
 
     @Slot()
     def _put_in_order(self) -> None:
@@ -323,12 +382,12 @@ class ChatTabs(QWidget):
                 self._drop_view(old)
         return tab.view
 
-    def _make_view(self, tab: Tab) -> ChatView:
+    def _make_view(self, tab: Tab, ground: QWidget | None = None) -> ChatView:
         from app.ui.tabs.chat_view import (
             ChatView,  # with all that reads Markdown: the window is shown without
         )
 
-        view = ChatView(tab.session, self._n_ctx, self.pages.ground, self._take_first_page(tab))
+        view = ChatView(tab.session, self._n_ctx, ground or self.pages.ground, self._take_first_page(tab))
         view.set_zoom(self._zoom)
         view.set_slot(tab.slot, self._n_ctx, self._is_paused, tab.is_hibernated)
         view.turn_actions.fork_requested.connect(self._workspace.fork)
@@ -346,11 +405,23 @@ class ChatTabs(QWidget):
         return page
 
     def _drop_view(self, tab: Tab) -> None:
-        if tab.view:
+        if tab.view is None:
+            return
+        if window := self.windows.pop(tab.session.chat.id, None):
+            tab.view.setParent(self.pages.ground)  # it is deleted later than its window
+            window.deleteLater()
+            window.hide()
+        else:
             self._shown_last.remove(tab)
             self.pages.take(tab.view)
-            tab.view.give_up()
-            tab.view = None
+        tab.view.give_up()
+        tab.view = None
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """The program ends: no other window stays behind."""
+        super().hideEvent(event)
+        for window in self.windows.values() if not event.spontaneous() else ():
+            window.hide()
 
     @contextmanager
     def all_at_once(self) -> Iterator[None]:

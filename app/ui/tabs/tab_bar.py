@@ -8,8 +8,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QContextMenuEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QTabBar, QWidget
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFont,
+    QFontMetrics,
+    QIcon,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
+from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionTab, QTabBar, QWidget
 
 from app.look import marks
 from app.look.buttons import IconButton
@@ -37,12 +47,14 @@ class _Face:
     title: str
     is_pinned: bool = False
     is_beside: bool = False
+    is_preview: bool = False  # its title is in italics
 
 
 class TabBar(QTabBar):
     close_requested = Signal(int)
     menu_requested = Signal(int, QPoint)  # of a tab, at a place on the screen
     rename_requested = Signal(int)
+    keep_requested = Signal(int)  # of a preview
     pulled = Signal(int, QPoint)  # a tab is dragged out of the bar, to this place on the screen
     dropped = Signal(int, QPoint)  # and was dropped there
     let_go = Signal()  # the drag of a tab has ended
@@ -51,6 +63,7 @@ class TabBar(QTabBar):
         super().__init__(parent)
         self._widths: dict[str, int] = {}  # by title
         self._pressed = -1  # the tab whose × is pressed, or which the middle button presses
+        self._pressed_at = QPoint()
         self._hovered = -1
         self._is_pulled = False
         self.is_squeezed = False  # the tabs have less room than their titles need
@@ -71,12 +84,11 @@ class TabBar(QTabBar):
         self.setTabData(index, _Face(title))
         self.updateGeometry()  # a hidden QTabBar does not report that it has grown
 
-    def set_face(self, index: int, title: str, is_pinned: bool, is_beside: bool) -> None:
-        face = _Face(title, is_pinned, is_beside)
+    def set_face(self, index: int, face: _Face) -> None:
         if face != self._face(index):
             self.setTabData(index, face)
             # Its text is its name for screen readers: for a pinned tab it is clipped, not removed.
-            self.setTabText(index, as_tab_text(title))
+            self.setTabText(index, as_tab_text(face.title))
             self.update()
 
     def set_icon(self, index: int, icon: QIcon) -> None:
@@ -132,7 +144,9 @@ class TabBar(QTabBar):
         """Where there is little room, the × stands on the selected tab alone, and the title has its place."""
         super().tabLayoutChange()
         is_squeezed = any(
-            self.tabRect(index).width() < self.tabSizeHint(index).width() for index in range(self.count())
+            self.tabRect(index).width() < self.tabSizeHint(index).width()
+            for index in range(self.count())
+            if self.isTabVisible(index)
         )
         if is_squeezed != self.is_squeezed:
             self.is_squeezed = is_squeezed
@@ -153,6 +167,7 @@ class TabBar(QTabBar):
         is_middle = event.button() is Qt.MouseButton.MiddleButton
         on_cross = event.button() is Qt.MouseButton.LeftButton and self._is_on_cross(place)
         self._pressed = index if is_middle or on_cross else -1
+        self._pressed_at = place
         if self._pressed < 0:
             super().mousePressEvent(event)
 
@@ -161,9 +176,13 @@ class TabBar(QTabBar):
         self._hover(self.tabAt(place))
         if self._pressed >= 0:
             return
+        is_dragged = bool(event.buttons() & Qt.MouseButton.LeftButton)
+        if is_dragged and self._face(self.currentIndex()).is_preview and not self._is_near_press(place):
+            self.keep_requested.emit(self.currentIndex())  # before Qt takes a picture of the tab
         super().mouseMoveEvent(event)
-        if event.buttons() & Qt.MouseButton.LeftButton:
-            self._is_pulled = place.y() > self.height() + _PULLED_OUT
+        if is_dragged:
+            is_outside = not self.window().frameGeometry().contains(event.globalPosition().toPoint())
+            self._is_pulled = is_outside or place.y() > self.height() + _PULLED_OUT
             self.pulled.emit(self.currentIndex(), event.globalPosition().toPoint())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -184,7 +203,7 @@ class TabBar(QTabBar):
         place = event.position().toPoint()
         index = self.tabAt(place)
         if index >= 0 and event.button() is Qt.MouseButton.LeftButton and not self._is_on_cross(place):
-            self.rename_requested.emit(index)
+            (self.keep_requested if self._face(index).is_preview else self.rename_requested).emit(index)
 
     def leaveEvent(self, event: QEvent) -> None:
         self._hover(-1)
@@ -211,12 +230,20 @@ class TabBar(QTabBar):
         index = self.tabAt(place)
         return index >= 0 and self.cross_rect(index).adjusted(-3, -3, 3, 3).contains(place)
 
+    def _is_near_press(self, place: QPoint) -> bool:
+        return (place - self._pressed_at).manhattanLength() < QApplication.startDragDistance()
+
     def _hover(self, index: int) -> None:
         if index != self._hovered:
             self._hovered = index
         self.update()
 
     # Painting
+
+    def initStyleOption(self, option: QStyleOptionTab, index: int) -> None:
+        super().initStyleOption(option, index)
+        if self._face(index).is_preview:
+            option.text = ""  # a tab has no font of its own: see _paint_title
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
@@ -226,9 +253,25 @@ class TabBar(QTabBar):
             if 0 <= index < self.count():
                 self._paint_cross(painter, index)
         for index in range(self.count()):
+            if self._face(index).is_preview:
+                self._paint_title(painter, index)
             if self._face(index).is_beside:
                 line = self.tabRect(index).adjusted(8, TAB_HEIGHT - 2, -8, 0)
                 painter.fillRect(line, QColor(current().muted))
+
+    def _paint_title(self, painter: QPainter, index: int) -> None:
+        """Of a preview, in italics."""
+        option = QStyleOptionTab()
+        self.initStyleOption(option, index)
+        rect = self.style().subElementRect(QStyle.SubElement.SE_TabBarTabText, option, self)
+        font = QFont(self.font())
+        font.setItalic(True)
+        is_bright = index in (self.currentIndex(), self._hovered)
+        title = one_line(self._face(index).title)
+        text = QFontMetrics(font).elidedText(title, Qt.TextElideMode.ElideRight, rect.width())
+        painter.setFont(font)
+        painter.setPen(QColor(current().text if is_bright else current().muted))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_cross(self, painter: QPainter, index: int) -> None:
         rect = self.cross_rect(index)
@@ -278,13 +321,18 @@ class TabStrip(QWidget):
     def set_current(self, index: int) -> None:
         self._quietly(lambda: self.bar.setCurrentIndex(index))
 
+    def set_visible(self, index: int, is_visible: bool) -> None:
+        self._quietly(lambda: self.bar.setTabVisible(index, is_visible))
+        self.bar.updateGeometry()
+
     def apply(self, index: int, tab: Tab, is_pinned: bool, is_beside: bool) -> None:
-        self.bar.set_face(index, tab.title, is_pinned, is_beside)
+        is_preview = tab.session.is_preview
+        self.bar.set_face(index, _Face(tab.title, is_pinned, is_beside, is_preview))
         if tab.mark is marks.IDLE and tab.colour is None:
             self.bar.set_icon(index, icon("pin") if is_pinned else QIcon())
         else:
             self.bar.set_icon(index, tab_mark(tab.mark, tab.colour.name() if tab.colour else ""))
-        tip = as_tooltip(tab_tooltip(tab.title, tab.mark, tab.sequence, is_pinned))
+        tip = as_tooltip(tab_tooltip(tab.title, tab.mark, tab.sequence, is_pinned, is_preview))
         if self.bar.tabToolTip(index) != tip:
             self.bar.setTabToolTip(index, tip)
 
@@ -308,11 +356,15 @@ class TabStrip(QWidget):
         QPainter(self).fillRect(self.rect(), QColor(current().surface))
 
 
-def tab_tooltip(title: str, mark: Mark, sequence: int | None, is_pinned: bool = False) -> str:
+def tab_tooltip(
+    title: str, mark: Mark, sequence: int | None, is_pinned: bool = False, is_preview: bool = False
+) -> str:
     """The full title, and the meaning of the marks."""
     states = [mark.text if mark.glyph else mark.word]
     if sequence is not None:
         states.append(tr("sequence {number} of the shared context", number=sequence))
     if is_pinned:
         states.append(tr("pinned"))
+    if is_preview:
+        states.append(tr("preview, a double click keeps it"))
     return f"{one_line(title)}\n{' · '.join(states)}"

@@ -31,6 +31,7 @@ class TabCommands(QObject):
         self._say = say
         bar = tabs.strip.bar
         bar.close_requested.connect(lambda index: self.close(tabs.tabs[index]))
+        bar.keep_requested.connect(lambda index: workspace.keep(tabs.tabs[index].session))
         bar.rename_requested.connect(lambda index: self.rename(tabs.tabs[index]))
         bar.menu_requested.connect(self._on_menu_requested)
 
@@ -42,7 +43,13 @@ class TabCommands(QObject):
 
     def show_next(self, step: int, tab: Tab) -> None:
         """The one `step` places to the right, wrapping around."""
-        self._tabs.show_index((self._tabs.tabs.index(tab) + step) % len(self._tabs.tabs))
+        tabs = self._tabs.tabs_in_bar
+        self._workspace.set_current(tabs[(tabs.index(tab) + step) % len(tabs)].session)
+
+    def show_number(self, number: int) -> None:
+        """From the left, beginning with 1."""
+        for tab in self._tabs.tabs_in_bar[number - 1 : number]:
+            self._workspace.set_current(tab.session)
 
     def move(self, step: int, tab: Tab) -> None:
         """Itself, `step` places to the right."""
@@ -86,6 +93,12 @@ class TabCommands(QObject):
 
     # The view
 
+    def toggle_window(self) -> None:
+        """The chat of the active window goes to a window of its own, or back."""
+        if view := self._tabs.current:
+            is_out, workspace = self._workspace.is_out(view.session), self._workspace
+            (workspace.move_back if is_out else workspace.move_out)(view.session)
+
     def toggle_split(self) -> None:
         if len(self._workspace.shown) > 1:
             self._workspace.end_split()
@@ -114,10 +127,13 @@ class TabCommands(QObject):
             action.setEnabled(is_enabled)
             action.triggered.connect(lambda _checked=False: act())
 
+        if tab.session.is_preview:
+            add(tr("&Keep tab open"), partial(workspace.keep, tab.session))
         add(tr("&Rename…"), partial(self.rename, tab))
         pin = tr("Un&pin tab") if workspace.is_pinned(tab.session) else tr("&Pin tab")
         add(pin, partial(self.toggle_pin, tab))
         add(tr("Show in split &view"), partial(workspace.show_beside, tab.session))
+        add(tr("Move to its own &window"), partial(workspace.move_out, tab.session))
         menu.addSeparator()
         add(tr("&Fork chat"), partial(self.fork, tab))
         add(tr("Chat &settings…"), partial(self.open_settings, tab))
@@ -137,11 +153,11 @@ class TabCommands(QObject):
 
     def _others(self, tab: Tab) -> list[Tab]:
         """The other tabs that can be closed."""
-        return [other for other in self._tabs.tabs if other is not tab and self._can_close(other)]
+        return [other for other in self._tabs.tabs_in_bar if other is not tab and self._can_close(other)]
 
     def _right_of(self, tab: Tab) -> list[Tab]:
-        first = self._tabs.tabs.index(tab) + 1
-        return [other for other in self._tabs.tabs[first:] if self._can_close(other)]
+        tabs = self._tabs.tabs
+        return [other for other in self._others(tab) if tabs.index(other) > tabs.index(tab)]
 
     def _close_all(self, tabs: Iterable[Tab]) -> None:
         """Together, so that one undo brings them back."""

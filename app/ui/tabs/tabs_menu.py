@@ -6,13 +6,12 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.look.words import tr
 from app.ui.base.actions import command, make_action, submenu
-from app.ui.tabs.chat_tabs import ChatTabs
 from app.ui.tabs.tab_commands import TabCommands
 
 NUM_NUMBERED = 9
 
 
-def tabs_menu(tabs: ChatTabs, commands: TabCommands, window: QWidget) -> QMenu:
+def tabs_menu(commands: TabCommands, window: QWidget) -> QMenu:
     new, of_current = partial(command, window), partial(partial, commands.on_current)
     return submenu(
         window,
@@ -33,7 +32,7 @@ def tabs_menu(tabs: ChatTabs, commands: TabCommands, window: QWidget) -> QMenu:
                 f"tab.{number}",
                 tr("Tab &{number}", number=number),
                 tr("Show tab {number}", number=number),
-                partial(tabs.show_index, number - 1),
+                partial(commands.show_number, number),
                 f"Alt+{number}",
             )
             for number in range(1, NUM_NUMBERED + 1)

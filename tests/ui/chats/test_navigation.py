@@ -112,6 +112,35 @@ async def test_a_chat_of_the_list_opens_in_a_tab_by_keyboard_alone(qloop, run) -
         assert it.window.tabs.current.composer.editor.hasFocus()
 
 
+async def test_what_a_click_opened_makes_way_for_the_next_until_it_is_kept(qloop, run) -> None:
+    async with run() as it:
+        side, bar = it.navigation.sidebar.list, it.window.tabs.strip.bar
+
+        async def click(chat_id: str) -> None:
+            place = side.visualRect(side.model().index_of((RowKind.CHAT, chat_id))).center()
+            QTest.mouseClick(side.viewport(), Qt.MouseButton.LeftButton, pos=place)
+            await it.until(lambda: it.workspace.current.chat.id == chat_id)
+
+        await click("b")
+        await click("c")
+        assert it.tabs == ["Sums", "键值"]
+        assert not it.window.undo.isVisible()
+        assert "preview" in bar.tabToolTip(1)
+        QTest.mouseDClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(1).center())
+        assert "preview" not in bar.tabToolTip(1)
+        await click("b")
+        assert it.tabs == ["Sums", "键值", "Caches"]
+
+
+async def test_the_search_looks_at_what_it_finds(qloop, run) -> None:
+    async with run() as it:
+        for chat_id, turn in (("b", 1), ("c", 0)):
+            it.navigation._on_chosen(chat_id, CHATS["abc".index(chat_id)].turns[turn].id, "cells")
+            await it.until(lambda chat_id=chat_id: it.workspace.current.chat.id == chat_id)
+            await it.until(lambda: it.window.tabs.current.find_bar.isVisible())
+        assert it.tabs == ["Sums", "键值"]
+
+
 async def test_the_search_finds_a_message_opens_its_chat_and_marks_the_words(qloop, run) -> None:
     async with run() as it:
         it.press(Qt.Key.Key_K, CTRL)

@@ -220,14 +220,23 @@ class TestFilter:
 
 
 class TestMouse:
-    def test_a_click_opens_a_chat_and_a_folder(
+    def test_a_click_looks_at_a_chat_and_opens_a_folder(
         self, side: Sidebar, library: FakeLibrary, qtbot: QtBot
     ) -> None:
         left = Qt.MouseButton.LeftButton
         qtbot.mouseClick(side.list.viewport(), left, pos=place_of(side, RowKind.CHAT, "b"))
-        assert library.done[-1] == ("open", "b")
+        assert library.done == [("look_at", "b")]
         qtbot.mouseClick(side.list.viewport(), left, pos=place_of(side, RowKind.FOLDER, "Work"))
         assert "Chat w" not in titles(side)
+
+    def test_a_double_click_keeps_a_chat_and_is_two_clicks_on_a_folder(
+        self, side: Sidebar, library: FakeLibrary, qtbot: QtBot
+    ) -> None:
+        for kind, key in ((RowKind.CHAT, "b"), (RowKind.FOLDER, "Work")):
+            for act in (qtbot.mouseClick, qtbot.mouseDClick, qtbot.mouseRelease):
+                act(side.list.viewport(), Qt.MouseButton.LeftButton, pos=place_of(side, kind, key))
+        assert library.done[:2] == [("look_at", "b"), ("open", "b")]
+        assert "Chat w" in titles(side)
 
     def test_a_click_with_ctrl_only_selects(self, side: Sidebar, library: FakeLibrary, qtbot: QtBot) -> None:
         for chat_id in ("b", "c"):

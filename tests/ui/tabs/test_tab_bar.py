@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.ui.base.titles import TitleEdit
-from app.ui.tabs.tab_bar import MAX_SPARE_WIDTHS, TabBar
+from app.ui.tabs.tab_bar import MAX_SPARE_WIDTHS, TabBar, _Face
 from tests.conftest import QT_PATIENCE_MS
 
 LEFT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
@@ -67,6 +67,43 @@ def test_a_double_click_or_f2_asks_to_rename(bar: TabBar, qtbot: QtBot, by_key: 
         else:
             qtbot.mouseDClick(bar, LEFT, pos=bar.tabRect(1).center())
     assert asked.args == [1]
+
+
+class TestPreview:
+    @pytest.fixture
+    def bar(self, bar: TabBar) -> TabBar:
+        bar.set_face(1, _Face("Colours", is_preview=True))
+        return bar
+
+    def test_its_title_alone_is_in_italics(self, bar: TabBar) -> None:
+        before = bar.grab().toImage()
+        bar.set_face(1, _Face("Colours"))
+        after = bar.grab().toImage()
+        assert before.copy(bar.tabRect(1)) != after.copy(bar.tabRect(1))
+        for other in (0, 2):
+            assert before.copy(bar.tabRect(other)) == after.copy(bar.tabRect(other))
+        assert bar.tabText(1) == "Colours"
+
+    def test_a_double_click_keeps_it_and_the_next_renames_it(self, bar: TabBar, qtbot: QtBot) -> None:
+        bar.rename_requested.connect(lambda _index: pytest.fail("it is to be kept first"))
+        with qtbot.waitSignal(bar.keep_requested) as asked:
+            qtbot.mouseDClick(bar, LEFT, pos=bar.tabRect(1).center())
+        assert asked.args == [1]
+        bar.rename_requested.disconnect()
+        bar.set_face(1, _Face("Colours"))
+        with qtbot.waitSignal(bar.rename_requested):
+            qtbot.mouseDClick(bar, LEFT, pos=bar.tabRect(1).center())
+
+    def test_dragging_keeps_it_and_a_shaky_click_does_not(self, bar: TabBar, qtbot: QtBot) -> None:
+        kept: list[int] = []
+        bar.keep_requested.connect(kept.append)
+        start = bar.tabRect(1).center()
+        qtbot.mousePress(bar, LEFT, pos=start)
+        drag(bar, start + QPoint(1, 1))
+        assert kept == []
+        drag(bar, start + QPoint(QApplication.startDragDistance(), 0))
+        assert kept == [1]
+        qtbot.mouseRelease(bar, LEFT, pos=start)
 
 
 def test_a_tab_carried_below_the_bar_tells_where_it_is_and_where_it_is_dropped(
