@@ -68,6 +68,8 @@ class Sidebar(QWidget):
 
     def set_marks(self, mark_by_id: Mapping[str, Mark], current_id: str) -> None:
         self.model.set_marks(mark_by_id, current_id)
+        if not self.list.hasFocus():  # else it would look as if two chats were the current one
+            self.list.clearSelection()
 
     def select(self, kind: RowKind, key: str) -> None:
         """Makes a row the one the keyboard is on."""
