@@ -7,7 +7,7 @@ because a sandbox stops neither an endless loop nor a 10 GB string.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
@@ -23,6 +23,7 @@ from app.system.worker import WorkerEndedError
 if TYPE_CHECKING:
     from jinja2 import Template as JinjaTemplate
 
+CHATML_MARKS = ("<|im_start|>", "<|im_end|>")
 CHATML = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -164,7 +165,9 @@ class ChatMl:
         return self._for(inputs).render(inputs)
 
     def write(self, inputs: TemplateInputs) -> tuple[str, AnswerFormat]:
-        return self._for(inputs).write(inputs)
+        """To a model that was not trained with these marks they are text: without a stop it would go on."""
+        text, format_ = self._for(inputs).write(inputs)
+        return text, replace(format_, stops=(*format_.stops, *CHATML_MARKS))
 
     def _for(self, inputs: TemplateInputs) -> Template:
         is_about_tools = inputs.params.tools or any(one.role is Role.TOOL for one in inputs.messages)
