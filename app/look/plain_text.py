@@ -87,8 +87,15 @@ class ElidedLabel(PlainLabel):
         self._elide = elide
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self._show_tip()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._show_tip()
+
+    def _show_tip(self) -> None:
         is_cut = self.sizeHint().width() > self.width()
         self.setToolTip(as_tooltip(self.text()) if is_cut else "")
 
