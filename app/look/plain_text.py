@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy, QWidget
+
+from app.look.tokens import current
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -101,7 +103,10 @@ class ElidedLabel(PlainLabel):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         text = self.fontMetrics().elidedText(self.text(), self._elide, self.width())
-        QPainter(self).drawText(self.rect(), self.alignment(), text)
+        painter = QPainter(self)
+        if tone := self.property("tone"):  # a style sheet's colour is not in the palette
+            painter.setPen(QColor(getattr(current(), tone)))
+        painter.drawText(self.rect(), self.alignment(), text)
 
 
 def search_field(placeholder: str, parent: QWidget, name: str = "") -> QLineEdit:
