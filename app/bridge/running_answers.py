@@ -19,7 +19,7 @@ from app.bridge.chat_tools import ChatTools
 from app.bridge.media_files import MediaFiles
 from app.bridge.tasks import spawn
 from app.bridge.tool_rounds import Listener, ToolRounds
-from app.chats.chat import Chat, Turn, TurnState
+from app.chats.chat import Chat, Turn, TurnState, answered_by
 from app.chats.options import ChatOptions
 from app.chats.thinking import Split
 from app.protocol.commands import Abort, Forget, NoteTool, Submit
@@ -39,6 +39,7 @@ class RunningAnswer:
     turn: Turn
     usage_before: Usage = NO_USAGE  # of the part that it continues
     is_submitted: bool = False  # the engine has been asked, and has not ended
+    model_before: str = ""  # of the part that it continues, until it goes on
     thought_before_s: float = 0.0  # in the part that it continues
     way_number: int = 0  # of several answers to one message
     options: ChatOptions | None = None  # in place of the chat's own
@@ -53,8 +54,8 @@ class RunningAnswer:
         usage = next((output.usage for output in reversed(outputs) if output.usage != NO_USAGE), None)
         if usage:  # the last output of an engine that is gone has no usage
             turn.usage = self.usage_before.followed_by(usage)
-        if turn.is_empty and any(output.text for output in outputs):
-            turn.model = model
+        if (turn.is_empty or self.model_before) and any(output.text for output in outputs):
+            turn.model, self.model_before = answered_by(self.model_before, model), ""
         if outputs[-1].finish_reason:
             self.is_submitted = False
         self.rounds.take(outputs)
@@ -133,7 +134,10 @@ class RunningAnswers(QObject):
         before = turn.usage if answer_start else NO_USAGE
         answer = RunningAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)
         answer.thought_before_s = turn.thinking_s
-        turn.model = self._answerer(answer)
+        if turn.text and turn.model:
+            answer.model_before = turn.model
+        else:
+            turn.model = self._answerer(answer)
         answer.rounds = self._rounds(answer)
         answer.rounds.begin_part(turn.text)
         waits_for_shelf = not self._shelf.is_ready() or self._shelf.wants_passages(self._question_of(turn))

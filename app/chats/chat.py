@@ -30,6 +30,16 @@ class TurnState(StrEnum):
     FAILED = "failed"
 
 
+THEN = " → "
+
+
+def answered_by(before: str, model: str) -> str:
+    """The models of an answer that `model` continues."""
+    if model == before.rpartition(THEN)[2]:
+        return before
+    return THEN.join(filter(None, (before, model)))
+
+
 @dataclass(slots=True)
 class Turn:
     """A user message or an answer. User messages are always DONE.
@@ -42,7 +52,7 @@ class Turn:
     text: str
     state: TurnState = TurnState.DONE
     notice: str = ""  # why it ended early, one sentence
-    model: str = ""  # the model that answered
+    model: str = ""  # the model that answered; those that did, one after the other, joined by THEN
     usage: Usage = field(default_factory=Usage)
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     created_at: float = field(default_factory=time.time)  # seconds since the epoch

@@ -432,6 +432,7 @@ class Engine:
         for line in self._backend.take_log_lines():
             self.slots.event_log.add(Told(EventKind.NATIVE, line))
         events, leases = self.slots.event_log.take()
+        self._inspection.describe(leases)
         return StepReport(
             step=self._step,
             outputs=self.answers.take_outputs(),

@@ -5,6 +5,7 @@ Reads the state of others, and changes it only through `SlotPool`. Engine thread
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from app.engine.cells.ledger import check_cells
@@ -25,7 +26,7 @@ from app.protocol.commands import (
 )
 from app.protocol.errors import InvalidRequestError, PositionMismatchError
 from app.protocol.events import Disagreed, Verified
-from app.protocol.report import Answer, CellCheck, ChatTokens, SlotAnswer, TokenizedText, TokenTexts
+from app.protocol.report import Answer, CellCheck, ChatTokens, Lease, SlotAnswer, TokenizedText, TokenTexts
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
@@ -100,6 +101,12 @@ class Inspection:
     def take_answers(self) -> tuple[Answer, ...]:
         answers, self._answers = tuple(self._answers), []
         return answers
+
+    def describe(self, leases: Iterable[Lease]) -> None:
+        """Their tokens, unasked: an answer would have to wait for the next step, which may take seconds."""
+        told = dict.fromkeys(token for one in leases for token in (*one.common, *one.held, *one.wanted))
+        if told:
+            self._answers.append(self._texts_of(tuple(told)))
 
     def take_answer(self, answer: Answer) -> None:
         self._answers.append(answer)

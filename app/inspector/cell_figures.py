@@ -8,7 +8,7 @@ import numpy as np
 from app.inspector.cell_picture import owners_of
 from app.inspector.chat_names import chat_name
 from app.inspector.recording import LAST_TEXT, kind_text, shown
-from app.look.figures import count, decimal
+from app.look.figures import count, percent
 from app.look.words import tr, tr_n
 from app.protocol.media import MediaSpan
 from app.protocol.model import ModelInfo
@@ -90,17 +90,17 @@ def figures_of(cells: CellMap, num_shared: int, num_streams: int) -> CellFigures
 
 
 def figures_text(figures: CellFigures) -> str:
-    shared, fragmentation = (100 * share for share in (figures.shared_ratio, figures.fragmentation))
+    shared, fragmentation = percent(figures.shared_ratio, 1), percent(figures.fragmentation, 1)
     parts = (
         tr_n("{n} cell used", "{n} cells used", figures.num_used),
         tr("{free} free of {total}", free=count(figures.num_free), total=count(figures.num_total)),
-        tr("{number} shared ({share}% of used)", number=count(figures.num_shared), share=decimal(shared, 0)),
+        tr("{number} shared ({share} of used)", number=count(figures.num_shared), share=shared),
         tr(
-            "fragmentation {share}% ({gaps})",
-            share=decimal(fragmentation, 0),
+            "fragmentation {share} ({gaps})",
+            share=fragmentation,
             gaps=tr_n("{n} gap", "{n} gaps", figures.num_gaps),
         ),
-        tr("high water {number}", number=count(figures.high_water)),
+        tr("at most {number} used so far", number=count(figures.high_water)),
     )
     return " · ".join(part.replace(" ", NO_BREAK) for part in parts)
 

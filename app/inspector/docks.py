@@ -377,6 +377,7 @@ class InspectorDocks(QObject):
         for bar in self._tab_bars():
             bar.setDrawBase(False)
             bar.setExpanding(False)
+            bar.setElideMode(Qt.TextElideMode.ElideNone)
             bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             bar.setAccessibleName(tr("Panels"))
         self.toggle.setChecked(self.is_shown)

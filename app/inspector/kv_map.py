@@ -43,7 +43,7 @@ OWN_ORDER = mark(
 )
 WHAT_FIGURES_MEAN = mark(
     "Fragmentation: free cells below the highest used one. Attention still runs over them, so they cost "
-    "time.\nHigh water: most cells used since the model was loaded."
+    "time.\nUsed so far: the most cells at any time since the model was loaded."
 )
 LINE_TOP = 6
 NUM_DESCRIBED = 64  # tokens on either side of a cell that are asked for with it

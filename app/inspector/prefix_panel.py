@@ -90,7 +90,10 @@ class PrefixPanel(DockPanel):
         self.requests.set_titles(dict(self.recording.titles) | dict(titles))
 
     def select_sequence(self, seq_id: int) -> None:
+        """Its newest request, unless one of its own is shown: this panel itself may have chosen that."""
         self._read_on()
+        if self._shown and self._shown.what.lease.seq_id == seq_id:
+            return
         if (row := self.requests.newest_of(seq_id)) is not None:
             self.table.setCurrentIndex(self.requests.index(row, 0))
 

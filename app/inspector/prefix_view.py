@@ -10,7 +10,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.inspector.recording import LeasedPrompt
-from app.look.figures import count, percent, seconds, tokens
+from app.look.figures import count, percent, percents, seconds, tokens
 from app.look.fonts import code_font, small_font, tabular
 from app.look.painted import flowed, paint_rounded
 from app.look.tokens import Tokens, current
@@ -96,17 +96,18 @@ def share_text(lease: Lease) -> str:
     return percent(num_had(lease), num_prompt_tokens(lease))
 
 
-def head_of(prefix_end: PrefixEnd, *, is_ahead: bool, num_ahead: int) -> str:
+def head_of(prefix_end: PrefixEnd, *, is_ahead: bool, num_ahead: int, num_cached: int) -> str:
     """Why so much of a prompt was computed, or that it was not sent yet."""
     if is_ahead:
         return tr("Read ahead")
-    if prefix_end is PrefixEnd.NEW_CHAT and num_ahead:
+    if prefix_end is PrefixEnd.NEW_CHAT and num_ahead == num_cached > 0:
         return tr("Only what had been read ahead was cached")
     return tr(HEADS[prefix_end])
 
 
 def head_of_lease(lease: Lease) -> str:
-    return head_of(lease.prefix_end, is_ahead=lease.is_ahead, num_ahead=lease.num_ahead_tokens)
+    is_ahead, num_ahead = lease.is_ahead, lease.num_ahead_tokens
+    return head_of(lease.prefix_end, is_ahead=is_ahead, num_ahead=num_ahead, num_cached=num_had(lease))
 
 
 def what_happened(lease: Lease, model: ModelInfo | None) -> str:
@@ -168,12 +169,12 @@ def _memory(model: ModelInfo | None) -> str:
 def parts_of(prompt: LeasedPrompt) -> tuple[tuple[str, int], ...]:
     """All of the prompt, without what is nothing: its parts add up to it."""
     lease = prompt.lease
-    # A prompt has one source: what was read ahead is in the chat's own cells, or was saved with them.
+    # A prompt has one source, beside which may be read ahead: that is in the chat's own cells, or saved.
     parts = (
         (mark("reused"), lease.num_reused_tokens and lease.num_reused_tokens - lease.num_ahead_tokens),
-        (READ_AHEAD, lease.num_ahead_tokens),
         (mark("shared"), lease.num_shared_tokens),
         (mark("restored"), lease.num_restored_tokens and lease.num_restored_tokens - lease.num_ahead_tokens),
+        (READ_AHEAD, lease.num_ahead_tokens),
         (mark("computed"), prompt.num_computed),
         (NOT_COMPUTED, prompt.num_missing),
     )
@@ -215,8 +216,11 @@ class SourceBar(QWidget):
 
     def _legend(self, width: int) -> list[tuple[str, str, QRectF]]:
         """Name and figure of each part, and its place."""
-        total = sum(number for _, number in self._parts)
-        told = [(name, f"{count(number)}  {percent(number, total)}") for name, number in self._parts]
+        shares = percents(*(number for _, number in self._parts))
+        told = [
+            (name, f"{count(number)}  {share}")
+            for (name, number), share in zip(self._parts, shares, strict=True)
+        ]
         metrics = self.fontMetrics()
         widths = [SWATCH + 6 + metrics.horizontalAdvance(f"{tr(name)}  {figure}") for name, figure in told]
         places = flowed(widths, width, LEGEND_SPACE, LEGEND_HEIGHT)

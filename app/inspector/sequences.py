@@ -123,6 +123,7 @@ class SequencesPanel(DockPanel):
             lambda _row: True,
             lambda row, _: QGuiApplication.clipboard().setText(as_json(row, self.recording.model)),
         )
+        self._copy.setIconText(tr("JSON"))  # on its button
         return (
             self._action(
                 "stop",

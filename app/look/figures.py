@@ -31,10 +31,22 @@ def mebibytes(size_bytes: int) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """Never 100% for something incomplete."""
-    if whole <= 0:
-        return tr("{number}%", number=0)
-    return tr("{number}%", number=100 if part >= whole else min(99, int(100 * part / whole)))
+    """Never 100% for something incomplete, nor 0% for something."""
+    return percents(part, max(whole - part, 0))[0] if whole > 0 else percents(0)[0]
+
+
+def percents(*parts: float) -> list[str]:
+    """Shares of one whole that stand together: rounded so that they add up to 100."""
+    whole = sum(parts) or 1
+    shares = [int(100 * part // whole) for part in parts]
+    largest_remainders = sorted(range(len(parts)), key=lambda at: -(100 * parts[at] % whole))
+    for at in largest_remainders[: 100 - sum(shares)] if any(parts) else ():
+        shares[at] += 1
+    numbers = (
+        100 if part == whole else min(share, 99) or ("<1" if part else 0)
+        for share, part in zip(shares, parts, strict=True)
+    )
+    return [tr("{number}%", number=number) for number in numbers]
 
 
 def prefilled(slot: SlotSnapshot) -> str:

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QSizePolicy, QWidget
+
+from app.look.tokens import current
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -87,14 +89,24 @@ class ElidedLabel(PlainLabel):
         self._elide = elide
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self._show_tip()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._show_tip()
+
+    def _show_tip(self) -> None:
         is_cut = self.sizeHint().width() > self.width()
         self.setToolTip(as_tooltip(self.text()) if is_cut else "")
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         text = self.fontMetrics().elidedText(self.text(), self._elide, self.width())
-        QPainter(self).drawText(self.rect(), self.alignment(), text)
+        painter = QPainter(self)
+        if tone := self.property("tone"):  # a style sheet's colour is not in the palette
+            painter.setPen(QColor(getattr(current(), tone)))
+        painter.drawText(self.rect(), self.alignment(), text)
 
 
 def search_field(placeholder: str, parent: QWidget, name: str = "") -> QLineEdit:

@@ -27,7 +27,8 @@ class Lease:
 
     Prompt and held tokens have the first `num_common_tokens` in common; `common` are the last few of those,
     `wanted` and `held` the next few of each. Where the model could not be cut back there, less of the prefix
-    was used. What was read ahead counts among the reused tokens, but not among the held ones.
+    was used. What was read ahead counts among the reused tokens, but not among the held ones. What another
+    chat had then, and was not computed, stays shared.
     """
 
     request_id: str

@@ -1014,14 +1014,14 @@
         <translation>空闲 {free} / {total}</translation>
     </message>
     <message>
-        <source>{number} shared ({share}% of used)</source>
+        <source>{number} shared ({share} of used)</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation>共享 {number}（占已用的 {share}%）</translation>
+        <translation>共享 {number}（占已用的 {share}）</translation>
     </message>
     <message>
-        <source>fragmentation {share}% ({gaps})</source>
+        <source>fragmentation {share} ({gaps})</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation>碎片率 {share}%（{gaps}）</translation>
+        <translation>碎片率 {share}（{gaps}）</translation>
     </message>
     <message numerus="yes">
         <source>{n} gaps</source>
@@ -1031,9 +1031,9 @@
         </translation>
     </message>
     <message>
-        <source>high water {number}</source>
+        <source>at most {number} used so far</source>
         <extracomment>app/inspector/cell_figures.py</extracomment>
-        <translation>最高水位 {number}</translation>
+        <translation>至今最多同时使用 {number}</translation>
     </message>
     <message>
         <source>cell {number} · free</source>
@@ -1394,10 +1394,10 @@
     </message>
     <message>
         <source>Fragmentation: free cells below the highest used one. Attention still runs over them, so they cost time.
-High water: most cells used since the model was loaded.</source>
+Used so far: the most cells at any time since the model was loaded.</source>
         <extracomment>app/inspector/kv_map.py</extracomment>
         <translation>碎片率：最高已用单元以下的空闲单元。注意力仍会经过它们，因此耗费时间。
-最高水位：模型加载以来同时使用的最多单元数。</translation>
+至今最多：模型加载以来同时使用的最多单元数。</translation>
     </message>
     <message>
         <source>KV map</source>
@@ -8815,7 +8815,7 @@ accepted</source>
     </message>
     <message>
         <source>JSON</source>
-        <extracomment>app/ui/base/attachment_words.py</extracomment>
+        <extracomment>app/inspector/sequences.py</extracomment>
         <translation>JSON</translation>
     </message>
     <message>

@@ -276,6 +276,25 @@ async def test_an_answer_that_another_model_gives_bears_the_name_of_that_one(
     assert (session.chat.turns[-1].text, session.chat.turns[-1].model) == ("1", "other")
 
 
+async def test_an_answer_that_another_model_continues_bears_both_names(qloop, session, thread, load) -> None:
+    session.send("count")
+    thread.answer(thread.submitted[0], "1", FinishReason.ABORT)
+    session.continue_answer()
+    thread.answer(thread.submitted[1], " 2", FinishReason.ABORT)
+    answer = session.chat.turns[-1]
+    assert answer.model == "starter"
+    other = load("other.gguf")
+    session.continue_answer()
+    other.answer(other.submitted[0], "", FinishReason.ABORT)
+    assert answer.model == "starter", "the other one has added nothing"
+    session.continue_answer()
+    other.answer(other.submitted[1], " 3", FinishReason.ABORT)
+    assert answer.model == "starter → other"
+    session.continue_answer()
+    other.answer(other.submitted[2], " 4", FinishReason.STOP)
+    assert (answer.text, answer.model) == ("1 2 3 4", "starter → other")
+
+
 async def test_an_answer_goes_on_by_itself_when_its_model_is_loaded_again(
     qloop, session, thread, load
 ) -> None:

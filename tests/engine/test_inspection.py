@@ -296,6 +296,16 @@ def test_tokens_are_written_out_and_control_tokens_by_name(engine):
     assert b"".join(texts.texts) == b"ab<|im_end|>"
 
 
+def test_what_a_lease_tells_of_its_prompt_comes_in_words(engine):
+    engine.add_request(request("hello", "a"))
+    report = engine.step()
+    [lease] = report.leases
+    [texts] = report.answers
+    assert set(texts.token_ids) == {*lease.common, *lease.held, *lease.wanted}
+    assert b"".join(texts.texts)
+    assert engine.step().answers == ()
+
+
 def test_what_is_no_token_of_this_model_has_no_text():
     engine = Engine(CountingBackend())
     report = obey(engine, DescribeTokens((-1, END, 1_000_000)))

@@ -317,13 +317,17 @@ class Session:
 
 @dataclass
 class Held:
-    """Tokens of a chat, in cells or saved. Those behind the first `num_sent` were read ahead."""
+    """Tokens of a chat, in cells or saved. Those behind the first `num_sent` were read ahead.
+
+    The first `num_given` of these were another chat's then.
+    """
 
     token_ids: list[int] = field(default_factory=list)
     num_sent: int = 0
+    num_given: int = 0
 
     def cut(self, length: int) -> Held:
-        return Held(self.token_ids[:length], min(self.num_sent, length))
+        return Held(self.token_ids[:length], min(self.num_sent, length), min(self.num_given, length))
 
 
 @dataclass
@@ -400,8 +404,9 @@ class Book:
             now.num_sent = min(before.num_sent, common(before.token_ids, now.token_ids))
             if now.num_sent < before.num_sent:
                 self.lost_by[lease.chat_id] = Replaced
+            now.num_given = lease.num_shared_tokens or now.num_given
         else:
-            now.num_sent = num_had
+            now.num_sent, now.num_given = num_had, 0
         self.cells[seq_id], self.owner[seq_id] = now, lease.chat_id
         self.saved.pop(lease.chat_id, None)
         work = self.work.setdefault(request_id, Work())
@@ -459,7 +464,8 @@ class Book:
         is_ahead = span.request_id in self.session.ahead
         assert span.is_ahead == is_ahead
         token_ids = [*held.token_ids, *span.token_ids]
-        self.cells[span.seq_id] = Held(token_ids, held.num_sent if is_ahead else len(token_ids))
+        num_sent = held.num_sent if is_ahead else len(token_ids)
+        self.cells[span.seq_id] = Held(token_ids, num_sent, held.num_given if is_ahead else 0)
         work.num_rows += span.num_rows
         work.num_rows_in_all += span.num_rows
 

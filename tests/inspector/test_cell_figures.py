@@ -53,7 +53,8 @@ def test_they_add_up_and_are_told_in_words():
     found = figures((0, 1), X, _, X, _, num_shared=1, high_water=4)
     assert found.num_used + found.num_free == found.num_total == 5
     assert figures_text(found).replace(NO_BREAK, " ") == (
-        "3 cells used · 2 free of 5 · 1 shared (33% of used) · fragmentation 25% (1 gap) · high water 4"
+        "3 cells used · 2 free of 5 · 1 shared (33% of used) · fragmentation 25% (1 gap) · "
+        "at most 4 used so far"
     )
 
 

@@ -156,6 +156,15 @@ class TestArrangement:
         assert docks.dock("above").title.height() > 0
         assert docks.dock("front").title.height() == 0
 
+    def test_tabs_keep_their_whole_titles_where_there_is_no_room_for_all(
+        self, docks: InspectorDocks, window: QMainWindow
+    ) -> None:
+        (bar,) = (bar for bar in window.findChildren(QTabBar) if bar.isVisible())
+        title = "Everything about tokens " * 20
+        docks.dock("behind").setWindowTitle(title)
+        settle()
+        assert bar.tabRect(1).width() > bar.fontMetrics().horizontalAdvance(title) > bar.width()
+
     def test_f12_brings_back_what_was_there_as_it_was(
         self, docks: InspectorDocks, window: QMainWindow
     ) -> None:

@@ -109,7 +109,8 @@ def test_without_a_map_it_says_why(shown: Shown) -> None:
 
 def test_the_figures_are_those_of_the_map(shown: Shown) -> None:
     assert shown.panel.figures.text().replace(NO_BREAK, " ") == (
-        "35 cells used · 5 free of 40 · 10 shared (29% of used) · fragmentation 0% (0 gaps) · high water 37"
+        "35 cells used · 5 free of 40 · 10 shared (29% of used) · fragmentation 0% (0 gaps) · "
+        "at most 37 used so far"
     )
 
 

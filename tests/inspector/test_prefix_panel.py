@@ -71,6 +71,21 @@ def test_a_sequence_chosen_elsewhere_shows_its_newest_request(panel: PrefixPanel
     assert "0 of 185 prompt tokens" in panel.reason.text()
 
 
+def test_an_older_request_stays_shown_while_all_panels_mark_its_sequence(
+    panel: PrefixPanel, qtbot: QtBot
+) -> None:
+    panel.sequence_selected.connect(panel.select_sequence)  # as every panel is told
+    leased(panel, EDITED, replace(EDITED, prefix_end=PrefixEnd.SYSTEM), NEW)
+    panel.table.setFocus()
+    place = panel.table.visualRect(panel.requests.index(2, WHY)).center()
+    with qtbot.waitSignal(panel.sequence_selected):
+        qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert panel.head.text() == "An earlier message was edited, removed or exchanged · Sums"
+    assert panel.table.currentIndex().row() == panel.table.selectionModel().selectedRows()[0].row() == 2
+    leased(panel, replace(NEW, request_id="r3"))
+    assert panel.table.currentIndex().row() == 3
+
+
 def test_the_tokens_at_the_parting_are_asked_for_once_and_then_shown(
     panel: PrefixPanel, qtbot: QtBot
 ) -> None:

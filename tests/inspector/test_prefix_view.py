@@ -41,7 +41,7 @@ def test_the_parts_are_the_whole_prompt() -> None:
     parts = (("reused", 120), ("read ahead", 60), ("computed", 50), ("not computed", 38))
     assert parts_of(LeasedPrompt(lease, 50)) == parts
     restored = replace(lease, num_reused_tokens=0, num_restored_tokens=180)
-    assert parts_of(LeasedPrompt(restored, 88)) == (("read ahead", 60), ("restored", 120), ("computed", 88))
+    assert parts_of(LeasedPrompt(restored, 88)) == (("restored", 120), ("read ahead", 60), ("computed", 88))
 
 
 def test_each_part_is_as_long_as_its_share(frame: QWidget) -> None:

@@ -70,12 +70,12 @@ def test_guesses_are_shown_with_how_many_were_right() -> None:
     slot = decoding(0, "sums", 2048)
     slot = replace(slot, usage=replace(slot.usage, num_drafted_tokens=1800, num_kept_tokens=1200))
     texts = shown(SequenceRow("Sums", slot=slot))
-    assert (texts["draft tokens"], texts["draft accepted"], texts["accept rate"]) == ("1,800", "1,200", "66%")
-    assert texts["lookup accepted"] == "66%"
+    assert (texts["draft tokens"], texts["draft accepted"], texts["accept rate"]) == ("1,800", "1,200", "67%")
+    assert texts["lookup accepted"] == "67%"
     assert "model accepted" not in texts
     usage = replace(slot.usage, num_model_drafted_tokens=800, num_model_kept_tokens=700)
     texts = shown(SequenceRow("Sums", slot=replace(slot, usage=usage)))
-    assert (texts["accept rate"], texts["lookup accepted"], texts["model accepted"]) == ("66%", "50%", "87%")
+    assert (texts["accept rate"], texts["lookup accepted"], texts["model accepted"]) == ("67%", "50%", "88%")
 
 
 def test_an_empty_slot_shows_only_its_number_and_state() -> None:

@@ -103,7 +103,9 @@ def test_stop_names_the_request_and_fork_the_chat(panel: SequencesPanel, qtbot: 
 
 def test_a_row_can_be_copied(panel: SequencesPanel) -> None:
     panel.table.choose("slot 0")
-    next(a for a in panel.row_actions if a.text() == "Copy JSON").trigger()
+    copy = next(a for a in panel.row_actions if a.text() == "Copy JSON")
+    assert copy.iconText() == "JSON", "its button fits into a narrow panel"
+    copy.trigger()
     assert json.loads(QGuiApplication.clipboard().text())["skein"]["chat_id"] == "sums"
 
 

@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtCore import QLocale
 
-from app.look.figures import count, milliseconds, percent, rate, seconds
+from app.look.figures import count, milliseconds, percent, percents, rate, seconds
 
 
 def test_thousands_are_set_apart() -> None:
@@ -15,9 +15,27 @@ def test_speed_has_a_decimal_only_below_ten(speed: float, text: str) -> None:
     assert rate(speed) == text
 
 
-@pytest.mark.parametrize(("part", "text"), [(0, "0%"), (61, "61%"), (99.9, "99%"), (100, "100%")])
+@pytest.mark.parametrize(
+    ("part", "text"), [(0, "0%"), (0.4, "<1%"), (61.4, "61%"), (61.6, "62%"), (99.9, "99%"), (100, "100%")]
+)
 def test_only_what_is_complete_is_100_percent(part: float, text: str) -> None:
     assert percent(part, 100) == text
+
+
+@pytest.mark.parametrize(
+    ("parts", "texts"),
+    [
+        ((44, 4), ["92%", "8%"]),
+        ((1001, 53, 2), ["95%", "5%", "<1%"]),
+        ((1, 1, 1), ["34%", "33%", "33%"]),
+        ((997, 2, 1), ["99%", "<1%", "<1%"]),
+        ((9999, 1), ["99%", "<1%"]),
+        ((7, 0), ["100%", "0%"]),
+        ((0, 0), ["0%", "0%"]),
+    ],
+)
+def test_shares_of_one_whole_add_up(parts: tuple[int, ...], texts: list[str]) -> None:
+    assert percents(*parts) == texts
 
 
 def test_a_share_of_nothing_is_nothing() -> None:

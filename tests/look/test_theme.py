@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication, QScrollArea, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.look.plain_text import ElidedLabel
 from app.look.theme import apply_theme, palette_of, style_sheet, tokens_for
 from app.look.tokens import ALL, DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Tokens, current
 
@@ -77,3 +78,14 @@ def test_a_widget_deep_in_the_window_is_not_told_of_a_new_theme_for_each_of_its_
     heard.clear()
     apply_theme(application, "light")
     assert heard.count(QEvent.Type.PaletteChange) in range(1, 10)
+
+
+def test_an_elided_label_has_the_colour_of_its_tone(application: QApplication, qtbot: QtBot) -> None:
+    apply_theme(application, "light")
+    for tone in ("", "muted", "danger"):
+        label = ElidedLabel("▇" * 8, tone=tone)
+        qtbot.addWidget(label)
+        label.resize(200, 30)
+        picture = label.grab().toImage()
+        colours = {picture.pixelColor(x, 15).name() for x in range(picture.width())}
+        assert getattr(LIGHT, tone or "text") in colours

@@ -140,6 +140,7 @@ class LastTurns:
         self._text_of = text_of
         self._turns: OrderedDict[str, LastTurn] = OrderedDict()
         self._only_ahead: set[str] = set()  # chats of which nothing but what is being typed was computed
+        self.given: dict[str, int] = {}  # first tokens that others had when it was read ahead
 
     def get(self, chat_id: str) -> LastTurn | None:
         return self._turns.get(chat_id)
@@ -151,6 +152,7 @@ class LastTurns:
     def note_asked(self, seq: Sequence) -> None:
         request = seq.request
         self._only_ahead.discard(request.chat_id)
+        self.given.pop(request.chat_id, None)
         num_asked_tokens = seq.num_prompt_tokens - seq.num_start_tokens
         self._turns.pop(request.chat_id, None)
         self._turns[request.chat_id] = LastTurn(request, num_asked_tokens)
@@ -169,9 +171,12 @@ class LastTurns:
             uncomputed = tuple(seq.token_ids[num_held:])
             self._turns[seq.request.chat_id] = replace(last_turn, uncomputed=uncomputed, num_held=num_held)
 
-    def note_ahead(self, seq: Sequence, held: list[int], num_left: int, prefix_end: PrefixEnd) -> None:
+    def note_ahead(
+        self, seq: Sequence, held: list[int], num_left: int, prefix_end: PrefixEnd, num_given: int
+    ) -> None:
         """What comes next is being computed before it is sent. Of the tokens `held`, so many are left."""
         chat_id = seq.request.chat_id
+        self.given[chat_id] = num_given
         last_turn = self._turns.get(chat_id)
         if last_turn is None:
             self._only_ahead.add(chat_id)
@@ -193,9 +198,12 @@ class LastTurns:
     def copy(self, chat_id: str, new_chat_id: str) -> None:
         if chat_id in self._only_ahead:
             self._only_ahead.add(new_chat_id)
+        if chat_id in self.given:
+            self.given[new_chat_id] = self.given[chat_id]
         if last_turn := self._turns.get(chat_id):
             self._turns[new_chat_id] = last_turn
 
     def forget(self, chat_id: str) -> None:
         self._only_ahead.discard(chat_id)
+        self.given.pop(chat_id, None)
         self._turns.pop(chat_id, None)

@@ -6,6 +6,7 @@ What the cells of a slot contain is changed by `SlotMemory` alone. Engine thread
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -105,12 +106,15 @@ class SlotPool:
         self.event_log.add_lease(seq, slot, prefix)
         prefix_end = self._why_prefix_ended(seq, own, held, prefix)
         num_own = 0 if prefix.num_shared else min(prefix.num_tokens, common_prefix(own, seq.token_ids))
-        num_ahead = max(num_own - len(held), 0)
+        num_given = min(self._last_turns.given.get(chat_id, 0), num_own)
+        num_ahead = max(num_own - max(len(held), num_given), 0)
+        if num_given > len(held) and prefix.num_reused:  # told as what it was when it was read ahead
+            prefix = replace(prefix, num_reused=prefix.num_reused - num_given, num_shared=num_given)
         self.event_log.note_lease(seq, slot, held, prefix, prefix_end, num_ahead)
         seq.note_lease(prefix, prefix_end, num_ahead)
         if seq.is_ahead:
             num_left = min(common_prefix(held, seq.token_ids), seq.num_computed_tokens)
-            self._last_turns.note_ahead(seq, held, num_left, prefix_end)
+            self._last_turns.note_ahead(seq, held, num_left, prefix_end, prefix.num_shared or num_given)
         else:
             self._last_turns.note_asked(seq)
         return slot

@@ -15,7 +15,7 @@ from shiboken6 import isValid
 
 from app.bridge.active_engine import ActiveEngine
 from app.bridge.tasks import spawn
-from app.chats.chat import Chat
+from app.chats.chat import THEN, Chat
 from app.look.plain_text import as_tooltip, one_line
 from app.look.strip import Offer
 from app.look.words import sentences, tr
@@ -111,7 +111,7 @@ class ChatModels(QObject):
 
 def _name_of_last(chat: Chat) -> str:
     answers = (turn for turn in reversed(chat.turns) if turn.role is Role.ASSISTANT and turn.text)
-    return next((turn.model for turn in answers), "")
+    return next((turn.model.rpartition(THEN)[2] for turn in answers), "")
 
 
 def _short(name: str) -> str:

@@ -6,7 +6,7 @@ from app.chats.chat import Turn, TurnState
 from app.chats.tool_use import ToolState
 from app.inspector.prefix_view import head_of
 from app.look import marks
-from app.look.figures import count, milliseconds, percent, prefilled, rate, seconds
+from app.look.figures import count, milliseconds, percent, percents, prefilled, rate, seconds
 from app.look.words import mark, tr, tr_said
 from app.protocol.media import Encoding
 from app.protocol.output import PrefixEnd, Usage
@@ -32,11 +32,12 @@ def _usage_parts(usage: Usage) -> tuple[str, ...]:
     first = usage.time_to_first_token_s
     ahead, prompt = usage.num_ahead_tokens, usage.num_prompt_tokens
     reused = usage.num_cached_tokens - ahead
+    shares = percents(reused, ahead, prompt - reused - ahead)
     return (
         rate(usage.tokens_per_s) if usage.tokens_per_s else "",
         tr("first token {time}", time=_short(first)) if first else "",
-        tr("reused {share}", share=percent(reused, prompt)) if reused else "",
-        tr("read ahead {share}", share=percent(ahead, prompt)) if ahead else "",
+        tr("reused {share}", share=shares[0]) if reused else "",
+        tr("read ahead {share}", share=shares[1]) if ahead else "",
     )
 
 
@@ -150,7 +151,9 @@ def prefix_end_text(usage: Usage) -> str:
         prefix_end = PrefixEnd(usage.prefix_end)
     except ValueError:
         return usage.prefix_end
-    return tr("{text}.", text=head_of(prefix_end, is_ahead=False, num_ahead=usage.num_ahead_tokens))
+    num_ahead, num_cached = usage.num_ahead_tokens, usage.num_cached_tokens
+    head = head_of(prefix_end, is_ahead=False, num_ahead=num_ahead, num_cached=num_cached)
+    return tr("{text}.", text=head)
 
 
 def activity_line(

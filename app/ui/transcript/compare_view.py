@@ -11,7 +11,7 @@ from app.chats.chat import Turn, TurnState
 from app.look.buttons import quiet_button
 from app.look.fonts import small_font, tabular
 from app.look.painted import paint_rounded
-from app.look.plain_text import PlainLabel, as_tooltip, one_line
+from app.look.plain_text import ElidedLabel, PlainLabel, as_tooltip, one_line
 from app.look.tokens import current
 from app.look.words import tr
 from app.ui.base.copy_button import CopyButton
@@ -159,7 +159,7 @@ class AnswerColumn(QWidget):
         self._shown: tuple[object, ...] | None = None
         self._stats = ""
         self._goes_on = False
-        self._head = PlainLabel(parent=self, tone="muted")
+        self._head = ElidedLabel(parent=self, tone="muted", elide=Qt.TextElideMode.ElideRight)
         self._head.setFont(small_font())
         self.keep = QPushButton(tr("Keep this one"), self)
         self.keep.clicked.connect(lambda: self.kept.emit(self.turn))

@@ -70,6 +70,32 @@ def test_a_lease_tells_what_was_read_ahead_for_it_and_whether_it_reads_ahead_its
     assert lease.num_ahead_tokens == lease.num_reused_tokens - lease.num_common_tokens > len(DRAFT)
 
 
+def test_what_another_chat_had_when_it_was_read_ahead_is_told_as_shared(engine):
+    ask(engine, request("a" * 40, "other"))
+    one = request("a" * 40 + DRAFT, "a")
+    ahead(engine, one)
+    [first] = leases_in(run(engine).reports)
+    assert first.num_shared_tokens >= 40
+    longer = request("a" * 40 + DRAFT * 2, "a")
+    ahead(engine, longer)
+    run(engine)
+    [lease] = leases_in(run(engine, longer).reports)
+    assert lease.num_shared_tokens == first.num_shared_tokens
+    assert lease.num_ahead_tokens == lease.num_reused_tokens > len(DRAFT)
+    [after_it] = leases_in(run(engine, after(longer, "x")).reports)
+    assert (after_it.num_shared_tokens, after_it.num_ahead_tokens) == (0, 0)
+
+
+def test_a_copy_of_what_was_read_ahead_has_shared_as_much(engine):
+    ask(engine, request("a" * 40, "other"))
+    one = request("a" * 40 + DRAFT, "a")
+    ahead(engine, one)
+    [first] = leases_in(run(engine).reports)
+    engine.slots.fork("a", "b")
+    [lease] = leases_in(run(engine, replace(one, chat_id="b")).reports)
+    assert lease.num_shared_tokens == first.num_shared_tokens
+
+
 def leases_in(reports: list[StepReport]) -> list[Lease]:
     return [lease for report in reports for lease in report.leases]
 

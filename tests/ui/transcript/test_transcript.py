@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.chat import Chat, QueuedMessage, Turn, TurnState
+from app.look.plain_text import ElidedLabel
 from app.protocol.output import Usage
 from app.protocol.report import SlotSnapshot, SlotState
 from app.protocol.request import Role
@@ -442,6 +443,10 @@ def test_versions_stand_side_by_side_until_one_is_kept(
     assert compared.vote.text() == f"Votes: {answer.text}: 1 of 2 · three: 1 of 2"
     heads = [column.accessibleName() for column in compared.columns]
     assert heads == ["Answer 1 of 2 · the chat goes on from it", "Answer 2 of 2"]
+    [head] = [label for label in compared.columns[0].findChildren(QLabel) if label.text() == heads[0]]
+    head.setFixedWidth(80)
+    assert isinstance(head, ElidedLabel), "cut with dots"
+    assert heads[0] in head.toolTip()
     with qtbot.waitSignal(transcript.kept) as closed:
         compared.close_button.click()
     assert closed.args == [answer], "it goes on as it would have"
