@@ -98,7 +98,15 @@ class _Fork:
 def started_children() -> set[psutil.Process]:
     """Below this process, but not those that fork others, nor those that have ended and wait to be reaped."""
     below = psutil.Process().children(recursive=True)
-    return {one for one in below if one.pid not in FORKING and one.status() != psutil.STATUS_ZOMBIE}
+    return {one for one in below if one.pid not in FORKING and not _has_ended(one)}
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    """Also a moment ago."""
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _adopt_orphans(does: bool) -> None:

@@ -1,6 +1,7 @@
 """The Help menu: the guide, the log, About; and folders in the desktop's file browser. GUI thread."""
 
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -185,6 +186,7 @@ def _text(text: str, name: str, parent: QWidget) -> QPlainTextEdit:
 
 HELP_DIR = resources_dir() / "help"
 PAGES = ("start", "chats", "models", "tools", "context", "inspector", "api", "files")  # in reading order
+MARKS = re.compile(r"[*`]")
 SIZE = QSize(900, 640)
 LIST_WIDTH = 220
 MARGIN = 24
@@ -198,10 +200,8 @@ def title_of(page: Path) -> str:
 
 @cache
 def text_of(page: str) -> str:
-    """As it is shown, without its marks."""
-    document = QTextDocument()
-    document.setMarkdown((HELP_DIR / f"{page}.md").read_text(encoding="utf-8"))
-    return document.toPlainText()
+    """Without the marks of words."""
+    return MARKS.sub("", (HELP_DIR / f"{page}.md").read_text(encoding="utf-8"))
 
 
 class GuideDialog(QDialog):
