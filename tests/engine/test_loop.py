@@ -418,7 +418,7 @@ def test_in_a_pause_nothing_is_computed_and_every_letter_is_handled(start):
     runner.wait_for_end_of(stopped.request_id)
     runner.wait_for(lambda run: planned_requests(run) == [talking.request_id])
     runner.loop.post(DescribeTokens((65,)))
-    runner.wait_for(lambda run: any(report.answers for report in run.reports))
+    runner.wait_for(lambda run: (65,) in answers_of(run))
     runner.loop.post(Fork(talking.chat_id, "fork"))
     runner.wait_for(lambda run: "fork" in [slot.chat_id for slot in run.reports[-1].slots])
     assert len(runner.backend.batches) == num_batches
@@ -438,7 +438,7 @@ def test_steps_asked_for_faster_than_they_are_computed_are_all_taken(start):
     for _ in range(3):
         runner.loop.post(StepOnce())
     runner.loop.post(DescribeTokens((65,)))  # comes behind the three
-    runner.wait_for(lambda run: any(report.answers for report in run.reports))
+    runner.wait_for(lambda run: (65,) in answers_of(run))
     assert len(runner.backend.batches) == 3
 
 
