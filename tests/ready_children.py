@@ -98,10 +98,10 @@ class _Fork:
 def started_children() -> set[psutil.Process]:
     """Below this process, but not those that fork others, nor those that have ended and wait to be reaped."""
     below = psutil.Process().children(recursive=True)
-    return {one for one in below if one.pid not in FORKING and not _has_ended(one)}
+    return {one for one in below if one.pid not in FORKING and not has_ended(one)}
 
 
-def _has_ended(process: psutil.Process) -> bool:
+def has_ended(process: psutil.Process) -> bool:
     """Also a moment ago."""
     try:
         return process.status() == psutil.STATUS_ZOMBIE

@@ -26,6 +26,7 @@ from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
 from app.protocol.sampling import SamplingParams
 from app.services.model_fits import ExpectedRoom
+from tests.ready_children import has_ended
 from tests.worker_machines import Machine, NotPermittedError, machines
 
 pytestmark = [pytest.mark.native, pytest.mark.timeout(120)]
@@ -70,7 +71,7 @@ def check_estimate(engine: ActiveEngine, path: Path) -> None:
 
 def engine_children() -> list[psutil.Process]:
     """Without those that have ended and are not reaped yet."""
-    alive = [one for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE]
+    alive = [one for one in psutil.Process().children() if not has_ended(one)]
     return [one for one in alive if "app.engine.children.engine_child" in one.cmdline()]
 
 
