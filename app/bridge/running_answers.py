@@ -294,7 +294,9 @@ class RunningAnswers(QObject):
 
     def _end(self, answer: RunningAnswer, last: Output) -> None:
         if answer.whole:
-            last = _without_half_citation(answer.turn, *answer.whole)
+            text, reading, last = answer.whole
+            if not ends_in_citation(answer.turn.text):  # it was stopped or failed
+                answer.turn.text, answer.turn.reading = text, reading
         elif numbers := self._shelf.uncited_by(self._question_of(answer.turn), answer.turn, last):
             self._cite(answer, last, numbers)
             return
@@ -302,10 +304,3 @@ class RunningAnswers(QObject):
         if answer.way_number and answer.rounds.tools:
             self._engine.post(Forget(self._chat_id_of(answer)))
         self.ended.emit(answer.turn, last)
-
-
-def _without_half_citation(turn: Turn, text: str, reading: Split | None, last: Output) -> Output:
-    """The end of the answer's own words. It was stopped or failed, if it does not end in a citation now."""
-    if not ends_in_citation(turn.text):
-        turn.text, turn.reading = text, reading
-    return last

@@ -331,9 +331,7 @@ class ToolRounds:
 
 def _goes_in_circles(rounds: list[ToolRound]) -> bool:
     """Its last rounds are the same calls, which failed alike: a small model would go on for ever."""
-    if len(rounds) < MAX_SAME_FAILURES:
-        return False
-    last = [[(use.tool, use.arguments, use.state, use.result) for use in one.uses] for one in rounds]
-    same = last[-MAX_SAME_FAILURES:]
-    has_failed = all(use.state is ToolState.FAILED for use in rounds[-1].uses)
-    return has_failed and all(one == same[0] for one in same)
+    last = rounds[-MAX_SAME_FAILURES:]
+    calls = [[(use.tool, use.arguments, use.result) for use in one.uses] for one in last]
+    has_failed = all(use.state is ToolState.FAILED for one in last for use in one.uses)
+    return len(last) == MAX_SAME_FAILURES and has_failed and all(one == calls[0] for one in calls)

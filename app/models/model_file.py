@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from app.models.gguf_header import MAX_HEADER_BYTES, MAX_TENSORS, GgufHeader, HeaderError, read_header
-from app.protocol.model_names import model_name, quantisation_name, titled
+from app.protocol.model_names import NAME_KEYS, model_name, quantisation_name, titled
 from app.system.said import said
 
 MAX_PARTS = 1000
@@ -168,7 +168,7 @@ def describe(
         path=path,
         parts=tuple(parts),
         kind=kind,
-        name=_name(header) or name_of(path),
+        name=model_name(*(shown(header.text(key)) for key in NAME_KEYS)) or name_of(path),
         family=shown(header.architecture),
         num_params=header.num_params,
         quantisation=quantisation(header),
@@ -179,11 +179,6 @@ def describe(
         source=source,
         problem=problem,
     )
-
-
-def _name(header: GgufHeader) -> str:
-    keys = ("basename", "finetune", "size_label", "name")
-    return model_name(*(shown(header.text(f"general.{key}")) for key in keys))
 
 
 def quantisation(header: GgufHeader) -> str:

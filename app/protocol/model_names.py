@@ -41,14 +41,14 @@ FILE_TYPES = {
     40: "Q1_0",
     41: "Q2_0",
 }
-_TRAINED = ("F32", "F16", "BF16")
+NAME_KEYS = ("general.basename", "general.finetune", "general.size_label", "general.name")
 GUESSED = 1024  # a bit of file_type: not stated, but counted from the tensors
 # What converters put into names: how a file was packed, and what every chat model is.
 _PACKED = re.compile(r"[-_ ]*\b(GGUF|AWQ|GPTQ|Instruct|Chat|it)\b", re.IGNORECASE)
 
 
 def model_name(basename: str, finetune: str, size: str, name: str) -> str:
-    """From `general.basename`, `.finetune`, `.size_label` and `.name`. Empty if the file has none of them."""
+    """From the texts of NAME_KEYS in a file's metadata. Empty if the file has none of them."""
     if not basename or not size:
         return _PACKED.sub("", name).strip(" -_") or name
     kind = _PACKED.sub("", finetune).strip(" -_")
@@ -63,5 +63,5 @@ def quantisation_name(file_type: int) -> str:
 
 def titled(name: str, quantisation: str) -> str:
     """Both, as people tell two files of a model apart; weights as they were trained need no word."""
-    is_told = not quantisation or quantisation in (*_TRAINED, *name.split("-"))
+    is_told = not quantisation or quantisation in ("F32", "F16", "BF16", *name.split("-"))
     return name if is_told else f"{name} · {quantisation}"

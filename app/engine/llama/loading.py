@@ -47,7 +47,7 @@ from app.protocol.errors import InvalidRequestError, ModelLoadCancelledError, Mo
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, MAX_DRAFTED_TOKENS, LoadParams, RopeScaling
 from app.protocol.media import NO_SENSES, Senses
 from app.protocol.model import DeviceKind, FimTokens, MemoryNeed, ModelInfo
-from app.protocol.model_names import model_name, quantisation_name
+from app.protocol.model_names import NAME_KEYS, model_name, quantisation_name
 from app.protocol.sampling import SamplingParams
 from app.system.machine import free_memory_bytes, num_physical_cores
 from app.system.said import said
@@ -579,8 +579,7 @@ def metadata(model: Native, key: str) -> str:
 
 def name_of(model: Native) -> str:
     """As people call it. Empty if the file has no name."""
-    keys = ("basename", "finetune", "size_label", "name")
-    return model_name(*(printable(metadata(model, f"general.{key}")) for key in keys))
+    return model_name(*(printable(metadata(model, key)) for key in NAME_KEYS))
 
 
 def architecture_metadata(model: Native, key: str) -> str:
