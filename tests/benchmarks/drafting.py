@@ -13,7 +13,7 @@ With --draft-model a second model writes on, and the answer is new text, so that
 Of two random models one knows nothing of the other, so that is fixed, too: both compute in earnest, and then
 so many in a hundred of its tokens are those of the answer. This shows what the two models cost, and what
 comes of it if so many guesses are right. How many are right for two real models it cannot show: for that,
-give both files with --model and --draft-model, and nothing is fixed but the answer's length.
+give both files with --model and --draft-model: see `draft_pair`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ from app.engine.llama.sampler import LlamaSampler
 from app.engine.prompt import Prompt
 from app.protocol.output import SampledToken, Usage
 from app.protocol.sampling import SamplingParams
-from tests import driver
-from tests.benchmarks import bare_loop, workload
+from tests.benchmarks import bare_loop, draft_pair, workload
 from tests.benchmarks.figures import Verdict, show
 from tests.benchmarks.gguf_0_6b import N_VOCAB
 from tests.driver import GREEDY
@@ -55,7 +54,6 @@ LARGEST_DIFFERENCE = 0.2  # of a logit, in standard deviations: rounding alone m
 COMPARED = 1000  # every so many tokens of the vocabulary
 N_CTX = 8192
 CHANGED_NAMES = {"backend": "model", "pending": "unread", "num_tokens": "length", "Any": "object"}
-QUESTIONS = ("Count from 3 to 60", "What is a KV cache?")
 NO_WORD = 300  # a token that is in no text here
 NUM_WORDS = 6  # of the prompt whose every three words came before, so that there is always a draft
 
@@ -113,65 +111,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beside", type=int, default=0, help="other answers at the same time, with no guesses"
     )
+    draft_pair.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.ask:
+        return draft_pair.compare_servers(options)
+    if options.draft_model and options.draft_model != RANDOM:
+        return draft_pair.compare(options)
     return _run_draft_model(options) if options.draft_model else _run_lookup(options)
 
 
 def _run_draft_model(options: argparse.Namespace) -> int:
     verdict = Verdict()
     with tempfile.TemporaryDirectory() as folder:
-        is_random = options.draft_model == RANDOM
-        path = _random_draft_model(Path(folder)) if is_random else options.draft_model
+        path = _random_draft_model(Path(folder))
         with workload.opened_backend(
             options, n_ctx=N_CTX, num_drafted=options.draft[0], draft_model=path
         ) as backend:
             assert backend.draft
             share = 100 * backend.draft.model.size_bytes / backend.model.size_bytes
             print(f"the draft model: {backend.draft.model.description}, {share:.0f}% of its size")
-            if not is_random:
-                _compare_pair(backend, options, verdict)
-            for percent in options.right if is_random else ():
+            for percent in options.right:
                 bench = Bench(backend, options)  # what one engine has learned the next does not know
                 bench.compare_draft_model(_new_text(options.tokens, percent), percent, verdict)
                 bench.engine.close()
     return verdict.exit_code
-
-
-def _compare_pair(backend: LlamaBackend, options: argparse.Namespace, verdict: Verdict) -> None:
-    """Greedy answers of a real model with its draft model and without."""
-    engine = Engine(backend)
-    for question in QUESTIONS:
-        print(f"\n{question}")
-        one = driver.request(question, "chat", max_tokens=options.tokens)
-        with mock.patch.object(DraftPlanner, "is_on", new=False):
-            off = [driver.ask(engine, one) for _ in range(options.repeats)]
-        on = [driver.ask(engine, one) for _ in range(options.repeats)]
-        engine.forget("chat")
-        show("without guesses", [answer.usage.tokens_per_s for answer in off], "tokens/s")
-        show("with guesses", [answer.usage.tokens_per_s for answer in on], "tokens/s")
-        pairs = zip(on, off, strict=True)
-        ratio = show(
-            "with / without", [one.usage.tokens_per_s / two.usage.tokens_per_s for one, two in pairs], "", 3
-        )
-        for name, count in (("draft model", _of_model), ("chat's own text", _of_lookup)):
-            numbers = [count(answer.usage) for answer in on]
-            show(f"guessed, {name}", [drafted for drafted, _ in numbers], "tokens", 0)
-            show("of them right", [100 * kept / max(drafted, 1) for drafted, kept in numbers], "%", 0)
-        texts = {answer.text for answer in on + off}
-        verdict.at_most("texts that differ", len(texts) - 1, 0)
-        verdict.at_least("with / without", ratio, WANTED_OF_DRAFTS[0])
-    engine.close()
-
-
-def _of_model(usage: Usage) -> tuple[int, int]:
-    return usage.num_model_drafted_tokens, usage.num_model_kept_tokens
-
-
-def _of_lookup(usage: Usage) -> tuple[int, int]:
-    drafted, kept = _of_model(usage)
-    return usage.num_drafted_tokens - drafted, usage.num_kept_tokens - kept
 
 
 def _run_lookup(options: argparse.Namespace) -> int:
