@@ -1,7 +1,7 @@
 """What drafting is worth with a real model and its draft model: four kinds of answers, in one to eight chats.
 
 Each cell is the tokens per second of all chats together with drafting over those without, greedy, both in one
-engine, by turns. Prompts are in their cells before. A chat's text is its own: no two edit the same file.
+engine, by turns. Prompts are in their cells. Each chat has a text of its own, and each repeat has others.
 """
 
 from __future__ import annotations
@@ -121,28 +121,28 @@ def compare(options: argparse.Namespace) -> int:
         draft_model=options.draft_model,
     )
     with open_llama_backend(params) as backend:
-        assert backend.draft
-        print(f"{backend.model.description}, drafted for by {backend.draft.model.description}")
+        drafts = backend.draft.model.description if backend.draft else "nothing but its own text"
+        print(f"{backend.model.description}, drafted for by {drafts}")
         _compare(backend, options, verdict)
     return verdict.exit_code
 
 
 def _compare(backend: Backend, options: argparse.Namespace, verdict: Verdict) -> None:
-    ways = ["own text", "draft model"]
+    ways = ["own text", "draft model"] if backend.draft else ["own text"]
     for task in options.tasks:
         for num_chats in options.chats:
             engine = Engine(backend)
-            asked = [_request(task, number, num_chats) for number in range(num_chats)]
-            driver.run(engine, *(replace(one, max_tokens=0) for one in asked))
             print(f"\n{task}, {num_chats} chats")
             runs: dict[str, list[_Run]] = {way: [] for way in ["off", *ways]}
-            for _ in range(options.repeats):
+            for repeat in range(options.repeats):
+                asked = [_request(task, repeat + number, num_chats) for number in range(num_chats)]
+                driver.run(engine, *(replace(one, max_tokens=0) for one in asked))
                 for way, of_way in runs.items():
                     with _drafting(engine, way):
                         of_way.append(_Run(engine, asked))
+                for one in asked:
+                    engine.forget(one.chat_id)
             _judge(runs, f"{task}, {num_chats} chats", WANTED.get((task, num_chats), NOT_SLOWER), verdict)
-            for one in asked:
-                engine.forget(one.chat_id)
             engine.close()
 
 
@@ -190,6 +190,7 @@ def _drafting(engine: Engine, way: str) -> Iterator[None]:
 
 
 def _request(task: str, number: int, num_chats: int) -> Request:
+    number %= len(TOPICS)
     name = f"{task} {number}"
     sampled = SamplingParams(temperature=0.0, json_schema=SCHEMA if task == "JSON" else "")
     messages = (Message(Role.USER, TASKS[task](number)),)
@@ -200,16 +201,15 @@ def _request(task: str, number: int, num_chats: int) -> Request:
 
 
 def compare_servers(options: argparse.Namespace) -> int:
-    """Asks each server the same, by turns, once before in vain, so that the prompts are in their cells."""
+    """Asks each server the same, by turns, from prompts that are in their cells."""
     for task in options.tasks:
         for num_chats in options.chats:
             print(f"\n{task}, {num_chats} chats")
-            bodies = [_body(task, number, num_chats) for number in range(num_chats)]
-            for url in options.ask:
-                _ask_all(url, bodies)
             speeds: dict[str, list[float]] = {url: [] for url in options.ask}
-            for _ in range(options.repeats):
+            for repeat in range(options.repeats):
+                bodies = [_body(task, repeat + number, num_chats) for number in range(num_chats)]
                 for url, of_url in speeds.items():
+                    _ask_all(url, [body | {"max_tokens": 1} for body in bodies])
                     of_url.append(_ask_all(url, bodies))
             for url, of_url in speeds.items():
                 show(url, of_url, "tokens/s")
@@ -217,6 +217,7 @@ def compare_servers(options: argparse.Namespace) -> int:
 
 
 def _body(task: str, number: int, num_chats: int) -> dict[str, Any]:
+    number %= len(TOPICS)
     body = {
         "messages": [{"role": "user", "content": TASKS[task](number)}],
         "temperature": 0,
