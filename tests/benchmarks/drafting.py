@@ -33,7 +33,6 @@ from unittest import mock
 import numpy as np
 import numpy.typing as npt
 
-from app.engine.batching.draft_planner import DraftPlanner
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.sampler import LlamaSampler
@@ -206,7 +205,11 @@ class Bench:
             self.engine.add_request(one, Prompt(tuple(workload.token_ids(64, name))))
         sampler = self._add(task)
         token_ids: list[int] = []
-        with contextlib.nullcontext() if guesses else mock.patch.object(DraftPlanner, "is_on", new=False):
+        with (
+            contextlib.nullcontext()
+            if guesses
+            else mock.patch.object(self.engine._draft_planner, "is_on", new=False)
+        ):
             while True:
                 for output in self.engine.step().outputs:
                     if output.request_id == task.name:
