@@ -82,7 +82,7 @@ class CountingBackend:
         self._rows: dict[int, list[int]] = {}
         self.media_encoder: MediaEncoder | None = None
         self.draft: CountingBackend | None = None
-        self.lens = None
+        self.heads = self.lens = None
         self.is_interrupted = False
         self.log_lines: list[str] = []
         self._unrotated: set[int] = set()  # as in llama.cpp, the next decode rotates moved keys

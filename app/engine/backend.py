@@ -3,7 +3,7 @@
 The tokenizer half may be called from any thread, the memory half from the engine's thread only.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -66,6 +66,34 @@ class Lens(Protocol):
     def layer_logits(self, token_ids: Sequence[int], saved: SavedState | None = None) -> Floats: ...
 
 
+class Heads(Protocol):
+    """Heads that draft for their own model; `LlamaHeads` implements it. All by seq_id.
+
+    `read` and `guess` raise DecodeInterruptedError, which passes, or DecodeError.
+    """
+
+    num_in_chain: int  # heads, each for one further token; 1: the same one makes them all
+
+    def can_guess(self, seq_id: int) -> bool:
+        """The hidden row of its last token is known."""
+
+    def num_held(self, seq_id: int) -> int:
+        """The first position that was not read yet."""
+
+    def read(self, new: Mapping[int, list[int]]) -> None:
+        """Compute the next tokens, which the model has computed."""
+
+    def guess(self, new: Mapping[int, int]) -> dict[int, int]:
+        """Compute one more token after those, and after the last guess. Returns the row of its logits."""
+
+    def likeliest(self, row: int) -> tuple[int, float]: ...
+
+    def drop_guesses(self, seq_ids: Iterable[int]) -> None: ...
+
+    def give_up(self) -> None:
+        """They are not asked again."""
+
+
 class Backend(Protocol):
     """One model in one context of `model.n_seq_max` sequences over `model.n_ctx` shared KV cells."""
 
@@ -79,6 +107,10 @@ class Backend(Protocol):
     @property
     def draft(self) -> "Backend | None":
         """A small model of the same vocabulary that drafts tokens. Interrupted and resumed with this one."""
+
+    @property
+    def heads(self) -> Heads | None:
+        """What drafts for this model out of its own hidden rows."""
 
     @property
     def media_encoder(self) -> "MediaEncoder | None":

@@ -34,6 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.batching.draft_planner import DraftPlanner
+from app.engine.batching.draft_model import DraftModel
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.sampler import LlamaSampler
@@ -198,7 +199,7 @@ class Bench:
         """The draft model computes in earnest, and then `percent` of its tokens are those of the answer."""
         draft, model = self._backend.draft, self.engine._draft_planner._model
         assert draft
-        assert model
+        assert isinstance(model, DraftModel)
         likeliest, choose = draft.likeliest, random.Random(percent)
         chat = task.prompt + task.answer
 

@@ -1,4 +1,4 @@
-"""Loads a draft model beside the main model, if both have the same vocabulary.
+"""Loads what drafts beside the main model: its own heads, or a draft model of the same vocabulary.
 
 The thread that loads.
 """
@@ -6,6 +6,8 @@ The thread that loads.
 from __future__ import annotations
 
 import contextlib
+import importlib
+import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -14,17 +16,92 @@ from typing import TYPE_CHECKING
 
 import llama_cpp as lib
 
-from app.engine.llama.native_library import printable
-from app.protocol.errors import ModelLoadCancelledError, ModelLoadError
+from app.engine.llama.heads import LlamaHeads
+from app.engine.llama.mapped_files import parts_of
+from app.engine.llama.memory import HERE, memory_taken
+from app.engine.llama.native_library import Native, library, printable
+from app.engine.llama.weights import contents_of
+from app.protocol.errors import EngineError, ModelLoadCancelledError, ModelLoadError
+from app.protocol.model import MemoryNeed
 from app.system.said import said, together
 
 if TYPE_CHECKING:
     from app.engine.llama.backend import LlamaBackend
     from app.protocol.load import LoadParams
 
+log = logging.getLogger(__name__)
+
+# Architectures whose heads llama.cpp computes, and what of a head it needs: without, it ends the process.
+HEADS: dict[str, tuple[str, ...]] = {
+    "bailingmoe3": (),
+    "cohere2moe": ("ffn_gate_inp",),
+    "deepseek2": ("attn_q_a", "attn_k_b", "ffn_gate_inp", "ffn_gate_shexp"),
+    "glm4moe": ("ffn_gate_inp", "ffn_gate_shexp"),
+    "hy_v3": (),
+    "mimo2": (),
+    "nemotron_h_moe": (),
+    "qwen35": (),
+    "qwen35moe": (),
+    "qwen3next": (),
+    "step35": (),
+}
+CHAINED = ("hy_v3", "mimo2", "step35")  # may have several: others use one again for each further token
+
 # As in llama.cpp's common/speculative.cpp.
 MAX_SIZE_DIFFERENCE = 128  # tokens: some files pad the vocabulary
 FIRST_COMPARED = 5  # earlier tokens may have different names in models of one family
+
+
+def num_heads(params: LoadParams) -> int:
+    """How many to load: those in the file, if any draft tokens are wanted and no other model makes them."""
+    if not params.num_drafted_tokens or params.draft_model:
+        return 0
+    parts = [contents_of(part) for part in parts_of(params.path)]
+    tensors = frozenset[str]().union(*(part.tensors for part in parts))
+    architecture, declared = parts[0].architecture, parts[0].num_heads
+    end = ".nextn.eh_proj.weight"
+    heads = [name.removesuffix(end) for name in tensors if name.endswith(end)]
+    needed = {f"{head}.{part}.weight" for head in heads for part in HEADS.get(architecture, ())}
+    is_known = architecture in HEADS and (declared == 1 or architecture in CHAINED)
+    return declared if is_known and declared == len(heads) and needed <= tensors else 0
+
+
+@contextlib.contextmanager
+def heads_beside(backend: LlamaBackend, model: Native, main: Native, shared: object) -> Iterator[None]:
+    """Its heads, which are freed on leaving. Where they cannot be used, the log says why.
+
+    `shared` are the parameters of the main context.
+    """
+    params = lib.llama_context_params.from_buffer_copy(shared)
+    params.ctx_type, params.ctx_other = lib.LLAMA_CONTEXT_TYPE_MTP, main.pointer
+    params.n_outputs_max, params.n_rs_seq = params.n_seq_max, 0
+    library().loaded.clear()
+    with contextlib.ExitStack() as stack:
+        try:
+            # Its functions have the names that a C++ compiler gave them; without them it is not imported.
+            native = importlib.import_module("llama_cpp.llama_cpp_ext")
+            pointer = lib.llama_init_from_model(model.pointer, params)
+            context = stack.enter_context(Native("context", pointer, lib.llama_free))
+        except (AttributeError, EngineError) as error:
+            log.warning("%s: its heads are not used: %s", backend.model.path.name, error)
+        else:
+            number = int(lib.llama_model_n_layer_nextn(model.pointer))
+            backend.heads = LlamaHeads(model, main, context, native, backend.model, number)
+            taken = memory_taken(library().loaded.copy(), 0)
+            here = taken.pop(HERE) + MemoryNeed(output_bytes=backend.heads.rows_bytes)
+            _add_memory(backend, here, tuple(taken.items()))
+        yield
+        backend.heads = None
+
+
+def _add_memory(
+    backend: LlamaBackend, here: MemoryNeed, elsewhere: tuple[tuple[str, MemoryNeed], ...]
+) -> None:
+    backend.model = replace(
+        backend.model,
+        memory=sum((need for _, need in elsewhere), backend.model.memory + here),
+        memory_elsewhere=backend.model.memory_elsewhere + elsewhere,
+    )
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ import ctypes
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import llama_cpp as lib
@@ -73,6 +74,7 @@ def use_adapters(context: Native, natives: Sequence[Native], adapters: Sequence[
 
 
 MAX_TAIL_BYTES = 1 << 30
+UINT32, STRING = 4, 8  # enum gguf_type
 
 
 class _InitParams(ctypes.Structure):
@@ -103,6 +105,41 @@ def _tail_bytes(path: Path) -> int:
         _lib.gguf_free(ctypes.c_void_p(header))
 
 
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a file says it is, and its tensors."""
+
+    architecture: str = ""
+    num_heads: int = 0  # that predict further tokens, whether it has them or not
+    tensors: frozenset[str] = frozenset()
+
+
+def contents_of(path: Path) -> Contents:
+    """Nothing where the library cannot read it."""
+    _declare()
+    pointer = _lib.gguf_init_from_file(os.fsencode(path), _InitParams(no_alloc=True))
+    if not pointer:
+        return Contents()
+    header = ctypes.c_void_p(pointer)
+    try:
+        name = _value(header, "general.architecture", STRING)
+        architecture = name.decode("utf-8", "replace") if isinstance(name, bytes) else ""
+        number = _value(header, f"{architecture}.nextn_predict_layers", UINT32)
+        indices = map(ctypes.c_int64, range(_lib.gguf_get_n_tensors(header)))
+        tensors = frozenset(_lib.gguf_get_tensor_name(header, n).decode("utf-8", "replace") for n in indices)
+        return Contents(architecture, number if isinstance(number, int) else 0, tensors)
+    finally:
+        _lib.gguf_free(header)
+
+
+def _value(header: ctypes.c_void_p, key: str, kind: int) -> object:
+    """None without one of that kind: to ask for it would end the process."""
+    at = ctypes.c_int64(_lib.gguf_find_key(header, key.encode()))
+    if at.value < 0 or _lib.gguf_get_kv_type(header, at) != kind:
+        return None
+    return (_lib.gguf_get_val_str if kind == STRING else _lib.gguf_get_val_u32)(header, at)
+
+
 def _weights_end(header: ctypes.c_void_p) -> int:
     numbers = map(ctypes.c_int64, range(_lib.gguf_get_n_tensors(header)))
     ends = (_lib.gguf_get_tensor_offset(header, n) + _lib.gguf_get_tensor_size(header, n) for n in numbers)
@@ -113,7 +150,11 @@ def _declare() -> None:
     _lib.gguf_init_from_file.argtypes = (ctypes.c_char_p, _InitParams)
     _lib.gguf_init_from_file.restype = ctypes.c_void_p
     _lib.gguf_free.restype = None
-    _lib.gguf_get_n_tensors.restype = ctypes.c_int64
+    for name in ("gguf_get_n_tensors", "gguf_find_key"):
+        getattr(_lib, name).restype = ctypes.c_int64
+    for name in ("gguf_get_val_str", "gguf_get_tensor_name"):
+        getattr(_lib, name).restype = ctypes.c_char_p
+    _lib.gguf_get_val_u32.restype = ctypes.c_uint32
     for name in ("gguf_get_tensor_offset", "gguf_get_tensor_size", "gguf_get_data_offset"):
         getattr(_lib, name).restype = ctypes.c_size_t
 
