@@ -67,31 +67,19 @@ class Lens(Protocol):
 
 
 class Heads(Protocol):
-    """Heads that draft for their own model; `LlamaHeads` implements it. All by seq_id.
-
-    `read` and `guess` raise DecodeInterruptedError, which passes, or DecodeError.
-    """
+    """Heads that draft for their own model, by seq_id: see `LlamaHeads`."""
 
     num_in_chain: int  # heads, each for one further token; 1: the same one makes them all
 
-    def can_guess(self, seq_id: int) -> bool:
-        """The hidden row of its last token is known."""
+    def num_held(self, seq_id: int) -> int: ...
 
-    def num_held(self, seq_id: int) -> int:
-        """The first position that was not read yet."""
+    def read(self, new: Mapping[int, list[int]]) -> None: ...
 
-    def read(self, new: Mapping[int, list[int]]) -> None:
-        """Compute the next tokens, which the model has computed."""
-
-    def guess(self, new: Mapping[int, int]) -> dict[int, int]:
-        """Compute one more token after those, and after the last guess. Returns the row of its logits."""
+    def guess(self, new: Mapping[int, int]) -> dict[int, int]: ...
 
     def likeliest(self, row: int) -> tuple[int, float]: ...
 
     def drop_guesses(self, seq_ids: Iterable[int]) -> None: ...
-
-    def give_up(self) -> None:
-        """They are not asked again."""
 
 
 class Backend(Protocol):

@@ -110,6 +110,13 @@ class ContextNeed:
             output_bytes=self._n_seq_max * n_vocab * FLOAT_BYTES,
         )
 
+    @property
+    def heads(self) -> MemoryNeed:
+        """Of heads that draft, in a context of their own. Their weights are among the others."""
+        number = Hyperparameters(self._header).number("nextn_predict_layers")
+        cache = max(self._caches, default=0)  # as that of a layer with all cells
+        return MemoryNeed(kv_bytes=number * cache, compute_bytes=self._compute_bytes * (number > 0))
+
     def needs(self, num_there: int, room: Room) -> tuple[MemoryNeed, ...]:
         """The need of this machine, and of each device of `room`."""
         where = places(self.num_layers, num_there, room)

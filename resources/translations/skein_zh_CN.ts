@@ -733,7 +733,7 @@
     </message>
     <message>
         <source>llama.cpp failed to compute a step (code {code}). {reason}</source>
-        <extracomment>app/engine/llama/backend.py</extracomment>
+        <extracomment>app/engine/llama/embedder.py</extracomment>
         <translation>llama.cpp 未能计算一步（代码 {code}）。{reason}</translation>
     </message>
     <message>
@@ -6603,7 +6603,7 @@ rate</source>
     </message>
     <message>
         <source>The draft model {name} has been switched off. {reason}</source>
-        <extracomment>app/engine/batching/draft_planner.py</extracomment>
+        <extracomment>app/engine/batching/draft_model.py</extracomment>
         <translation>草稿模型 {name} 不再推测。{reason}</translation>
     </message>
     <message>
@@ -7159,6 +7159,11 @@ accepted</source>
         <source>The answer was stopped: the model went on with a call that fails.</source>
         <extracomment>app/bridge/tool_rounds.py</extracomment>
         <translation>回答已停止：模型反复进行失败的调用。</translation>
+    </message>
+    <message>
+        <source>The heads of the model have been switched off. {reason}</source>
+        <extracomment>app/engine/batching/draft_model.py</extracomment>
+        <translation>模型自带的预测头不再推测。{reason}</translation>
     </message>
     <message>
         <source>Explain in the guide</source>

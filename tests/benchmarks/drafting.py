@@ -33,8 +33,8 @@ from unittest import mock
 import numpy as np
 import numpy.typing as npt
 
-from app.engine.batching.draft_planner import DraftPlanner
 from app.engine.batching.draft_model import DraftModel
+from app.engine.batching.draft_planner import DraftPlanner
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.sampler import LlamaSampler

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from app.engine.batch import Batch
 from app.engine.cells.prefix import common_prefix
-from app.protocol.errors import BadLogitsError, DecodeInterruptedError, EngineError
+from app.protocol.errors import EngineError
 from app.protocol.load import MAX_DRAFTED_TOKENS
 from app.system.said import said
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.engine.backend import Backend, Heads
     from app.engine.sequence import Sequence
 
@@ -37,9 +39,8 @@ class Draft(NamedTuple):
 class DraftSource(ABC):
     most = MAX_DRAFTED_TOKENS  # for one answer in one step
 
-    def __init__(self, backend: Backend, capacity: int) -> None:
-        """At most `capacity` rows in one decode."""
-        self._backend, self._capacity = backend, capacity
+    def __init__(self, backend: Backend, likeliest: Callable[[int], tuple[int, float]]) -> None:
+        self._backend, self._likeliest, self._capacity = backend, likeliest, backend.model.n_batch
         self._read_ms = 0.0  # a token
 
     @abstractmethod
@@ -108,30 +109,24 @@ class DraftSource(ABC):
 
     @abstractmethod
     def _fitting(self, wanted: dict[Sequence, int]) -> list[Sequence]:
-        """The chats for which it can draft, those to begin with first. What they do not share is dropped."""
+        """The chats for which it can draft, the first ones first. Drops what it holds of others."""
 
     @abstractmethod
-    def _num_held(self, seq: Sequence) -> int:
-        """The tokens of `seq` that it has read."""
+    def _num_held(self, seq: Sequence) -> int: ...
 
     @abstractmethod
-    def _prefill(self, new: dict[Sequence, list[int]]) -> None:
-        """Compute these tokens after the held ones."""
+    def _prefill(self, new: dict[Sequence, list[int]]) -> None: ...
 
     @abstractmethod
     def _decode(self, new: dict[Sequence, list[int]]) -> dict[Sequence, int]:
         """Compute these tokens after the held ones. Returns the row of each last token, which has logits."""
-
-    @abstractmethod
-    def _likeliest(self, row: int) -> tuple[int, float]:
-        """The likeliest token by the logits of that row, and its probability."""
 
 
 class DraftHeads(DraftSource):
     """The model's own heads. What they hold changes with the cells of the model itself."""
 
     def __init__(self, backend: Backend, heads: Heads) -> None:
-        super().__init__(backend, backend.model.n_batch)
+        super().__init__(backend, heads.likeliest)
         self._heads = heads
         if heads.num_in_chain > 1:
             self.most = min(heads.num_in_chain, self._capacity // backend.model.n_seq_max)
@@ -142,17 +137,11 @@ class DraftHeads(DraftSource):
     def propose(self, wanted: dict[Sequence, int], read_ms: float) -> Draft:
         try:
             return super().propose(wanted, read_ms)
-        except DecodeInterruptedError:
-            raise
-        except (EngineError, BadLogitsError):
-            self._heads.give_up()
-            raise
         finally:
             self._heads.drop_guesses(map(_seq_id, wanted))
 
     def _fitting(self, wanted: dict[Sequence, int]) -> list[Sequence]:
-        fitting = [seq for seq, number in wanted.items() if number and self._heads.can_guess(_seq_id(seq))]
-        return sorted(fitting, key=self._num_missing)
+        return sorted((seq for seq, number in wanted.items() if number), key=self._num_missing)
 
     def _num_held(self, seq: Sequence) -> int:
         return self._heads.num_held(_seq_id(seq))
@@ -166,15 +155,12 @@ class DraftHeads(DraftSource):
         rows = self._heads.guess({_seq_id(seq): token_ids[-1] for seq, token_ids in new.items()})
         return {seq: rows[_seq_id(seq)] for seq in new}
 
-    def _likeliest(self, row: int) -> tuple[int, float]:
-        return self._heads.likeliest(row)
-
 
 class DraftModel(DraftSource):
     """A small model of the same vocabulary, with a context of its own."""
 
     def __init__(self, backend: Backend) -> None:
-        super().__init__(backend, backend.model.n_batch)
+        super().__init__(backend, backend.likeliest)
         self._model = backend.model
         self._batch = Batch(backend.model.n_batch)
         # The tokens in its cells, by the seq_id of the large model's slot, least recently used first.
@@ -209,9 +195,6 @@ class DraftModel(DraftSource):
                 held += token_ids
                 del held[self._backend.pos_max(_seq_id(seq)) + 1 :]
         return {span.seq: span.last_row for span in self._batch.spans}
-
-    def _likeliest(self, row: int) -> tuple[int, float]:
-        return self._backend.likeliest(row)
 
     # What it holds.
 

@@ -114,7 +114,7 @@ class LlamaBackend(Vocabulary):
         if code >= 0:
             self._unrotated.clear()
         if self.heads and code != 1:
-            (self.heads.note_lost if code else self.heads.note_decoded)(batch)
+            self.heads.note_decoded(batch, code)
         if code == 0:
             self.logits.note_decoded(logit_rows)
         elif code == 1:
@@ -206,11 +206,10 @@ class LlamaBackend(Vocabulary):
         assert self.model.can_shift, "this model's positions cannot be moved: the process would end"
         assert 0 <= start < end <= self.pos_max(seq_id) + 1, f"no positions {start} … {end - 1} to remove"
         assert not self._shares_from(seq_id, start), "the cells of others would move, too"
-        before = self.pos_max(seq_id)
         lib.llama_memory_seq_rm(self._memory, seq_id, start, end)
         lib.llama_memory_seq_add(self._memory, seq_id, end, -1, start - end)
         if self.heads:
-            self.heads.note_shifted(seq_id, start, end, before)
+            self.heads.forget(seq_id)
         self._unrotated.add(seq_id)
 
     def save_state(self, seq_id: int) -> npt.NDArray[np.uint8]:
@@ -278,7 +277,8 @@ class LlamaBackend(Vocabulary):
         lib.llama_memory_clear(self._memory, False)
         self._unrotated.clear()
         if self.heads:
-            self.heads.forget_all()
+            for seq_id in range(self.model.n_seq_max):
+                self.heads.forget(seq_id)
 
     def positions_in(self, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32] | None:
         return self._cell_reader.positions_in(state)

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 import llama_cpp as lib
 
 from app.engine.llama.heads import LlamaHeads
-from app.engine.llama.mapped_files import parts_of
-from app.engine.llama.memory import HERE, memory_taken
+from app.engine.llama.memory import HERE, memory_taken, total
 from app.engine.llama.native_library import Native, library, printable
-from app.engine.llama.weights import contents_of
+from app.engine.llama.weights import tensors_of
 from app.protocol.errors import EngineError, ModelLoadCancelledError, ModelLoadError
 from app.protocol.model import MemoryNeed
 from app.system.said import said, together
@@ -31,39 +30,29 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Architectures whose heads llama.cpp computes, and what of a head it needs: without, it ends the process.
-HEADS: dict[str, tuple[str, ...]] = {
-    "bailingmoe3": (),
-    "cohere2moe": ("ffn_gate_inp",),
-    "deepseek2": ("attn_q_a", "attn_k_b", "ffn_gate_inp", "ffn_gate_shexp"),
-    "glm4moe": ("ffn_gate_inp", "ffn_gate_shexp"),
-    "hy_v3": (),
-    "mimo2": (),
-    "nemotron_h_moe": (),
-    "qwen35": (),
-    "qwen35moe": (),
-    "qwen3next": (),
-    "step35": (),
-}
-CHAINED = ("hy_v3", "mimo2", "step35")  # may have several: others use one again for each further token
-
 # As in llama.cpp's common/speculative.cpp.
 MAX_SIZE_DIFFERENCE = 128  # tokens: some files pad the vocabulary
 FIRST_COMPARED = 5  # earlier tokens may have different names in models of one family
 
+END = ".nextn.eh_proj.weight"  # each head has one
+# Architectures whose heads llama.cpp computes; where these may be several, each is for one further token.
+CHAINED = {"hy_v3", "mimo2", "step35"}
+SINGLE = {"bailingmoe3", "cohere2moe", "deepseek2", "glm4moe", "nemotron_h_moe", "qwen35", "qwen35moe"}
 
-def num_heads(params: LoadParams) -> int:
-    """How many to load: those in the file, if any draft tokens are wanted and no other model makes them."""
-    if not params.num_drafted_tokens or params.draft_model:
-        return 0
-    parts = [contents_of(part) for part in parts_of(params.path)]
-    tensors = frozenset[str]().union(*(part.tensors for part in parts))
-    architecture, declared = parts[0].architecture, parts[0].num_heads
-    end = ".nextn.eh_proj.weight"
-    heads = [name.removesuffix(end) for name in tensors if name.endswith(end)]
-    needed = {f"{head}.{part}.weight" for head in heads for part in HEADS.get(architecture, ())}
-    is_known = architecture in HEADS and (declared == 1 or architecture in CHAINED)
-    return declared if is_known and declared == len(heads) and needed <= tensors else 0
+
+def has_heads(params: LoadParams) -> bool:
+    """Whether to load those in the file: no other model drafts."""
+    is_asked = params.num_drafted_tokens > 0 and params.draft_model is None
+    return is_asked and any(name.endswith(END) for name in tensors_of(params.path))
+
+
+def _are_computed(backend: LlamaBackend, number: int) -> bool:
+    """Whether llama.cpp can compute so many heads: it ends the process where it cannot."""
+    architecture, names = backend.model.architecture, tensors_of(backend.model.path)
+    heads = [name.removesuffix(END) for name in names if name.endswith(END)]
+    is_small = architecture == "deepseek2" and not {f"{head}.attn_q_a.weight" for head in heads} <= names
+    is_known = architecture in CHAINED or (architecture in SINGLE and number == 1)
+    return is_known and number == len(heads) and not is_small
 
 
 @contextlib.contextmanager
@@ -72,6 +61,9 @@ def heads_beside(backend: LlamaBackend, model: Native, main: Native, shared: obj
 
     `shared` are the parameters of the main context.
     """
+    if not _are_computed(backend, lib.llama_model_n_layer_nextn(model.pointer)):
+        yield
+        return
     params = lib.llama_context_params.from_buffer_copy(shared)
     params.ctx_type, params.ctx_other = lib.LLAMA_CONTEXT_TYPE_MTP, main.pointer
     params.n_outputs_max, params.n_rs_seq = params.n_seq_max, 0
@@ -85,21 +77,20 @@ def heads_beside(backend: LlamaBackend, model: Native, main: Native, shared: obj
         except (AttributeError, EngineError) as error:
             log.warning("%s: its heads are not used: %s", backend.model.path.name, error)
         else:
-            number = int(lib.llama_model_n_layer_nextn(model.pointer))
-            backend.heads = LlamaHeads(model, main, context, native, backend.model, number)
+            backend.heads = LlamaHeads(model, main, context, native, backend.model)
             taken = memory_taken(library().loaded.copy(), 0)
-            here = taken.pop(HERE) + MemoryNeed(output_bytes=backend.heads.rows_bytes)
-            _add_memory(backend, here, tuple(taken.items()))
+            elsewhere = tuple((name, need) for name, need in taken.items() if name != HERE)
+            _add_memory(backend, total(taken), elsewhere)
         yield
         backend.heads = None
 
 
 def _add_memory(
-    backend: LlamaBackend, here: MemoryNeed, elsewhere: tuple[tuple[str, MemoryNeed], ...]
+    backend: LlamaBackend, memory: MemoryNeed, elsewhere: tuple[tuple[str, MemoryNeed], ...]
 ) -> None:
     backend.model = replace(
         backend.model,
-        memory=sum((need for _, need in elsewhere), backend.model.memory + here),
+        memory=backend.model.memory + memory,
         memory_elsewhere=backend.model.memory_elsewhere + elsewhere,
     )
 
@@ -122,12 +113,8 @@ def draft_beside(
             what_to_do = said("Choose another draft model, or none, in the model's settings.")
             raise ModelLoadError(together(refusal, str(error), what_to_do)) from error
         backend.draft = draft
-        backend.model = replace(
-            backend.model,
-            draft_model=draft.model.name,
-            memory=backend.model.memory + draft.model.memory,
-            memory_elsewhere=backend.model.memory_elsewhere + draft.model.memory_elsewhere,
-        )
+        backend.model = replace(backend.model, draft_model=draft.model.name)
+        _add_memory(backend, draft.model.memory, draft.model.memory_elsewhere)
         yield
 
 

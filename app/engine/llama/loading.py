@@ -18,7 +18,7 @@ from app.engine.cells.checkpoints import usual_checkpoint_bytes
 from app.engine.llama import load_errors
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.cell_reader import M_ROPE_TYPES, has_one_kind_of_cells
-from app.engine.llama.draft import draft_beside, heads_beside, num_heads, share_of_progress
+from app.engine.llama.draft import draft_beside, has_heads, heads_beside, share_of_progress
 from app.engine.llama.fingerprint import projector_fingerprint, state_fingerprint
 from app.engine.llama.kv_types import (
     FLASH_ATTENTION,
@@ -123,7 +123,7 @@ def open_llama_backend(
         backend.media_encoder = encoder
         files.let_go()
         backend.lens = stack.enter_context(_lens_of(model, context_params, params, info, adapters))
-        if info.num_drafted_tokens and num_heads(params):
+        if info.num_drafted_tokens and has_heads(params):
             stack.enter_context(heads_beside(backend, model, context, context_params))
         draft_params = replace(params, n_ctx=info.n_ctx).of_draft_model
         if draft_params and info.num_drafted_tokens:
@@ -231,7 +231,7 @@ def _model_params(
         native.n_gpu_layers = params.n_gpu_layers
     if not params.use_mmap:
         native.load_mode = lib.LLAMA_LOAD_MODE_NONE
-    native.load_mtp = num_heads(params) > 0
+    native.load_mtp = has_heads(params)
     return native
 
 

@@ -10,7 +10,6 @@ import ctypes
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import llama_cpp as lib
@@ -74,7 +73,6 @@ def use_adapters(context: Native, natives: Sequence[Native], adapters: Sequence[
 
 
 MAX_TAIL_BYTES = 1 << 30
-UINT32, STRING = 4, 8  # enum gguf_type
 
 
 class _InitParams(ctypes.Structure):
@@ -94,50 +92,29 @@ def has_long_tail(path: Path) -> bool:
 
 
 def _tail_bytes(path: Path) -> int:
-    """0 where the library cannot read it: it says so when it is loaded."""
-    _declare()
-    header = _lib.gguf_init_from_file(os.fsencode(path), _InitParams(no_alloc=True))
-    if not header:
-        return 0
-    try:
-        return path.stat().st_size - _weights_end(ctypes.c_void_p(header))
-    finally:
-        _lib.gguf_free(ctypes.c_void_p(header))
+    with _header(path) as header:
+        return path.stat().st_size - _weights_end(header) if header else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What a file says it is, and its tensors."""
+def tensors_of(path: Path) -> frozenset[str]:
+    """The names of all weights, in all parts of a model."""
+    names: set[bytes] = set()
+    for part in parts_of(path):
+        with _header(part) as header:
+            number = _lib.gguf_get_n_tensors(header) if header else 0
+            names.update(_lib.gguf_get_tensor_name(header, ctypes.c_int64(n)) for n in range(number))
+    return frozenset(name.decode("utf-8", "replace") for name in names)
 
-    architecture: str = ""
-    num_heads: int = 0  # that predict further tokens, whether it has them or not
-    tensors: frozenset[str] = frozenset()
 
-
-def contents_of(path: Path) -> Contents:
-    """Nothing where the library cannot read it."""
+@contextlib.contextmanager
+def _header(path: Path) -> Iterator[ctypes.c_void_p | None]:
+    """None where the library cannot read it: it says so when it is loaded."""
     _declare()
     pointer = _lib.gguf_init_from_file(os.fsencode(path), _InitParams(no_alloc=True))
-    if not pointer:
-        return Contents()
-    header = ctypes.c_void_p(pointer)
     try:
-        name = _value(header, "general.architecture", STRING)
-        architecture = name.decode("utf-8", "replace") if isinstance(name, bytes) else ""
-        number = _value(header, f"{architecture}.nextn_predict_layers", UINT32)
-        indices = map(ctypes.c_int64, range(_lib.gguf_get_n_tensors(header)))
-        tensors = frozenset(_lib.gguf_get_tensor_name(header, n).decode("utf-8", "replace") for n in indices)
-        return Contents(architecture, number if isinstance(number, int) else 0, tensors)
+        yield ctypes.c_void_p(pointer) if pointer else None
     finally:
-        _lib.gguf_free(header)
-
-
-def _value(header: ctypes.c_void_p, key: str, kind: int) -> object:
-    """None without one of that kind: to ask for it would end the process."""
-    at = ctypes.c_int64(_lib.gguf_find_key(header, key.encode()))
-    if at.value < 0 or _lib.gguf_get_kv_type(header, at) != kind:
-        return None
-    return (_lib.gguf_get_val_str if kind == STRING else _lib.gguf_get_val_u32)(header, at)
+        _lib.gguf_free(ctypes.c_void_p(pointer))
 
 
 def _weights_end(header: ctypes.c_void_p) -> int:
@@ -150,11 +127,8 @@ def _declare() -> None:
     _lib.gguf_init_from_file.argtypes = (ctypes.c_char_p, _InitParams)
     _lib.gguf_init_from_file.restype = ctypes.c_void_p
     _lib.gguf_free.restype = None
-    for name in ("gguf_get_n_tensors", "gguf_find_key"):
-        getattr(_lib, name).restype = ctypes.c_int64
-    for name in ("gguf_get_val_str", "gguf_get_tensor_name"):
-        getattr(_lib, name).restype = ctypes.c_char_p
-    _lib.gguf_get_val_u32.restype = ctypes.c_uint32
+    _lib.gguf_get_n_tensors.restype = ctypes.c_int64
+    _lib.gguf_get_tensor_name.restype = ctypes.c_char_p
     for name in ("gguf_get_tensor_offset", "gguf_get_tensor_size", "gguf_get_data_offset"):
         getattr(_lib, name).restype = ctypes.c_size_t
 
