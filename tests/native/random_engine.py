@@ -179,7 +179,8 @@ class _Play:
             *[self._ask] * 8,
             *[self._steps] * 12,
             *[self._break_off] * 3,
-            *[self._abort, self._fork, self._forget, self._restart],
+            *[self._fork] * 3,
+            *[self._abort, self._forget, self._restart],
             *[lambda chat: self._engine.slots.hibernate_chat(chat)] * 2,
             lambda chat: self._engine.slots.restore_chat(chat),
             lambda chat: self._engine.slots.clear_chat(chat),
@@ -291,12 +292,14 @@ class _Play:
             self._report()
 
     def _fork(self, name: str) -> None:
-        """Into the next chat, where that is a blank one."""
+        """Into the next chat, where that is idle; rather of a chat in the middle of its answer."""
+        name = next((one for one, chat in self._chats.items() if chat.request), name)
         new = CHATS[(CHATS.index(name) + 1) % len(CHATS)]
-        if not self._chats[name].request and not self._chats[new].token_ids and not self._chats[new].request:
-            self._engine.forget(new)
-            self._engine.slots.fork(name, new)
-            self._chats[new].token_ids = self._chats[name].token_ids
+        if not self._chats[new].request:
+            self._forget(new)
+            if self._engine.slots.fork(name, new):
+                [held] = [slot.token_ids for slot in self._engine.slots.slots if slot.chat_id == new]
+                self._chats[new].token_ids = tuple(held)
 
     def _forget(self, name: str) -> None:
         self._engine.forget(name)
