@@ -1,7 +1,6 @@
 """The recurrent states of a model, by its file: how large they are, and how far they can step back.
 
-A state steps back by snapshots, one for each of the last tokens of a decode (`n_rs_seq` in llama.cpp). Every
-sequence has as many, so they cost much memory. Any thread.
+It steps back by snapshots (`n_rs_seq` of llama.cpp), of which every sequence has as many. Any thread.
 """
 
 from collections.abc import Callable
@@ -29,9 +28,7 @@ def state_length(number: Callable[[str], int]) -> int:
     return max(kernel - 1, 0) * (inner + 2 * number("ssm.group_count") * size) + inner * size
 
 
-def most_snapshots(
-    architecture: str, number: Callable[[str], int], weights_bytes: int, n_seq_max: int
-) -> int:
+def most_snapshots(architecture: str, number: Callable[[str], int], size_bytes: int, n_seq_max: int) -> int:
     """How many draft tokens of a sequence could be rejected at once. 0: it cannot, or takes too much memory.
 
     Every layer is taken for one with a state: the library does not tell which are.
@@ -39,7 +36,7 @@ def most_snapshots(
     if not has_snapshots(architecture, number):
         return 0
     state_bytes = number("block_count") * state_length(number) * FLOAT_BYTES * max(n_seq_max, 1)
-    most_bytes = max(SNAPSHOTS_SHARE * weights_bytes, FEW_BYTES)
+    most_bytes = max(SNAPSHOTS_SHARE * size_bytes, FEW_BYTES)
     most = min(int(most_bytes // max(state_bytes, 1)), MAX_SNAPSHOTS)
     return most if most >= MIN_SNAPSHOTS else 0
 

@@ -54,7 +54,6 @@ class LlamaBackend(Vocabulary):
         self.logits = Logits(context, self.n_vocab, self._check_thread)
         self._unrotated: set[int] = set()  # sequences with shifted positions but unrotated keys
         self._num_drafted: dict[int, int] = {}  # rows of the last decode that may be rejected, by sequence
-        self._stepped_back: set[int] = set()  # sequences whose state is a snapshot until their next decode
         self._cell_reader = CellReader(model, context, info)
         self.model = info
         self.fingerprint = fingerprint
@@ -105,7 +104,6 @@ class LlamaBackend(Vocabulary):
         if code == 0:
             self.logits.note_decoded(logit_rows)
             self._num_drafted = {span.seq_id: span.num_drafted for span in batch.spans}
-            self._stepped_back.difference_update(self._num_drafted)
         elif code == 1:
             raise NoKvCellsError(f"no room for {batch.num_rows} rows in {self.model.n_ctx} cells")
         elif code == 2:
@@ -165,23 +163,20 @@ class LlamaBackend(Vocabulary):
         if end == 0:
             lib.llama_memory_seq_rm(self._memory, seq_id, -1, -1)
             self._unrotated.discard(seq_id)
-            self._stepped_back.discard(seq_id)
             return True
         # The library would also step back to snapshots of an earlier decode, which are not of these tokens.
         if self.model.has_states and num_cut > num_drafted:
             return False
         if not lib.llama_memory_seq_rm(self._memory, seq_id, end, -1):
             return False
-        if self.model.has_states and num_cut > 0:
-            self._stepped_back.add(seq_id)
         return self._goes_on_at(seq_id, end, last, are_drafted=0 < num_cut <= num_drafted)
 
     def _goes_on_at(self, seq_id: int, end: int, last: int | None, *, are_drafted: bool = False) -> bool:
         """Whether the window's cells are there: a state is only where its window is, too.
 
         Cutting succeeds even where they are gone: only pos_min shows it. `are_drafted`: rows of the last
-        decode were cut, and not its first. What is masked for its first row (find_slot and apply_ubatch in
-        llama-kv-cache.cpp take no other cells) is so for all later ones, so nothing that they see is gone.
+        decode were cut, and not its first. It took only cells that its first row and all later ones do not
+        see (find_slot and apply_ubatch in llama-kv-cache.cpp).
         """
         window_start = max(0, end - self.model.n_swa)
         has_window = self.model.n_swa and not self.model.has_states and not are_drafted
@@ -195,7 +190,8 @@ class LlamaBackend(Vocabulary):
         assert self.model.can_share_cells, "part of a stream cannot be copied: the process would end"
         assert self.pos_max(target) == -1, "seq_cp into a sequence that holds cells would merge the two"
         assert 0 < end <= self.pos_max(source) + 1
-        if source in self._stepped_back:  # seq_cp would copy the state that was left
+        if self.model.has_states and self.model.num_drafted_tokens:
+            # It may be at a snapshot until its next decode. seq_cp would share the state before that.
             self.roll_back(source, self.save_checkpoint(source), self.pos_max(source) + 1)
         lib.llama_memory_seq_cp(self._memory, source, target, 0, end)
         if source in self._unrotated:
@@ -259,7 +255,6 @@ class LlamaBackend(Vocabulary):
         self._check_seq_id(seq_id)
         assert end > 0
         self._num_drafted.pop(seq_id, 0)
-        self._stepped_back.discard(seq_id)
         pointer = array_pointer(checkpoint, ctypes.c_uint8)
         num_bytes = lib.llama_state_seq_set_data_ext(
             self._context.pointer,
@@ -276,7 +271,6 @@ class LlamaBackend(Vocabulary):
         self._check_thread()
         lib.llama_memory_clear(self._memory, False)
         self._unrotated.clear()
-        self._stepped_back.clear()
 
     def positions_in(self, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32] | None:
         return self._cell_reader.positions_in(state)

@@ -307,12 +307,10 @@ def _context_params(model: Native, params: LoadParams) -> lib.llama_context_para
     native.n_seq_max = n_seq_max
     # One row a sequence, and the draft tokens of all together. Each row costs twice the vocabulary's size in
     # floats (1.2 MiB for 152,000 tokens); the default would reserve 297 MiB.
-    num_drafted_tokens = _num_drafted_tokens(model, params)
-    native.n_outputs_max = n_seq_max + num_drafted_tokens
-    if num_drafted_tokens and _has_states(model):
-        native.n_rs_seq = num_drafted_tokens
-        # Fewer rows abort the process: the last n_rs_seq + 1 of a sequence must be in one micro-batch.
-        native.n_ubatch = max(native.n_ubatch, native.n_rs_seq + 2)
+    num_drafted = _num_drafted_tokens(model, params)
+    native.n_outputs_max = n_seq_max + num_drafted
+    native.n_rs_seq = num_drafted if _has_states(model) else 0
+    native.n_ubatch = max(native.n_ubatch, native.n_rs_seq + 2)  # fewer abort the process
     native.n_threads = native.n_threads_batch = n_threads
     native.kv_unified = not params.isolated
     native.swa_full = params.swa_full
@@ -330,13 +328,11 @@ def _context_params(model: Native, params: LoadParams) -> lib.llama_context_para
 def _num_drafted_tokens(model: Native, params: LoadParams) -> int:
     """At most for one sequence: no more than it can reject at once."""
     wanted = min(max(params.num_drafted_tokens, 0), MAX_DRAFTED_TOKENS)
-    return min(wanted, _most_snapshots(model, params)) if _has_states(model) else wanted
-
-
-def _most_snapshots(model: Native, params: LoadParams) -> int:
-    architecture = metadata(model, "general.architecture")
-    weights_bytes = lib.llama_model_size(model.pointer)
-    return most_snapshots(architecture, partial(metadata_int, model), weights_bytes, params.n_seq_max)
+    if not _has_states(model):
+        return wanted
+    architecture, number = metadata(model, "general.architecture"), partial(metadata_int, model)
+    size_bytes = lib.llama_model_size(model.pointer)
+    return min(wanted, most_snapshots(architecture, number, size_bytes, params.n_seq_max))
 
 
 def _has_states(model: Native) -> bool:
