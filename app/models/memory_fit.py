@@ -198,11 +198,11 @@ def _projector_need(params: LoadParams) -> MemoryNeed:
 
 def _draft_need(header: GgufHeader, params: LoadParams) -> MemoryNeed:
     draft = params.of_draft_model
-    if draft and can_take_back(header):
+    if draft and can_take_back(header, params.n_seq_max):
         with contextlib.suppress(OSError, HeaderError):
             size_bytes = draft.path.stat().st_size
             return ContextNeed(_draft_header(draft.path, size_bytes), draft).need
-    if draft is None and params.num_drafted_tokens and can_take_back(header):
+    if draft is None and params.num_drafted_tokens and can_take_back(header, params.n_seq_max):
         return ContextNeed(header, params).heads
     return MemoryNeed()
 

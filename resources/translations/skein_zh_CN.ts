@@ -6599,7 +6599,7 @@ rate</source>
     <message>
         <source>It cannot remove tokens it has computed.</source>
         <extracomment>app/engine/batching/draft_model.py</extracomment>
-        <translation>它无法撤回已计算的内容。</translation>
+        <translation type="vanished">它无法撤回已计算的内容。</translation>
     </message>
     <message>
         <source>The draft model {name} has been switched off. {reason}</source>
@@ -7254,6 +7254,11 @@ accepted</source>
         <source>Has no effect: this model has no sliding window.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>这个模型没有滑动窗口，因此不起作用。</translation>
+    </message>
+    <message>
+        <source>With so many chats at once, rejecting draft tokens would take too much memory, so none are used.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>a chat can have only {limit:,} tokens, too few for this check</source>

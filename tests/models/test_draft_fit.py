@@ -27,7 +27,7 @@ def changed(source, target, key, index, value):
         ("smaller", ""),
         ("filled up", ""),
         ("mamba", "It cannot remove tokens it has computed, so it cannot reject draft tokens."),
-        ("gemma3", "It cannot remove tokens it has computed, so it cannot reject draft tokens."),
+        ("gemma3", ""),
         ("other", "Its vocabulary type or its special tokens differ."),
         ("larger", "Its vocabulary has 600 tokens, the model's 264."),
         ("another word", "Its tokens differ."),

@@ -32,7 +32,7 @@ from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 pytestmark = pytest.mark.native
 
 FAMILIES = {"glm4moe": 1, "deepseek2": 1, "qwen35": 1, "step35": 2}  # and their heads
-PLAIN = ("glm4moe", "deepseek2")
+PLAIN = ("glm4moe", "deepseek2")  # whose cells can be cut anywhere
 TEXT = "One two three four five six seven eight nine ten"
 
 
@@ -106,7 +106,8 @@ def tokens_of(outputs):
 @pytest.mark.parametrize("is_isolated", [False, True], ids=["unified", "isolated"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_computes_the_same_logits_with_heads(family, is_isolated, with_heads):
-    one = request("Hello", max_tokens=60, keep_cells=False)
+    endless = SamplingParams(temperature=0.0, ignore_eos=True)
+    one = request("Hello", max_tokens=60, keep_cells=False, sampling=endless)
     with engines(params(with_heads(family), isolated=is_isolated)) as (engine, plain):
         drafts = engine.model.num_drafted_tokens > 0
         assert drafts or family not in PLAIN
@@ -140,14 +141,14 @@ def play(engine, num_chats):
     )
 
 
-@pytest.mark.parametrize("family", PLAIN)
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("num_chats", [1, 4, 8])
 def test_chats_answer_the_same_together_forked_edited_and_hibernated(num_chats, family, with_heads):
     loaded = params(with_heads(family), n_seq_max=num_chats + 1, n_batch=32)
     with engines(loaded) as (engine, plain):
         (answers, num_kept), (expected, _) = play(engine, num_chats), play(plain, num_chats)
     assert answers == expected
-    assert num_kept > 20
+    assert num_kept > 20 or not engine.model.num_drafted_tokens
 
 
 def test_chats_that_wait_for_cells_answer_the_same(with_heads):

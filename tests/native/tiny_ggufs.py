@@ -23,6 +23,7 @@ Architecture = Literal[
     "gpt-oss",
     "lfm2",
     "falcon-h1",
+    "nemotron_h",
     "qwen35",
     "qwen3next",
     "mamba",
@@ -96,9 +97,10 @@ def write_tiny_gguf(
     llama and qwen3 are plain attention, qwen3moe too, with a mixture of experts. gemma2, gemma3, gemma4 and
     gpt-oss have a sliding window of 32 tokens, gemma2 also capped logits, gemma4 layers with the keys of
     others, gpt-oss attention sinks and experts. lfm2 (convolution), falcon-h1 (both kinds in each layer),
-    qwen35 (gated delta net, M-RoPE) and qwen3next (gated delta net and experts) are hybrid, mamba and mamba2
-    are recurrent, qwen2vl and qwen3vl have M-RoPE positions. bert encodes only, bert-ranker has a head that
-    ranks documents, t5 is an encoder with a decoder, and llada writes by diffusion: they cannot chat.
+    nemotron_h (one kind in each, or neither), qwen35 (gated delta net, M-RoPE) and qwen3next (gated delta net
+    and experts) are hybrid, mamba and mamba2 are recurrent, qwen2vl and qwen3vl have M-RoPE positions. bert
+    encodes only, bert-ranker has a head that ranks documents, t5 is an encoder with a decoder, and llada
+    writes by diffusion: they cannot chat.
 
     deepseek2 (latent attention), glm4moe, step35 (a sliding window) and qwen35 can have heads that predict
     further tokens, step35 several in a chain. They are often right: a layer of such a model adds little.
@@ -122,6 +124,7 @@ def write_tiny_gguf(
         "gpt-oss": model.add_gpt_oss,
         "lfm2": model.add_lfm2,
         "falcon-h1": model.add_falcon_h1,
+        "nemotron_h": model.add_nemotron_h,
         "qwen35": model.add_qwen35,
         "qwen3next": model.add_qwen3next,
         "mamba": model.add_mamba,
@@ -192,7 +195,8 @@ class _TinyModel:
         self.writer.add_name(f"tiny {architecture}")
         self.writer.add_embedding_length(self._shape.n_embd)
         self.writer.add_block_count(n_layer + num_heads)
-        self.writer.add_feed_forward_length(self._shape.n_ffn)
+        if architecture != "nemotron_h":  # which has a list
+            self.writer.add_feed_forward_length(self._shape.n_ffn)
         if has_vocabulary:
             self.n_vocab = add_byte_vocabulary(self.writer, shape.n_vocab)
         else:
@@ -319,6 +323,22 @@ class _TinyModel:
             self._add_mamba2(block)
             self._add_ones(f"{block}.ffn_norm", self._shape.n_embd)
             self._add_gated_ffn(block, has_norm=False)
+
+    def add_nemotron_h(self) -> None:
+        """A state, attention, another state, and a layer that only computes."""
+        self._add_attention_header([0, self._shape.n_head_kv, 0, 0])
+        self.writer.add_feed_forward_length([0, 0, 0, self._shape.n_ffn])
+        self.writer.add_layer_norm_eps(1e-6)
+        self._add_mamba2_header()
+        self._add_ones("output_norm.weight", self._shape.n_embd)
+        state, attention, other_state, last = self._blocks()
+        for block in (state, other_state):
+            self._add_ones(f"{block}.attn_norm.weight", self._shape.n_embd)
+            self._add_mamba2(block)
+        self._add_attention(attention)
+        self._add_ones(f"{last}.attn_norm.weight", self._shape.n_embd)
+        self._add_random(f"{last}.ffn_up.weight", self._shape.n_ffn, self._shape.n_embd)
+        self._add_random(f"{last}.ffn_down.weight", self._shape.n_embd, self._shape.n_ffn)
 
     def add_qwen35(self) -> None:
         self._add_delta_net_header()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from app.engine.batch import Batch
 from app.engine.cells.prefix import common_prefix
-from app.protocol.errors import EngineError
 from app.protocol.load import MAX_DRAFTED_TOKENS
 from app.system.said import said
 
@@ -208,8 +207,10 @@ class DraftModel(DraftSource):
             self._truncate(seq_id, num_kept)
 
     def _truncate(self, seq_id: int, num_tokens: int) -> None:
+        """Where a window has moved past them, all are read again."""
         if not self._backend.truncate(seq_id, num_tokens):
-            raise EngineError(said("It cannot remove tokens it has computed."))
+            num_tokens = 0
+            self._backend.truncate(seq_id, num_tokens)
         del self._held[seq_id][num_tokens:]
 
     def _with_room(self, wanted: dict[Sequence, int]) -> list[Sequence]:

@@ -61,6 +61,7 @@ class LlamaBackend(Vocabulary):
         self._check_thread = OwningThread().check
         self.logits = Logits(context, self.n_vocab, self._check_thread)
         self._unrotated: set[int] = set()  # sequences with shifted positions but unrotated keys
+        self._num_drafted: dict[int, int] = {}  # rows of the last decode that may be rejected, by sequence
         self._cell_reader = CellReader(model, context, info)
         self.model = info
         self.fingerprint = fingerprint
@@ -117,6 +118,7 @@ class LlamaBackend(Vocabulary):
             self.heads.note_decoded(batch, code)
         if code == 0:
             self.logits.note_decoded(logit_rows)
+            self._num_drafted = {span.seq_id: span.num_drafted for span in batch.spans}
         elif code == 1:
             raise NoKvCellsError(f"no room for {batch.num_rows} rows in {self.model.n_ctx} cells")
         elif code == 2:
@@ -162,15 +164,17 @@ class LlamaBackend(Vocabulary):
     def truncate(self, seq_id: int, end: int, last: int | None = None) -> bool:
         self._check_thread()
         self._check_seq_id(seq_id)
+        num_cut, num_drafted = self.pos_max(seq_id) + 1 - end, self._num_drafted.pop(seq_id, 0)
         if end == 0:
             self._remove(seq_id, -1)
             self._unrotated.discard(seq_id)
             return True
+        # The library would also step back to snapshots of an earlier decode, which are not of these tokens.
+        if self.model.has_states and num_cut > num_drafted:
+            return False
         if not self._remove(seq_id, end):
             return False
-        # With a sliding window the call succeeds even where the window's cells are gone: only pos_min shows
-        # it.
-        return self._goes_on_at(seq_id, end, last)
+        return self._goes_on_at(seq_id, end, last, are_drafted=0 < num_cut <= num_drafted)
 
     def _remove(self, seq_id: int, start: int, before: int | None = None) -> bool:
         """`before` was the last position, if that has changed meanwhile."""
@@ -180,10 +184,15 @@ class LlamaBackend(Vocabulary):
             self.heads.note_cut(seq_id, before)
         return is_removed
 
-    def _goes_on_at(self, seq_id: int, end: int, last: int | None) -> bool:
-        """Whether the window's cells are there: a state is only where its window is, too."""
+    def _goes_on_at(self, seq_id: int, end: int, last: int | None, *, are_drafted: bool = False) -> bool:
+        """Whether the window's cells are there: a state is only where its window is, too.
+
+        Cutting succeeds even where they are gone: only pos_min shows it. `are_drafted`: rows of the last
+        decode were cut, and not its first. It took only cells that its first row and all later ones do not
+        see (find_slot and apply_ubatch in llama-kv-cache.cpp).
+        """
         window_start = max(0, end - self.model.n_swa)
-        has_window = self.model.n_swa and not self.model.has_states
+        has_window = self.model.n_swa and not self.model.has_states and not are_drafted
         window_kept = not has_window or 0 <= self.pos_min(seq_id) <= window_start
         return window_kept and self.pos_max(seq_id) == (end - 1 if last is None else last)
 
@@ -194,6 +203,9 @@ class LlamaBackend(Vocabulary):
         assert self.model.can_share_cells, "part of a stream cannot be copied: the process would end"
         assert self.pos_max(target) == -1, "seq_cp into a sequence that holds cells would merge the two"
         assert 0 < end <= self.pos_max(source) + 1
+        if self.model.has_states and self.model.num_drafted_tokens:
+            # It may be at a snapshot until its next decode. seq_cp would share the state before that.
+            self.roll_back(source, self.save_checkpoint(source), self.pos_max(source) + 1)
         lib.llama_memory_seq_cp(self._memory, source, target, 0, end)
         if self.heads:
             self.heads.note_shared(source, target, end)
@@ -260,6 +272,7 @@ class LlamaBackend(Vocabulary):
         self._check_seq_id(seq_id)
         assert end > 0
         before = self.pos_max(seq_id)
+        self._num_drafted.pop(seq_id, 0)
         pointer = array_pointer(checkpoint, ctypes.c_uint8)
         num_bytes = lib.llama_state_seq_set_data_ext(
             self._context.pointer,
@@ -295,6 +308,7 @@ class LlamaBackend(Vocabulary):
 
     def _decode(self, batch: Batch) -> int:
         self._files.hold()
+        self._num_drafted = {}
         if batch.media:
             code = self._decode_media(batch, batch.media)
         else:

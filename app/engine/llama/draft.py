@@ -135,7 +135,7 @@ def _size_bytes(path: Path) -> int:
 
 def _check(model: LlamaBackend, draft: LlamaBackend) -> None:
     """As llama-server does. Raises ModelLoadError."""
-    if not draft.model.has_plain_attention:
+    if draft.model.has_states:
         raise ModelLoadError(
             said("It cannot remove tokens it has computed, so it cannot reject draft tokens.")
         )
