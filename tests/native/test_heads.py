@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+from array import array
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from unittest import mock
@@ -9,6 +10,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from app.engine.batch import Batch
 from app.engine.batching import draft_model
 from app.engine.drafter import PromptLookup
 from app.engine.engine import Engine
@@ -16,11 +18,12 @@ from app.engine.llama import draft as loading_drafts
 from app.engine.llama import heads as native_heads
 from app.engine.llama.draft import has_heads, heads_beside
 from app.engine.llama.loading import _context_params, open_llama_backend
+from app.engine.llama.native_batch import NativeBatch
 from app.engine.llama.native_library import native_objects
 from app.models.memory_fit import estimate
 from app.models.model_file import read_whole_header
 from app.protocol.commands import KeepCells
-from app.protocol.errors import DecodeError
+from app.protocol.errors import DecodeError, DecodeInterruptedError
 from app.protocol.events import EventKind
 from app.protocol.load import CellStore, LoadParams
 from app.protocol.output import FinishReason
@@ -33,6 +36,7 @@ pytestmark = pytest.mark.native
 
 FAMILIES = {"glm4moe": 1, "deepseek2": 1, "qwen35": 1, "step35": 2}  # and their heads
 PLAIN = ("glm4moe", "deepseek2")  # whose cells can be cut anywhere
+EXACT, NEAR = 1e-4, 0.01  # logits
 TEXT = "One two three four five six seven eight nine ten"
 
 
@@ -232,9 +236,9 @@ def guessed(backend, seq_id, token_ids, number):
 
 
 @contextmanager
-def opened(path):
+def opened(path, **values):
     """Also of a family whose draft tokens cannot be rejected yet."""
-    loaded = params(path, n_ctx=512)
+    loaded = params(path, **({"n_ctx": 512} | values))
     with open_llama_backend(loaded) as backend, ExitStack() as stack:
         if not backend.heads:
             native = _context_params(backend._model, loaded)
@@ -271,14 +275,75 @@ def test_guesses_are_those_of_a_chat_that_was_read_at_once(family, with_heads):
             change(backend)
             found.append(guessed(backend, 0, TOKENS, 2))
             check_guesses_end(backend)
-    for logits in found[1:]:  # a row at the border may be lost, which costs hardly anything
-        assert np.abs(logits - found[0]).max() < 0.01
+    for logits in found[1:]:  # the row at the border is lost, which changes little
+        assert np.abs(logits - found[0]).max() < NEAR
 
 
 def check_guesses_end(backend):
     heads = backend.heads
     assert heads.num_held(0) == backend.pos_max(0) + 1
     assert len(heads._waiting[0]) == 1
+
+
+def as_llama_server(backend, token_ids, number):
+    """All rows at once for each head, then one decode a guess; for a chain with all tokens of the draft."""
+    heads, last = backend.heads, len(token_ids) - 1
+    computed(backend, token_ids[:last])
+    known = [np.zeros_like(heads._waiting[0][0]), *heads._waiting[0]]
+    chat, hidden, found = list(token_ids), list(known), []
+
+    def decode(first, end, head, *, wants_logits):
+        batch = Batch(end - first)
+        batch.token_ids[:], batch.positions[:] = array("i", chat[first:end]), array("i", range(first, end))
+        batch.wants_logits[-1], rows = wants_logits, np.array(hidden[first:end])
+        native = NativeBatch(batch).native
+        native.n_tokens, native.embd = end - first, rows.ctypes.data_as(native_heads.FLOATS)
+        heads._lib.llama_set_nextn_layer_offset(heads._context.pointer, head)
+        native_heads.lib.llama_memory_seq_rm(heads._memory, 0, first, -1)
+        assert native_heads.lib.llama_decode(heads._context.pointer, native) == 0
+
+    for head in range(heads.num_in_chain):
+        decode(0, last, head, wants_logits=False)
+    for depth in range(number):
+        is_chain = heads.num_in_chain > 1
+        first, end = (last if is_chain else last + depth), last + depth + 1
+        decode(first, end, depth if is_chain else 0, wants_logits=True)
+        heads._logits.note_decoded([end - first - 1])
+        found.append(heads._logits[end - first - 1].copy())
+        row = heads._lib.llama_get_embeddings_nextn_ith(heads._context.pointer, end - first - 1)
+        hidden.append(heads._copied(row, 1)[0])
+        chat.append(int(found[-1].argmax()))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_guesses_are_those_of_llama_server(family, with_heads):
+    with opened(with_heads(family), n_batch=256, n_ubatch=256) as backend:
+        expected = as_llama_server(backend, TOKENS, 2)
+    with opened(with_heads(family)) as backend:
+        computed(backend, TOKENS[:-1])
+        assert np.abs(guessed(backend, 0, TOKENS, 2) - expected).max() < EXACT
+        assert np.abs(guessed(backend, 0, TOKENS, 2) - expected).max() < EXACT
+
+
+def test_a_fork_shares_what_heads_have_read_and_what_they_have_not(with_heads):
+    with opened(with_heads("glm4moe")) as backend:
+        computed(backend, TOKENS[:-1])
+        backend.share_prefix(0, 1, 100)
+        assert backend.heads.num_held(1) == 0
+        guessed(backend, 0, TOKENS, 2)
+        backend.share_prefix(0, 2, 100)
+        assert native_heads.lib.llama_memory_seq_pos_max(backend.heads._memory, 2) == 99
+
+
+def test_after_a_decode_that_broke_off_hidden_rows_are_not_mistaken_for_others(with_heads):
+    with opened(with_heads("glm4moe")) as backend:
+        computed(backend, TOKENS[:50])
+        with mock.patch.object(backend, "_decode", return_value=2), pytest.raises(DecodeInterruptedError):
+            computed(backend, TOKENS[50:60])
+        assert not backend.heads._waiting[0]
+        computed(backend, TOKENS[50:60])
+        assert len(backend.heads._waiting[0]) == 10
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -319,6 +384,18 @@ def test_after_a_shift_heads_go_on_from_what_is_computed_then(with_heads):
         assert backend.heads.num_held(0) == 70
         assert np.isfinite(guessed(backend, 0, TOKENS[:10] + TOKENS[40:111], 2)).all()
         check_guesses_end(backend)
+
+
+def test_an_interrupt_reaches_the_heads_and_they_go_on_after_it(with_heads):
+    with opened(with_heads("glm4moe")) as backend:
+        computed(backend, TOKENS[:100])
+        expected = guessed(backend, 0, TOKENS[:101], 2)
+        backend.interrupt()
+        with pytest.raises(DecodeInterruptedError):
+            guessed(backend, 0, TOKENS[:101], 1)
+        backend.resume()
+        backend.heads.drop_guesses([0])
+        assert np.array_equal(guessed(backend, 0, TOKENS[:101], 2), expected)
 
 
 # Where there are none.

@@ -125,7 +125,7 @@ def open_llama_backend(
         backend.media_encoder = encoder
         files.let_go()
         backend.lens = stack.enter_context(_lens_of(model, context_params, params, info, adapters))
-        if info.num_drafted_tokens and has_heads(params):
+        if info.num_drafted_tokens and lib.llama_model_n_layer_nextn(model.pointer) and has_heads(params):
             stack.enter_context(heads_beside(backend, model, context, context_params))
         draft_params = replace(params, n_ctx=info.n_ctx).of_draft_model
         if draft_params and info.num_drafted_tokens:
