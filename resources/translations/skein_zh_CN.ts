@@ -7246,9 +7246,9 @@ accepted</source>
         <translation>这个模型没有滑动窗口，因此不起作用。</translation>
     </message>
     <message>
-        <source>With so many chats at once, rejecting draft tokens would take too much memory, so none are used.</source>
+        <source>With so many chats at once, rejecting draft tokens would take too much memory.</source>
         <extracomment>app/models/load_limits.py</extracomment>
-        <translation>同时进行的对话这么多，撤回推测会占用过多内存，因此不作推测。</translation>
+        <translation>同时进行的对话这么多，撤回推测会占用过多内存。</translation>
     </message>
     <message>
         <source>a chat can have only {limit:,} tokens, too few for this check</source>
