@@ -26,7 +26,9 @@ def header(tiny_gguf):
 
 @pytest.fixture
 def wanted(tiny_gguf):
-    return lambda family="qwen3", **values: LoadParams(tiny_gguf(family), **values)
+    return lambda family="qwen3", **values: LoadParams(
+        tiny_gguf(family), **({"num_drafted_tokens": 0} | values)
+    )
 
 
 @pytest.mark.parametrize(
