@@ -186,8 +186,9 @@ class Backend(Protocol):
 
         `last` is the position of the last token that stays, where that is not the one before `end`.
 
-        False: the model cannot go on from there (a sliding window has moved past it, a recurrent state
-        cannot step back). The sequence must then be cleared. Clearing always succeeds.
+        False: the model cannot go on from there (a sliding window has moved past it, a recurrent state steps
+        back over draft tokens of the last decode only, and once). The sequence must then be cleared, which
+        always succeeds.
         """
 
     def share_prefix(self, source: int, target: int, end: int) -> None:

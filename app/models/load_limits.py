@@ -94,10 +94,7 @@ def _remarks(header: GgufHeader, params: LoadParams) -> Iterator[tuple[str, str]
     if not can_take_back(header, params.n_seq_max):
         reason = said("This model cannot reject draft tokens, so none are used.")
         if has_snapshots(header.architecture, hyper.number):
-            reason = said(
-                "With so many chats at once, rejecting draft tokens would take too much memory, so none are "
-                "used."
-            )
+            reason = said("With so many chats at once, rejecting draft tokens would take too much memory.")
         if params.num_drafted_tokens:
             yield "num_drafted_tokens", reason
         if params.draft_model:

@@ -177,7 +177,8 @@ class ContextNeed:
         if self._params.flash_attention is FlashAttention.OFF:
             cell = FLOAT_BYTES * (1 + hyper.number("attention.head_count"))
         row = FLOAT_BYTES * NUM_WIDTHS * hyper.number("embedding_length") + cell * self._n_ctx_seq
-        return self._n_ubatch * row
+        snapshots = self._n_seq_max * self._num_drafted * max((one.state for one in self._layers), default=0)
+        return self._n_ubatch * row + snapshots * FLOAT_BYTES  # those of one layer at a time
 
     def _adapters_bytes(self) -> int:
         total = 0

@@ -6597,11 +6597,6 @@ rate</source>
         <translation>从名称看，它声称有 {count:,} 个分片</translation>
     </message>
     <message>
-        <source>It cannot remove tokens it has computed.</source>
-        <extracomment>app/engine/batching/draft_model.py</extracomment>
-        <translation type="vanished">它无法撤回已计算的内容。</translation>
-    </message>
-    <message>
         <source>The draft model {name} has been switched off. {reason}</source>
         <extracomment>app/engine/batching/draft_model.py</extracomment>
         <translation>草稿模型 {name} 不再推测。{reason}</translation>
@@ -7256,9 +7251,9 @@ accepted</source>
         <translation>这个模型没有滑动窗口，因此不起作用。</translation>
     </message>
     <message>
-        <source>With so many chats at once, rejecting draft tokens would take too much memory, so none are used.</source>
+        <source>With so many chats at once, rejecting draft tokens would take too much memory.</source>
         <extracomment>app/models/load_limits.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>同时进行的对话这么多，撤回推测会占用过多内存。</translation>
     </message>
     <message>
         <source>a chat can have only {limit:,} tokens, too few for this check</source>
