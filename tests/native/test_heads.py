@@ -461,6 +461,7 @@ def test_their_memory_is_told_estimated_and_given_back(tmp_path):
         alone = backend.model.memory
     with open_llama_backend(loaded) as backend:
         taken = backend.model.memory
+        assert backend.model.has_heads
     expected = estimate(read_whole_header(path), loaded)
     assert expected.total_bytes == pytest.approx(taken.total_bytes, rel=0.1)
     assert expected.kv_bytes == taken.kv_bytes > alone.kv_bytes

@@ -21,7 +21,6 @@ from app.engine.llama.memory import HERE, memory_taken, total
 from app.engine.llama.native_library import Native, library, printable
 from app.engine.llama.weights import tensors_of
 from app.protocol.errors import EngineError, ModelLoadCancelledError, ModelLoadError
-from app.protocol.model import MemoryNeed
 from app.system.said import said, together
 
 if TYPE_CHECKING:
@@ -80,19 +79,14 @@ def heads_beside(backend: LlamaBackend, model: Native, main: Native, shared: obj
             backend.heads = LlamaHeads(model, main, context, native, backend.model)
             taken = memory_taken(library().loaded.copy(), 0)
             elsewhere = tuple((name, need) for name, need in taken.items() if name != HERE)
-            _add_memory(backend, total(taken), elsewhere)
+            backend.model = replace(
+                backend.model,
+                has_heads=True,
+                memory=backend.model.memory + total(taken),
+                memory_elsewhere=backend.model.memory_elsewhere + elsewhere,
+            )
         yield
         backend.heads = None
-
-
-def _add_memory(
-    backend: LlamaBackend, memory: MemoryNeed, elsewhere: tuple[tuple[str, MemoryNeed], ...]
-) -> None:
-    backend.model = replace(
-        backend.model,
-        memory=backend.model.memory + memory,
-        memory_elsewhere=backend.model.memory_elsewhere + elsewhere,
-    )
 
 
 @contextlib.contextmanager
@@ -113,8 +107,12 @@ def draft_beside(
             what_to_do = said("Choose another draft model, or none, in the model's settings.")
             raise ModelLoadError(together(refusal, str(error), what_to_do)) from error
         backend.draft = draft
-        backend.model = replace(backend.model, draft_model=draft.model.name)
-        _add_memory(backend, draft.model.memory, draft.model.memory_elsewhere)
+        backend.model = replace(
+            backend.model,
+            draft_model=draft.model.name,
+            memory=backend.model.memory + draft.model.memory,
+            memory_elsewhere=backend.model.memory_elsewhere + draft.model.memory_elsewhere,
+        )
         yield
 
 
