@@ -296,7 +296,8 @@ def as_llama_server(backend, token_ids, number):
         batch = Batch(end - first)
         batch.token_ids[:], batch.positions[:] = array("i", chat[first:end]), array("i", range(first, end))
         batch.wants_logits[-1], rows = wants_logits, np.array(hidden[first:end])
-        native = NativeBatch(batch).native
+        kept = NativeBatch(batch)
+        native = kept.native
         native.n_tokens, native.embd = end - first, rows.ctypes.data_as(native_heads.FLOATS)
         heads._lib.llama_set_nextn_layer_offset(heads._context.pointer, head)
         native_heads.lib.llama_memory_seq_rm(heads._memory, 0, first, -1)

@@ -44,7 +44,8 @@ class LlamaHeads:
         self._main_memory, self._memory = (lib.llama_get_memory(one.pointer) for one in (main, context))
         self.num_in_chain = int(lib.llama_model_n_layer_nextn(model.pointer))
         self._batch = Batch(info.n_batch)
-        self._native = NativeBatch(self._batch).native
+        self._native_batch = NativeBatch(self._batch)
+        self._native = self._native_batch.native
         self._rows = np.zeros((info.n_batch, lib.llama_model_n_embd_out(model.pointer)), np.float32)
         self._native.embd = self._rows.ctypes.data_as(FLOATS)
         self._waiting: defaultdict[int, list[Row]] = defaultdict(list)  # by seq_id, up to its last position
