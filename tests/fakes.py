@@ -70,9 +70,13 @@ class CountingBackend:
         self,
         next_token: Callable[[Sequence[int]], int] | None = None,
         before_decode: Callable[[Batch], None] = lambda _batch: None,
+        num_snapshots: int = 0,
         **model: object,
     ) -> None:
-        """`next_token` chooses from all tokens of a sequence; `before_decode` may raise what a decode can."""
+        """`next_token` chooses from all tokens of a sequence; `before_decode` may raise what a decode can.
+
+        A state steps back over up to `num_snapshots` rows of the last decode, once.
+        """
         self.model = model_info(**model)
         self.memory = FakeCells(self.model)
         self.batches: list[dict[int, list[int]]] = []  # seq_id -> positions
@@ -80,9 +84,11 @@ class CountingBackend:
         self._next_token = next_token or pseudo_random_token
         self._before_decode = before_decode
         self._rows: dict[int, list[int]] = {}
+        self._num_snapshots = num_snapshots
+        self._left_behind: dict[int, int] = {}  # snapshots of the last decode, by sequence
         self.media_encoder: MediaEncoder | None = None
         self.draft: CountingBackend | None = None
-        self.lens = None
+        self.heads = self.lens = None
         self.is_interrupted = False
         self.log_lines: list[str] = []
         self._unrotated: set[int] = set()  # as in llama.cpp, the next decode rotates moved keys
@@ -158,6 +164,7 @@ class CountingBackend:
         except NoRoomError:
             raise NoKvCellsError(f"no room for {batch.num_rows} rows") from None
         self.batches.append({})
+        self._left_behind = {}
         for row in range(batch.num_rows):
             self._note_computed(batch, row)
 
@@ -182,7 +189,8 @@ class CountingBackend:
 
     def truncate(self, seq_id: int, num_tokens: int, last: int | None = None) -> bool:
         self._check_seq_id(seq_id)
-        if num_tokens and self.model.is_recurrent and self.pos_max(seq_id) != num_tokens - 1:
+        num_cut, num_snapshots = self.pos_max(seq_id) + 1 - num_tokens, self._left_behind.pop(seq_id, 0)
+        if num_tokens and self.model.has_states and num_cut > num_snapshots:
             return False
         if num_tokens == 0:
             self._unrotated.discard(seq_id)
@@ -310,7 +318,9 @@ class CountingBackend:
 
     def _note_computed(self, batch: Batch, row: int) -> None:
         seq_id, position = int(batch.seq_ids[row]), int(batch.positions[row])
-        self.batches[-1].setdefault(seq_id, []).append(position)
+        positions = self.batches[-1].setdefault(seq_id, [])
+        positions.append(position)
+        self._left_behind[seq_id] = min(len(positions) - 1, self._num_snapshots)
         if batch.wants_logits[row]:
             self._rows[row] = self.tokens_of(seq_id)[: position + 1]  # draft tokens may follow it
             assert len(self._rows) <= self.model.n_outputs_max, "more rows with logits than the context has"

@@ -3,7 +3,7 @@
 The tokenizer half may be called from any thread, the memory half from the engine's thread only.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -66,6 +66,22 @@ class Lens(Protocol):
     def layer_logits(self, token_ids: Sequence[int], saved: SavedState | None = None) -> Floats: ...
 
 
+class Heads(Protocol):
+    """Heads that draft for their own model, by seq_id: see `LlamaHeads`."""
+
+    num_in_chain: int  # heads, each for one further token; 1: the same one makes them all
+
+    def num_held(self, seq_id: int) -> int: ...
+
+    def read(self, new: Mapping[int, list[int]]) -> None: ...
+
+    def guess(self, new: Mapping[int, int]) -> dict[int, int]: ...
+
+    def likeliest(self, row: int) -> tuple[int, float]: ...
+
+    def drop_guesses(self, seq_ids: Iterable[int]) -> None: ...
+
+
 class Backend(Protocol):
     """One model in one context of `model.n_seq_max` sequences over `model.n_ctx` shared KV cells."""
 
@@ -79,6 +95,10 @@ class Backend(Protocol):
     @property
     def draft(self) -> "Backend | None":
         """A small model of the same vocabulary that drafts tokens. Interrupted and resumed with this one."""
+
+    @property
+    def heads(self) -> Heads | None:
+        """What drafts for this model out of its own hidden rows."""
 
     @property
     def media_encoder(self) -> "MediaEncoder | None":
@@ -166,8 +186,9 @@ class Backend(Protocol):
 
         `last` is the position of the last token that stays, where that is not the one before `end`.
 
-        False: the model cannot go on from there (a sliding window has moved past it, a recurrent state
-        cannot step back). The sequence must then be cleared. Clearing always succeeds.
+        False: the model cannot go on from there (a sliding window has moved past it, a recurrent state steps
+        back over draft tokens of the last decode only, and once). The sequence must then be cleared, which
+        always succeeds.
         """
 
     def share_prefix(self, source: int, target: int, end: int) -> None:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.models.gguf_header import GgufHeader, TensorInfo
-
-FLOAT_BYTES = 4
+from app.protocol import states
+from app.protocol.load import MAX_DRAFTED_TOKENS
 
 # Sliding windows of models whose files do not list the layers that have one: every n-th has full attention.
 SWA_PERIODS = {"cohere2": 4, "exaone4": 4, "gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "olmo2": 4}
 STATE_TENSORS = ("ssm_", "shortconv.", "time_mix_")
+STATE_KEYS = ("ssm.state_size", "shortconv.l_cache", "wkv.head_size", "kda.head_dim")
 KEY_TENSORS = ("attn_k.weight", "attn_kv_a_mqa.weight", "attn_kv_a.weight", "attn_k_b.weight")
 
 
@@ -61,6 +62,19 @@ def layers_of(header: GgufHeader) -> list[Layer]:
     ]
 
 
+def has_states(header: GgufHeader) -> bool:
+    """What it keeps of a chat is more than cells, of which any can be removed."""
+    return any(map(Hyperparameters(header).has, STATE_KEYS))
+
+
+def most_draft_tokens(header: GgufHeader, n_seq_max: int) -> int:
+    """How many of one chat it can reject at once."""
+    if not has_states(header):
+        return MAX_DRAFTED_TOKENS
+    hyper = Hyperparameters(header)
+    return states.most_snapshots(hyper.architecture, hyper.number, header.weights_bytes, n_seq_max)
+
+
 def _by_layer(header: GgufHeader) -> dict[int, dict[str, TensorInfo]]:
     found: defaultdict[int, dict[str, TensorInfo]] = defaultdict(dict)
     for tensor in header.tensors:
@@ -81,7 +95,7 @@ def _layer(hyper: Hyperparameters, layer: int, tensors: Mapping[str, TensorInfo]
         keys = num_kv_heads * _head_length(hyper, "key", has_window)
         is_latent = hyper.has("attention.key_length_mla")  # the values are part of the keys
         values = 0 if is_latent else num_kv_heads * _head_length(hyper, "value", has_window)
-    state = _state(hyper) if has_state else 0
+    state = states.state_length(hyper.number) if has_state else 0
     return Layer(keys, values, state, has_window, sum(tensor.size_bytes for tensor in tensors.values()))
 
 
@@ -105,14 +119,3 @@ def _has_keys(hyper: Hyperparameters, layer: int, tensors: Mapping[str, TensorIn
         return False
     # A fused matrix may also be that of a recurrent state.
     return any(name in tensors for name in KEY_TENSORS) or ("attn_qkv.weight" in tensors and not has_state)
-
-
-def _state(hyper: Hyperparameters) -> int:
-    n_embd = hyper.number("embedding_length")
-    inner, size = hyper.number("ssm.inner_size"), hyper.number("ssm.state_size")
-    if head_size := hyper.number("wkv.head_size"):
-        return n_embd * (hyper.number("token_shift_count", 2) + head_size)
-    if length := hyper.number("shortconv.l_cache"):
-        return n_embd * (length - 1)
-    kernel = hyper.number("ssm.conv_kernel")
-    return max(kernel - 1, 0) * (inner + 2 * hyper.number("ssm.group_count") * size) + inner * size

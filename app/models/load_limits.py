@@ -15,9 +15,10 @@ from app.models.gguf_header import (
     LongArray,
     read_token_texts,
 )
-from app.models.layers import Hyperparameters
+from app.models.layers import Hyperparameters, has_states, most_draft_tokens
 from app.models.model_file import open_header, why_unusable
 from app.protocol.load import FlashAttention, KvType, LoadParams, RopeScaling
+from app.protocol.states import has_snapshots
 from app.system.said import said
 
 # llama.cpp has the same in common/speculative.cpp.
@@ -90,8 +91,10 @@ def _remarks(header: GgufHeader, params: LoadParams) -> Iterator[tuple[str, str]
         )
     if params.swa_full and not hyper.has("attention.sliding_window"):
         yield "swa_full", said("Has no effect: this model has no sliding window.")
-    if not can_take_back(header):
+    if not can_take_back(header, params.n_seq_max):
         reason = said("This model cannot reject draft tokens, so none are used.")
+        if has_snapshots(header.architecture, hyper.number):
+            reason = said("With so many chats at once, rejecting draft tokens would take too much memory.")
         if params.num_drafted_tokens:
             yield "num_drafted_tokens", reason
         if params.draft_model:
@@ -114,12 +117,9 @@ def _head_lengths(header: GgufHeader) -> tuple[set[int], set[int]]:
     return keys, values
 
 
-def can_take_back(header: GgufHeader) -> bool:
+def can_take_back(header: GgufHeader, n_seq_max: int) -> bool:
     """Whether it can remove its last tokens, such as rejected draft tokens."""
-    hyper = Hyperparameters(header)
-    return not (
-        hyper.has("ssm.state_size") or hyper.has("shortconv.l_cache") or hyper.has("attention.sliding_window")
-    )
+    return most_draft_tokens(header, n_seq_max) > 0
 
 
 def why_not_draft(draft: Path, model: Path) -> str:
@@ -131,7 +131,7 @@ def why_not_draft(draft: Path, model: Path) -> str:
 
 
 def _why_not(draft: Path, theirs: GgufHeader, model: Path, ours: GgufHeader) -> str:
-    if not can_take_back(theirs):
+    if has_states(theirs):
         return said("It cannot remove tokens it has computed, so it cannot reject draft tokens.")
     if any(_differs(f"tokenizer.ggml.{mark}", theirs, ours) for mark in MARKS):
         return said("Its vocabulary type or its special tokens differ.")

@@ -181,7 +181,7 @@ def _plan(context: ContextNeed, beside: MemoryNeed, room: Room, num_there: int) 
 
 
 def _need_beside(header: GgufHeader, params: LoadParams) -> MemoryNeed:
-    """The need of the draft model and the projector, which go to the first GPU if there is one.
+    """The need of what drafts and of the projector, which go to the first GPU if there is one.
 
     Nothing if unreadable: the library reports the error.
     """
@@ -198,10 +198,12 @@ def _projector_need(params: LoadParams) -> MemoryNeed:
 
 def _draft_need(header: GgufHeader, params: LoadParams) -> MemoryNeed:
     draft = params.of_draft_model
-    if draft and can_take_back(header):
+    if draft and can_take_back(header, params.n_seq_max):
         with contextlib.suppress(OSError, HeaderError):
             size_bytes = draft.path.stat().st_size
             return ContextNeed(_draft_header(draft.path, size_bytes), draft).need
+    if draft is None and params.num_drafted_tokens and can_take_back(header, params.n_seq_max):
+        return ContextNeed(header, params).heads
     return MemoryNeed()
 
 

@@ -14,9 +14,10 @@ from functools import cached_property
 from itertools import accumulate
 
 from app.models.gguf_header import TENSOR_TYPES, GgufHeader, LongArray
-from app.models.layers import FLOAT_BYTES, Hyperparameters, Layer, layers_of
+from app.models.layers import Hyperparameters, Layer, layers_of, most_draft_tokens
 from app.protocol.load import DEFAULT_N_CTX, DEFAULT_N_UBATCH, FlashAttention, KvType, LoadParams
 from app.protocol.model import Device, DeviceKind, MemoryNeed
+from app.protocol.states import FLOAT_BYTES
 
 HERE = 0  # the number of the first device is 1
 N_CTX_STEP = 256  # llama.cpp rounds up to it
@@ -89,6 +90,7 @@ class ContextNeed:
         self._layers = layers_of(header)
         self._n_seq_max = max(params.n_seq_max, 1)
         n_ctx = max(params.n_ctx or DEFAULT_N_CTX, N_CTX_STEP)
+        self._num_drafted = min(params.num_drafted_tokens, most_draft_tokens(header, self._n_seq_max))
         num_streams = self._n_seq_max if params.isolated else 1
         self._n_ctx_seq = max(-(-(n_ctx // num_streams) // N_CTX_STEP), 1) * N_CTX_STEP
         self._num_streams = num_streams
@@ -107,8 +109,15 @@ class ContextNeed:
             weights_bytes=self._header.weights_bytes + self._adapters_bytes(),
             kv_bytes=sum(self._caches),
             compute_bytes=self._compute_bytes,
-            output_bytes=self._n_seq_max * n_vocab * FLOAT_BYTES,
+            output_bytes=(self._n_seq_max + self._num_drafted) * n_vocab * FLOAT_BYTES,
         )
+
+    @property
+    def heads(self) -> MemoryNeed:
+        """Of heads that draft, in a context of their own. Their weights are among the others."""
+        number = Hyperparameters(self._header).number("nextn_predict_layers")
+        cache = max(self._caches, default=0)  # as that of a layer with all cells
+        return MemoryNeed(kv_bytes=number * cache, compute_bytes=self._compute_bytes * (number > 0))
 
     def needs(self, num_there: int, room: Room) -> tuple[MemoryNeed, ...]:
         """The need of this machine, and of each device of `room`."""
@@ -148,7 +157,7 @@ class ContextNeed:
     def _cache_bytes(self, layer: Layer) -> int:
         num_cells = (self._num_window_cells if layer.has_window else self._n_ctx_seq) * self._num_streams
         cell = _row_bytes(self._params.type_k, layer.keys) + _row_bytes(self._params.type_v, layer.values)
-        return num_cells * cell + self._n_seq_max * layer.state * FLOAT_BYTES
+        return num_cells * cell + self._n_seq_max * (1 + self._num_drafted) * layer.state * FLOAT_BYTES
 
     @property
     def _num_window_cells(self) -> int:
@@ -168,7 +177,8 @@ class ContextNeed:
         if self._params.flash_attention is FlashAttention.OFF:
             cell = FLOAT_BYTES * (1 + hyper.number("attention.head_count"))
         row = FLOAT_BYTES * NUM_WIDTHS * hyper.number("embedding_length") + cell * self._n_ctx_seq
-        return self._n_ubatch * row
+        snapshots = self._n_seq_max * self._num_drafted * max((one.state for one in self._layers), default=0)
+        return self._n_ubatch * row + snapshots * FLOAT_BYTES  # those of one layer at a time
 
     def _adapters_bytes(self) -> int:
         total = 0

@@ -122,6 +122,7 @@ class LoadParams:
             n_gpu_layers=None,
             adapters=(),
             workers=(),  # it is small, and used in every step
+            swa_full=True,  # it drafts a token a decode, and must forget all of them
             num_drafted_tokens=0,
             draft_model=None,
             projector=None,

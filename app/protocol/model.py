@@ -123,6 +123,7 @@ class ModelInfo:
     workers: tuple[Device, ...] = ()  # named by their addresses, with their memory before the load
     n_gpu_layers: int | None = None  # as it was loaded; None: all, where there is a device for them
     draft_model: str = ""  # the name of its draft model
+    has_heads: bool = False  # it drafts by itself, see `LlamaHeads`
     has_template: bool = True  # False: a base model, which only continues text
     takes_tools: bool = False  # its chat template has a place for them
     thinks: bool = False  # its chat template knows of thinking

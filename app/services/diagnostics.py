@@ -95,8 +95,9 @@ def _engine(model: ModelInfo | None) -> Iterator[str]:
         yield f"device: {device.name}, {device.description}{memory if device.total_bytes else ''}"
     yield f"model: {model.description}, {model.architecture}, {model.size_bytes // MIB:,} MiB"
     if model.num_drafted_tokens:
-        by_whom = "from the chat's text and a draft model" if model.draft_model else "from the chat's text"
-        yield f"guesses: {model.num_drafted_tokens} a step, {by_whom}"
+        whom = " and a draft model" if model.draft_model else ""
+        by_whom = " and the model's own heads" if model.has_heads else whom
+        yield f"guesses: {model.num_drafted_tokens} a step, from the chat's text{by_whom}"
     yield (
         f"context: {model.n_ctx:,} cells, {model.n_seq_max} slots, batch {model.n_batch}/{model.n_ubatch}, "
         f"{'unified' if model.is_unified else 'isolated'}"

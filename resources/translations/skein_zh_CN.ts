@@ -733,7 +733,7 @@
     </message>
     <message>
         <source>llama.cpp failed to compute a step (code {code}). {reason}</source>
-        <extracomment>app/engine/llama/backend.py</extracomment>
+        <extracomment>app/engine/llama/embedder.py</extracomment>
         <translation>llama.cpp 未能计算一步（代码 {code}）。{reason}</translation>
     </message>
     <message>
@@ -6597,13 +6597,8 @@ rate</source>
         <translation>从名称看，它声称有 {count:,} 个分片</translation>
     </message>
     <message>
-        <source>It cannot remove tokens it has computed.</source>
-        <extracomment>app/engine/batching/draft_model.py</extracomment>
-        <translation>它无法撤回已计算的内容。</translation>
-    </message>
-    <message>
         <source>The draft model {name} has been switched off. {reason}</source>
-        <extracomment>app/engine/batching/draft_planner.py</extracomment>
+        <extracomment>app/engine/batching/draft_model.py</extracomment>
         <translation>草稿模型 {name} 不再推测。{reason}</translation>
     </message>
     <message>
@@ -7161,6 +7156,11 @@ accepted</source>
         <translation>回答已停止：模型反复进行失败的调用。</translation>
     </message>
     <message>
+        <source>The heads of the model have been switched off. {reason}</source>
+        <extracomment>app/engine/batching/draft_model.py</extracomment>
+        <translation>模型自带的预测头不再推测。{reason}</translation>
+    </message>
+    <message>
         <source>Explain in the guide</source>
         <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>在指南中说明</translation>
@@ -7249,6 +7249,11 @@ accepted</source>
         <source>Has no effect: this model has no sliding window.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>这个模型没有滑动窗口，因此不起作用。</translation>
+    </message>
+    <message>
+        <source>With so many chats at once, rejecting draft tokens would take too much memory.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>同时进行的对话这么多，撤回推测会占用过多内存。</translation>
     </message>
     <message>
         <source>a chat can have only {limit:,} tokens, too few for this check</source>

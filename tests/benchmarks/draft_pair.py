@@ -106,6 +106,7 @@ TASKS: dict[str, Callable[[int], str]] = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS, help="default: all")
     parser.add_argument("--chats", type=int, nargs="+", default=list(MAX_TOKENS), help="at once")
+    parser.add_argument("--heads", action="store_true", help="a random model that drafts for itself instead")
     parser.add_argument("--ask", nargs="+", metavar="URL", help="ask servers the same instead, by turns")
 
 
@@ -123,27 +124,30 @@ def compare(options: argparse.Namespace) -> int:
     with open_llama_backend(params) as backend:
         drafts = backend.draft.model.description if backend.draft else "nothing but its own text"
         print(f"{backend.model.description}, drafted for by {drafts}")
-        _compare(backend, options, verdict)
+        ways = ["own text", "draft model"] if backend.draft else ["own text"]
+        for task in options.tasks:
+            for num_chats in options.chats:
+                compare_cell(backend, task, num_chats, ways, options.repeats, verdict)
     return verdict.exit_code
 
 
-def _compare(backend: Backend, options: argparse.Namespace, verdict: Verdict) -> None:
-    ways = ["own text", "draft model"] if backend.draft else ["own text"]
-    for task in options.tasks:
-        for num_chats in options.chats:
-            engine = Engine(backend)
-            print(f"\n{task}, {num_chats} chats")
-            runs: dict[str, list[_Run]] = {way: [] for way in ["off", *ways]}
-            for repeat in range(options.repeats):
-                asked = [_request(task, repeat + number, num_chats) for number in range(num_chats)]
-                driver.run(engine, *(replace(one, max_tokens=0) for one in asked))
-                for way, of_way in runs.items():
-                    with _drafting(engine, way):
-                        of_way.append(_Run(engine, asked))
-                for one in asked:
-                    engine.forget(one.chat_id)
-            _judge(runs, f"{task}, {num_chats} chats", WANTED.get((task, num_chats), NOT_SLOWER), verdict)
-            engine.close()
+def compare_cell(
+    backend: Backend, task: str, num_chats: int, ways: list[str], repeats: int, verdict: Verdict
+) -> None:
+    """Each way by turns with no drafting."""
+    print(f"\n{task}, {num_chats} chats")
+    engine = Engine(backend)
+    runs: dict[str, list[_Run]] = {way: [] for way in ["off", *ways]}
+    for repeat in range(repeats):
+        asked = [_request(task, repeat + number, num_chats) for number in range(num_chats)]
+        driver.run(engine, *(replace(one, max_tokens=0) for one in asked))
+        for way, of_way in runs.items():
+            with _drafting(engine, way):
+                of_way.append(_Run(engine, asked))
+        for one in asked:
+            engine.forget(one.chat_id)
+    engine.close()
+    _judge(runs, f"{task}, {num_chats} chats", WANTED.get((task, num_chats), NOT_SLOWER), verdict)
 
 
 def _judge(runs: dict[str, list[_Run]], cell: str, wanted: float, verdict: Verdict) -> None:
@@ -180,7 +184,7 @@ def _drafting(engine: Engine, way: str) -> Iterator[None]:
     """Each run learns anew: what was measured without drafting must not help the other."""
     planner = DraftPlanner(engine._backend)
     planner.is_on = way != "off"
-    if way != "draft model":
+    if way == "own text":
         planner._model = None
     with (
         mock.patch.object(engine, "_draft_planner", planner),

@@ -24,7 +24,7 @@ import inspect
 import random
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,10 @@ from unittest import mock
 import numpy as np
 import numpy.typing as npt
 
+from app.engine.batching.draft_model import DraftHeads, DraftModel
 from app.engine.engine import Engine
 from app.engine.llama.backend import LlamaBackend
+from app.engine.llama.heads import LlamaHeads
 from app.engine.llama.sampler import LlamaSampler
 from app.engine.prompt import Prompt
 from app.protocol.output import SampledToken, Usage
@@ -47,6 +49,7 @@ from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 
 RANDOM = Path("random")
 DRAFT_SHAPE = Shape(n_embd=64, n_ffn=192, n_head=2, n_head_kv=1, head_dim=32, n_vocab=N_VOCAB)
+HEADS_SHAPE = Shape(n_embd=512, n_ffn=1536, n_head=8, n_head_kv=2, head_dim=64, n_vocab=32_000)
 WANTED_OF_DRAFTS = {0: 0.95, 95: 1.15}  # tokens per second, by how many in a hundred are right
 WANTED_EDITING, WANTED_NOTHING_RIGHT = 1.15, 0.97  # tokens per second, with draft tokens / without
 LARGEST_DIFFERENCE = 0.2  # of a logit, in standard deviations: rounding alone made 0.08
@@ -78,6 +81,7 @@ class FixedAnswer:
     def __init__(self, sampler: LlamaSampler, answer: list[int]) -> None:
         self.logits: list[npt.NDArray[np.float32]] = []  # some of each place
         self._sampler = sampler
+        self.answer = answer
         self._rest = iter(answer)
 
     def sample(self, row: int) -> int:
@@ -116,6 +120,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.ask:
         return draft_pair.compare_servers(options)
+    if options.heads:
+        return _run_heads(options)
     if options.draft_model and options.draft_model != RANDOM:
         return draft_pair.compare(options)
     return _run_draft_model(options) if options.draft_model else _run_lookup(options)
@@ -136,6 +142,54 @@ def _run_draft_model(options: argparse.Namespace) -> int:
                 bench.compare_draft_model(_new_text(options.tokens, percent), percent, verdict)
                 bench.engine.close()
     return verdict.exit_code
+
+
+def _run_heads(options: argparse.Namespace) -> int:
+    """A random model with a head, which computes in earnest: so many in a hundred of its tokens are right."""
+    verdict = Verdict()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "heads.gguf"
+        write_tiny_gguf(path, "qwen35", n_layer=16, n_ctx_train=N_CTX, num_heads=1, shape=HEADS_SHAPE)
+        with workload.opened_backend(
+            options, n_ctx=N_CTX, num_drafted=options.draft[0], model=path
+        ) as backend:
+            for percent in options.right:
+                print(f"\n{percent}% right")
+                with _fixed_answers(backend, percent):
+                    for num_chats in options.chats:
+                        draft_pair.compare_cell(
+                            backend, "free", num_chats, ["heads"], options.repeats, verdict
+                        )
+    return verdict.exit_code
+
+
+@contextlib.contextmanager
+def _fixed_answers(backend: LlamaBackend, percent: int) -> Iterator[None]:
+    """Whatever is sampled, and `percent` of what the head guesses, is the fixed answer to the prompt."""
+    new_sampler, likeliest, decode = backend.new_sampler, LlamaHeads.likeliest, DraftHeads._decode
+    choose, asked = random.Random(percent), dict[int, Any]()
+
+    def new_fixed(params: SamplingParams, prompt: Sequence[int], *more: Any) -> FixedAnswer:
+        answer = workload.token_ids(N_CTX // 8, tuple(prompt))
+        return FixedAnswer(new_sampler(params, prompt, *more), answer)
+
+    def noted(source: DraftHeads, new: Any) -> Any:
+        rows = decode(source, new)
+        asked.update((row, seq) for seq, row in rows.items())
+        return rows
+
+    def known(heads: LlamaHeads, row: int) -> tuple[int, float]:
+        likeliest(heads, row)
+        seq, is_right = asked[row], choose.random() * 100 < percent
+        place = heads._batch.positions[row] + 1 - seq.num_prompt_tokens
+        return (seq.sampler.answer[place] if is_right else NO_WORD), 1.0
+
+    with (
+        mock.patch.object(backend, "new_sampler", new_fixed),
+        mock.patch.object(DraftHeads, "_decode", noted),
+        mock.patch.object(LlamaHeads, "likeliest", known),
+    ):
+        yield
 
 
 def _run_lookup(options: argparse.Namespace) -> int:
@@ -162,7 +216,7 @@ class Bench:
         """The draft model computes in earnest, and then `percent` of its tokens are those of the answer."""
         draft, model = self._backend.draft, self.engine._draft_planner._model
         assert draft
-        assert model
+        assert isinstance(model, DraftModel)
         likeliest, choose = draft.likeliest, random.Random(percent)
         chat = task.prompt + task.answer
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from app.models.gguf_header import GgufHeader
+from app.models.gguf_header import GgufHeader, TensorInfo
 from app.models.load_limits import adapter_refusal, refusals, remarks
 from app.protocol.load import FlashAttention, KvType, LoadParams, RopeScaling
 
@@ -63,3 +63,25 @@ def test_an_adapter_must_be_one_and_for_the_same_family() -> None:
     assert "not a LoRA adapter" in adapter_refusal(header(), header())
     other = header(general__type="adapter", general__architecture="qwen3")
     assert "qwen3 models; this one is llama" in adapter_refusal(other, header())
+
+
+def test_a_model_with_states_drafts_for_as_many_chats_as_its_snapshots_have_room() -> None:
+    numbers = {
+        "block_count": 32,
+        "ssm.conv_kernel": 4,
+        "ssm.group_count": 16,
+        "ssm.inner_size": 4096,
+        "ssm.state_size": 128,
+    }
+    values = {f"qwen35.{name}": number for name, number in numbers.items()}
+    tensor = TensorInfo("token_embd.weight", (1, 1), "Q4_K", 5 << 30, 0)
+    model = GgufHeader(3, {"general.architecture": "qwen35"} | values, (tensor,), 0)
+
+    def reason(n_seq_max: int, model: GgufHeader = model) -> str:
+        params = LoadParams(PATH, n_seq_max=n_seq_max, num_drafted_tokens=8)
+        return str(remarks(model, params).get("num_drafted_tokens", ""))
+
+    assert [bool(reason(n_seq_max)) for n_seq_max in (1, 2, 4)] == [False, False, True]
+    assert "With so many chats at once" in reason(4)
+    unable = {name.replace("qwen35", "mamba2"): value for name, value in model.values.items()}
+    assert "cannot reject" in reason(1, GgufHeader(3, unable | {"general.architecture": "mamba2"}, (), 0))

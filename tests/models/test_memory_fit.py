@@ -26,7 +26,9 @@ def header(tiny_gguf):
 
 @pytest.fixture
 def wanted(tiny_gguf):
-    return lambda family="qwen3", **values: LoadParams(tiny_gguf(family), **values)
+    return lambda family="qwen3", **values: LoadParams(
+        tiny_gguf(family), **({"num_drafted_tokens": 0} | values)
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,20 @@ def wanted(tiny_gguf):
 def test_each_family_keeps_what_its_layers_keep(header, wanted, family, cells, states):
     need = estimate(header(family), wanted(family, n_ctx=16_384))
     assert need.kv_bytes == cells * 2 * HEAD + 4 * states
+
+
+def test_states_have_snapshots_for_what_may_be_rejected(header, wanted):
+    def need(family, **values):
+        return estimate(header(family), wanted(family, n_ctx=16_384, **values))
+
+    state = 4 * 2 * (3 * (32 + 2 * 16) + 32 * 16)
+    with_drafts = need("qwen35", num_drafted_tokens=5)
+    assert with_drafts.kv_bytes == need("qwen35").kv_bytes + 8 * 5 * state
+    assert with_drafts.compute_bytes == need("qwen35").compute_bytes + 8 * 5 * state // 2  # a layer's
+    assert need("qwen35", num_drafted_tokens=64).kv_bytes == need("qwen35").kv_bytes + 8 * 8 * state
+    assert with_drafts.output_bytes == 13 / 8 * need("qwen35").output_bytes
+    for family in ("mamba", "falcon-h1", "gemma3", "qwen3"):
+        assert need(family, num_drafted_tokens=5).kv_bytes == need(family).kv_bytes
 
 
 def test_chats_with_cells_of_their_own_have_windows_of_their_own(header, wanted):

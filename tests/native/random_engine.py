@@ -1,7 +1,8 @@
 """Random runs of the engine on llama.cpp, all compared with what a run alone computes.
 
 Chats are asked and asked on, forked, edited, aborted, hibernated and kept over a restart, in few slots and
-few cells, while decodes break off and disks fail. A run depends on its seed alone.
+few cells, with draft tokens and without, while decodes break off and disks fail. A run depends on its seed
+alone.
 
     python -m tests.native.random_engine --seeds 5000
 """
@@ -24,6 +25,7 @@ from unittest import mock
 
 import llama_cpp as lib
 
+from app.engine.batching import draft_model
 from app.engine.cells import hibernation
 from app.engine.cells.checkpoints import State
 from app.engine.cells.hibernation import HibernatedChats
@@ -43,13 +45,15 @@ from tests.native.tiny_ggufs import Shape, write_tiny_adapter, write_tiny_gguf
 SHAPE = Shape(n_embd=64, head_dim=32)  # heads that every type of keys and values can hold
 WINDOW = "lfm2 with a window"
 FAMILIES = (
-    *("llama", "qwen3", "qwen3moe", "qwen2vl", "gemma3", "gemma4", "gpt-oss"),
-    *("lfm2", WINDOW, "falcon-h1", "qwen35", "mamba", "mamba2"),
+    *("llama", "qwen3", "qwen3moe", "qwen2vl", "gemma2", "gemma3", "gemma4", "gpt-oss"),
+    *("lfm2", WINDOW, "falcon-h1", "nemotron_h", "qwen35", "mamba", "mamba2"),
 )
 StateFile = hibernation._StateFile
 CHATS = ("ann", "bob", "cat", "dan", "eve")
 NUM_EVENTS = 45
 MANY_ROWS = 50  # to one that is wrong
+# What is said of two tokens has been said before, and half of what is drafted comes true.
+FEW_WORDS = ((97, 100.0), (98, 100.0))
 
 
 @dataclass
@@ -79,11 +83,10 @@ class Models:
 
 def random_params(rng: random.Random, models: Models, family: str) -> LoadParams:
     kind = rng.choice(list(KvType))
-    has_cells_only = family in ("llama", "qwen3", "qwen3moe", "qwen2vl")
     adapters = ()
     if family in ("llama", "qwen3", "gemma3") and rng.random() < 0.3:
         adapters = (LoraAdapter(models.adapter_of(family), rng.choice([0.5, 1.0])),)
-    num_drafted = rng.choice([0, 4]) if has_cells_only else 0
+    num_drafted = rng.choice([0, 4, 8])
     return LoadParams(
         models.path_of(family),
         n_ctx=rng.choice([512, 768, 1024]),
@@ -97,14 +100,21 @@ def random_params(rng: random.Random, models: Models, family: str) -> LoadParams
         adapters=adapters,
         swa_full=rng.random() < 0.2,
         num_drafted_tokens=num_drafted,
-        draft_model=models.path_of(family) if num_drafted and rng.random() < 0.5 else None,
+        draft_model=models.path_of(_drafting_for(family)) if rng.random() < 0.5 else None,
     )
+
+
+def _drafting_for(family: str) -> str:
+    """Itself, or another one where it has a state."""
+    return family if FAMILIES.index(family) < FAMILIES.index("lfm2") else "gemma3"
 
 
 class RandomRun(NamedTuple):
     what: str
     compared: Comparison
     num_broken_off: int  # decodes
+    num_drafted: int
+    num_kept: int
 
 
 def random_run(
@@ -132,10 +142,13 @@ def _random_run(
         # Moved cells remember what was left out, so they are not what a run alone would compute.
         backend.model = replace(backend.model, can_shift=False)
         stack.enter_context(all_guesses_checked())
+        # Tiny models are sure of nothing.
+        stack.enter_context(mock.patch.object(draft_model, "MIN_PROBABILITY", 0.0))
         play = _Play(rng, backend, folder)
         play.play(num_events)
         what = f"{params.path.stem} {params.type_k}{' isolated' if params.isolated else ''}"
-        return RandomRun(what, compare(play.recorder.sampled, params), play.num_broken_off)
+        compared = compare(play.recorder.sampled, params)
+        return RandomRun(what, compared, play.num_broken_off, play.num_drafted, play.num_kept)
 
 
 # What happens.
@@ -157,7 +170,7 @@ class _Play:
         self._common = self._new_tokens(80)
         self._run = Run()
         self._num_asked = 0
-        self.num_broken_off = 0
+        self.num_broken_off = self.num_drafted = self.num_kept = 0
         self.recorder = Recorder(backend)
         self._engine = self._new_engine()
 
@@ -166,7 +179,8 @@ class _Play:
             *[self._ask] * 8,
             *[self._steps] * 12,
             *[self._break_off] * 3,
-            *[self._abort, self._fork, self._forget, self._restart],
+            *[self._fork] * 3,
+            *[self._abort, self._forget, self._restart],
             *[lambda chat: self._engine.slots.hibernate_chat(chat)] * 2,
             lambda chat: self._engine.slots.restore_chat(chat),
             lambda chat: self._engine.slots.clear_chat(chat),
@@ -212,7 +226,12 @@ class _Play:
             f"r{self._num_asked}",
             name,
             prompt=(*kept, *self._new_tokens(self._rng.choice([4, 8, 60, 300]))),
-            sampling=SamplingParams(temperature=1.0, seed=self._rng.randrange(2**31), ignore_eos=True),
+            sampling=SamplingParams(
+                temperature=1.0,
+                seed=self._rng.randrange(2**31),
+                ignore_eos=True,
+                logit_bias=self._rng.choice([(), FEW_WORDS]),
+            ),
             max_tokens=self._rng.choice([1, 8, 40]),
             overflow=self._rng.choice(list(Overflow)),
             max_context_tokens=self._rng.choice([None, None, limit // 2]),
@@ -247,6 +266,8 @@ class _Play:
         for chat in self._chats.values():
             if chat.request and not self._run.is_open(chat.request.request_id):
                 answer = self._run.answers[chat.request.request_id]
+                self.num_drafted += answer.usage.num_drafted_tokens
+                self.num_kept += answer.usage.num_kept_tokens
                 prompt = tuple(one for one in chat.request.prompt if isinstance(one, int))
                 too_long = answer.finish_reason is FinishReason.ERROR
                 chat.token_ids = () if too_long else prompt + answer.token_ids
@@ -271,12 +292,14 @@ class _Play:
             self._report()
 
     def _fork(self, name: str) -> None:
-        """Into the next chat, where that is a blank one."""
+        """Into the next chat, where that is idle; rather of a chat in the middle of its answer."""
+        name = next((one for one, chat in self._chats.items() if chat.request), name)
         new = CHATS[(CHATS.index(name) + 1) % len(CHATS)]
-        if not self._chats[name].request and not self._chats[new].token_ids and not self._chats[new].request:
-            self._engine.forget(new)
-            self._engine.slots.fork(name, new)
-            self._chats[new].token_ids = self._chats[name].token_ids
+        if not self._chats[new].request:
+            self._forget(new)
+            if self._engine.slots.fork(name, new):
+                [held] = [slot.token_ids for slot in self._engine.slots.slots if slot.chat_id == new]
+                self._chats[new].token_ids = tuple(held)
 
     def _forget(self, name: str) -> None:
         self._engine.forget(name)
@@ -335,18 +358,23 @@ class _Tally:
     def __init__(self) -> None:
         self.runs, self.rows, self.wrong = Counter[str](), Counter[str](), Counter[str]()
         self.worst: dict[str, float] = {}
+        self.drafted, self.kept = Counter[str](), Counter[str]()
 
     def add(self, run: RandomRun) -> None:
         self.runs[run.what] += 1
         self.rows[run.what] += run.compared.num_rows
         self.wrong[run.what] += len(run.compared.wrong)
+        self.drafted[run.what] += run.num_drafted
+        self.kept[run.what] += run.num_kept
         self.worst[run.what] = max(self.worst.get(run.what, 0.0), run.compared.worst)
 
     def lines(self) -> Iterator[str]:
         for what, runs in sorted(self.runs.items()):
             counts = f"{runs:5} runs {self.rows[what]:8,} rows {self.wrong[what]:6,} wrong"
-            yield f"{what:30}{counts}, worst {self.worst[what]:.5f}"
+            guesses = f"{self.drafted[what]:7,} drafted {self.kept[what]:7,} kept"
+            yield f"{what:30}{counts}, worst {self.worst[what]:.5f} {guesses}"
         yield f"{self.runs.total():,} runs, {self.rows.total():,} rows, {self.wrong.total():,} wrong"
+        yield f"{self.drafted.total():,} draft tokens, {self.kept.total():,} kept"
 
 
 def main() -> int:

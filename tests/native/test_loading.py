@@ -182,10 +182,11 @@ def test_an_adapter_is_tried_in_a_child_once_for_each_model(tiny_gguf, tmp_path)
 
 @pytest.mark.parametrize("isolated", [False, True])
 @pytest.mark.parametrize(
-    "family", ["llama", "qwen3moe", "gemma3", "gpt-oss", "lfm2", "qwen35", "mamba", "qwen2vl"]
+    "family", ["llama", "qwen3moe", "gemma3", "gpt-oss", "lfm2", "qwen35", "nemotron_h", "mamba", "qwen2vl"]
 )
-def test_what_is_taken_was_estimated(tiny_gguf, family, isolated):
-    wished = params(tiny_gguf(family), n_ctx=16_384, isolated=isolated)
+@pytest.mark.parametrize("num_drafted", [0, 8])
+def test_what_is_taken_was_estimated(tiny_gguf, family, isolated, num_drafted):
+    wished = params(tiny_gguf(family), n_ctx=16_384, isolated=isolated, num_drafted_tokens=num_drafted)
     expected = estimate(read_whole_header(wished.path), wished)
     with open_llama_backend(wished) as backend:
         taken = backend.model.memory

@@ -13,7 +13,7 @@ from tests.native.random_engine import random_run
 
 pytestmark = pytest.mark.native
 
-NUM_RUNS, RUNS_A_TEST = 26 * EFFORT, 2  # each family twice
+NUM_RUNS, RUNS_A_TEST = 30 * EFFORT, 2  # each family twice
 
 
 @pytest.mark.parametrize("first", range(0, NUM_RUNS, RUNS_A_TEST))
@@ -27,6 +27,7 @@ def test_random_runs_do_what_they_are_for(models):
     runs = [random_run(seed, models, "qwen3") for seed in range(10)]
     assert sum(run.compared.num_rows for run in runs) > 500
     assert sum(run.num_broken_off for run in runs) > 10
+    assert sum(run.num_drafted for run in runs) > sum(run.num_kept for run in runs) > 50
 
 
 @pytest.mark.parametrize("family", ["qwen3", "gemma3", "mamba2"])

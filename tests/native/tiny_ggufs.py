@@ -23,6 +23,7 @@ Architecture = Literal[
     "gpt-oss",
     "lfm2",
     "falcon-h1",
+    "nemotron_h",
     "qwen35",
     "qwen3next",
     "mamba",
@@ -33,6 +34,9 @@ Architecture = Literal[
     "bert-ranker",
     "t5",
     "llada",
+    "deepseek2",
+    "glm4moe",
+    "step35",
 ]
 ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 
@@ -53,6 +57,7 @@ N_EXPERT, N_EXPERT_USED = 4, 2
 CONV_LENGTH = 3
 DT_RANK, CONV_KERNEL, NUM_STATE_HEADS = 2, 4, 2
 ROPE_SECTIONS = [4, 2, 2, 0]
+OUTPUTS = ("attn_output", "ffn_down", "ssm_out")  # what a layer adds to its input
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,7 @@ def write_tiny_gguf(
     metadata: Mapping[str, float | bool] | None = None,
     has_vocabulary: bool = True,
     has_weights: bool = True,
+    num_heads: int = 0,
     shape: Shape = Shape(),
 ) -> Path:
     """A GGUF at `path`, which is returned. It is complete unless something is left out.
@@ -91,13 +97,17 @@ def write_tiny_gguf(
     llama and qwen3 are plain attention, qwen3moe too, with a mixture of experts. gemma2, gemma3, gemma4 and
     gpt-oss have a sliding window of 32 tokens, gemma2 also capped logits, gemma4 layers with the keys of
     others, gpt-oss attention sinks and experts. lfm2 (convolution), falcon-h1 (both kinds in each layer),
-    qwen35 (gated delta net, M-RoPE) and qwen3next (gated delta net and experts) are hybrid, mamba and mamba2
-    are recurrent, qwen2vl and qwen3vl have M-RoPE positions. bert encodes only, bert-ranker has a head that
-    ranks documents, t5 is an encoder with a decoder, and llada writes by diffusion: they cannot chat.
+    nemotron_h (one kind in each, or neither), qwen35 (gated delta net, M-RoPE) and qwen3next (gated delta net
+    and experts) are hybrid, mamba and mamba2 are recurrent, qwen2vl and qwen3vl have M-RoPE positions. bert
+    encodes only, bert-ranker has a head that ranks documents, t5 is an encoder with a decoder, and llada
+    writes by diffusion: they cannot chat.
+
+    deepseek2 (latent attention), glm4moe, step35 (a sliding window) and qwen35 can have heads that predict
+    further tokens, step35 several in a chain. They are often right: a layer of such a model adds little.
     """
     layers = n_layer or (6 if architecture == "gemma3" else 4)  # every sixth layer of gemma3 sees everything
     model = _TinyModel(
-        path, architecture, layers, np.random.default_rng(seed), has_vocabulary, has_weights, shape
+        path, architecture, layers, np.random.default_rng(seed), has_vocabulary, has_weights, shape, num_heads
     )
     model.writer.add_context_length(n_ctx_train)
     for key, value in (metadata or {}).items():
@@ -114,6 +124,7 @@ def write_tiny_gguf(
         "gpt-oss": model.add_gpt_oss,
         "lfm2": model.add_lfm2,
         "falcon-h1": model.add_falcon_h1,
+        "nemotron_h": model.add_nemotron_h,
         "qwen35": model.add_qwen35,
         "qwen3next": model.add_qwen3next,
         "mamba": model.add_mamba,
@@ -124,6 +135,9 @@ def write_tiny_gguf(
         "bert-ranker": lambda: model.add_bert_ranker(n_ctx_train),
         "t5": model.add_t5,
         "llada": model.add_llama,
+        "deepseek2": model.add_deepseek2,
+        "glm4moe": model.add_glm4moe,
+        "step35": model.add_step35,
     }
     add_layers[architecture]()
     model.write()
@@ -170,16 +184,19 @@ class _TinyModel:
         has_vocabulary: bool,
         has_weights: bool,
         shape: Shape,
+        num_heads: int,
     ) -> None:
         self.writer = gguf.GGUFWriter(path, architecture.removesuffix("-ranker"))
+        self._num_heads = num_heads
         self._n_layer = n_layer
         self._rng = rng
         self._has_weights = has_weights
         self._shape = shape
         self.writer.add_name(f"tiny {architecture}")
         self.writer.add_embedding_length(self._shape.n_embd)
-        self.writer.add_block_count(n_layer)
-        self.writer.add_feed_forward_length(self._shape.n_ffn)
+        self.writer.add_block_count(n_layer + num_heads)
+        if architecture != "nemotron_h":  # which has a list
+            self.writer.add_feed_forward_length(self._shape.n_ffn)
         if has_vocabulary:
             self.n_vocab = add_byte_vocabulary(self.writer, shape.n_vocab)
         else:
@@ -189,6 +206,7 @@ class _TinyModel:
         self._add_random("token_embd.weight", self.n_vocab, self._shape.n_embd)
 
     def write(self) -> None:
+        self._add_heads()
         self.writer.write_header_to_file()
         self.writer.write_kv_data_to_file()
         self.writer.write_tensors_to_file()
@@ -306,12 +324,28 @@ class _TinyModel:
             self._add_ones(f"{block}.ffn_norm", self._shape.n_embd)
             self._add_gated_ffn(block, has_norm=False)
 
+    def add_nemotron_h(self) -> None:
+        """A state, attention, another state, and a layer that only computes."""
+        self._add_attention_header([0, self._shape.n_head_kv, 0, 0])
+        self.writer.add_feed_forward_length([0, 0, 0, self._shape.n_ffn])
+        self.writer.add_layer_norm_eps(1e-6)
+        self._add_mamba2_header()
+        self._add_ones("output_norm.weight", self._shape.n_embd)
+        state, attention, other_state, last = self._blocks()
+        for block in (state, other_state):
+            self._add_ones(f"{block}.attn_norm.weight", self._shape.n_embd)
+            self._add_mamba2(block)
+        self._add_attention(attention)
+        self._add_ones(f"{last}.attn_norm.weight", self._shape.n_embd)
+        self._add_random(f"{last}.ffn_up.weight", self._shape.n_ffn, self._shape.n_embd)
+        self._add_random(f"{last}.ffn_down.weight", self._shape.n_embd, self._shape.n_ffn)
+
     def add_qwen35(self) -> None:
         self._add_delta_net_header()
         self.writer.add_rope_dimension_sections(ROPE_SECTIONS)
         for layer, block in enumerate(self._blocks()):
             self._add_delta_net(block, layer)
-            if not layer % 2:
+            if self._has_delta_net(layer):
                 self._add_random(f"{block}.ssm_beta.weight", NUM_STATE_HEADS, self._shape.n_embd)
                 self._add_random(f"{block}.ssm_alpha.weight", NUM_STATE_HEADS, self._shape.n_embd)
             self._add_gated_ffn(block, has_norm=False)
@@ -340,11 +374,14 @@ class _TinyModel:
         self.writer.add_ssm_group_count(1)
         self._add_ones("output_norm.weight", self._shape.n_embd)
 
+    def _has_delta_net(self, layer: int) -> bool:
+        return not layer % 2 and layer < self._n_layer
+
     def _add_delta_net(self, block: str, layer: int) -> None:
-        """Attention in every second layer."""
+        """Attention in every second layer, and in a head."""
         value_width = NUM_STATE_HEADS * self._shape.n_state
         self._add_ones(f"{block}.post_attention_norm.weight", self._shape.n_embd)
-        if layer % 2:
+        if not self._has_delta_net(layer):
             self._add_attention(block, num_query_parts=2)  # the second one is a gate
             self._add_query_key_norms(block)
             return
@@ -446,10 +483,85 @@ class _TinyModel:
             self._add_random(f"{block}.attn_v.bias", self._shape.n_head_kv * self._shape.head_dim)
             self._add_gated_ffn(block)
 
+    def add_glm4moe(self) -> None:
+        self._add_attention_header()
+        self._add_shared_expert_header()
+        for block in self._blocks():
+            self._add_attention(block)
+            self._add_ones(f"{block}.post_attention_norm.weight", self._shape.n_embd)
+            self._add_shared_experts(block)
+
+    def add_deepseek2(self) -> None:
+        """Its keys and values are made of one latent row of `head_dim` numbers, and 8 with positions."""
+        rope, latent, width = 8, self._shape.head_dim, self._shape.head_dim
+        self._add_attention_header(1)
+        self._add_shared_expert_header()
+        self.writer.add_key_length(latent + rope)
+        self.writer.add_value_length(latent)
+        self.writer.add_key_length_mla(width + rope)
+        self.writer.add_value_length_mla(width)
+        self.writer.add_q_lora_rank(latent)
+        self.writer.add_kv_lora_rank(latent)
+        self.writer.add_rope_dimension_count(rope)
+        n_embd, n_head = self._shape.n_embd, self._shape.n_head
+        for block in self._blocks():
+            self._add_ones(f"{block}.attn_norm.weight", n_embd)
+            self._add_ones(f"{block}.attn_q_a_norm.weight", latent)
+            self._add_ones(f"{block}.attn_kv_a_norm.weight", latent)
+            self._add_random(f"{block}.attn_q_a.weight", latent, n_embd)
+            self._add_random(f"{block}.attn_q_b.weight", n_head * (width + rope), latent)
+            self._add_random(f"{block}.attn_kv_a_mqa.weight", latent + rope, n_embd)
+            self._add_random(f"{block}.attn_k_b.weight", n_head, latent, width)
+            self._add_random(f"{block}.attn_v_b.weight", n_head, width, latent)
+            self._add_random(f"{block}.attn_output.weight", n_embd, n_head * width)
+            self._add_ones(f"{block}.ffn_norm.weight", n_embd)
+            self._add_shared_experts(block)
+
+    def add_step35(self) -> None:
+        self._add_attention_header()
+        self._add_shared_expert_header()
+        self.writer.add_expert_shared_feed_forward_length(self._shape.n_ffn)
+        self.writer.add_sliding_window(self._shape.sliding_window)
+        self.writer.add_sliding_window_pattern([layer % 2 == 0 for layer in range(len(self._blocks()))])
+        if not self._num_heads:
+            self._add_random("output.weight", self.n_vocab, self._shape.n_embd)
+        for block in self._blocks():
+            self._add_attention(block)
+            self._add_ones(f"{block}.ffn_norm.weight", self._shape.n_embd)
+            self._add_shared_experts(block)
+
+    def _add_shared_expert_header(self) -> None:
+        self._add_expert_header()
+        self.writer.add_expert_shared_count(1)
+        self.writer.add_expert_weights_scale(1.0)
+        self.writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+        self.writer.add_leading_dense_block_count(0)
+        self._add_ones("output_norm.weight", self._shape.n_embd)
+
+    def _add_shared_experts(self, block: str) -> None:
+        self._add_experts(block)
+        self._add(f"{block}.exp_probs_b.bias", np.zeros(N_EXPERT))
+        self._add_random(f"{block}.ffn_gate_shexp.weight", self._shape.n_ffn, self._shape.n_embd)
+        self._add_random(f"{block}.ffn_up_shexp.weight", self._shape.n_ffn, self._shape.n_embd)
+        self._add_random(f"{block}.ffn_down_shexp.weight", self._shape.n_embd, self._shape.n_ffn)
+
+    def _add_heads(self) -> None:
+        if not self._num_heads:
+            return
+        self.writer.add_nextn_predict_layers(self._num_heads)
+        n_embd = self._shape.n_embd
+        self._add_random("output.weight", self.n_vocab, n_embd)  # else each token is followed by itself
+        for block in self._blocks()[self._n_layer :]:
+            self._add_ones(f"{block}.nextn.enorm.weight", n_embd)
+            self._add_ones(f"{block}.nextn.hnorm.weight", n_embd)
+            of_hidden_row = 0.1 * self._random((n_embd, n_embd))
+            self._add(f"{block}.nextn.eh_proj.weight", np.hstack([np.eye(n_embd), of_hidden_row]))
+
     # What they are made of.
 
     def _blocks(self) -> list[str]:
-        return [f"blk.{layer}" for layer in range(self._n_layer)]
+        """The layers, then the heads."""
+        return [f"blk.{layer}" for layer in range(self._n_layer + self._num_heads)]
 
     def _add_attention_header(self, heads_kv: int | list[int] | None = None) -> None:
         self.writer.add_head_count(self._shape.n_head)
@@ -539,6 +651,8 @@ class _TinyModel:
         self._add(name, np.ones(shape))
 
     def _add(self, name: str, values: npt.NDArray[np.float64]) -> None:
+        if self._num_heads and name.startswith("blk.") and any(part in name for part in OUTPUTS):
+            values = 0.02 * values  # so that the token itself decides most
         if self._has_weights:
             self.writer.add_tensor(name, values.astype(np.float32))
 

@@ -36,6 +36,11 @@ def test_it_names_what_runs_here_and_what_the_user_has_changed(qapp) -> None:
     assert "n_seq_max" not in report.split("settings:")[1].splitlines()[0]
 
 
+def test_it_says_when_the_model_drafts_for_itself(qapp) -> None:
+    report = diagnostics.report(Settings(), model_info(num_drafted_tokens=8, has_heads=True))
+    assert "guesses: 8 a step, from the chat's text and the model's own heads" in report
+
+
 def test_nothing_private_is_in_it(qapp) -> None:
     settings = Settings(api_key="sesame", system_prompt="My name is Ann.", model_path="/home/ann/secret.gguf")
     report = diagnostics.report(settings, None)

@@ -1,21 +1,24 @@
-"""A draft model: it continues the answers of a large model, which then only verifies these tokens.
+"""What drafts: a small model, or the heads of the model itself, which then only verifies these tokens.
 
-Its cells mirror those of the large model, slot by slot: stale ones are removed, and missing ones are computed
-for all chats together. A chat without room gets no draft. Engine thread only.
+The cells of either mirror those of the model, slot by slot, and missing ones are computed for all chats
+together. A chat without room gets no draft. Engine thread only.
 """
 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.engine.batch import Batch
 from app.engine.cells.prefix import common_prefix
-from app.protocol.errors import EngineError
+from app.protocol.load import MAX_DRAFTED_TOKENS
 from app.system.said import said
 
 if TYPE_CHECKING:
-    from app.engine.backend import Backend
+    from collections.abc import Callable
+
+    from app.engine.backend import Backend, Heads
     from app.engine.sequence import Sequence
 
 # A token less likely than this is not drafted, nor any after it. llama-server calls it p_min.
@@ -32,20 +35,16 @@ class Draft(NamedTuple):
     decode_ms: float = 0.0
 
 
-class DraftModel:
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
-        self._model = backend.model
-        self._batch = Batch(backend.model.n_batch)
-        # The tokens in its cells, by the seq_id of the large model's slot, least recently used first.
-        self._held: dict[int, list[int]] = {seq_id: [] for seq_id in range(backend.model.n_seq_max)}
-        self._read_ms = 0.0  # a token
-        for seq_id in self._held:
-            self._truncate(seq_id, 0)  # left by a former engine
+class DraftSource(ABC):
+    most = MAX_DRAFTED_TOKENS  # for one answer in one step
 
-    @property
-    def name(self) -> str:
-        return self._model.name
+    def __init__(self, backend: Backend, likeliest: Callable[[int], tuple[int, float]]) -> None:
+        self._backend, self._likeliest, self._capacity = backend, likeliest, backend.model.n_batch
+        self._read_ms = 0.0  # a token
+
+    @abstractmethod
+    def farewell(self, reason: str) -> str:
+        """What is told when it is switched off."""
 
     def propose(self, wanted: dict[Sequence, int], read_ms: float) -> Draft:
         """Drafts up to so many tokens for each answer; with 0, only its cells are kept.
@@ -53,9 +52,7 @@ class DraftModel:
         Spends about `read_ms` on text that it has not read yet. Raises EngineError or BadLogitsError when it
         cannot go on, DecodeInterruptedError when it need not.
         """
-        for seq in wanted:
-            self._drop_what_differs(seq)
-        fitting = self._with_room(wanted)
+        fitting = self._fitting(wanted)
         self._read([seq for seq in fitting if self._num_missing(seq) > FEW], read_ms)
         return self._write({seq: wanted[seq] for seq in self._ready(fitting)})
 
@@ -68,7 +65,7 @@ class DraftModel:
             rows, new = self._decode(new), {}
             num_decodes += 1
             for seq, row in rows.items():
-                token_id, probability = self._backend.likeliest(row)
+                token_id, probability = self._likeliest(row)
                 if probability < MIN_PROBABILITY or self._backend.is_end_of_generation(token_id):
                     continue
                 proposed[seq].append(token_id)
@@ -80,7 +77,7 @@ class DraftModel:
     def _read(self, unread: list[Sequence], read_ms: float) -> None:
         """Prefill the next missing tokens of each, those with the fewest first."""
         left = int(read_ms / self._read_ms) if self._read_ms else FIRST_READ
-        left = min(max(left, FEW), self._batch.capacity)
+        left = min(max(left, FEW), self._capacity)
         parts: dict[Sequence, list[int]] = {}
         for seq in sorted(unread, key=self._num_missing):
             if part := self._missing(seq)[:-1][:left]:  # the last one is for the decode that has logits
@@ -89,11 +86,103 @@ class DraftModel:
         if not parts:
             return
         started = time.perf_counter()
-        self._decode(parts)
-        self._read_ms = (time.perf_counter() - started) * 1000 / self._batch.num_rows
+        self._prefill(parts)
+        self._read_ms = (time.perf_counter() - started) * 1000 / sum(map(len, parts.values()))
 
+    def _ready(self, fitting: list[Sequence]) -> list[Sequence]:
+        """The chats with few missing tokens, as many as fit into one batch."""
+        ready: list[Sequence] = []
+        num_rows = 0
+        for seq in fitting:
+            num_missing = self._num_missing(seq)
+            if num_missing <= FEW and num_rows + num_missing <= self._capacity:
+                ready.append(seq)
+                num_rows += num_missing
+        return ready
+
+    def _missing(self, seq: Sequence) -> list[int]:
+        return seq.token_ids[self._num_held(seq) :]
+
+    def _num_missing(self, seq: Sequence) -> int:
+        return len(seq.token_ids) - self._num_held(seq)
+
+    @abstractmethod
+    def _fitting(self, wanted: dict[Sequence, int]) -> list[Sequence]:
+        """The chats for which it can draft, the first ones first. Drops what it holds of others."""
+
+    @abstractmethod
+    def _num_held(self, seq: Sequence) -> int: ...
+
+    @abstractmethod
+    def _prefill(self, new: dict[Sequence, list[int]]) -> None: ...
+
+    @abstractmethod
     def _decode(self, new: dict[Sequence, list[int]]) -> dict[Sequence, int]:
         """Compute these tokens after the held ones. Returns the row of each last token, which has logits."""
+
+
+class DraftHeads(DraftSource):
+    """The model's own heads. What they hold changes with the cells of the model itself."""
+
+    def __init__(self, backend: Backend, heads: Heads) -> None:
+        super().__init__(backend, heads.likeliest)
+        self._heads = heads
+        if heads.num_in_chain > 1:
+            self.most = min(heads.num_in_chain, self._capacity // backend.model.n_seq_max)
+
+    def farewell(self, reason: str) -> str:
+        return said("The heads of the model have been switched off. {reason}", reason=reason)
+
+    def propose(self, wanted: dict[Sequence, int], read_ms: float) -> Draft:
+        try:
+            return super().propose(wanted, read_ms)
+        finally:
+            self._heads.drop_guesses(map(_seq_id, wanted))
+
+    def _fitting(self, wanted: dict[Sequence, int]) -> list[Sequence]:
+        return sorted((seq for seq, number in wanted.items() if number), key=self._num_missing)
+
+    def _num_held(self, seq: Sequence) -> int:
+        return self._heads.num_held(_seq_id(seq))
+
+    def _prefill(self, new: dict[Sequence, list[int]]) -> None:
+        self._heads.read({_seq_id(seq): token_ids for seq, token_ids in new.items()})
+
+    def _decode(self, new: dict[Sequence, list[int]]) -> dict[Sequence, int]:
+        if known := {seq: token_ids[:-1] for seq, token_ids in new.items() if len(token_ids) > 1}:
+            self._prefill(known)
+        rows = self._heads.guess({_seq_id(seq): token_ids[-1] for seq, token_ids in new.items()})
+        return {seq: rows[_seq_id(seq)] for seq in new}
+
+
+class DraftModel(DraftSource):
+    """A small model of the same vocabulary, with a context of its own."""
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend, backend.likeliest)
+        self._model = backend.model
+        self._batch = Batch(backend.model.n_batch)
+        # The tokens in its cells, by the seq_id of the large model's slot, least recently used first.
+        self._held: dict[int, list[int]] = {seq_id: [] for seq_id in range(backend.model.n_seq_max)}
+        for seq_id in self._held:
+            self._truncate(seq_id, 0)  # left by a former engine
+
+    def farewell(self, reason: str) -> str:
+        name = self._model.name
+        return said("The draft model {name} has been switched off. {reason}", name=name, reason=reason)
+
+    def _fitting(self, wanted: dict[Sequence, int]) -> list[Sequence]:
+        for seq in wanted:
+            self._drop_what_differs(seq)
+        return self._with_room(wanted)
+
+    def _num_held(self, seq: Sequence) -> int:
+        return len(self._held[_seq_id(seq)])
+
+    def _prefill(self, new: dict[Sequence, list[int]]) -> None:
+        self._decode(new)
+
+    def _decode(self, new: dict[Sequence, list[int]]) -> dict[Sequence, int]:
         self._batch.clear()
         for seq in sorted(new, key=_seq_id):
             self._batch.add_tokens(seq, len(self._held[_seq_id(seq)]), new[seq], wants_logits=True)
@@ -108,12 +197,6 @@ class DraftModel:
 
     # What it holds.
 
-    def _missing(self, seq: Sequence) -> list[int]:
-        return seq.token_ids[len(self._held[_seq_id(seq)]) :]
-
-    def _num_missing(self, seq: Sequence) -> int:
-        return len(seq.token_ids) - len(self._held[_seq_id(seq)])
-
     def _drop_what_differs(self, seq: Sequence) -> None:
         """Remove rejected draft tokens, or all that another chat left in this slot."""
         seq_id = _seq_id(seq)
@@ -124,8 +207,10 @@ class DraftModel:
             self._truncate(seq_id, num_kept)
 
     def _truncate(self, seq_id: int, num_tokens: int) -> None:
+        """Where a window has moved past them, all are read again."""
         if not self._backend.truncate(seq_id, num_tokens):
-            raise EngineError(said("It cannot remove tokens it has computed."))
+            num_tokens = 0
+            self._backend.truncate(seq_id, num_tokens)
         del self._held[seq_id][num_tokens:]
 
     def _with_room(self, wanted: dict[Sequence, int]) -> list[Sequence]:
@@ -156,17 +241,6 @@ class DraftModel:
     @property
     def _num_free(self) -> int:
         return self._model.n_ctx - sum(map(len, self._held.values()))
-
-    def _ready(self, fitting: list[Sequence]) -> list[Sequence]:
-        """The chats with few missing tokens, as many as fit into one batch."""
-        ready: list[Sequence] = []
-        num_rows = 0
-        for seq in fitting:
-            num_missing = self._num_missing(seq)
-            if num_missing <= FEW and num_rows + num_missing <= self._batch.capacity:
-                ready.append(seq)
-                num_rows += num_missing
-        return ready
 
 
 def _seq_id(seq: Sequence) -> int:

@@ -1,7 +1,8 @@
 """Speculative decoding: chooses the draft tokens that the next step verifies, and their source.
 
-Draft tokens come from prompt lookup or a draft model. Verifying one takes time, an accepted one saves a step;
-both are measured, and where drafting does not pay there is none. Engine thread only.
+Draft tokens come from prompt lookup, or from a draft model or the model's own heads. Verifying one takes
+time, an accepted one saves a step; both are measured, and where drafting does not pay there is none. Engine
+thread only.
 """
 
 from __future__ import annotations
@@ -15,10 +16,9 @@ from itertools import takewhile
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.engine.batching.draft_model import Draft, DraftModel
+from app.engine.batching.draft_model import Draft, DraftHeads, DraftModel, DraftSource
 from app.engine.drafter import Drafter, Record
 from app.protocol.errors import BadLogitsError, DecodeInterruptedError, EngineError
-from app.system.said import said
 
 if TYPE_CHECKING:
     from app.engine.backend import Backend
@@ -156,7 +156,7 @@ class DraftPlanner:
         self._most = backend.model.num_drafted_tokens
         self.is_on = self._most > 0
         self._n_outputs_max = backend.model.n_outputs_max
-        self._model = DraftModel(backend.draft) if backend.draft and self._most else None
+        self._model = _model_of(backend) if self.is_on else None
         self._model_at_all = Record(memory=MEMORY_OF_ALL)
         self._model_ms = 0.0  # not taken yet
         self._costs = DraftCosts(_size_share(backend), self._most)
@@ -195,8 +195,8 @@ class DraftPlanner:
             if token_ids:
                 found[seq] = likelier[seq] = _Proposal(drafter.lookup, len(token_ids), token_ids)
             is_better = bool(token_ids) and drafter.lookup.chance >= drafter.model.chance
-            if most > 0 and not (seq.chunks or is_better):
-                likelier[seq] = _Proposal(drafter.model, most, [])
+            if self._model and most > 0 and not (seq.chunks or is_better):
+                likelier[seq] = _Proposal(drafter.model, min(most, self._model.most), [])
         return [found, likelier] if self._model else [found]
 
     def _drafter_of(self, seq: Sequence) -> Drafter:
@@ -270,12 +270,16 @@ class DraftPlanner:
         except DecodeInterruptedError:
             return Draft({})
         except (EngineError, BadLogitsError) as error:
-            name = self._model.name
-            self._on_failure(
-                said("The draft model {name} has been switched off. {reason}", name=name, reason=str(error))
-            )
+            self._on_failure(self._model.farewell(str(error)))
             self._model = None
             return Draft({})
+
+
+def _model_of(backend: Backend) -> DraftSource | None:
+    """What drafts besides prompt lookup: the draft model that was chosen, else the model's own heads."""
+    if backend.draft:
+        return DraftModel(backend.draft)
+    return DraftHeads(backend, backend.heads) if backend.heads else None
 
 
 class _Proposal(NamedTuple):

@@ -77,7 +77,7 @@ class Sampling:
         drafter.learn(is_right)
         self.num_accepted[span.seq_id] += is_right
         if not is_right:
-            self._slots.cut_back(slot, batch.positions[row])
+            self._slots.cut_back(slot, span.first_token + row - span.first_row)
         return is_right
 
     def _draw(self, seq: Sequence, row: int) -> Sampled | None:

@@ -17,17 +17,25 @@ import numpy.typing as npt
 from app.engine.backend import UsedCells
 from app.engine.batch import Batch, MediaRows
 from app.engine.llama.cell_reader import M_ROPE_TYPES, CellReader
+from app.engine.llama.heads import LlamaHeads
 from app.engine.llama.lens import LlamaLens
 from app.engine.llama.logits import Logits
 from app.engine.llama.mapped_files import MappedFiles
-from app.engine.llama.native_library import AbortFlag, Native, OwningThread, array_pointer, library
+from app.engine.llama.native_batch import NativeBatch
+from app.engine.llama.native_library import (
+    AbortFlag,
+    Native,
+    OwningThread,
+    array_pointer,
+    failed_step,
+    library,
+)
 from app.engine.llama.sampler import LlamaSampler, grammar_of
 from app.engine.llama.vocabulary import Vocabulary, chat_template
 from app.engine.media.encoder import MediaEncoder
 from app.engine.media.rows import MAX_POSITIONS
 from app.engine.prompt import NO_GUIDE, Guide
 from app.protocol.errors import (
-    DecodeError,
     DecodeInterruptedError,
     EngineError,
     InvalidRequestError,
@@ -53,6 +61,7 @@ class LlamaBackend(Vocabulary):
         self._check_thread = OwningThread().check
         self.logits = Logits(context, self.n_vocab, self._check_thread)
         self._unrotated: set[int] = set()  # sequences with shifted positions but unrotated keys
+        self._num_drafted: dict[int, int] = {}  # rows of the last decode that may be rejected, by sequence
         self._cell_reader = CellReader(model, context, info)
         self.model = info
         self.fingerprint = fingerprint
@@ -60,6 +69,7 @@ class LlamaBackend(Vocabulary):
         self.has_planes = lib.llama_model_rope_type(model.pointer) in M_ROPE_TYPES
         self.media_encoder: MediaEncoder | None = None  # who opened this one closes it
         self.draft: LlamaBackend | None = None
+        self.heads: LlamaHeads | None = None
         self.lens: LlamaLens | None = None
         self.tool_template = chat_template(model, "tool_use")
         self.chat_template = chat_template(model) or self.tool_template
@@ -81,11 +91,15 @@ class LlamaBackend(Vocabulary):
         self._abort_flag.set()
         if self.draft:
             self.draft.interrupt()
+        if self.heads:
+            self.heads.interrupt()
 
     def resume(self) -> None:
         self._abort_flag.clear()
         if self.draft:
             self.draft.resume()
+        if self.heads:
+            self.heads.resume()
 
     # The engine thread only.
 
@@ -100,21 +114,17 @@ class LlamaBackend(Vocabulary):
             code = self._decode(batch)
         if code >= 0:
             self._unrotated.clear()
+        if self.heads and code != 1:
+            self.heads.note_decoded(batch, code)
         if code == 0:
             self.logits.note_decoded(logit_rows)
+            self._num_drafted = {span.seq_id: span.num_drafted for span in batch.spans}
         elif code == 1:
             raise NoKvCellsError(f"no room for {batch.num_rows} rows in {self.model.n_ctx} cells")
         elif code == 2:
             raise DecodeInterruptedError("the step was interrupted", has_begun=True)
         else:
-            raise DecodeError(
-                said(
-                    "llama.cpp failed to compute a step (code {code}). {reason}",
-                    code=code,
-                    reason=library().reason(),
-                ),
-                code,
-            )
+            raise failed_step(code)
 
     def refusal_of(self, seq_id: int, first_pos: int, token_ids: Sequence[int]) -> str:
         self._check_thread()
@@ -130,10 +140,7 @@ class LlamaBackend(Vocabulary):
         return " ".join(library().recent) or f"code {code}" if code else ""
 
     def likeliest(self, row: int) -> tuple[int, float]:
-        self.logits.checked_context(row)
-        logits = self.logits[row]
-        token_id = int(logits.argmax())
-        return token_id, float(1.0 / np.exp(logits - logits[token_id]).sum())
+        return self.logits.likeliest(row)
 
     def new_sampler(
         self,
@@ -157,20 +164,35 @@ class LlamaBackend(Vocabulary):
     def truncate(self, seq_id: int, end: int, last: int | None = None) -> bool:
         self._check_thread()
         self._check_seq_id(seq_id)
+        num_cut, num_drafted = self.pos_max(seq_id) + 1 - end, self._num_drafted.pop(seq_id, 0)
         if end == 0:
-            lib.llama_memory_seq_rm(self._memory, seq_id, -1, -1)
+            self._remove(seq_id, -1)
             self._unrotated.discard(seq_id)
             return True
-        if not lib.llama_memory_seq_rm(self._memory, seq_id, end, -1):
+        # The library would also step back to snapshots of an earlier decode, which are not of these tokens.
+        if self.model.has_states and num_cut > num_drafted:
             return False
-        # With a sliding window the call succeeds even where the window's cells are gone: only pos_min shows
-        # it.
-        return self._goes_on_at(seq_id, end, last)
+        if not self._remove(seq_id, end):
+            return False
+        return self._goes_on_at(seq_id, end, last, are_drafted=0 < num_cut <= num_drafted)
 
-    def _goes_on_at(self, seq_id: int, end: int, last: int | None) -> bool:
-        """Whether the window's cells are there: a state is only where its window is, too."""
+    def _remove(self, seq_id: int, start: int, before: int | None = None) -> bool:
+        """`before` was the last position, if that has changed meanwhile."""
+        before = self.pos_max(seq_id) if before is None else before
+        is_removed = bool(lib.llama_memory_seq_rm(self._memory, seq_id, start, -1))
+        if self.heads:
+            self.heads.note_cut(seq_id, before)
+        return is_removed
+
+    def _goes_on_at(self, seq_id: int, end: int, last: int | None, *, are_drafted: bool = False) -> bool:
+        """Whether the window's cells are there: a state is only where its window is, too.
+
+        Cutting succeeds even where they are gone: only pos_min shows it. `are_drafted`: rows of the last
+        decode were cut, and not its first. It took only cells that its first row and all later ones do not
+        see (find_slot and apply_ubatch in llama-kv-cache.cpp).
+        """
         window_start = max(0, end - self.model.n_swa)
-        has_window = self.model.n_swa and not self.model.has_states
+        has_window = self.model.n_swa and not self.model.has_states and not are_drafted
         window_kept = not has_window or 0 <= self.pos_min(seq_id) <= window_start
         return window_kept and self.pos_max(seq_id) == (end - 1 if last is None else last)
 
@@ -181,7 +203,12 @@ class LlamaBackend(Vocabulary):
         assert self.model.can_share_cells, "part of a stream cannot be copied: the process would end"
         assert self.pos_max(target) == -1, "seq_cp into a sequence that holds cells would merge the two"
         assert 0 < end <= self.pos_max(source) + 1
+        if self.model.has_states and self.model.num_drafted_tokens:
+            # It may be at a snapshot until its next decode. seq_cp would share the state before that.
+            self.roll_back(source, self.save_checkpoint(source), self.pos_max(source) + 1)
         lib.llama_memory_seq_cp(self._memory, source, target, 0, end)
+        if self.heads:
+            self.heads.note_shared(source, target, end)
         if source in self._unrotated:
             self._unrotated.add(target)
 
@@ -193,6 +220,8 @@ class LlamaBackend(Vocabulary):
         assert not self._shares_from(seq_id, start), "the cells of others would move, too"
         lib.llama_memory_seq_rm(self._memory, seq_id, start, end)
         lib.llama_memory_seq_add(self._memory, seq_id, end, -1, start - end)
+        if self.heads:
+            self.heads.forget(seq_id)
         self._unrotated.add(seq_id)
 
     def save_state(self, seq_id: int) -> npt.NDArray[np.uint8]:
@@ -242,6 +271,8 @@ class LlamaBackend(Vocabulary):
         self._check_thread()
         self._check_seq_id(seq_id)
         assert end > 0
+        before = self.pos_max(seq_id)
+        self._num_drafted.pop(seq_id, 0)
         pointer = array_pointer(checkpoint, ctypes.c_uint8)
         num_bytes = lib.llama_state_seq_set_data_ext(
             self._context.pointer,
@@ -251,13 +282,16 @@ class LlamaBackend(Vocabulary):
             lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY,
         )
         # The rest is cut only now: a recurrent state refuses to be.
-        is_cut = num_bytes == checkpoint.size and lib.llama_memory_seq_rm(self._memory, seq_id, end, -1)
+        is_cut = num_bytes == checkpoint.size and self._remove(seq_id, end, before)
         return is_cut and self._goes_on_at(seq_id, end, last)
 
     def forget_all(self) -> None:
         self._check_thread()
         lib.llama_memory_clear(self._memory, False)
         self._unrotated.clear()
+        if self.heads:
+            for seq_id in range(self.model.n_seq_max):
+                self.heads.forget(seq_id)
 
     def positions_in(self, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32] | None:
         return self._cell_reader.positions_in(state)
@@ -274,6 +308,7 @@ class LlamaBackend(Vocabulary):
 
     def _decode(self, batch: Batch) -> int:
         self._files.hold()
+        self._num_drafted = {}
         if batch.media:
             code = self._decode_media(batch, batch.media)
         else:
@@ -366,34 +401,5 @@ class LlamaBackend(Vocabulary):
         return native
 
 
-class NativeBatch:
-    """A `llama_batch` over the arrays of a `Batch`: nothing to copy or free, one sequence a row."""
-
-    def __init__(self, batch: Batch) -> None:
-        self.batch = batch
-        int_array = ctypes.c_int32 * batch.capacity
-        seq_ids = int_array.from_buffer(batch.seq_ids)
-        first = ctypes.addressof(seq_ids)
-        pointers = (ctypes.c_void_p * batch.capacity)(
-            *range(first, first + ctypes.sizeof(seq_ids), ctypes.sizeof(ctypes.c_int32))
-        )
-        num_seq_ids = int_array(*[1] * batch.capacity)
-        wants_logits = (ctypes.c_int8 * batch.capacity).from_buffer(batch.wants_logits)
-        self._kept = pointers, num_seq_ids
-        self.native = lib.llama_batch(
-            n_tokens=0,
-            token=_pointer(int_array.from_buffer(batch.token_ids)),
-            embd=None,
-            pos=_pointer(int_array.from_buffer(batch.positions)),
-            n_seq_id=_pointer(num_seq_ids),
-            seq_id=ctypes.cast(pointers, ctypes.POINTER(ctypes.POINTER(ctypes.c_int32))),
-            logits=ctypes.cast(wants_logits, ctypes.POINTER(ctypes.c_int8)),
-        )
-
-
 def _is_next(before: int, position: int) -> bool:
     return position == before + 1
-
-
-def _pointer(array: ctypes.Array[ctypes.c_int32]) -> object:
-    return ctypes.cast(array, ctypes.POINTER(ctypes.c_int32))

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.batch import Batch
-from app.engine.llama.backend import NativeBatch
 from app.engine.llama.loading import (
     check_can_be_run,
     loaded_model,
@@ -28,6 +27,7 @@ from app.engine.llama.loading import (
 )
 from app.engine.llama.mapped_files import MappedFiles
 from app.engine.llama.memory import memory_taken, total
+from app.engine.llama.native_batch import NativeBatch
 from app.engine.llama.native_library import (
     AbortFlag,
     Native,

@@ -35,7 +35,6 @@ CONTEXT_FIELDS = (
     "type_v",
     "swa_full",
     "kv_unified",
-    "n_rs_seq",
 )
 # The library reads some sixty variables, among them LLAMA_ATTN_ROT_DISABLE: it changes each quantised key.
 ENVIRONMENT = ("LLAMA_", "GGML_")

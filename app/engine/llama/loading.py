@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from app.engine.cells.checkpoints import usual_checkpoint_bytes
 from app.engine.llama import load_errors
 from app.engine.llama.backend import LlamaBackend
 from app.engine.llama.cell_reader import M_ROPE_TYPES, has_one_kind_of_cells
-from app.engine.llama.draft import draft_beside, share_of_progress
+from app.engine.llama.draft import draft_beside, has_heads, heads_beside, share_of_progress
 from app.engine.llama.fingerprint import projector_fingerprint, state_fingerprint
 from app.engine.llama.kv_types import (
     FLASH_ATTENTION,
@@ -49,6 +50,7 @@ from app.protocol.media import NO_SENSES, Senses
 from app.protocol.model import DeviceKind, FimTokens, MemoryNeed, ModelInfo
 from app.protocol.model_names import NAME_KEYS, model_name, quantisation_name
 from app.protocol.sampling import SamplingParams
+from app.protocol.states import most_snapshots
 from app.system.machine import free_memory_bytes, num_physical_cores
 from app.system.said import said
 
@@ -123,6 +125,8 @@ def open_llama_backend(
         backend.media_encoder = encoder
         files.let_go()
         backend.lens = stack.enter_context(_lens_of(model, context_params, params, info, adapters))
+        if info.num_drafted_tokens and lib.llama_model_n_layer_nextn(model.pointer) and has_heads(params):
+            stack.enter_context(heads_beside(backend, model, context, context_params))
         draft_params = replace(params, n_ctx=info.n_ctx).of_draft_model
         if draft_params and info.num_drafted_tokens:
             opened = open_llama_backend(draft_params, lambda done: on_progress(share + (1 - share) * done))
@@ -229,6 +233,7 @@ def _model_params(
         native.n_gpu_layers = params.n_gpu_layers
     if not params.use_mmap:
         native.load_mode = lib.LLAMA_LOAD_MODE_NONE
+    native.load_mtp = has_heads(params)
     return native
 
 
@@ -305,7 +310,10 @@ def _context_params(model: Native, params: LoadParams) -> lib.llama_context_para
     native.n_seq_max = n_seq_max
     # One row a sequence, and the draft tokens of all together. Each row costs twice the vocabulary's size in
     # floats (1.2 MiB for 152,000 tokens); the default would reserve 297 MiB.
-    native.n_outputs_max = n_seq_max + _num_drafted_tokens(model, params)
+    num_drafted = _num_drafted_tokens(model, params)
+    native.n_outputs_max = n_seq_max + num_drafted
+    native.n_rs_seq = num_drafted if _has_states(model) else 0
+    native.n_ubatch = max(native.n_ubatch, native.n_rs_seq + 2)  # fewer abort the process
     native.n_threads = native.n_threads_batch = n_threads
     native.kv_unified = not params.isolated
     native.swa_full = params.swa_full
@@ -321,12 +329,17 @@ def _context_params(model: Native, params: LoadParams) -> lib.llama_context_para
 
 
 def _num_drafted_tokens(model: Native, params: LoadParams) -> int:
-    """0 where the model cannot remove a rejected draft token."""
-    pointer = model.pointer
-    has_state = lib.llama_model_is_recurrent(pointer) or lib.llama_model_is_hybrid(pointer)
-    if has_state or lib.llama_model_n_swa(pointer):
-        return 0
-    return min(max(params.num_drafted_tokens, 0), MAX_DRAFTED_TOKENS)
+    """At most for one sequence: no more than it can reject at once."""
+    wanted = min(max(params.num_drafted_tokens, 0), MAX_DRAFTED_TOKENS)
+    if not _has_states(model):
+        return wanted
+    architecture, number = metadata(model, "general.architecture"), partial(metadata_int, model)
+    size_bytes = lib.llama_model_size(model.pointer)
+    return min(wanted, most_snapshots(architecture, number, size_bytes, params.n_seq_max))
+
+
+def _has_states(model: Native) -> bool:
+    return bool(lib.llama_model_is_recurrent(model.pointer) or lib.llama_model_is_hybrid(model.pointer))
 
 
 def _check_types(model: Native, params: LoadParams) -> None:
@@ -389,6 +402,7 @@ def _lens_of(
         native = lib.llama_context_params.from_buffer_copy(shared)
         native.n_ctx = _round_up(num_tokens)
         native.n_seq_max = 2  # a chat's, and one for what the layers say
+        native.n_rs_seq = 0
         native.n_outputs_max = max(num_layers, LENS_OUTPUTS)
         native.n_batch = native.n_ubatch = max(native.n_outputs_max, min(DEFAULT_N_UBATCH, native.n_ctx))
         native.kv_unified = native.swa_full = True
@@ -478,6 +492,7 @@ def _model_info(
     n_swa, is_recurrent = lib.llama_model_n_swa(pointer), lib.llama_model_is_recurrent(pointer)
     num_streams = 1 if native.kv_unified else native.n_seq_max
     is_plain = has_one_kind_of_cells(context, num_streams)
+    can_take_back = is_plain or n_swa or native.n_rs_seq
     template = (chat_template(model) or "") + (chat_template(model, "tool_use") or "")
     lines, native_library = library().loaded.copy(), library_info()
     taken = memory_taken(lines, lib.llama_model_size(pointer))
@@ -496,7 +511,7 @@ def _model_info(
         n_seq_max=lib.llama_n_seq_max(context.pointer),
         n_batch=lib.llama_n_batch(context.pointer),
         n_ubatch=lib.llama_n_ubatch(context.pointer),
-        num_drafted_tokens=native.n_outputs_max - native.n_seq_max if is_plain else 0,
+        num_drafted_tokens=native.n_outputs_max - native.n_seq_max if can_take_back else 0,
         n_swa=n_swa,
         is_recurrent=is_recurrent,
         # Some composite memories are not flagged as such.

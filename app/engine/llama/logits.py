@@ -118,6 +118,13 @@ class Logits:
             )
         return self._context.pointer
 
+    def likeliest(self, row: int) -> tuple[int, float]:
+        """The likeliest token of `row`, and its probability. Raises BadLogitsError."""
+        self.checked_context(row)
+        logits = self[row]
+        token_id = int(logits.argmax())
+        return token_id, float(1.0 / np.exp(logits - logits[token_id]).sum())
+
     def __getitem__(self, row: int) -> npt.NDArray[np.float32]:
         """Logits of one row, shape (n_vocab,): a view that the next decode overwrites."""
         address = ctypes.addressof(self._pointer(row).contents)

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from llama_cpp.llama_cpp import _lib
 
-from app.protocol.errors import EngineError
+from app.protocol.errors import DecodeError, EngineError
 from app.protocol.model import Device, DeviceKind, LibraryInfo
 from app.system.freed_memory import keep_little
 from app.system.llama_library import library_folder
@@ -140,6 +140,14 @@ class NativeLog:
         errors = [line for line in self.recent if "error" in line.lower() or "fail" in line.lower()]
         lines = errors or list(self.recent)
         return lines[0].split(": ", 1)[-1] if lines else ""
+
+
+def failed_step(code: int) -> DecodeError:
+    """What `llama_decode` returned, other than 0, 1 and 2."""
+    text = said(
+        "llama.cpp failed to compute a step (code {code}). {reason}", code=code, reason=library().reason()
+    )
+    return DecodeError(text, code)
 
 
 def printable(text: str) -> str:

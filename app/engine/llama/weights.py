@@ -92,15 +92,29 @@ def has_long_tail(path: Path) -> bool:
 
 
 def _tail_bytes(path: Path) -> int:
-    """0 where the library cannot read it: it says so when it is loaded."""
+    with _header(path) as header:
+        return path.stat().st_size - _weights_end(header) if header else 0
+
+
+def tensors_of(path: Path) -> frozenset[str]:
+    """The names of all weights, in all parts of a model."""
+    names: set[bytes] = set()
+    for part in parts_of(path):
+        with _header(part) as header:
+            number = _lib.gguf_get_n_tensors(header) if header else 0
+            names.update(_lib.gguf_get_tensor_name(header, ctypes.c_int64(n)) for n in range(number))
+    return frozenset(name.decode("utf-8", "replace") for name in names)
+
+
+@contextlib.contextmanager
+def _header(path: Path) -> Iterator[ctypes.c_void_p | None]:
+    """None where the library cannot read it: it says so when it is loaded."""
     _declare()
-    header = _lib.gguf_init_from_file(os.fsencode(path), _InitParams(no_alloc=True))
-    if not header:
-        return 0
+    pointer = _lib.gguf_init_from_file(os.fsencode(path), _InitParams(no_alloc=True))
     try:
-        return path.stat().st_size - _weights_end(ctypes.c_void_p(header))
+        yield ctypes.c_void_p(pointer) if pointer else None
     finally:
-        _lib.gguf_free(ctypes.c_void_p(header))
+        _lib.gguf_free(ctypes.c_void_p(pointer))
 
 
 def _weights_end(header: ctypes.c_void_p) -> int:
@@ -114,6 +128,7 @@ def _declare() -> None:
     _lib.gguf_init_from_file.restype = ctypes.c_void_p
     _lib.gguf_free.restype = None
     _lib.gguf_get_n_tensors.restype = ctypes.c_int64
+    _lib.gguf_get_tensor_name.restype = ctypes.c_char_p
     for name in ("gguf_get_tensor_offset", "gguf_get_tensor_size", "gguf_get_data_offset"):
         getattr(_lib, name).restype = ctypes.c_size_t
 

@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 from random import Random
+from unittest import mock
 
 import pytest
 
+from app.engine.batch import Batch
 from app.engine.batching.draft_model import Draft
 from app.engine.batching.draft_planner import DraftPlanner
+from app.engine.batching.sampling import Sampling
 from app.engine.drafter import Drafter, PromptLookup
 from app.engine.engine import Engine
 from app.protocol.commands import Pause, StepOnce
@@ -150,7 +153,7 @@ def test_answers_without_a_guess_hardly_wait_for_those_of_others():
 class TimedModel:
     """Writes what is wanted, and takes what a test says."""
 
-    name = "timed"
+    name, most = "timed", 99
 
     def __init__(self, decode_ms, num_sure=99):
         self.decode_ms, self.num_sure = decode_ms, num_sure
@@ -299,13 +302,63 @@ def test_a_paused_batcher_shows_its_guesses_before_it_checks_them(checked):
     assert (span.token_ids, span.num_kept) == (planned.token_ids, 4)
 
 
-def test_a_model_that_cannot_take_back_what_it_computed_goes_on_from_the_beginning(checked):
-    """Loading never drafts with such a model. Should one get here all the same, no word is wrong."""
-    answers = [
-        ask(engine_with(num_drafted, n_ctx=512, is_recurrent=True), request(TEXT, max_tokens=40))
-        for num_drafted in (0, 3)
-    ]
-    assert answers[0].text == answers[1].text
+@pytest.mark.parametrize("num_snapshots", [0, 1, 3])
+def test_a_state_steps_back_over_wrong_guesses_or_begins_anew_where_it_cannot(checked, num_snapshots):
+    """Loading does not draft more than the state can step back over. Should it, no word is wrong."""
+
+    def answer(num_drafted):
+        backend = CountingBackend(
+            editing, num_snapshots=num_snapshots, num_drafted_tokens=num_drafted, is_recurrent=True
+        )
+        told = ask(Engine(backend, verify=True), request(TEXT, max_tokens=60))
+        return told, sum(0 in positions for batch in backend.batches for positions in batch.values())
+
+    (without, _), (told, num_beginnings) = answer(0), answer(3)
+    assert told.text == without.text
+    assert 0 < told.usage.num_kept_tokens < told.usage.num_drafted_tokens
+    assert (num_beginnings == 1) is (num_snapshots == 3)
+
+
+def test_chats_with_states_answer_the_same_when_forked_hibernated_and_broken_off_behind_wrong_guesses(
+    checked,
+):
+    def play(num_drafted):
+        backend = CountingBackend(
+            copying_token,
+            num_snapshots=3,
+            num_drafted_tokens=num_drafted,
+            n_ctx=1024,
+            is_hybrid=True,
+            takes_checkpoints=True,
+        )
+        engine = Engine(backend, verify=True)
+        first = [request(TEXT, f"chat {number}", max_tokens=20 + number) for number in range(3)]
+        broken_off = request(TEXT + "!", "chat 3", max_tokens=60)
+        engine.add_request(broken_off)
+        while not any(span.num_drafted for span in engine.step().spans) and num_drafted:
+            pass
+        engine.abort(broken_off.request_id)
+        told = run(engine, *first).answers
+        engine.slots.fork("chat 0", "fork")
+        engine.slots.hibernate_chat("chat 1")
+        second = [next_turn(one, told[one.request_id].text, "And then?") for one in first]
+        second.append(replace(second[0], request_id="fork", chat_id="fork"))
+        second.append(replace(broken_off, request_id="again", max_tokens=20))
+        answers = run(engine, *second).answers
+        return [told[one.request_id].text for one in first] + [answers[one.request_id].text for one in second]
+
+    assert play(3) == play(0)
+
+
+def test_a_wrong_guess_behind_a_picture_is_cut_by_its_number_not_by_its_position():
+    """The picture took fewer positions than rows."""
+    slots, batch = mock.Mock(), Batch(8)
+    slot = mock.Mock(seq_id=0)
+    seq = mock.Mock(drafter=Drafter(), slot=slot, is_decoding=True, position_of=lambda number: number - 90)
+    batch.add_tokens(seq, 100, [1, 2, 3], wants_logits=True, num_drafted=2)
+    [span] = batch.spans
+    assert not Sampling(mock.Mock(), mock.Mock(), slots)._check_draft_token(batch, span, 1, token=9)
+    slots.cut_back.assert_called_once_with(slot, 101)
 
 
 def test_without_guesses_nothing_is_looked_up():
