@@ -174,3 +174,14 @@ def test_an_interrupted_draft_model_goes_on_where_it_was():
     assert draft.is_interrupted
     engine.resume()
     assert not draft.is_interrupted
+
+
+def test_a_draft_model_that_cannot_remove_what_it_drafted_reads_the_chat_again():
+    """As one whose window has moved past it."""
+    engine, _, draft = pair(never_right, draft={"is_recurrent": True})
+    asked = [request("one", max_tokens=31)]
+    [answer], reports = answers_of(engine, *asked)
+    assert answer.text == plain(asked)[0].text
+    assert not any(event.kind is EventKind.DRAFT for report in reports for event in report.events)
+    num_readings = sum(0 in positions for batch in draft.batches for positions in batch.values())
+    assert 1 < num_readings < answer.usage.num_model_drafted_tokens
