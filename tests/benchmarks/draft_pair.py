@@ -160,9 +160,8 @@ def _judge(runs: dict[str, list[_Run]], cell: str, wanted: float, verdict: Verdi
         ratios = [on.tokens_per_s / without.tokens_per_s for on, without in zip(of_way, off, strict=True)]
         ratio = show("  with / without", ratios, "", 3)
         verdict.at_least(f"{cell}, {way}", ratio, wanted)
-        verdict.equal(
-            f"{cell}, {way}: texts that differ", sum(run.texts != off[0].texts for run in of_way), 0
-        )
+        num_different = sum(on.texts != without.texts for on, without in zip(of_way, off, strict=True))
+        verdict.equal(f"{cell}, {way}: texts that differ", num_different, 0)
 
 
 class _Run:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
 import inspect
 import random
 import re
@@ -30,6 +31,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
@@ -49,7 +51,8 @@ from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 
 RANDOM = Path("random")
 DRAFT_SHAPE = Shape(n_embd=64, n_ffn=192, n_head=2, n_head_kv=1, head_dim=32, n_vocab=N_VOCAB)
-HEADS_SHAPE = Shape(n_embd=512, n_ffn=1536, n_head=8, n_head_kv=2, head_dim=64, n_vocab=32_000)
+HEADS_SHAPE = Shape(n_embd=1024, n_ffn=3072, n_head=16, n_head_kv=8, head_dim=64, n_vocab=64_000)
+HEADS_LAYERS = 20
 WANTED_OF_DRAFTS = {0: 0.95, 95: 1.15}  # tokens per second, by how many in a hundred are right
 WANTED_EDITING, WANTED_NOTHING_RIGHT = 1.15, 0.97  # tokens per second, with draft tokens / without
 LARGEST_DIFFERENCE = 0.2  # of a logit, in standard deviations: rounding alone made 0.08
@@ -147,20 +150,29 @@ def _run_draft_model(options: argparse.Namespace) -> int:
 def _run_heads(options: argparse.Namespace) -> int:
     """A random model with a head, which computes in earnest: so many in a hundred of its tokens are right."""
     verdict = Verdict()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "heads.gguf"
-        write_tiny_gguf(path, "qwen35", n_layer=16, n_ctx_train=N_CTX, num_heads=1, shape=HEADS_SHAPE)
-        with workload.opened_backend(
-            options, n_ctx=N_CTX, num_drafted=options.draft[0], model=path
-        ) as backend:
-            for percent in options.right:
-                print(f"\n{percent}% right")
-                with _fixed_answers(backend, percent):
-                    for num_chats in options.chats:
-                        draft_pair.compare_cell(
-                            backend, "free", num_chats, ["heads"], options.repeats, verdict
-                        )
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        workload.opened_backend(
+            options, n_ctx=N_CTX, num_drafted=options.draft[0], model=_with_heads(Path(folder))
+        ) as backend,
+    ):
+        for percent in options.right:
+            print(f"\n{percent}% right")
+            with _fixed_answers(backend, percent):
+                for num_chats in options.chats:
+                    draft_pair.compare_cell(backend, "free", num_chats, ["heads"], options.repeats, verdict)
     return verdict.exit_code
+
+
+def _with_heads(folder: Path) -> Path:
+    """A hybrid model in Q4_K_M with one head."""
+    whole, path = folder / "whole.gguf", folder / "heads.gguf"
+    write_tiny_gguf(whole, "qwen35", n_layer=HEADS_LAYERS, n_ctx_train=N_CTX, num_heads=1, shape=HEADS_SHAPE)
+    params = lib.llama_model_quantize_default_params()
+    params.ftype = lib.LLAMA_FTYPE_MOSTLY_Q4_K_M
+    assert lib.llama_model_quantize(bytes(whole), bytes(path), ctypes.byref(params)) == 0
+    whole.unlink()
+    return path
 
 
 @contextlib.contextmanager
