@@ -56,7 +56,7 @@ def add_model_options(parser: argparse.ArgumentParser, slots_help: str) -> None:
         type=int,
         choices=range(MAX_DRAFTED_TOKENS + 1),
         metavar="N",
-        help="maximum draft tokens per step, from the chat's own text or --draft-model",
+        help="maximum draft tokens per step, from the chat's own text or --draft-model; 0 is off",
     )
     parser.add_argument(
         "--draft-model",

@@ -61,14 +61,14 @@ def test_what_a_draft_model_takes_counts_and_what_comes_of_it_is_said(tiny_gguf)
     model, draft = tiny_gguf("qwen3"), tiny_gguf("llama")
     alone = LoadParams(model, n_ctx=1024)
     wished = LoadParams(model, n_ctx=1024, num_drafted_tokens=8, draft_model=draft)
-    unused = LoadParams(model, n_ctx=1024, draft_model=draft)
+    unused = LoadParams(model, n_ctx=1024, num_drafted_tokens=0, draft_model=draft)
     need, header = {}, read_whole_header(model)
     for params in (alone, wished, unused):
         need[params] = estimate(header, params).weights_bytes
     assert need[wished] == need[alone] + read_whole_header(draft).weights_bytes
     assert need[unused] == need[alone]
     assert "draft_model" not in remarks(header, wished)
-    assert "at 0 it is not loaded" in remarks(header, unused)["draft_model"]
+    assert remarks(header, unused)["draft_model"] == "Draft tokens are off, so it is not loaded."
     recurrent = open_header(tiny_gguf("mamba"))
     assert "cannot reject draft tokens" in remarks(recurrent, wished)["draft_model"]
     assert estimate(recurrent, wished).weights_bytes == recurrent.weights_bytes

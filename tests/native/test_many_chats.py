@@ -130,7 +130,7 @@ def split(text: str, expected: str, choices: list[Choice]) -> str:
 @pytest.mark.parametrize(("n_ctx", "texts"), [(4096, everything), (512, long_answers)])
 def test_more_chats_than_sequences_answer_as_each_alone(alone, n_ctx, texts):
     chats = [texts(number) for number in range(NUM_CHATS)]
-    params = LoadParams(paths.starter_model(), n_ctx=n_ctx, n_seq_max=NUM_SEQS)
+    params = LoadParams(paths.starter_model(), n_ctx=n_ctx, n_seq_max=NUM_SEQS, num_drafted_tokens=0)
     with open_llama_backend(params) as backend:
         engine = Engine(backend, verify=True)
         first = [request(text, max_tokens=MAX_TOKENS) for text, _ in chats]

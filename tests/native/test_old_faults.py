@@ -23,7 +23,7 @@ COUNTING = "Count from 1 to 40"
 
 @pytest.fixture
 def engine():
-    params = LoadParams(paths.starter_model(), n_ctx=2048, n_seq_max=8, n_threads=1)
+    params = LoadParams(paths.starter_model(), n_ctx=2048, n_seq_max=8, n_threads=1, num_drafted_tokens=0)
     with open_llama_backend(params) as backend:
         engine = Engine(backend)
         yield engine
