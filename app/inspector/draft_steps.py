@@ -73,5 +73,6 @@ class DraftSteps:
         places = ", ".join(
             tr("{place}: {right} of {checked}", place=place, right=count(right), checked=count(checked))
             for place, (right, checked) in enumerate(self.by_place[:MAX_PLACES], 1)
+            if checked
         )
         return sentences(self.in_words(), tr("By position {places}.", places=places)) if places else ""

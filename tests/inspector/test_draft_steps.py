@@ -24,9 +24,9 @@ def noted(*reports: StepReport) -> DraftSteps:
 
 
 def test_each_place_counts_the_tokens_that_were_reached_and_those_that_were_right() -> None:
-    steps = noted(drafted(1, (3, 3), (2, 0), took_ms=20), drafted(2, (3, 1), (0, 0), took_ms=20))
-    assert steps.by_place == [(2, 3), (1, 2), (1, 1)]
-    assert steps.in_words() == "4 of the last 8 draft tokens were right."
+    steps = noted(drafted(1, (3, 3), (5, 0), took_ms=20), drafted(2, (3, 1), (0, 0), took_ms=20))
+    assert steps.by_place == [(2, 3), (1, 2), (1, 1), (0, 0), (0, 0)]
+    assert steps.in_words() == "4 of the last 11 draft tokens were right."
     assert steps.all_in_words().endswith("By position 1: 2 of 3, 2: 1 of 2, 3: 1 of 1.")
 
 
