@@ -100,7 +100,6 @@ class SamplingFields(Body):
     speculative_type: Drafting | None = Field(None, alias="speculative.type")
     _tokens_of: dict[str, list[int]] = PrivateAttr(default_factory=dict)  # of texts in `logit_bias`
     _unknown: list[str] = PrivateAttr(default_factory=list)
-    _measured: list[str] = PrivateAttr(default_factory=list)
     _left_out: list[str] = PrivateAttr(default_factory=list)  # a sentence for each kind of it
 
     def note_unknown(self, body: dict[str, Any]) -> None:
@@ -108,16 +107,13 @@ class SamplingFields(Body):
         known = {"model", *(one.alias or name for name, one in type(self).model_fields.items())}
         unknown = (name for name, value in body.items() if value is not None and name not in known)
         self._unknown = list(itertools.islice(unknown, MAX_WARNINGS))
-        self._measured = [name for name in MEASURED if body.get(name) not in (None, "none")]
+        given = (name for name in MEASURED if body.get(name) not in (None, "none"))
+        self._left_out += (f"{name} has no effect: measured times decide what is drafted." for name in given)
 
     @property
     def warnings(self) -> list[str]:
         """What goes beside the answer: a sentence for each field that had no effect on it."""
-        return [
-            *(f"The field {shown(name)} has no effect here." for name in self._unknown),
-            *(f"{name} has no effect: measured times decide what is drafted." for name in self._measured),
-            *self._left_out,
-        ]
+        return [f"The field {shown(name)} has no effect here." for name in self._unknown] + self._left_out
 
     def leave_out(self, where: str, kinds: Iterable[str]) -> None:
         """Says so with the answer. To refuse them would refuse each later request of the chat, too."""
