@@ -104,25 +104,18 @@ class DraftOffers(QObject):
         is_free = self._engine.can_sleep and is_on_mains() and not self._task
         if self._candidates and params and model and is_free:
             draft, self._worker = self._candidates.fitting[0], Worker(TRIAL, is_once=True)
-            trial = replace(
-                params,
-                draft_model=draft.path,
-                n_ctx=N_CTX,
-                n_seq_max=1,
-                isolated=False,
-                projector=None,
-                verify=False,
-            )
+            trial = replace(params, draft_model=draft.path, n_ctx=N_CTX, n_seq_max=1, projector=None)
             self._task = spawn(self._try(draft, trial, model.library.gpus))
 
     async def _try(self, draft: ModelFile, params: LoadParams, gpus: tuple[Device, ...]) -> None:
+        candidates = self._candidates
         try:
             found = await asyncio.to_thread(_measured, params, gpus, self._worker)
         finally:
             self._task = None
         if found is None:
             self._wait()
-        elif self._candidates:  # it is still the same model
+        elif candidates and candidates is self._candidates:  # it is still the same model
             self._forget()
             if found != REFUSED and max(found, default=0.0) >= WORTH_IT:
                 self.offered.emit(DraftOffer(params.path, draft, *found))
