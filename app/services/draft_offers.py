@@ -148,7 +148,8 @@ def _measured(params: LoadParams, gpus: tuple[Device, ...], worker: Worker) -> A
 def _known() -> KnownFiles:
     from app.engine.llama.loading import LIBRARY_VERSION
 
-    return KnownFiles(paths.draft_trials_file(), f"draft trial 1, llama-cpp-python {LIBRARY_VERSION}")
+    file = paths.cache_dir() / "draft-trials.json"
+    return KnownFiles(file, f"draft trial 1, llama-cpp-python {LIBRARY_VERSION}")
 
 
 def _remember(model: Path, draft: Path, found: Any) -> None:

@@ -96,10 +96,6 @@ def probed_models_file() -> Path:
     return cache_dir() / "probed-models.json"
 
 
-def draft_trials_file() -> Path:
-    return cache_dir() / "draft-trials.json"
-
-
 def model_headers_file() -> Path:
     return cache_dir() / "model-headers.json"
 
