@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 QUIET_MS = 5_000
 TRIAL = "app.engine.children.draft_trial_child"
 N_CTX = 512  # of the trial
-MAX_S = 120.0
+MAX_S = 300.0
 WORTH_IT = 1.15
 REFUSED = "refused"  # by the user
 

@@ -21,7 +21,7 @@ from app.system.worker import Answer, Question
 if TYPE_CHECKING:
     from app.engine.llama.backend import LlamaBackend
 
-NUM_TOKENS = 48
+NUM_TOKENS = 40
 EDIT = """Rename `total` to `amount` in this function. Write only the changed function.
 
 def bill(items, rate):
@@ -46,9 +46,13 @@ def answer(asked: Question) -> Answer:
 
 
 def _token_times(backend: LlamaBackend) -> list[float]:
-    """Of both texts, after an answer by which the engine has learnt what draft tokens cost."""
+    """Of both texts, the better of two: other load on the machine only adds to them.
+
+    The first answer is not counted: by it the engine learns what draft tokens cost.
+    """
     with contextlib.closing(Engine(backend)) as engine:
-        return [_token_s(engine, text) for text in (EDIT, EDIT, FREE)][1:]
+        _, *times = [_token_s(engine, text) for text in (EDIT, EDIT, FREE, EDIT, FREE)]
+    return [min(times[::2]), min(times[1::2])]
 
 
 def _token_s(engine: Engine, text: str) -> float:
