@@ -257,6 +257,7 @@ class ChatFields(OpenAiFields):
             max_tokens=limit(max_tokens),
             stop=self.stops,
             num_logprobs=self._num_logprobs(),
+            max_drafted_tokens=self.max_drafted_tokens,
             template_variables=self._template_variables(),
             chat_params=self._chat_params(),
         )

@@ -12,6 +12,7 @@ from app.api.answering import Whole
 from app.api.engine_client import OpenAnswers
 from app.api.state import CLIENT, model_name
 from app.engine.prompts.prompt_builder import PromptBuilder
+from app.protocol.model import ModelInfo
 from app.protocol.output import SampledToken
 from app.protocol.request import Request
 from app.protocol.sampling import NEVER, SamplingParams
@@ -41,6 +42,15 @@ def sampling_json(sampling: SamplingParams, max_tokens: int | None) -> dict[str,
     }
 
 
+def drafting_json(model: ModelInfo, asked: int | None = None) -> dict[str, Any]:
+    """What drafts, by llama-server's names, and at most how many tokens in a step of one answer."""
+    most = model.num_drafted_tokens if asked is None else min(asked, model.num_drafted_tokens)
+    drafting = ["ngram-map-k"]
+    if model.draft_model or model.has_heads:
+        drafting.append("draft-simple" if model.draft_model else "draft-mtp")
+    return {"speculative.types": ",".join(drafting) if most else "none", "speculative.n_max": most}
+
+
 async def settings_json(request: web.Request, asked: Request) -> dict[str, Any]:
     """The settings an answer is generated with."""
     client = request.app[CLIENT]
@@ -51,6 +61,7 @@ async def settings_json(request: web.Request, asked: Request) -> dict[str, Any]:
         biases |= dict.fromkeys(sorted(ends), NEVER)
     return {
         **sampling_json(sampling, asked.max_tokens),
+        **drafting_json(client.model, asked.max_drafted_tokens),
         "dry_sequence_breakers": list(sampling.dry_sequence_breakers),
         "stop": list(asked.stop),
         "grammar": sampling.grammar,

@@ -5,8 +5,9 @@ Totals are written as Prometheus reads them, under llama-server's names.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.protocol.output import Output, Usage
@@ -38,6 +39,7 @@ class Metrics:
     num_drafted_tokens: int = 0
     num_accepted_tokens: int = 0  # of the drafted ones
     num_drafts: int = 0
+    num_accepted_at: Counter[int] = field(default_factory=Counter)  # by place in the draft
     num_decodes: int = 0
     num_busy_slots: int = 0  # summed over the decodes
     longest: int = 0
@@ -52,6 +54,7 @@ class Metrics:
             self.num_drafts += span.num_drafted > 0
             self.num_drafted_tokens += span.num_drafted
             self.num_accepted_tokens += span.num_kept
+            self.num_accepted_at.update(range(span.num_kept))
         for output in report.outputs:
             if output.finish_reason:
                 self._note_end(output.usage)
@@ -77,8 +80,18 @@ class Metrics:
             for name, value, meaning in figures:
                 lines += [f"# HELP {PREFIX}{name} {meaning}", f"# TYPE {PREFIX}{name} {kind}"]
                 lines.append(f"{PREFIX}{name} {value:.10g}")
+        lines += self._by_place()
         self.scraped = self._speeds
         return "\n".join([*lines, ""])
+
+    def _by_place(self) -> Iterator[str]:
+        """vLLM's counter, as llama-server writes it: nothing before a draft token was accepted."""
+        name = f"{PREFIX}spec_decode_num_accepted_tokens_per_pos_total"
+        if self.num_accepted_at:
+            yield f"# HELP {name} Drafted tokens accepted, by their place in the draft."
+            yield f"# TYPE {name} counter"
+        for place, number in sorted(self.num_accepted_at.items()):
+            yield f'{name}{{position="{place}"}} {number}'
 
     @property
     def _speeds(self) -> Speeds:

@@ -9,7 +9,7 @@ import itertools
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from aiohttp import web
 from pydantic import Field, PrivateAttr
@@ -28,6 +28,13 @@ MAX_BIASES = 10_000
 MAX_WINDOW = INTEGERS["penalty_last_n"][1]
 MAX_BIAS_CHARS = 100_000
 MAX_WARNINGS = 16
+
+# llama.cpp's names of what drafts, in common/speculative.cpp.
+Drafting = Literal[
+    "none", "draft-simple", "draft-eagle3", "draft-mtp", "draft-dflash", "draft-dspark", "ngram-simple",
+    "ngram-map-k", "ngram-map-k4v", "ngram-mod", "ngram-cache",
+]  # fmt: skip
+MEASURED = ("speculative.n_min", "speculative.p_min", "speculative.type")
 
 # Fields of SamplingParams that are sent in another form.
 CONVERTED = (
@@ -87,6 +94,10 @@ class SamplingFields(Body):
         | None
     ) = None
     stop: Stop | Annotated[list[Stop], Field(max_length=MAX_STOPS, fail_fast=True)] | None = None
+    speculative_n_max: int | None = Field(None, alias="speculative.n_max", ge=0)
+    speculative_n_min: int | None = Field(None, alias="speculative.n_min", ge=0)
+    speculative_p_min: float | None = Field(None, alias="speculative.p_min", ge=0, le=1)
+    speculative_type: Drafting | None = Field(None, alias="speculative.type")
     _tokens_of: dict[str, list[int]] = PrivateAttr(default_factory=dict)  # of texts in `logit_bias`
     _unknown: list[str] = PrivateAttr(default_factory=list)
     _left_out: list[str] = PrivateAttr(default_factory=list)  # a sentence for each kind of it
@@ -96,6 +107,8 @@ class SamplingFields(Body):
         known = {"model", *(one.alias or name for name, one in type(self).model_fields.items())}
         unknown = (name for name, value in body.items() if value is not None and name not in known)
         self._unknown = list(itertools.islice(unknown, MAX_WARNINGS))
+        given = (name for name in MEASURED if body.get(name) not in (None, "none"))
+        self._left_out += (f"{name} has no effect: measured times decide what is drafted." for name in given)
 
     @property
     def warnings(self) -> list[str]:
@@ -109,6 +122,11 @@ class SamplingFields(Body):
             for kind in sorted(set(kinds))
         )
         self._left_out += itertools.islice(sentences, MAX_WARNINGS)
+
+    @property
+    def max_drafted_tokens(self) -> int | None:
+        """In one step. None: as many as pay."""
+        return 0 if self.speculative_type == "none" else self.speculative_n_max
 
     @property
     def stops(self) -> tuple[str, ...]:
@@ -159,6 +177,7 @@ class SamplingFields(Body):
                 keep_cells=uses_cache and copy == 0,
                 shares_prefix=uses_cache,
                 num_logprobs=num_logprobs,
+                max_drafted_tokens=self.max_drafted_tokens,
             )
             for prompt, copy in itertools.product(prompts, range(num_copies))
         ]
@@ -192,6 +211,9 @@ class SamplingFields(Body):
                 yield token, _bias(bias)
             else:
                 raise invalid("logit_bias: a token is named by its id or its text.")
+
+
+SAMPLING_NAMES = frozenset(one.alias or name for name, one in SamplingFields.model_fields.items())
 
 
 def listed(prompts: Any) -> list[Any]:

@@ -19,7 +19,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.engine_thread import EngineThread
 from app.bridge.engine_threads import EngineThreads, StartThread
 from app.bridge.open_requests import OpenRequest, OpenRequests
-from app.protocol.commands import Command, Submit, ends
+from app.protocol.commands import Command, ReadAhead, Submit, ends
 from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason
@@ -56,6 +56,7 @@ class ActiveEngine(QObject):
     slept = Signal()  # the model freed its memory; the next request loads it again
     engine_failed = Signal(object)  # message: the active engine died; every open request has ended with ERROR
     recovering = Signal(object)  # message: the active engine died and is loaded again, and its answers go on
+    asked = Signal()  # for an answer, or to read ahead
     reported = Signal(object)  # tuple[StepReport, ...], coalesced
 
     def __init__(self, parent: QObject | None = None, make_thread: StartThread = EngineThread) -> None:
@@ -165,6 +166,8 @@ class ActiveEngine(QObject):
 
         A request is kept, and submitted when its model is loaded or awake.
         """
+        if isinstance(command, Submit | ReadAhead):
+            self.asked.emit()
         if isinstance(command, Submit):
             self._used_at = monotonic()
             self._open.add(command.request, self.model)

@@ -56,7 +56,8 @@ def add_model_options(parser: argparse.ArgumentParser, slots_help: str) -> None:
         type=int,
         choices=range(MAX_DRAFTED_TOKENS + 1),
         metavar="N",
-        help="maximum draft tokens per step, from the chat's own text, the model's heads or --draft-model",
+        help="maximum draft tokens per step, from the chat's own text, the model's heads or --draft-model; "
+        "0 is off",
     )
     parser.add_argument(
         "--draft-model",

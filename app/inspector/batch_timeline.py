@@ -38,8 +38,10 @@ class TimelinePanel(DockPanel):
         self.table = RowTable(tr("Rows of the step"), self.rows, self)
         self._head = _line(self)
         self._times = _line(self, "muted")
+        self._drafts = _line(self, "muted")
         self._causes = _line(self)
-        self._causes.setWordWrap(True)
+        for label in (self._drafts, self._causes):
+            label.setWordWrap(True)
         self._make_buttons()
         self._lay_out()
         self.setFocusProxy(self.chart)
@@ -53,6 +55,8 @@ class TimelinePanel(DockPanel):
         self._pages.setCurrentIndex(1 if len(self.recording.columns) else 0)
         self.chart.refresh()
         self._show_step()
+        self._drafts.setText(self.recording.drafts.all_in_words())
+        self._drafts.setVisible(bool(self._drafts.text()))
 
     def reset(self) -> None:
         self._shown = None
@@ -195,7 +199,7 @@ class TimelinePanel(DockPanel):
     def _lower_part(self) -> QWidget:
         part = QWidget(self)
         vbox(
-            vbox(self._head, self._times, self._causes, margins=(12, 4, 12, 4), spacing=2),
+            vbox(self._head, self._times, self._drafts, self._causes, margins=(12, 4, 12, 4), spacing=2),
             (self.table, 1),
             on=part,
             spacing=0,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from app.inspector.draft_steps import DraftSteps
 from app.inspector.stalls import Before, Cause, causes_of
 from app.look.words import tr
 from app.protocol.events import Event
@@ -79,6 +80,7 @@ class Recording:
         self._prompts: dict[int, LeasedPrompt] = {}  # the newest one of each sequence
         self.disagreement: CellCheck | None = None  # the first one is the evidence
         self.steps = PackedSteps(self.max_steps)
+        self.drafts = DraftSteps()
         self._columns: StepColumns | None = None
 
     @property
@@ -114,6 +116,7 @@ class Recording:
                 report = replace(report, answers=tuple(filter(self._is_kept, report.answers)))
             self._note(report)
             self.steps.append(report)
+            self.drafts.note(report)
             self.columns.append(self.num_seen, report)
             self.num_seen += 1
 

@@ -100,7 +100,7 @@ def _remarks(header: GgufHeader, params: LoadParams) -> Iterator[tuple[str, str]
         if params.draft_model:
             yield "draft_model", reason
     elif params.draft_model and not params.num_drafted_tokens:
-        yield "draft_model", said("Choose a number of draft tokens, too: at 0 it is not loaded.")
+        yield "draft_model", said("Draft tokens are off, so it is not loaded.")
 
 
 def _block_length(kind: KvType) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 DEFAULT_N_CTX = 8192  # where there is room for it
 DEFAULT_N_UBATCH = 256
 MAX_DRAFTED_TOKENS = 64  # in one step; as many rows with logits cost 75 MiB with a vocabulary of 152,000
-USUAL_DRAFTED_TOKENS = 8  # if a draft model was chosen but no number
+USUAL_DRAFTED_TOKENS = 16
 
 
 class Speed(StrEnum):
@@ -99,7 +99,7 @@ class LoadParams:
     adapters: tuple[LoraAdapter, ...] = ()
     workers: tuple[str, ...] = ()  # "host:port" of other machines that compute some of the layers
     own_process: bool = False  # the engine in a child process, as always with `workers`
-    num_drafted_tokens: int = 0  # most draft tokens in one step
+    num_drafted_tokens: int = USUAL_DRAFTED_TOKENS  # most draft tokens in one step; 0: off
     draft_model: Path | None = None  # drafts where prompt lookup finds nothing
     embeds: bool = False  # for vectors of texts instead of chats; `n_ctx` is then the longest text
     pooling: Pooling = Pooling.MODEL

@@ -121,6 +121,7 @@ class Request:
     `caller` is who asks: callers take turns.
     `is_saved` says that the chat is there at the next start, so that its cells may be kept until then.
     `embeds` asks for the vectors of `prompt`, token ids, instead of an answer.
+    `max_drafted_tokens` caps the draft tokens of a step: 0 switches drafting off, None means no cap.
     `begins_as` names a chat whose saved state the prompt may begin with: that of a shelf. It stays saved.
     """
 
@@ -134,6 +135,7 @@ class Request:
     overflow: Overflow = Overflow.STOP
     max_context_tokens: int | None = None
     num_logprobs: int = 0
+    max_drafted_tokens: int | None = None
     prompt: tuple[str | int, ...] = ()
     answer_start: str | tuple[int, ...] = ()
     template_variables: str = ""

@@ -5,6 +5,7 @@ The thread that calls it owns the context until it returns.
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from app.engine.backend import Backend
 from app.engine.children.probe import open_probed_backend
@@ -43,6 +44,7 @@ def self_test(
         on_progress(LOAD_SHARE * fraction, said("Loading the model"))
         return not is_cancelled()
 
+    params = replace(params, num_drafted_tokens=0)  # the checks count what was computed
     with open_probed_backend(params, on_load, fitted) as backend:
         return run_checks(
             backend,

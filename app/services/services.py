@@ -12,6 +12,7 @@ from app.services.chat_backups import ChatBackups
 from app.services.chat_library import ChatLibrary, ChatSearch
 from app.services.chat_transfer import ChatTransfer
 from app.services.downloads import Downloads
+from app.services.draft_offers import DraftOffers
 from app.services.form_check import FormCheck
 from app.services.local_api import LocalApi
 from app.services.model_fits import ModelFits
@@ -70,6 +71,7 @@ class Services:
             preferences, self.model_library, self.shelves, index, finder, text_models, parent
         )
         self.model_fits = ModelFits(preferences, engine, parent)
+        self.draft_offers = DraftOffers(engine, self.model_library, parent)
         self.hub = ModelHub(preferences, parent, engine)
         self.downloads = Downloads(preferences, self.hub.token, self._io, parent)
         self.downloads.finished.connect(self.model_library.refresh)
@@ -79,6 +81,7 @@ class Services:
         self.model_library.close()
         self.model_fits.close()
         self.hub.close()
+        await self.draft_offers.close()
         await self.downloads.close()
         await self.self_test.close()
         await self.tools.close()

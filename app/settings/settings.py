@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
-from app.protocol.load import MAX_DRAFTED_TOKENS
+from app.protocol.load import MAX_DRAFTED_TOKENS, USUAL_DRAFTED_TOKENS
 from app.protocol.sampling import INTEGERS, NUMBERS
 from app.settings.appearance import MAX_ZOOM, MIN_ZOOM, USUAL_APPEARANCE, Column, Motion, Theme
 from app.system.files import replacing_private, set_aside
@@ -92,6 +92,8 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(validate_assignment=True, extra="ignore")
 
+    # Without it, a file is older than drafting by default: its 0 draft tokens were no choice.
+    format: int = 1
     theme: Theme = USUAL_APPEARANCE.theme
     zoom: Annotated[int, Field(ge=MIN_ZOOM, le=MAX_ZOOM)] = USUAL_APPEARANCE.zoom
     interface_font: str = USUAL_APPEARANCE.interface_font
@@ -116,7 +118,7 @@ class Settings(BaseModel):
     unload_after_min: Annotated[int, Field(ge=0, le=10_080)] = 0  # of idle time; 0: never
     keeps_cells: bool = False  # of chats, encrypted on disk, between runs
     reads_ahead: bool = True  # computes what is being typed, while there is nothing else to do
-    num_drafted_tokens: NumDrafted = 0
+    num_drafted_tokens: NumDrafted = USUAL_DRAFTED_TOKENS  # most in one step; 0: off
     n_ctx: NumTokens = 0  # the pool: tokens of all chats together
     n_seq_max: NumSlots = 8
     n_threads: NumThreads = 0
@@ -173,6 +175,8 @@ class Settings(BaseModel):
     def _from_stored(cls, stored: object) -> Self:
         if not isinstance(stored, dict):
             raise ValueError("not a JSON object")
+        if "format" not in stored and stored.get("num_drafted_tokens") == 0:
+            del stored["num_drafted_tokens"]
         try:
             return cls.model_validate(stored)
         except ValidationError as error:

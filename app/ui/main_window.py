@@ -57,7 +57,7 @@ from app.ui.engine.pausing import Pausing
 from app.ui.engine.self_test import SelfTestMenu
 from app.ui.engine.status_bar import StatusBar
 from app.ui.frame import Frame
-from app.ui.models.model_commands import DownloadNotices, Greetings, ModelCommands
+from app.ui.models.model_commands import DownloadNotices, DraftNotice, Greetings, ModelCommands
 from app.ui.settings.appearance import Appearance, Languages
 from app.ui.settings.chat_options import ChatOptionsPanel
 from app.ui.settings.chat_tools import ToolsOfChat
@@ -116,6 +116,7 @@ class MainWindow(QObject):
         # 2. What commands act on.
         self.tab_commands = TabCommands(self.tabs, workspace, self.undo, self.status.say, frame)
         self.models = ModelLoading(engine, preferences, frame)
+        self.models.drafts_in_words = lambda: self.inspector.recording.drafts.in_words()
         self.chat_models = ChatModels(engine, self.models, self.tabs, frame)
         self.pausing = Pausing(self.inspector, self.notices.paused, engine, frame)
         self.help = HelpCommands(self._diagnose, frame)
@@ -163,6 +164,7 @@ class MainWindow(QObject):
         self.download_notices = DownloadNotices(
             services.downloads, self.models, self.model_commands, self.notices, frame
         )
+        self.draft_notice = DraftNotice(services, self.models, self.notices, frame)
         self.model_watch = ModelWatch(engine, frame)
         self.picker = self._new_picker(frame)
         self.tabs.show_above(self.picker)

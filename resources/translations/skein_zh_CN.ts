@@ -5442,6 +5442,11 @@ rate</source>
         <translation>搜索指南</translation>
     </message>
     <message>
+        <source>Proposes tokens from the chat&apos;s own text and checks several in one step, if faster.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>从对话自身的文本推测词元，一步检验多个；仅在更快时进行。</translation>
+    </message>
+    <message>
         <source>Continue all</source>
         <extracomment>app/ui/chats/cut_off.py</extracomment>
         <translation>全部继续</translation>
@@ -5574,9 +5579,29 @@ rate</source>
         <translation>本机约需 {needed}（可用 {free}），{elsewhere}。是否放得下尚不清楚：{workers} 没有回应。</translation>
     </message>
     <message>
+        <source>Proposes tokens from the chat&apos;s own text or by a draft model and checks several in one step, if faster.</source>
+        <extracomment>app/ui/models/load_rows.py</extracomment>
+        <translation>从对话自身的文本或由草稿模型推测词元，一步检验多个；仅在更快时进行。</translation>
+    </message>
+    <message>
         <source>For the next time this model is loaded</source>
         <extracomment>app/ui/models/load_settings.py</extracomment>
         <translation>供下次加载此模型时使用</translation>
+    </message>
+    <message>
+        <source>{draft} could draft for this model: on this machine answers come {edit} times as fast when it edits code, {free} times in free text. It takes {size} of memory.</source>
+        <extracomment>app/ui/models/model_commands.py</extracomment>
+        <translation>{draft} 可以为此模型推测：在这台机器上，修改代码时回答速度是原来的 {edit} 倍，自由文本是 {free} 倍。它占用 {size} 内存。</translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <extracomment>app/ui/models/model_commands.py</extracomment>
+        <translation>使用</translation>
+    </message>
+    <message>
+        <source>No</source>
+        <extracomment>app/ui/models/model_commands.py</extracomment>
+        <translation>不用</translation>
     </message>
     <message>
         <source>It is starting…</source>
@@ -6778,7 +6803,7 @@ accepted</source>
     <message>
         <source>Choose a number of draft tokens, too: at 0 it is not loaded.</source>
         <extracomment>app/models/load_limits.py</extracomment>
-        <translation>还请选择推测多少个词元：不推测就不会加载它。</translation>
+        <translation type="vanished">还请选择推测多少个词元：不推测就不会加载它。</translation>
     </message>
     <message>
         <source>A context of {fitting:,} tokens fits, {wanted:,} does not.</source>
@@ -7161,6 +7186,11 @@ accepted</source>
         <translation>模型自带的预测头不再推测。{reason}</translation>
     </message>
     <message>
+        <source>Its answers are too short to be measured.</source>
+        <extracomment>app/engine/children/draft_trial_child.py</extracomment>
+        <translation>它的回答太短，无法测量。</translation>
+    </message>
+    <message>
         <source>Explain in the guide</source>
         <extracomment>app/inspector/dock_panel.py</extracomment>
         <translation>在指南中说明</translation>
@@ -7169,6 +7199,26 @@ accepted</source>
         <source>&amp;Explain in the guide</source>
         <extracomment>app/inspector/docks.py</extracomment>
         <translation>在指南中说明(&amp;E)</translation>
+    </message>
+    <message>
+        <source>{right} of the last {drafted} draft tokens were right.</source>
+        <extracomment>app/inspector/draft_steps.py</extracomment>
+        <translation>最近 {drafted} 个推测词元中有 {right} 个正确。</translation>
+    </message>
+    <message>
+        <source>{right} of the last {drafted} draft tokens were right; answers came {factor} times as fast.</source>
+        <extracomment>app/inspector/draft_steps.py</extracomment>
+        <translation>最近 {drafted} 个推测词元中有 {right} 个正确；回答速度是原来的 {factor} 倍。</translation>
+    </message>
+    <message>
+        <source>{place}: {right} of {checked}</source>
+        <extracomment>app/inspector/draft_steps.py</extracomment>
+        <translation>{place}：{checked} 中 {right}</translation>
+    </message>
+    <message>
+        <source>By position {places}.</source>
+        <extracomment>app/inspector/draft_steps.py</extracomment>
+        <translation>按位置 {places}。</translation>
     </message>
     <message>
         <source>began in sequence {seq_id}: {num_there} tokens cached, {num_missing} to compute</source>
@@ -7254,6 +7304,11 @@ accepted</source>
         <source>With so many chats at once, rejecting draft tokens would take too much memory.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>同时进行的对话这么多，撤回推测会占用过多内存。</translation>
+    </message>
+    <message>
+        <source>Draft tokens are off, so it is not loaded.</source>
+        <extracomment>app/models/load_limits.py</extracomment>
+        <translation>推测词元已关闭，因此不会加载它。</translation>
     </message>
     <message>
         <source>a chat can have only {limit:,} tokens, too few for this check</source>
@@ -10339,7 +10394,7 @@ accepted</source>
     <message>
         <source>The most draft tokens checked in one step, from the chat&apos;s text or a draft model.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>一步中最多检验多少个从对话文本或由草稿模型推测的词元。</translation>
+        <translation type="vanished">一步中最多检验多少个从对话文本或由草稿模型推测的词元。</translation>
     </message>
     <message>
         <source>✓ Valid.</source>
@@ -10364,7 +10419,7 @@ accepted</source>
     <message>
         <source>The most draft tokens checked in one step, taken from the chat&apos;s own text.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>一步中最多从对话自身的文本推测并检验多少个词元。</translation>
+        <translation type="vanished">一步中最多从对话自身的文本推测并检验多少个词元。</translation>
     </message>
     <message>
         <source>Frees the model&apos;s memory after this much idle time. The next message or API request loads it again.</source>

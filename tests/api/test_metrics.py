@@ -49,6 +49,19 @@ def test_guesses_are_counted_with_the_step_that_checks_them():
         assert f"llamacpp:spec_decode_num_{name}_total {number}\n" in metrics.text(0)
 
 
+def test_accepted_guesses_are_counted_by_their_place_once_there_was_one():
+    metrics = Metrics()
+    name = "llamacpp:spec_decode_num_accepted_tokens_per_pos_total"
+    assert name not in metrics.text(0)
+    span = Span(0, "c", "r", 9, 5, True, 3, None, num_drafted=4, num_kept=2)
+    metrics.note(StepReport(1, (), (span, replace(span, num_kept=1)), (), CellUsage(100)))
+    assert [line for line in metrics.text(0).splitlines() if line.startswith(name)] == [
+        f'{name}{{position="0"}} 2',
+        f'{name}{{position="1"}} 1',
+    ]
+    assert f"# TYPE {name} counter" in metrics.text(0)
+
+
 def test_what_never_began_is_not_counted():
     refused = Output("r", "c", "", FinishReason.ERROR, usage=Usage(num_prompt_tokens=600), is_refused=True)
     values = noted(refused)

@@ -9,13 +9,19 @@ import pytest
 from app.api.parameters import SAME_NAMES, SamplingFields
 from app.protocol import grammar
 from app.protocol.sampling import INTEGERS, NEVER, NUMBERS, SamplingParams
-from tests.api.conftest import endless, serving
+from tests.api.conftest import Served, endless, serving
+from tests.driver import all_guesses_checked
+from tests.fakes import CountingBackend
 
 WILD = [-1, 0, 2**31, 2**32 - 1, 2**63, -(2**63), 1e300, -1e300, 1e-300, True, "x", [], {}, None]
-NUMERIC = sorted(
-    {name for name, field in SamplingFields.model_fields.items() if "int" in str(field.annotation)}
-    | {name for name, field in SamplingFields.model_fields.items() if "float" in str(field.annotation)}
-)
+
+
+def numeric(kind: str) -> set[str]:
+    fields = SamplingFields.model_fields.items()
+    return {field.alias or name for name, field in fields if kind in str(field.annotation)}
+
+
+NUMERIC = sorted(numeric("int") | numeric("float"))
 ENDPOINTS = {
     "/generate": {"prompt": "x", "max_tokens": 1},
     "/v1/completions": {"prompt": "x", "max_tokens": 1},
@@ -192,3 +198,91 @@ async def test_nothing_but_the_model_file_is_ever_opened(tmp_path):
             )
             assert status == (400 if "messages" in body else 200)
             assert str(fifo) not in str(answer)
+
+
+MESSAGES = [{"role": "user", "content": "aaaaaa"}]
+DRAFTING = {  # what is sent, and where the fields of sampling are
+    "/completion": {"prompt": "aaaaaa", "n_predict": 20},
+    "/v1/completions": {"prompt": "aaaaaa", "max_tokens": 20},
+    "/generate": {"prompt": "aaaaaa", "max_tokens": 20},
+    "/v1/chat/completions": {"messages": MESSAGES, "max_tokens": 20},
+    "/v1/messages": {"messages": MESSAGES, "max_tokens": 20},
+    "/v1/responses": {"input": "aaaaaa", "max_output_tokens": 20},
+    "/api/chat": {"messages": MESSAGES, "stream": False, "options": {"num_predict": 20}},
+}
+
+
+def num_drafted_at_most(served: Served) -> int:
+    return max(span.num_drafted for report in served.reports for span in report.spans)
+
+
+@pytest.mark.parametrize("path", DRAFTING)
+@pytest.mark.parametrize(
+    ("asked", "most"),
+    [
+        ({}, 4),
+        ({"speculative.n_max": 2}, 2),
+        ({"speculative.n_max": 0}, 0),
+        ({"speculative.type": "none", "speculative.n_max": 3}, 0),
+    ],
+)
+async def test_a_request_says_how_many_tokens_may_be_drafted_for_it(path, asked, most):
+    body = DRAFTING[path]
+    asked = {"options": body["options"] | asked} if "options" in body else asked
+    with all_guesses_checked():
+        async with serving(CountingBackend(lambda _token_ids: ord("a"), num_drafted_tokens=4)) as served:
+            status, answer = await served.post(path, body | asked)
+            assert (status, "warnings" in answer) == (200, False), answer
+            assert num_drafted_at_most(served) == most
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"speculative.n_max": -1},
+        {"speculative.n_max": "all"},
+        {"speculative.n_min": -1},
+        {"speculative.p_min": 1.5},
+        {"speculative.type": "magic"},
+    ],
+)
+@pytest.mark.parametrize("path", ["/completion", "/v1/chat/completions", "/v1/messages", "/v1/responses"])
+async def test_what_says_nothing_of_drafting_is_refused_by_its_name(path, wrong):
+    async with serving(endless()) as served:
+        status, answer = await served.post(path, DRAFTING[path] | wrong)
+    assert status == 400
+    assert next(iter(wrong)) in json.dumps(answer)
+
+
+async def test_what_is_measured_anyway_is_not_for_the_caller_to_say():
+    asked = {"speculative.n_min": 2, "speculative.p_min": 0.5, "speculative.type": "ngram-simple"}
+    async with serving(endless()) as served:
+        _, answer = await served.post("/completion", DRAFTING["/completion"] | asked)
+    because = "has no effect: measured times decide what is drafted."
+    assert answer["warnings"] == [f"{name} {because}" for name in asked]
+
+
+async def test_what_drafts_is_told_with_the_settings():
+    def drafting(settings):
+        return settings["speculative.types"], settings["speculative.n_max"]
+
+    backend = CountingBackend(num_drafted_tokens=4)
+    async with serving(backend) as served:
+        _, props = await served.get("/props")
+        assert drafting(props["default_generation_settings"]["params"]) == ("ngram-map-k", 4)
+        for asked, told in ((3, ("ngram-map-k", 3)), (9, ("ngram-map-k", 4)), (0, ("none", 0))):
+            body = DRAFTING["/completion"] | {"n_predict": 1, "speculative.n_max": asked}
+            _, answer = await served.post("/completion", body)
+            assert drafting(answer["generation_settings"]) == told
+
+
+@pytest.mark.parametrize("path", ["/completion", "/v1/completions", "/v1/chat/completions"])
+async def test_streams_tell_of_drafts_as_whole_answers_do(path):
+    with all_guesses_checked():
+        async with serving(CountingBackend(lambda _token_ids: ord("a"), num_drafted_tokens=4)) as served:
+            _, whole = await served.post(path, DRAFTING[path])
+            events = await served.events(path, DRAFTING[path] | {"stream_options": {"include_usage": True}})
+            named = await served.named_events("/v1/responses", DRAFTING["/v1/responses"])
+    last = next(event for event in reversed(events) if "timings" in event)
+    for timings in (whole["timings"], last["timings"], named[-1][1]["timings"]):
+        assert timings["draft_n"] == timings["draft_n_accepted"] > 10

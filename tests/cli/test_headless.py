@@ -44,7 +44,9 @@ def test_a_loop_of_links_is_a_path_as_any_other(tmp_path: Path) -> None:
 
 def test_a_draft_model_guesses_also_where_no_number_was_chosen() -> None:
     named = ("--model", "x.gguf", "--draft-model", "small.gguf")
-    assert params_of(*named).of_draft_model == LoadParams(Path("small.gguf"), n_seq_max=4)
+    assert params_of(*named).of_draft_model == LoadParams(
+        Path("small.gguf"), n_seq_max=4, num_drafted_tokens=0
+    )
     assert params_of(*named).num_drafted_tokens == 8
     assert params_of(*named, "--draft", "3").num_drafted_tokens == 3
     assert params_of(*named, "--draft", "0").of_draft_model is None

@@ -369,3 +369,13 @@ def test_a_frame_touches_no_report(panel: TimelinePanel, monkeypatch: pytest.Mon
         panel.chart.zoom(zoom)
         panel.chart.pan(-200)
         assert not pixels(panel).isNull()
+
+
+def test_it_tells_how_draft_tokens_did_where_there_were_some(panel: TimelinePanel) -> None:
+    feed(panel, step(1, span(0, 50)))
+    assert not panel._drafts.isVisible()
+    feed(panel, step(2, replace(span(0, 51, 3), num_drafted=2, num_kept=1)))
+    assert panel._drafts.isVisible()
+    assert (
+        panel._drafts.text() == "1 of the last 2 draft tokens were right. By position 1: 1 of 1, 2: 0 of 1."
+    )

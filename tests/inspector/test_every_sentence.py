@@ -86,7 +86,8 @@ def test_nor_is_any_on_llama_cpp(
     seed: int, family: str, clock: Clock, qapp: object, tiny_gguf: Callable[[str], Path]
 ) -> None:
     rng = random.Random(seed)
-    params = LoadParams(tiny_gguf(family), n_ctx=rng.choice([256, 512]), n_seq_max=3, n_threads=1)
+    n_ctx = rng.choice([256, 512])
+    params = LoadParams(tiny_gguf(family), n_ctx=n_ctx, n_seq_max=3, n_threads=1, num_drafted_tokens=0)
     with open_llama_backend(params) as backend:
         session = Session(rng, clock, backend)
 

@@ -68,7 +68,7 @@ def test_what_a_draft_model_takes_counts_and_what_comes_of_it_is_said(tiny_gguf)
     assert need[wished] == need[alone] + read_whole_header(draft).weights_bytes
     assert need[unused] == need[alone]
     assert "draft_model" not in remarks(header, wished)
-    assert "at 0 it is not loaded" in remarks(header, unused)["draft_model"]
+    assert remarks(header, unused)["draft_model"] == "Draft tokens are off, so it is not loaded."
     recurrent = open_header(tiny_gguf("mamba"))
     assert "cannot reject draft tokens" in remarks(recurrent, wished)["draft_model"]
     assert estimate(recurrent, wished).weights_bytes == recurrent.weights_bytes

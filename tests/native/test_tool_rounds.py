@@ -97,7 +97,8 @@ class Rounds:
 def rounds(request, tmp_path):
     template = (TEMPLATES / "Qwen-Qwen2.5-7B-Instruct.jinja").read_text()
     path = write_tiny_gguf(tmp_path / "tiny.gguf", request.param, chat_template=template, n_ctx_train=16384)
-    with open_llama_backend(LoadParams(path, n_ctx=8192, n_seq_max=2, n_threads=1)) as backend:
+    params = LoadParams(path, n_ctx=8192, n_seq_max=2, n_threads=1, num_drafted_tokens=0)
+    with open_llama_backend(params) as backend:
         engine = Engine(backend, verify=True)
         rounds = Rounds(engine)
         yield rounds

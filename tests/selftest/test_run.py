@@ -89,7 +89,8 @@ class AbortIgnored(Engine):
 
 @pytest.fixture
 def llama(tiny_gguf):
-    with open_llama_backend(LoadParams(tiny_gguf("qwen3"), n_ctx=512, n_seq_max=4, n_threads=1)) as backend:
+    params = LoadParams(tiny_gguf("qwen3"), n_ctx=512, n_seq_max=4, n_threads=1, num_drafted_tokens=0)
+    with open_llama_backend(params) as backend:
         yield backend
 
 
@@ -124,7 +125,14 @@ def test_all_lines_pass_on_the_fake_too():
     ],
 )
 def test_it_passes_on_every_kind_of_memory(tiny_gguf, family, isolated, slots):
-    params = LoadParams(tiny_gguf(family), n_ctx=256, n_seq_max=slots, n_threads=1, isolated=isolated)
+    params = LoadParams(
+        tiny_gguf(family),
+        n_ctx=256,
+        n_seq_max=slots,
+        n_threads=1,
+        isolated=isolated,
+        num_drafted_tokens=0,
+    )
     with open_llama_backend(params) as backend:
         report = run_checks(backend)
         assert outcomes(report) == dict.fromkeys("abcdefg", Outcome.PASSED), report.as_text()

@@ -54,6 +54,22 @@ def test_one_bad_value_does_not_lose_the_others(path) -> None:
     assert values(settings) == values(Settings(temperature=0.2))
 
 
+@pytest.mark.parametrize(
+    ("stored", "number"),
+    [
+        ({"num_drafted_tokens": 0}, 8),  # the default of those days
+        ({"num_drafted_tokens": 16}, 16),
+        ({"num_drafted_tokens": 0, "format": 1}, 0),
+    ],
+)
+def test_draft_tokens_are_off_only_where_they_were_switched_off(path, stored, number: int) -> None:
+    write(path, json.dumps(stored))
+    settings = Settings.load(path)
+    assert settings.num_drafted_tokens == number
+    settings.save()
+    assert Settings.load(path).num_drafted_tokens == number
+
+
 @pytest.mark.parametrize("text", ["{", "[]", "null", "\x00", "[" * 100_000, '{"temperature": NaN'])
 def test_a_file_that_cannot_be_read_is_kept_and_replaced_by_defaults(path, text: str) -> None:
     write(path, text)

@@ -38,6 +38,7 @@ class FakeEngine(QObject):
     slept = Signal()
     engine_failed = Signal(object)
     recovering = Signal(object)
+    asked = Signal()
     reported = Signal(object)
     ended = Signal(object)
 

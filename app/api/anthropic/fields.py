@@ -187,7 +187,9 @@ class MessagesFields(SamplingFields):
             raise invalid("mcp_servers and container are not supported: offer their tools as your own.")
         choice = self.tool_choice
         return without_none(
-            **self.model_dump(include=set(SamplingFields.model_fields) - {"stop"}, exclude_none=True),
+            **self.model_dump(
+                include=set(SamplingFields.model_fields) - {"stop"}, by_alias=True, exclude_none=True
+            ),
             messages=[*self._system(), *(one for message in self.messages for one in message.messages())],
             max_tokens=self.max_tokens,
             stop=self.stop_sequences,

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from app.api.errors import invalid, unavailable
 from app.api.json_body import Body, json_response
-from app.api.llama_answer import sampling_json
+from app.api.llama_answer import drafting_json, sampling_json
 from app.api.openai import SYSTEM_FINGERPRINT
 from app.api.state import CLIENT, PRESENTATION, model_name, require_monitoring
 from app.protocol.model import ModelInfo
@@ -100,7 +100,7 @@ async def props(request: web.Request) -> web.Response:
     return json_response(
         {
             "default_generation_settings": {
-                "params": sampling_json(client.sampling, client.defaults.max_tokens),
+                "params": sampling_json(client.sampling, client.defaults.max_tokens) | drafting_json(model),
                 "n_ctx": model.max_sequence_tokens,
             },
             "total_slots": model.n_seq_max,

@@ -11,7 +11,7 @@ from app.api.chat_fields import MAX_MESSAGES, MAX_PARTS, MAX_TOOLS
 from app.api.errors import invalid
 from app.api.json_body import AnyObject, Body, whole
 from app.api.openai import MAX_TOP_LOGPROBS
-from app.api.parameters import MAX_WARNINGS, SamplingFields
+from app.api.parameters import MAX_WARNINGS, SAMPLING_NAMES
 from app.protocol.sampling import shown
 
 Images = Annotated[list[str], Field(max_length=MAX_PARTS, fail_fast=True)]  # in base64
@@ -78,7 +78,7 @@ class OllamaFields(OllamaBody):
     @property
     def warnings(self) -> list[str]:
         """What goes beside the answer: a sentence for each option that had no effect on it."""
-        others = self._options.keys() - {*SamplingFields.model_fields, "num_predict"}
+        others = self._options.keys() - {*SAMPLING_NAMES, "num_predict"}
         return [f"The option {shown(name)} has no effect here." for name in sorted(others)[:MAX_WARNINGS]]
 
     @property
@@ -94,7 +94,7 @@ class OllamaFields(OllamaBody):
     @property
     def sampling_options(self) -> AnyObject:
         """The options that SamplingFields knows by the same names."""
-        return {name: value for name, value in self._options.items() if name in SamplingFields.model_fields}
+        return {name: value for name, value in self._options.items() if name in SAMPLING_NAMES}
 
     @property
     def json_schema(self) -> AnyObject | None:

@@ -198,7 +198,7 @@ class ResponseFields(SamplingFields):
         format_ = self.text.format if self.text else None
         instructions = [{"role": "system", "content": self.instructions}] if self.instructions else []
         return without_none(
-            **self.model_dump(include=set(SamplingFields.model_fields), exclude_none=True),
+            **self.model_dump(include=set(SamplingFields.model_fields), by_alias=True, exclude_none=True),
             messages=[*instructions, *messages],
             max_tokens=self.max_output_tokens,
             tools=[function_tool(one.full_name, one.description, one.parameters) for one in self._functions()]

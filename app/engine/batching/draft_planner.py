@@ -190,7 +190,7 @@ class DraftPlanner:
         likelier: dict[Sequence, _Proposal] = {}
         for seq in answers:
             drafter = self._drafter_of(seq)
-            most = min(self._most, seq.max_tokens - seq.num_generated_tokens - 1)  # behind the next token
+            most = min(self._most_of(seq), seq.max_tokens - seq.num_generated_tokens - 1)  # behind the next
             token_ids = list(takewhile(self._can_follow, drafter.look_up(seq.token_ids, most)))
             if token_ids:
                 found[seq] = likelier[seq] = _Proposal(drafter.lookup, len(token_ids), token_ids)
@@ -198,6 +198,10 @@ class DraftPlanner:
             if self._model and most > 0 and not (seq.chunks or is_better):
                 likelier[seq] = _Proposal(drafter.model, min(most, self._model.most), [])
         return [found, likelier] if self._model else [found]
+
+    def _most_of(self, seq: Sequence) -> int:
+        asked = seq.request.max_drafted_tokens
+        return self._most if asked is None else min(asked, self._most)
 
     def _drafter_of(self, seq: Sequence) -> Drafter:
         if seq.drafter is None:

@@ -117,7 +117,7 @@ def probe_adapter(model: Path, path: Path, on_progress: OnProgress = lambda _fra
 
 
 def _probe(trial: _Trial, on_progress: OnProgress) -> bool:
-    file, good_files = trial.file(), GoodFiles(paths.probed_models_file(), _judge())
+    file, good_files = trial.file(), KnownFiles(paths.probed_models_file(), _judge())
     if file in good_files:
         return False
     trial.run(on_progress)
@@ -244,44 +244,49 @@ class KnownFile:
     size_bytes: int
 
     @classmethod
-    def at(cls, path: Path) -> KnownFile:
+    def at(cls, *models: Path) -> KnownFile:
         parts = []
         with contextlib.suppress(OSError):
-            for part in parts_of(path):
+            for part in (part for path in models for part in parts_of(path)):
                 status = part.stat()
                 parts.append((os.path.realpath(part), status.st_size, status.st_mtime_ns, status.st_ino))
         return cls(json.dumps(parts), sum(part[1] for part in parts))
 
 
-class GoodFiles:
-    """The model files that have passed the probe: a small JSON file in the cache folder, the latest last.
+class KnownFiles:
+    """What was found out about files: a small JSON file in the cache folder, the latest last.
 
-    Each is probed once until its metadata change. Where the file is lost, a probe is repeated.
+    Each is tried once until its metadata change. Where the file is lost, a trial is repeated.
 
-    `judge` identifies the probe's version: results of another version do not count.
+    `judge` identifies the version of the trial: results of another version do not count.
     """
 
     def __init__(self, path: Path, judge: str) -> None:
         self._path, self._judge = path, judge
 
     def __contains__(self, file: KnownFile) -> bool:
-        return file.key in self._keys()
+        return file.key in self._found()
 
-    def add(self, file: KnownFile) -> None:
-        keys = [*self._keys(), file.key][-MAX_REMEMBERED:]
+    def get(self, file: KnownFile) -> Any:
+        """None: it is not known."""
+        return self._found().get(file.key)
+
+    def add(self, file: KnownFile, found: Any = True) -> None:
+        latest = list((self._found() | {file.key: found}).items())[-MAX_REMEMBERED:]
         try:
             paths.private_dir(self._path.parent)
             with replacing(self._path) as stored:
-                json.dump({"judge": self._judge, "files": keys}, stored)
+                json.dump({"judge": self._judge, "files": dict(latest)}, stored)
         except OSError as error:
             log.warning("%s was not written (%s): the model will be tested again.", self._path, error)
 
-    def _keys(self) -> list[str]:
+    def _found(self) -> dict[str, Any]:
         try:
             stored = json.loads(self._path.read_bytes())
-            return [str(key) for key in stored["files"]] if stored["judge"] == self._judge else []
+            files = stored["files"] if stored["judge"] == self._judge else {}
+            return files if isinstance(files, dict) else dict.fromkeys(files, True)  # formerly a list
         except FileNotFoundError:
-            return []
+            return {}
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             log.warning("%s is ignored: %r", self._path, error)
-            return []
+            return {}

@@ -102,6 +102,7 @@ class Setting:
     named: Callable[[], Mapping[Any, str]] | None = None  # values and their names, if known only at run time
     folder: Callable[[], Path] | None = None  # the one that None means
     check: Callable[[Any], str] | None = None  # says what is wrong with a value
+    on: int = 0  # of a number that is a switch: its value when switched on
     is_long: bool = False  # several lines of text
     is_grouped: bool = True  # a number with its thousands apart
     note: Callable[[Facts], str] | None = None

@@ -60,8 +60,8 @@ def _made(setting: Setting, field: Field, parent: QWidget) -> QWidget:
         return ChoiceControl(setting, parent)
     if setting.named:
         return NamedControl(setting.named, parent)
-    if field.kind is bool:
-        return Switch(parent)
+    if field.kind is bool or setting.on:
+        return Switch(parent, on=setting.on or True, off=field.kind())
     if field.kind is int and setting.word_for_zero:
         return TwoWordedNumber(setting, field, parent)
     if field.kind is int:
@@ -81,13 +81,13 @@ class Switch(QCheckBox):
     is_wide = False
     SIZE = QSize(38, 22)
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, on: int = True, off: int = False) -> None:
         super().__init__(parent)
         self.setFixedSize(self.SIZE)
-        self.clicked.connect(lambda is_on: self.value_chosen.emit(is_on))
+        self.clicked.connect(lambda is_on: self.value_chosen.emit(on if is_on else off))
 
-    def show_value(self, value: bool) -> None:
-        self.setChecked(value)
+    def show_value(self, value: int) -> None:
+        self.setChecked(bool(value))
 
     def hitButton(self, place: QPoint) -> bool:
         return self.rect().contains(place)

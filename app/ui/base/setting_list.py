@@ -9,6 +9,7 @@ from typing import Any
 
 from app.look.words import mark
 from app.models.hub_address import DEFAULT_ENDPOINT
+from app.protocol.load import USUAL_DRAFTED_TOKENS
 from app.system import paths
 from app.ui.base.setting import (
     COLUMNS,
@@ -275,8 +276,8 @@ PAGES = (
             Setting(
                 "num_drafted_tokens",
                 mark("Draft tokens"),
-                mark("The most draft tokens checked in one step, taken from the chat's own text."),
-                word=mark("None"),
+                mark("Proposes tokens from the chat's own text and checks several in one step, if faster."),
+                on=USUAL_DRAFTED_TOKENS,
             ),
             Setting(
                 "verify",

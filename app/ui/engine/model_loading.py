@@ -1,5 +1,6 @@
 """Opens model files, and reloads the model when its settings have changed. GUI thread."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -43,6 +44,7 @@ class ModelLoading(QObject):
         self.path: Path | None = engine.model.path if engine.model else None  # what `reload` loads
         self._proven = self._now(self.path) if self.path else None  # the settings of the loaded model
         self._tried = self._proven
+        self.drafts_in_words: Callable[[], str] = str  # how draft tokens of the open model did
         self.stands_in = False  # the starter answers until the model that was wanted is there
         engine.loading.connect(self._on_loading)
         engine.loaded.connect(self._on_loaded)

@@ -8,7 +8,7 @@ from typing import Any
 from app.look.figures import count
 from app.look.words import mark, sentences, tr
 from app.models.model_file import ModelFile
-from app.protocol.load import KvType, LoadParams
+from app.protocol.load import USUAL_DRAFTED_TOKENS, KvType, LoadParams
 from app.settings.settings import ModelSettings
 from app.ui.base.setting import Field, Setting, field_of
 from app.ui.base.setting_list import words_of
@@ -79,9 +79,10 @@ GROUPS = (
             words_of(
                 "num_drafted_tokens",
                 sentence=mark(
-                    "The most draft tokens checked in one step, from the chat's text or a draft model."
+                    "Proposes tokens from the chat's own text or by a draft model and checks several in one "
+                    "step, if faster."
                 ),
-                word=AS_FOR_ALL,
+                named=_choices(AS_FOR_ALL, {USUAL_DRAFTED_TOKENS: mark("On"), 0: mark("Off")}),
             ),
         ),
     ),
@@ -196,8 +197,8 @@ def in_words(setting: Setting, params: LoadParams) -> str:
         return value.stem
     if setting.named:
         named = setting.named()
-        return named.get(value, named[None])
-    if value is None or not (value or isinstance(value, bool) or setting.name == "num_drafted_tokens"):
+        return named.get(value, count(value) if type(value) is int else named[None])
+    if value is None or not (value or isinstance(value, bool)):
         return tr(setting.word if setting.word != AS_FOR_ALL else AUTOMATIC).lower()
     if isinstance(value, bool):
         return tr(_ON_OFF[value])

@@ -208,6 +208,8 @@ class LoadSettingsDialog(QDialog):
             is_text_alone = row.setting is PROJECTOR and own.takes_media is False
             chosen = TEXT_ALONE if is_text_alone else getattr(own, name)
             remark = tr_said(remarks.get(name, ""))
+            if name == "num_drafted_tokens" and loaded:
+                remark = sentences(remark, self._models.drafts_in_words())
             if row.setting is DRAFT_MODEL and not (chosen or self.drafts.fitting):
                 remark = sentences(tr("No smaller model with the same vocabulary found."), remark)
             note = note_of(row.setting, chosen, in_words(row.setting, without), now, remark)

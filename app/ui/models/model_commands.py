@@ -11,11 +11,14 @@ from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QLineEdit, QStackedWidget, QTabBar, QWidget
 
+from app.look.figures import data_size, decimal
 from app.look.layouts import hbox, vbox
 from app.look.plain_text import one_line
 from app.look.popups import come_up, resize_to_fit
+from app.look.strip import Offer
 from app.look.words import sentences, tr, tr_n, tr_said
 from app.services.downloads import Download, Downloads, State
+from app.services.draft_offers import DraftOffer
 from app.services.model_state import ModelWatch
 from app.services.services import Services
 from app.ui.base.actions import command
@@ -175,6 +178,41 @@ class DownloadNotices(QObject):
     @property
     def _num_paused(self) -> int:
         return sum(item.state is State.PAUSED for item in self._downloads.items)
+
+
+class DraftNotice(QObject):
+    """Offers a draft model that was measured to be worth it."""
+
+    def __init__(self, services: Services, models: ModelLoading, notices: Notices, parent: QObject) -> None:
+        super().__init__(parent)
+        self._offers, self._preferences = services.draft_offers, services.preferences
+        self._models, self._notices = models, notices
+        self._text = ""
+        self._offers.offered.connect(self._show)
+        services.engine.loading.connect(self._withdraw)
+
+    @Slot(object)
+    def _show(self, offer: DraftOffer) -> None:
+        self._text = tr(
+            "{draft} could draft for this model: on this machine answers come {edit} times as fast when it "
+            "edits code, {free} times in free text. It takes {size} of memory.",
+            draft=offer.draft.title,
+            edit=decimal(offer.edit, 1),
+            free=decimal(offer.free, 1),
+            size=data_size(offer.draft.size_bytes),
+        )
+        use = Offer(tr("Use it"), partial(self._use, offer))
+        refuse = Offer(tr("No"), partial(self._offers.refuse, offer))
+        self._notices.show_note(self._text, use, refuse)
+
+    def _use(self, offer: DraftOffer) -> None:
+        own = self._preferences.of_model(offer.model)
+        self._preferences.set_of_model(offer.model, own.model_copy(update={"draft_model": offer.draft.path}))
+        self._models.load(offer.model)
+
+    @Slot()
+    def _withdraw(self) -> None:
+        self._notices.withdraw(self._text)
 
 
 class Greetings(QObject):

@@ -132,7 +132,7 @@ def _in_words(setting: Setting, value: Any) -> str:
         return setting.named()[value]
     if setting.folder:
         return short_path(setting.folder())
-    if isinstance(value, bool):
+    if isinstance(value, bool) or setting.on:
         return tr("on") if value else tr("off")
     if not value and setting.word:
         return tr(setting.word).lower()

@@ -251,6 +251,13 @@ def test_text_end_and_cells_are_as_without_guesses(checked, options):
         assert with_guesses.usage.num_prompt_tokens == without.usage.num_prompt_tokens
 
 
+@pytest.mark.parametrize(("asked", "most"), [(None, 5), (2, 2), (0, 0), (99, 5)])
+def test_a_request_can_have_fewer_guesses_than_the_engine_makes_or_none(checked, asked, most):
+    engine = engine_with(5, editing)
+    result = run(engine, request(TEXT, max_tokens=30, max_drafted_tokens=asked))
+    assert max(span.num_drafted for report in result.reports for span in report.spans) == most
+
+
 def test_one_step_makes_all_tokens_that_were_guessed_right_and_one_more(checked):
     engine = engine_with(4, editing)
     result = run(engine, request(TEXT, max_tokens=27))

@@ -66,6 +66,7 @@ def shown(
     qtbot.addWidget(parent)
     loading = ModelLoading(engine, preferences, parent)  # type: ignore[arg-type]
     services = SimpleNamespace(preferences=preferences, engine=engine, model_library=library)
+    loading.drafts_in_words = "7 of the last 9 draft tokens were right.".__str__
     settings = LoadSettings(services, loading, parent)  # type: ignore[arg-type]
 
     def show(path: Path) -> LoadSettingsDialog:
@@ -344,7 +345,7 @@ async def test_the_projector_is_the_one_beside_the_model_or_another_or_none(
     assert dialog.own == ModelSettings()
 
 
-async def test_a_draft_model_is_chosen_among_those_that_fit_with_a_number_of_guesses(
+async def test_a_draft_model_is_chosen_among_those_that_fit_and_switches_drafting_on(
     qloop, shown, path, preferences, engine, library, tiny_gguf
 ) -> None:
     dialog = shown(path)
@@ -364,22 +365,26 @@ async def test_a_draft_model_is_chosen_among_those_that_fit_with_a_number_of_gue
     row.widget.setCurrentIndex(1)
     row.widget.activated.emit(1)
     await finish_all()
-    assert dialog.own == ModelSettings(draft_model=smaller, num_drafted_tokens=8)
+    assert dialog.own == ModelSettings(draft_model=smaller)
     assert dialog.forecast.forecast.elsewhere[0].needed_bytes > before
     dialog.load_button.click()
-    assert engine.loads[-1] == LoadParams(path, n_seq_max=4, draft_model=smaller, num_drafted_tokens=8)
+    assert engine.loads[-1] == LoadParams(path, n_seq_max=4, draft_model=smaller)
 
     assert row.widget.currentText() == "tiny-llama · Q8_0"
     assert row.widget.count() == 2
 
     dialog.rows["num_drafted_tokens"].chosen.emit("num_drafted_tokens", 0)
     await finish_all()
-    assert "at 0 it is not loaded" in row.note.text()
+    assert row.note.text().endswith("Draft tokens are off, so it is not loaded.")
+    note = dialog.rows["num_drafted_tokens"].note.text()
+    assert note == "Default: On. Loaded with: On. 7 of the last 9 draft tokens were right."
     library.become(*library.models[:1])
     await finish_all()
     assert row.widget.currentText() == "tiny-llama"
     row.reset.click()
     assert dialog.own == ModelSettings(num_drafted_tokens=0)
+    dialog.rows["draft_model"].chosen.emit("draft_model", smaller)
+    assert dialog.own == ModelSettings(draft_model=smaller, num_drafted_tokens=8)
     await finish_all()
 
 

@@ -181,6 +181,20 @@ class TestChanges:
         qtbot.keyClick(switch, Qt.Key.Key_Space)
         assert preferences.settings.enter_sends is True
 
+    def test_draft_tokens_are_one_switch_and_their_number_is_nobodys_to_know(
+        self, window, preferences, qtbot: QtBot
+    ) -> None:
+        window.show_page("engine")
+        row = window.rows["num_drafted_tokens"]
+        assert row.widget.isChecked()
+        qtbot.mouseClick(row.widget, Qt.MouseButton.LeftButton)
+        assert preferences.settings.num_drafted_tokens == 0
+        assert row.note.text() == "Default: on."
+        qtbot.mouseClick(row.widget, Qt.MouseButton.LeftButton)
+        assert preferences.settings.num_drafted_tokens == 8
+        preferences.set("num_drafted_tokens", 16)  # from the file or the command line
+        assert row.widget.isChecked()
+
     def test_a_number_counts_when_it_is_entered_and_not_while_it_is_typed(
         self, window, preferences, qtbot: QtBot
     ) -> None:

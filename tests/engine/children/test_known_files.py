@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.children.probe import MAX_REMEMBERED, GoodFiles, KnownFile
+from app.engine.children.probe import MAX_REMEMBERED, KnownFile, KnownFiles
 
 
 @pytest.fixture
@@ -22,18 +22,18 @@ def stored(tmp_path):
 
 
 def test_a_file_is_known_once_it_was_added(model, stored):
-    assert KnownFile.at(model) not in GoodFiles(stored, "1")
-    GoodFiles(stored, "1").add(KnownFile.at(model))
-    assert KnownFile.at(model) in GoodFiles(stored, "1")
+    assert KnownFile.at(model) not in KnownFiles(stored, "1")
+    KnownFiles(stored, "1").add(KnownFile.at(model))
+    assert KnownFile.at(model) in KnownFiles(stored, "1")
 
 
 def test_it_is_known_by_every_name_it_has(model, stored, tmp_path, monkeypatch):
-    GoodFiles(stored, "1").add(KnownFile.at(model))
+    KnownFiles(stored, "1").add(KnownFile.at(model))
     link = tmp_path / "link.gguf"
     link.symlink_to(model)
     monkeypatch.chdir(tmp_path)
-    assert KnownFile.at(link) in GoodFiles(stored, "1")
-    assert KnownFile.at(Path("model.gguf")) in GoodFiles(stored, "1")
+    assert KnownFile.at(link) in KnownFiles(stored, "1")
+    assert KnownFile.at(Path("model.gguf")) in KnownFiles(stored, "1")
 
 
 def touch(path):
@@ -85,16 +85,16 @@ def test_a_missing_file_has_no_size(tmp_path):
 
 
 def test_what_another_version_let_pass_is_unknown(model, stored):
-    GoodFiles(stored, "1").add(KnownFile.at(model))
-    assert KnownFile.at(model) not in GoodFiles(stored, "2")
+    KnownFiles(stored, "1").add(KnownFile.at(model))
+    assert KnownFile.at(model) not in KnownFiles(stored, "2")
 
 
 def test_only_the_latest_are_kept(stored):
     files = [KnownFile(f"file {number}", 1) for number in range(MAX_REMEMBERED + 3)]
     for file in files:
-        GoodFiles(stored, "1").add(file)
-    assert files[2] not in GoodFiles(stored, "1")
-    assert all(file in GoodFiles(stored, "1") for file in files[3:])
+        KnownFiles(stored, "1").add(file)
+    assert files[2] not in KnownFiles(stored, "1")
+    assert all(file in KnownFiles(stored, "1") for file in files[3:])
 
 
 @pytest.mark.parametrize(
@@ -113,17 +113,17 @@ def test_only_the_latest_are_kept(stored):
 def test_a_damaged_list_is_ignored_and_written_anew(model, stored, damaged, caplog):
     stored.parent.mkdir()
     stored.write_bytes(damaged)
-    assert KnownFile.at(model) not in GoodFiles(stored, "1")
+    assert KnownFile.at(model) not in KnownFiles(stored, "1")
     assert "is ignored" in caplog.text
 
-    GoodFiles(stored, "1").add(KnownFile.at(model))
-    assert KnownFile.at(model) in GoodFiles(stored, "1")
+    KnownFiles(stored, "1").add(KnownFile.at(model))
+    assert KnownFile.at(model) in KnownFiles(stored, "1")
 
 
 def test_the_list_is_replaced_in_one_step_and_nothing_else_is_left(model, stored):
-    GoodFiles(stored, "1").add(KnownFile.at(model))
+    KnownFiles(stored, "1").add(KnownFile.at(model))
     inode = stored.stat().st_ino
-    GoodFiles(stored, "1").add(KnownFile("another", 1))
+    KnownFiles(stored, "1").add(KnownFile("another", 1))
     assert stored.stat().st_ino != inode
     assert list(stored.parent.iterdir()) == [stored]
     assert len(json.loads(stored.read_text())["files"]) == 2
@@ -131,5 +131,21 @@ def test_the_list_is_replaced_in_one_step_and_nothing_else_is_left(model, stored
 
 def test_a_cache_that_cannot_be_written_is_a_line_in_the_log(model, tmp_path, caplog):
     (tmp_path / "cache").write_text("in the way")
-    GoodFiles(tmp_path / "cache" / "good.json", "1").add(KnownFile.at(model))
+    KnownFiles(tmp_path / "cache" / "good.json", "1").add(KnownFile.at(model))
     assert "will be tested again" in caplog.text
+
+
+def test_what_was_found_out_about_two_files_is_known_as_long_as_both_stay(model, stored, tmp_path):
+    other = tmp_path / "other.gguf"
+    other.write_bytes(b"GGUF")
+    KnownFiles(stored, "1").add(KnownFile.at(model, other), [2.5, 1.0])
+    assert KnownFiles(stored, "1").get(KnownFile.at(model, other)) == [2.5, 1.0]
+    assert KnownFiles(stored, "1").get(KnownFile.at(other, model)) is None
+    append(other)
+    assert KnownFiles(stored, "1").get(KnownFile.at(model, other)) is None
+
+
+def test_a_list_of_an_older_skein_still_counts(model, stored):
+    stored.parent.mkdir()
+    stored.write_text(json.dumps({"judge": "1", "files": [KnownFile.at(model).key]}))
+    assert KnownFile.at(model) in KnownFiles(stored, "1")
