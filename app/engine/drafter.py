@@ -48,23 +48,28 @@ class PromptLookup:
 MEMORY = 8.0  # draft tokens that count: copied text and new text alternate
 FADING = 0.99  # of the record with each step, so that a source that was given up is tried again now and then
 UNTRIED = 0.5  # chance of a draft token, before any was verified
+# Verified draft tokens that this first belief counts as. What reads the text gets a fair trial; of a text
+# that repeats itself by chance the first tokens tell enough.
+BELIEF, BELIEF_IN_A_MODEL = 1.0, 3.0
 
 
 class Record:
     """The acceptance rate of draft tokens from one source, in total and lately."""
 
-    def __init__(self, of_all: Record | None = None, memory: float = MEMORY) -> None:
+    def __init__(
+        self, of_all: Record | None = None, memory: float = MEMORY, belief: float = BELIEF_IN_A_MODEL
+    ) -> None:
         """`of_all` is the prior while this record is empty, and learns from it."""
         self.num_drafted = 0  # draft tokens that were verified
         self.num_accepted = 0  # those that were accepted
-        self._of_all, self._memory = of_all, memory
+        self._of_all, self._memory, self._belief = of_all, memory, belief
         self._right = self._wrong = 0.0  # recent counts, the newest weigh most
 
     @property
     def chance(self) -> float:
         """The chance that a draft token is accepted, if all before it in the step are."""
         believed = self._of_all.chance if self._of_all else UNTRIED
-        return (self._right + believed) / (self._right + self._wrong + 1)
+        return (self._right + self._belief * believed) / (self._right + self._wrong + self._belief)
 
     def learn(self, is_right: bool) -> None:
         """Record one draft token. Those after a rejected one are not recorded."""
@@ -84,7 +89,7 @@ class Drafter:
 
     def __init__(self, model_at_all: Record | None = None) -> None:
         """`model_at_all` is the draft model's record over all answers."""
-        self.lookup = Record()
+        self.lookup = Record(belief=BELIEF)
         self.model = Record(model_at_all)
         self.source = self.lookup  # of the newest draft tokens
         self._prompt_lookup = PromptLookup()

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 OnProgress = Callable[[float], bool]
 Fitter = Callable[["LoadParams", "Sequence[Device]"], "LoadParams"]
 
-FORMAT = 1  # increase it when the probe tests more than before
+FORMAT = 2  # increase it when the probe tests more than before
 PROBE_SHARE = 0.5  # of the progress: the probe reads the file from disk, the load finds it in memory
 POLL_S = 0.05
 
