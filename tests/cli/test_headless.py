@@ -9,7 +9,7 @@ from urllib.error import HTTPError
 import pytest
 
 from app.cli import ask, headless
-from app.protocol.load import KvType, LoadParams, LoraAdapter
+from app.protocol.load import USUAL_DRAFTED_TOKENS, KvType, LoadParams, LoraAdapter
 from app.settings.settings import AdapterSettings, ModelSettings, Settings
 from app.system import paths
 from tests.cli.test_serve import address_of, end, serving
@@ -45,9 +45,9 @@ def test_a_loop_of_links_is_a_path_as_any_other(tmp_path: Path) -> None:
 def test_a_draft_model_guesses_also_where_no_number_was_chosen() -> None:
     named = ("--model", "x.gguf", "--draft-model", "small.gguf")
     assert params_of(*named).of_draft_model == LoadParams(
-        Path("small.gguf"), n_seq_max=4, num_drafted_tokens=0
+        Path("small.gguf"), n_seq_max=4, num_drafted_tokens=0, swa_full=True
     )
-    assert params_of(*named).num_drafted_tokens == 8
+    assert params_of(*named).num_drafted_tokens == USUAL_DRAFTED_TOKENS
     assert params_of(*named, "--draft", "3").num_drafted_tokens == 3
     assert params_of(*named, "--draft", "0").of_draft_model is None
 

@@ -42,7 +42,7 @@ def skein(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Skein]:
     theme, scale = request.param
     with new_desktop(scale) as desktop:
         skein = Skein(tmp_path / "home", desktop)
-        skein.configure(theme=theme, temperature=0.0)
+        skein.configure(theme=theme, temperature=0.0, format=1, num_drafted_tokens=0)  # a token a step
         yield skein
         skein.clean_up()
 

@@ -315,9 +315,9 @@ def test_why_ours_could_not_be_compiled_is_told_from_its_own_log(clone, code, to
 
 def test_ctrl_c_while_packages_are_installed_ends_that_too_and_says_how_to_go_on(clone) -> None:
     packages = 'install_skein() { echo $BASHPID >"$venv/packages"; exec sleep 60; }'
-    # Again until it has ended: a signal just before `wait` sleeps is heard by bash with the next one.
-    ctrl_c = "until [[ -s $venv/packages ]]; do sleep 0.05; done; while kill -INT $$; do sleep 0.2; done"
-    result = bash(clone, SET_UP + f"{packages}; ({ctrl_c}) 2>/dev/null & set_up gui")
+    # Sent by itself: bash may lose the trap of a signal that comes while it waits for a command.
+    ctrl_c = "wait() { until [[ -s $venv/packages ]]; do sleep 0.05; done; kill -INT $$; }"
+    result = bash(clone, SET_UP + f"{packages}; {ctrl_c}; set_up gui")
     assert result.returncode == 1
     assert "Set-up stopped.\nStart again to go on from here" in result.stderr
     with contextlib.suppress(psutil.NoSuchProcess):  # its parent is gone: it may be reaped late

@@ -57,8 +57,8 @@ def test_one_bad_value_does_not_lose_the_others(path) -> None:
 @pytest.mark.parametrize(
     ("stored", "number"),
     [
-        ({"num_drafted_tokens": 0}, 8),  # the default of those days
-        ({"num_drafted_tokens": 16}, 16),
+        ({"num_drafted_tokens": 0}, 16),  # the default of those days
+        ({"num_drafted_tokens": 8}, 8),
         ({"num_drafted_tokens": 0, "format": 1}, 0),
     ],
 )

@@ -12,6 +12,7 @@ SETTINGS = [row for page in PAGES for row in page.rows if isinstance(row, Settin
 BY_NAME = {setting.name: setting for setting in SETTINGS}
 # Settings that are set elsewhere.
 NOT_SHOWN = (
+    "format",  # of the file
     "model_path",
     "recent_models",  # chosen by opening a model
     "api_key",  # made by the program; the API's own window shows it
@@ -59,7 +60,7 @@ def test_all_that_can_be_chosen_and_nothing_else_is_offered(setting: Setting) ->
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_none_has_a_word(setting: Setting) -> None:
     field = field_of(setting.name)
-    if field.is_optional or (field.kind is int and field.low == 0 and not setting.named):
+    if field.is_optional or (field.kind is int and field.low == 0 and not (setting.named or setting.on)):
         assert tr(setting.word)
 
 

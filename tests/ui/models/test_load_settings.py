@@ -14,7 +14,7 @@ from app.bridge.tasks import finish_all
 from app.engine.children.workers import RemoteWorker, WorkerState
 from app.look.buttons import IconButton
 from app.models.model_file import FileKind
-from app.protocol.load import KvType, LoadParams
+from app.protocol.load import USUAL_DRAFTED_TOKENS, KvType, LoadParams
 from app.protocol.model import Device, DeviceKind, LibraryInfo, MemoryNeed
 from app.services.preferences import Preferences
 from app.settings.settings import AdapterSettings, ModelSettings, Settings
@@ -384,7 +384,7 @@ async def test_a_draft_model_is_chosen_among_those_that_fit_and_switches_draftin
     row.reset.click()
     assert dialog.own == ModelSettings(num_drafted_tokens=0)
     dialog.rows["draft_model"].chosen.emit("draft_model", smaller)
-    assert dialog.own == ModelSettings(draft_model=smaller, num_drafted_tokens=8)
+    assert dialog.own == ModelSettings(draft_model=smaller, num_drafted_tokens=USUAL_DRAFTED_TOKENS)
     await finish_all()
 
 

@@ -8,6 +8,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMainWindow, QRadioButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.protocol.load import USUAL_DRAFTED_TOKENS
 from app.services.preferences import Preferences
 from app.settings.settings import Settings
 from app.system import paths
@@ -191,7 +192,7 @@ class TestChanges:
         assert preferences.settings.num_drafted_tokens == 0
         assert row.note.text() == "Default: on."
         qtbot.mouseClick(row.widget, Qt.MouseButton.LeftButton)
-        assert preferences.settings.num_drafted_tokens == 8
+        assert preferences.settings.num_drafted_tokens == USUAL_DRAFTED_TOKENS
         preferences.set("num_drafted_tokens", 16)  # from the file or the command line
         assert row.widget.isChecked()
 
