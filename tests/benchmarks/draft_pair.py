@@ -138,11 +138,12 @@ def compare_cell(
     print(f"\n{task}, {num_chats} chats")
     engine = Engine(backend)
     runs: dict[str, list[_Run]] = {way: [] for way in ["off", *ways]}
+    planners = {way: _planner(engine, way) for way in runs}
     for repeat in range(repeats):
         asked = [_request(task, repeat + number, num_chats) for number in range(num_chats)]
         driver.run(engine, *(replace(one, max_tokens=0) for one in asked))
         for way, of_way in runs.items():
-            with _drafting(engine, way):
+            with _planned_by(engine, planners[way]):
                 of_way.append(_Run(engine, asked))
         for one in asked:
             engine.forget(one.chat_id)
@@ -179,17 +180,21 @@ class _Run:
 
 
 @contextmanager
-def _drafting(engine: Engine, way: str) -> Iterator[None]:
-    """Each run learns anew: what was measured without drafting must not help the other."""
-    planner = DraftPlanner(engine._backend)
-    planner.is_on = way != "off"
-    if way == "own text":
-        planner._model = None
+def _planned_by(engine: Engine, planner: DraftPlanner) -> Iterator[None]:
     with (
         mock.patch.object(engine, "_draft_planner", planner),
         mock.patch.object(engine._scheduler, "_draft_planner", planner),
     ):
         yield
+
+
+def _planner(engine: Engine, way: str) -> DraftPlanner:
+    """Each way learns by itself: what was measured without drafting must not help the other."""
+    planner = DraftPlanner(engine._backend)
+    planner.is_on = way != "off"
+    if way == "own text":
+        planner._model = None
+    return planner
 
 
 def _request(task: str, number: int, num_chats: int) -> Request:
