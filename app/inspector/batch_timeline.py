@@ -57,6 +57,7 @@ class TimelinePanel(DockPanel):
         self._show_step()
         self._drafts.setText(self.recording.drafts.all_in_words())
         self._drafts.setVisible(bool(self._drafts.text()))
+        self._drafts.setMinimumHeight(self._drafts.heightForWidth(self._drafts.width()))
 
     def reset(self) -> None:
         self._shown = None

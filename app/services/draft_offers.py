@@ -36,6 +36,7 @@ TRIAL = "app.engine.children.draft_trial_child"
 N_CTX = 512  # of the trial
 MAX_S = 300.0
 WORTH_IT = 1.15
+MOST_OF_OTHERS = 0.2  # cores in use by other programs during a trial
 REFUSED = "refused"  # by the user
 
 
@@ -134,7 +135,10 @@ def _measured(params: LoadParams, gpus: tuple[Device, ...], worker: Worker) -> A
         room = room_for(params, free_memory_bytes(), gpus)
         if plan(read_whole_header(params.path), params, room).fit is not Fit.FITS:
             return []
-        speedups = worker.ask({}, pickle.dumps(params), max_s=MAX_S)[0]["speedups"]
+        answer, _ = worker.ask({}, pickle.dumps(params), max_s=MAX_S)
+        if answer["others"] > MOST_OF_OTHERS:
+            return []  # the figures would be of other programs: another time
+        speedups = answer["speedups"]
     except (WorkerEndedError, WorkerRefusedError, HeaderError, OSError) as error:
         if worker.is_closed:
             return None

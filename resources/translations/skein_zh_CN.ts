@@ -5444,7 +5444,7 @@ rate</source>
     <message>
         <source>Proposes tokens from the chat&apos;s own text and checks several in one step, if faster.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
-        <translation>从对话自身的文本推测词元，一步检验多个；仅在更快时进行。</translation>
+        <translation type="vanished">从对话自身的文本推测词元，一步检验多个；仅在更快时进行。</translation>
     </message>
     <message>
         <source>Continue all</source>
@@ -5581,7 +5581,7 @@ rate</source>
     <message>
         <source>Proposes tokens from the chat&apos;s own text or by a draft model and checks several in one step, if faster.</source>
         <extracomment>app/ui/models/load_rows.py</extracomment>
-        <translation>从对话自身的文本或由草稿模型推测词元，一步检验多个；仅在更快时进行。</translation>
+        <translation type="vanished">从对话自身的文本或由草稿模型推测词元，一步检验多个；仅在更快时进行。</translation>
     </message>
     <message>
         <source>For the next time this model is loaded</source>
@@ -11784,6 +11784,11 @@ Switch, load settings, eject</source>
         <translation>{reason} 正在重新加载模型，回答会继续。</translation>
     </message>
     <message>
+        <source>Open without its draft model</source>
+        <extracomment>app/ui/engine/model_loading.py</extracomment>
+        <translation>不使用草稿模型打开</translation>
+    </message>
+    <message>
         <source>Random</source>
         <extracomment>app/ui/settings/sampling_words.py</extracomment>
         <translation>随机</translation>
@@ -12643,6 +12648,11 @@ Switch, load settings, eject</source>
         <source>CPU threads that llama.cpp computes with.</source>
         <extracomment>app/ui/base/setting_list.py</extracomment>
         <translation>用多少个 CPU 线程计算。</translation>
+    </message>
+    <message>
+        <source>Proposes tokens from the chat&apos;s own text, by the model&apos;s heads or by a draft model, and checks several in one step, if faster.</source>
+        <extracomment>app/ui/base/setting_list.py</extracomment>
+        <translation>从对话自身的文本、由模型的预测头或草稿模型推测词元，一步检验多个；仅在更快时进行。</translation>
     </message>
     <message>
         <source>Verify every step</source>

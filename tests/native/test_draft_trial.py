@@ -9,7 +9,8 @@ from app.system.worker import Worker
 
 
 @pytest.fixture
-def params(tiny_gguf) -> LoadParams:
+def params(tiny_gguf, monkeypatch) -> LoadParams:
+    monkeypatch.setattr(draft_offers, "MOST_OF_OTHERS", 1000.0)
     path = tiny_gguf("qwen3")
     return LoadParams(path, n_ctx=512, n_seq_max=1, n_threads=1, draft_model=tiny_gguf("llama"))
 
@@ -24,6 +25,13 @@ def test_each_pair_is_tried_once_and_a_refusal_is_remembered(params) -> None:
     assert unused.num_starts == 0
     _remember(params.path, params.draft_model, "refused")
     assert _measured(params, (), unused) == "refused"
+
+
+def test_on_a_busy_machine_nothing_is_found_out_and_it_is_tried_again(params, monkeypatch) -> None:
+    monkeypatch.setattr(draft_offers, "MOST_OF_OTHERS", -1000.0)
+    assert _measured(params, (), Worker(TRIAL, is_once=True)) == []
+    monkeypatch.setattr(draft_offers, "MOST_OF_OTHERS", 1000.0)
+    assert len(_measured(params, (), Worker(TRIAL, is_once=True))) == 2
 
 
 def test_one_that_was_ended_is_tried_again(params) -> None:

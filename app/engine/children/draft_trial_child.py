@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import time
 from typing import TYPE_CHECKING
+
+import psutil
 
 from app.engine.engine import Engine
 from app.protocol.errors import EngineError, RequestError
@@ -35,14 +38,25 @@ FREE = "Why does the sky change its colour in the evening? Explain it to a child
 
 
 def answer(asked: Question) -> Answer:
-    """How many times as fast, for each text. Raises EngineError or RequestError."""
+    """How many times as fast, for each text, and how many cores others used.
+
+    Raises EngineError or RequestError.
+    """
     from app.engine.llama.loading import open_llama_backend
 
+    began, others_s = time.perf_counter(), _others_s()
     with open_llama_backend(pickle.loads(asked.parts[0])) as backend:
         together = _token_times(backend)
         backend.draft = None
         alone = _token_times(backend)
-    return ({"speedups": [slow / fast for slow, fast in zip(alone, together, strict=True)]},)
+    speedups = [slow / fast for slow, fast in zip(alone, together, strict=True)]
+    return ({"speedups": speedups, "others": (_others_s() - others_s) / (time.perf_counter() - began)},)
+
+
+def _others_s() -> float:
+    """Processor seconds of all other processes since the start of the machine."""
+    times = psutil.cpu_times()
+    return float(times.user + times.system + getattr(times, "nice", 0.0)) - time.process_time()
 
 
 def _token_times(backend: LlamaBackend) -> list[float]:

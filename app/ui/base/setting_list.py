@@ -276,7 +276,10 @@ PAGES = (
             Setting(
                 "num_drafted_tokens",
                 mark("Draft tokens"),
-                mark("Proposes tokens from the chat's own text and checks several in one step, if faster."),
+                mark(
+                    "Proposes tokens from the chat's own text, by the model's heads or by a draft model, and "
+                    "checks several in one step, if faster."
+                ),
                 on=USUAL_DRAFTED_TOKENS,
             ),
             Setting(

@@ -76,8 +76,15 @@ class ModelLoading(QObject):
         again = Offer(tr("Try again"), partial(self.load, path))
         if path == paths.starter_model():
             return (again,)
-        locate = Offer(tr("Locate…"), partial(self.choose, path.parent), can_be_left=True)
-        return locate, again, Offer(tr("Use the starter model"), self._load_stand_in)
+        first = Offer(tr("Locate…"), partial(self.choose, path.parent), can_be_left=True)
+        if self._preferences.of_model(path).draft_model and path.exists():
+            first = Offer(tr("Open without its draft model"), partial(self._load_without_draft, path))
+        return first, again, Offer(tr("Use the starter model"), self._load_stand_in)
+
+    def _load_without_draft(self, path: Path) -> None:
+        own = self._preferences.of_model(path)
+        self._preferences.set_of_model(path, own.model_copy(update={"draft_model": None}))
+        self.load(path)
 
     def _load_stand_in(self) -> None:
         self.load(paths.starter_model())

@@ -79,8 +79,8 @@ GROUPS = (
             words_of(
                 "num_drafted_tokens",
                 sentence=mark(
-                    "Proposes tokens from the chat's own text or by a draft model and checks several in one "
-                    "step, if faster."
+                    "Proposes tokens from the chat's own text, by the model's heads or by a draft model, and "
+                    "checks several in one step, if faster."
                 ),
                 named=_choices(AS_FOR_ALL, {USUAL_DRAFTED_TOKENS: mark("On"), 0: mark("Off")}),
             ),

@@ -175,3 +175,20 @@ def begun_in(models: ModelLoading, window: QWidget) -> Path:
     dialog.deleteLater()
     QApplication.sendPostedEvents(dialog, QEvent.Type.DeferredDelete)
     return folder
+
+
+def test_a_model_whose_draft_model_is_gone_can_be_opened_without_it(
+    models, preferences, tmp_path, engine
+) -> None:
+    path = tmp_path / "model.gguf"
+    path.touch()
+    preferences.set_of_model(path, ModelSettings(n_ctx=512, draft_model=tmp_path / "gone.gguf"))
+    without = models.remedies(path)[0]
+    assert without.label == "Open without its draft model"
+    without.act()
+    assert preferences.of_model(path) == ModelSettings(n_ctx=512)
+    assert engine.loads == [LoadParams(path, n_ctx=512)]
+    assert models.remedies(path)[0].label == "Locate…"
+    preferences.set_of_model(path, ModelSettings(draft_model=tmp_path / "gone.gguf"))
+    path.unlink()
+    assert models.remedies(path)[0].label == "Locate…"
