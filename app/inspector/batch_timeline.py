@@ -38,10 +38,9 @@ class TimelinePanel(DockPanel):
         self.table = RowTable(tr("Rows of the step"), self.rows, self)
         self._head = _line(self)
         self._times = _line(self, "muted")
-        self._drafts = _line(self, "muted")
+        self._drafts = _line(self, "muted", num_lines=2)
         self._causes = _line(self)
-        for label in (self._drafts, self._causes):
-            label.setWordWrap(True)
+        self._causes.setWordWrap(True)
         self._make_buttons()
         self._lay_out()
         self.setFocusProxy(self.chart)
@@ -57,7 +56,6 @@ class TimelinePanel(DockPanel):
         self._show_step()
         self._drafts.setText(self.recording.drafts.all_in_words())
         self._drafts.setVisible(bool(self._drafts.text()))
-        self._drafts.setMinimumHeight(self._drafts.heightForWidth(self._drafts.width()))
 
     def reset(self) -> None:
         self._shown = None
@@ -208,11 +206,11 @@ class TimelinePanel(DockPanel):
         return part
 
 
-def _line(parent: QWidget, tone: str = "") -> PlainLabel:
+def _line(parent: QWidget, tone: str = "", num_lines: int = 1) -> PlainLabel:
     """A label whose text neither widens a dock nor pushes the columns away."""
     label = PlainLabel("", parent, tone)
     label.setFont(tabular(small_font()))
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-    label.setMinimumHeight(line_height(label.font()))
+    label.setMinimumHeight(num_lines * line_height(label.font()))
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

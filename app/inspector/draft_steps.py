@@ -5,7 +5,7 @@ from statistics import median
 from typing import NamedTuple
 
 from app.look.figures import count, decimal
-from app.look.words import sentences, tr
+from app.look.words import tr
 from app.protocol.report import StepReport
 
 NUM_STEPS = 500
@@ -72,10 +72,10 @@ class DraftSteps:
         )
 
     def all_in_words(self) -> str:
-        """Also by position."""
+        """Also by position, in a second line."""
         places = ", ".join(
             tr("{place}: {right} of {checked}", place=place, right=count(right), checked=count(checked))
             for place, (right, checked) in enumerate(self.by_position[:MAX_TOLD], 1)
             if checked
         )
-        return sentences(self.in_words(), tr("By position {places}.", places=places)) if places else ""
+        return self.in_words() + "\n" + tr("By position {places}.", places=places) if places else ""

@@ -377,5 +377,5 @@ def test_it_tells_how_draft_tokens_did_where_there_were_some(panel: TimelinePane
     feed(panel, step(2, replace(span(0, 51, 3), num_drafted=2, num_kept=1)))
     assert panel._drafts.isVisible()
     assert (
-        panel._drafts.text() == "1 of the last 2 draft tokens were right. By position 1: 1 of 1, 2: 0 of 1."
+        panel._drafts.text() == "1 of the last 2 draft tokens were right.\nBy position 1: 1 of 1, 2: 0 of 1."
     )
