@@ -4,7 +4,6 @@ import gc
 import re
 import shutil
 import threading
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from unittest import mock
 
@@ -14,7 +13,6 @@ import pytest
 
 from app.engine.batching import draft_model
 from app.engine.drafter import PromptLookup
-from app.engine.engine import Engine
 from app.engine.llama.loading import open_llama_backend
 from app.engine.llama.native_library import native_objects
 from app.models.memory_fit import estimate
@@ -26,7 +24,7 @@ from app.protocol.output import FinishReason
 from app.protocol.sampling import SamplingParams
 from app.system import paths
 from tests.driver import all_guesses_checked, ask, next_turn, request, run
-from tests.native.test_drafting import PLAIN, assert_same_but_for_ties, watched_answer
+from tests.native.test_drafting import PLAIN, assert_same_but_for_ties, opened_engines, watched_answer
 from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 
 pytestmark = pytest.mark.native
@@ -70,19 +68,6 @@ def params(path, draft, **values):
     return LoadParams(path, draft_model=draft, **(usual | values))
 
 
-@contextmanager
-def engines(loaded):
-    """With the draft model, and on the same context without any draft."""
-    with ExitStack() as stack:
-        backend = stack.enter_context(open_llama_backend(loaded))
-        with mock.patch.object(backend, "model", replace(backend.model, num_drafted_tokens=0)):
-            plain = Engine(backend, verify=True)
-        engine = Engine(backend, verify=True)
-        stack.callback(plain.close)
-        stack.callback(engine.close)
-        yield engine, plain
-
-
 def play(engine):
     """Several chats at once, then their next turns, one of them forked and one hibernated before."""
     first = [request(text, f"chat {number}", max_tokens=40) for number, text in enumerate(TEXTS)]
@@ -105,7 +90,7 @@ def play(engine):
 def test_chats_answer_the_same_together_forked_and_hibernated(is_itself, is_isolated, worse):
     """The starter model is surer of these than rounding."""
     path = paths.starter_model()
-    with engines(params(path, path if is_itself else worse, n_ctx=2048, isolated=is_isolated)) as pair:
+    with opened_engines(params(path, path if is_itself else worse, n_ctx=2048, isolated=is_isolated)) as pair:
         answers, expected = map(play, pair)
     assert [one.text for one in answers] == [one.text for one in expected]
     drafted = sum(one.usage.num_model_drafted_tokens for one in answers)
@@ -119,7 +104,7 @@ def test_every_family_computes_the_same_logits_with_guesses(family, is_itself, t
     monkeypatch.setattr(PromptLookup, "propose", lambda *_: [])  # they say the same again and again
     path = tiny_gguf(family)
     one = request("Hello", max_tokens=60, keep_cells=False)
-    with engines(params(path, path if is_itself else other)) as (engine, plain):
+    with opened_engines(params(path, path if is_itself else other)) as (engine, plain):
         _, expected = watched_answer(engine._backend, plain, one)
         answer, ours = watched_answer(engine._backend, engine, one)
     assert_same_but_for_ties(ours, expected)
@@ -137,7 +122,7 @@ SAMPLING = {
 @pytest.mark.parametrize("kind", SAMPLING)
 def test_what_is_drawn_is_drawn_by_the_chats_own_sampler(kind):
     starter = paths.starter_model()
-    with engines(params(starter, starter)) as (engine, plain):
+    with opened_engines(params(starter, starter)) as (engine, plain):
         one = request("Count from 3 to 12", max_tokens=40, sampling=SAMPLING[kind], keep_cells=False)
         answer, expected = ask(engine, one), ask(plain, one)
     assert answer.text == expected.text
@@ -146,7 +131,7 @@ def test_what_is_drawn_is_drawn_by_the_chats_own_sampler(kind):
 
 def test_an_answer_that_is_broken_off_in_any_step_leaves_its_chat_as_it_was():
     path = paths.starter_model()
-    with engines(params(path, path)) as (engine, plain):
+    with opened_engines(params(path, path)) as (engine, plain):
         beside = request("Count from 5 to 90", "beside", max_tokens=200, keep_cells=False)
         engine.add_request(beside)
         for num_steps in (4, 5, 7):
@@ -166,7 +151,7 @@ def test_an_interrupt_reaches_the_draft_model_in_the_middle_of_a_decode(tiny_ggu
     """It is the slower one here, so that the flag is set while it computes."""
     slow = write_tiny_gguf(folder / "slow.gguf", "llama", n_layer=2, shape=Shape(n_embd=512, n_ffn=2048))
     path = tiny_gguf("qwen3")
-    with engines(params(path, slow)) as (engine, plain):
+    with opened_engines(params(path, slow)) as (engine, plain):
         one = request("Hello" * 30, "chat", max_tokens=60, keep_cells=False)
         engine.add_request(one)
         for _ in range(3):
@@ -183,7 +168,7 @@ def test_an_interrupt_reaches_the_draft_model_in_the_middle_of_a_decode(tiny_ggu
 
 
 def test_a_draft_model_that_computes_nan_is_given_up_and_the_answer_goes_on(tiny_gguf, other):
-    with engines(params(tiny_gguf("qwen3"), other)) as (engine, plain):
+    with opened_engines(params(tiny_gguf("qwen3"), other)) as (engine, plain):
         draft = engine._backend.draft
         one = request("Hello", "chat", max_tokens=40, keep_cells=False)
         nan = np.full(draft.model.n_vocab, np.nan, np.float32)

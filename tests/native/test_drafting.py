@@ -47,6 +47,13 @@ def engines(backend):
         plain.close()
 
 
+@contextmanager
+def opened_engines(loaded):
+    """The same, on a context of their own."""
+    with open_llama_backend(loaded) as backend, engines(backend) as both:
+        yield both
+
+
 @dataclass
 class Watched:
     """The logits of each row that a sampler was given, and what it chose."""

@@ -29,7 +29,7 @@ from app.protocol.load import CellStore, LoadParams
 from app.protocol.output import FinishReason
 from app.protocol.sampling import SamplingParams
 from tests.driver import all_guesses_checked, ask, next_turn, request, rows, run
-from tests.native.test_drafting import assert_same_but_for_ties, watched_answer
+from tests.native.test_drafting import assert_same_but_for_ties, opened_engines, watched_answer
 from tests.native.tiny_ggufs import Shape, write_tiny_gguf
 
 pytestmark = pytest.mark.native
@@ -67,19 +67,6 @@ def params(path, **values):
     return LoadParams(path, **(usual | values))
 
 
-@contextmanager
-def engines(loaded):
-    """With the heads, and on the same context without any draft."""
-    with ExitStack() as stack:
-        backend = stack.enter_context(open_llama_backend(loaded))
-        with mock.patch.object(backend, "model", replace(backend.model, num_drafted_tokens=0)):
-            plain = Engine(backend, verify=True)
-        engine = Engine(backend, verify=True)
-        stack.callback(plain.close)
-        stack.callback(engine.close)
-        yield engine, plain
-
-
 def check_books(engine):
     """The heads hold no more than the main context, and few rows wait for them."""
     heads = engine._backend.heads
@@ -112,7 +99,7 @@ def tokens_of(outputs):
 def test_every_family_computes_the_same_logits_with_heads(family, is_isolated, with_heads):
     endless = SamplingParams(temperature=0.0, ignore_eos=True)
     one = request("Hello", max_tokens=60, keep_cells=False, sampling=endless)
-    with engines(params(with_heads(family), isolated=is_isolated)) as (engine, plain):
+    with opened_engines(params(with_heads(family), isolated=is_isolated)) as (engine, plain):
         drafts = engine.model.num_drafted_tokens > 0
         assert drafts or family not in PLAIN
         assert bool(engine._backend.heads) is drafts
@@ -149,14 +136,14 @@ def play(engine, num_chats):
 @pytest.mark.parametrize("num_chats", [1, 4, 8])
 def test_chats_answer_the_same_together_forked_edited_and_hibernated(num_chats, family, with_heads):
     loaded = params(with_heads(family), n_seq_max=num_chats + 1, n_batch=32)
-    with engines(loaded) as (engine, plain):
+    with opened_engines(loaded) as (engine, plain):
         (answers, num_kept), (expected, _) = play(engine, num_chats), play(plain, num_chats)
     assert answers == expected
     assert num_kept > 20 or not engine.model.num_drafted_tokens
 
 
 def test_chats_that_wait_for_cells_answer_the_same(with_heads):
-    with engines(params(with_heads("glm4moe"), n_ctx=256)) as (engine, plain):
+    with opened_engines(params(with_heads("glm4moe"), n_ctx=256)) as (engine, plain):
         chats = [request(TEXT * 2, max_tokens=90, keep_cells=False) for _ in range(3)]
         answers, expected = all_of(engine, *chats), all_of(plain, *chats)
         assert engine.slots.cells.num_used == 0
@@ -166,7 +153,7 @@ def test_chats_that_wait_for_cells_answer_the_same(with_heads):
 
 
 def test_an_answer_that_is_broken_off_in_any_step_leaves_its_chat_as_it_was(with_heads):
-    with engines(params(with_heads("deepseek2"))) as (engine, plain):
+    with opened_engines(params(with_heads("deepseek2"))) as (engine, plain):
         beside = request(TEXT, "beside", max_tokens=150, keep_cells=False)
         engine.add_request(beside)
         for num_steps in (3, 4, 6):
@@ -204,7 +191,7 @@ def test_after_a_start_heads_go_on_from_what_was_computed_since(with_heads, tmp_
 def test_what_is_drawn_is_drawn_by_the_chats_own_sampler(kind, with_heads):
     values = {"drawn": {"temperature": 0.5, "top_k": 20}, "penalties": {"repeat_penalty": 1.1}}[kind]
     one = request("Hello", max_tokens=40, sampling=SamplingParams(seed=7, **values), keep_cells=False)
-    with engines(params(with_heads("glm4moe"))) as (engine, plain):
+    with opened_engines(params(with_heads("glm4moe"))) as (engine, plain):
         answer, expected = ask(engine, one), ask(plain, one)
     assert answer.token_ids == expected.token_ids
     assert answer.usage.num_model_drafted_tokens > 0
@@ -411,7 +398,7 @@ def test_a_draft_model_that_was_chosen_drafts_instead(with_heads, tiny_gguf):
 def test_heads_that_llama_cpp_cannot_compute_are_left_alone(tmp_path, tiny_gguf):
     """It would end the process."""
     two = write_tiny_gguf(tmp_path / "two.gguf", "glm4moe", num_heads=2, chat_template=None)
-    with engines(params(two)) as (engine, _):
+    with opened_engines(params(two)) as (engine, _):
         assert engine._backend.heads is None
         assert ask(engine, request("Hello", max_tokens=5)).token_ids
     assert not has_heads(params(tiny_gguf("qwen3")))
@@ -423,7 +410,7 @@ def test_without_the_functions_of_the_library_an_answer_is_made_without_heads(wi
     load = mock.Mock(wraps=importlib.import_module, side_effect=missing)
     with (
         mock.patch.object(loading_drafts.importlib, "import_module", load),
-        engines(params(with_heads("glm4moe"))) as (engine, _),
+        opened_engines(params(with_heads("glm4moe"))) as (engine, _),
     ):
         assert engine._backend.heads is None
         answer = ask(engine, request("Hello", max_tokens=10))
@@ -442,7 +429,7 @@ def computing_nan(heads):
 
 @pytest.mark.parametrize("fault", [failing_decode, computing_nan])
 def test_heads_that_fail_are_given_up_and_the_answer_goes_on(fault, with_heads):
-    with engines(params(with_heads("glm4moe"))) as (engine, plain):
+    with opened_engines(params(with_heads("glm4moe"))) as (engine, plain):
         one = request("Hello", "chat", max_tokens=40, keep_cells=False)
         with fault(engine._backend.heads):
             result = run(engine, one)
