@@ -10,6 +10,11 @@ MAX_DRAFTED_TOKENS = 64  # in one step; as many rows with logits cost 75 MiB wit
 USUAL_DRAFTED_TOKENS = 16
 
 
+def model_address(path: Path, server: str) -> str:
+    """Which model, as a chat keeps it: a file's path, or "https://host:8712#name" of what a server runs."""
+    return f"{server}#{path}" if server else str(path)
+
+
 class Speed(StrEnum):
     """How much of a step prompts may take while answers are running."""
 
@@ -71,9 +76,26 @@ class CellStore:
     max_bytes: int = 4 * 2**30
 
 
+class ServerKind(StrEnum):
+    SKEIN = "skein"  # `skein serve --engine`: its whole engine, over a WebSocket
+    OPENAI = "openai"  # any server with OpenAI's /v1, which tells less
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Another program that runs engines, on this machine or another."""
+
+    url: str  # "https://host:8712", without /v1
+    kind: ServerKind
+    key: str = field(default="", repr=False)
+    fingerprint: str = ""  # SHA-256 of its certificate, where that was pinned: "AB:CD:…"
+
+
 @dataclass(frozen=True, slots=True)
 class LoadParams:
     """How a model is loaded. Zero and None mean "choose for me".
+
+    With a `server`, `path` is the model's name there, and all else is its own business.
 
     `isolated` gives each sequence cells of its own, `n_ctx` for all of them together.
     """
@@ -104,6 +126,11 @@ class LoadParams:
     embeds: bool = False  # for vectors of texts instead of chats; `n_ctx` is then the longest text
     pooling: Pooling = Pooling.MODEL
     projector: Path | None = None  # for pictures and sounds; None: the model takes text alone
+    server: Server | None = None  # None: this program runs it
+
+    @property
+    def address(self) -> str:
+        return model_address(self.path, self.server.url if self.server else "")
 
     def without_workers(self, lost: tuple[str, ...]) -> "LoadParams":
         """For a reload after a crash: without workers, but still in a process of its own."""

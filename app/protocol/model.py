@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from app.protocol.load import LoraAdapter, Pooling
+from app.protocol.load import LoraAdapter, Pooling, model_address
 from app.protocol.media import NO_SENSES, Senses
 from app.protocol.model_names import titled
 from app.protocol.sampling import SamplingParams
@@ -134,6 +135,16 @@ class ModelInfo:
     n_embd: int = 0  # numbers in a vector
     senses: Senses = NO_SENSES
     quantisation: str = ""  # "Q4_K_M"; empty: unknown
+    server: str = ""  # the URL of the one that runs it; empty: this program. `path` is its name there
+
+    @property
+    def address(self) -> str:
+        return model_address(self.path, self.server)
+
+    @property
+    def host(self) -> str:
+        """Where it runs: "gpu-box:8712". Empty: here."""
+        return urlsplit(self.server).netloc
 
     @property
     def title(self) -> str:
