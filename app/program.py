@@ -25,8 +25,8 @@ from PySide6.QtGui import QSessionManager
 from PySide6.QtWidgets import QMessageBox
 
 from app.bridge import tasks
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.ahead_reader import AheadReader
+from app.bridge.engines import Engines
 from app.bridge.garbage import GarbageCollector
 from app.bridge.hang_watch import HangWatch
 from app.bridge.report_router import ReportRouter
@@ -43,6 +43,7 @@ from app.services.other_starts import OtherStarts, StartMessage
 from app.services.preferences import Preferences
 from app.services.services import Services
 from app.services.title_writer import TitleWriter
+from app.settings.load import load_params
 from app.settings.settings import Settings
 from app.storage.chat_store import ChatStore
 from app.system import log, paths
@@ -191,7 +192,8 @@ class Program(QObject):
         self._garbage = GarbageCollector(self)
         self._bugs = BugReporter(self)
         self._store = ChatStore(paths.chats_file())
-        self._engine = ActiveEngine(self)
+        self._engine = Engines(self)
+        self._engine.params_of = lambda address: load_params(settings, Path(address))
         self._engine.post(SetSpeed(Speed(settings.speed)))
         self._workspace = Workspace(self._engine, self._store, settings, self)
         self._workspace.closed.connect(self._garbage.note_closed)
@@ -268,6 +270,7 @@ class Program(QObject):
         self._other_starts.asked.connect(self._on_other_start)
         self._application.asked_to_open.connect(self._on_asked_to_open)
         self._application.commitDataRequest.connect(self._on_session_ending)
+        self._engine.opened.connect(self._on_opened)
         self._engine.loaded.connect(self._on_loaded)
 
     def _complete_window(self) -> None:
@@ -377,12 +380,15 @@ class Program(QObject):
             self._window.models.load(start.model)
 
     @Slot(object)
-    def _on_loaded(self, model: ModelInfo) -> None:
-        """The next start opens the same model. The starter model is found without being remembered."""
+    def _on_opened(self, model: ModelInfo) -> None:
         logger.info("%s is loaded.", model.path)
         self._start.marker.note_model(model.path)
         self._workspace.tools.readers.start()
-        if self._window.models.stands_in:
+
+    @Slot(object)
+    def _on_loaded(self, model: ModelInfo) -> None:
+        """The next start opens the model in front. The starter model is found without being remembered."""
+        if self._window.models.stands_in or model.server:
             return
         self._settings.model_path = None if model.path == paths.starter_model() else model.path
         self._preferences.note_changes()

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import ChatEngine
 from app.bridge.parameters import context_cap, max_answer_tokens, sampling_params
 from app.chats.chat import Chat
 from app.settings.settings import Settings
 
 
 class ChatLimits:
-    def __init__(self, chat: Chat, engine: ActiveEngine, settings: Settings) -> None:
+    def __init__(self, chat: Chat, engine: ChatEngine, settings: Settings) -> None:
         self._chat, self._engine, self._settings = chat, engine, settings
 
     def context(self, n_ctx: int) -> int:

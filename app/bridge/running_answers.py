@@ -12,10 +12,10 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
-from app.bridge.active_engine import ActiveEngine
 from app.bridge.chat_limits import ChatLimits
 from app.bridge.chat_shelf import ChatShelf, has_passages
 from app.bridge.chat_tools import ChatTools
+from app.bridge.engines import ChatEngine
 from app.bridge.media_files import MediaFiles
 from app.bridge.tasks import spawn
 from app.bridge.tool_rounds import Listener, ToolRounds
@@ -85,7 +85,7 @@ class RunningAnswers(QObject):
     def __init__(
         self,
         chat: Chat,
-        engine: ActiveEngine,
+        engine: ChatEngine,
         limits: ChatLimits,
         tools: ChatTools,
         shelf: ChatShelf,
@@ -129,7 +129,8 @@ class RunningAnswers(QObject):
         options: ChatOptions | None = None,
         way_name: str = "",
     ) -> None:
-        """For `turn`, which is at the end and has no text but that of its start."""
+        """For `turn`, which is at the end and has no text but that of its start. The chat keeps its model."""
+        self._chat.model_path = self._engine.address
         turn.state, turn.notice, turn.overflowed = TurnState.STREAMING, "", False
         before = turn.usage if answer_start else NO_USAGE
         answer = RunningAnswer(turn, before, way_number=way_number, options=options, way_name=way_name)

@@ -14,7 +14,7 @@ from app.inspector.recording import Recording
 from app.look.buttons import IconButton
 from app.look.layouts import STRETCH, hbox
 from app.look.painted import image_of
-from app.look.plain_text import PlainLabel, heading, one_line
+from app.look.plain_text import PlainLabel, heading
 from app.look.strip import Offer, Strip, StripLook
 from app.look.tokens import current
 from app.look.words import tr
@@ -282,11 +282,10 @@ class Seat(QWidget):
         self.updateGeometry()
         self._place()
 
-    def tell_recording(self, name: str, show_live: Callable[[], object]) -> None:
-        """The name of the file whose recording is shown; "" for the live one."""
-        if name:
-            text = tr("Recording {name}", name=one_line(name))
-            self.banner.say(text, Offer(tr("Back to live"), show_live, can_be_left=True))
+    def tell(self, text: str, *offers: Offer) -> None:
+        """What the panels show: a file, or one of several engines. "" if nobody needs to be told."""
+        if text:
+            self.banner.say(text, *offers)
         else:
             self.banner.clear()
         self._place()

@@ -117,8 +117,8 @@ class MainWindow(QObject):
         self.tab_commands = TabCommands(self.tabs, workspace, self.undo, self.status.say, frame)
         self.models = ModelLoading(engine, preferences, frame)
         self.models.drafts_in_words = lambda: self.inspector.recording.drafts.in_words()
-        self.chat_models = ChatModels(engine, self.models, self.tabs, frame)
-        self.pausing = Pausing(self.inspector, self.notices.paused, engine, frame)
+        self.chat_models = ChatModels(engine, services.model_library, self.tabs, frame)
+        self.pausing = Pausing(self.inspector, self.notices.paused, frame)
         self.help = HelpCommands(self._diagnose, frame)
         self.inspector.explained.connect(self.help.explain_panel)
         self.answers = AnswerInspection(self.inspector, workspace, engine, frame)
@@ -138,7 +138,7 @@ class MainWindow(QObject):
             self.undo,
             frame,
         )
-        self.cut_off = CutOffAnswers(services.chat_library, workspace, self.notices, frame)
+        self.cut_off = CutOffAnswers(services.chat_library, self.notices, frame)
         self.chat_files = ChatFiles(
             services.transfer, workspace, self.notices, self.undo, self.status.say, frame
         )

@@ -11,7 +11,7 @@ from PySide6.QtCore import QMetaObject, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QPlainTextEdit
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.workspace import Workspace
 from app.chats.tool_use import Decision
 from app.inspector.docks import InspectorDocks
@@ -61,7 +61,7 @@ class Parts:
     """What the commands act on."""
 
     workspace: Workspace
-    engine: ActiveEngine
+    engine: Engines
     preferences: Preferences
     tabs: ChatTabs
     tab_commands: TabCommands

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.look.file_dialog import choose_file
 from app.look.strip import Offer
 from app.look.words import tr
@@ -36,23 +36,28 @@ class ModelLoading(QObject):
     changed = Signal()  # whether there is a model to reload, or settings that require it
     loading_changed = Signal()  # a load began or ended
 
-    def __init__(self, engine: ActiveEngine, preferences: Preferences, window: QWidget) -> None:
+    def __init__(self, engine: Engines, preferences: Preferences, window: QWidget) -> None:
         super().__init__(window)
         self._engine = engine
         self._preferences = preferences
         self._window = window
-        self.path: Path | None = engine.model.path if engine.model else None  # what `reload` loads
-        self._proven = self._now(self.path) if self.path else None  # the settings of the loaded model
+        self._proven = self._now(self.path) if self.path else None  # the settings of the model loaded last
         self._tried = self._proven
         self.drafts_in_words: Callable[[], str] = str  # how draft tokens of the open model did
         self.stands_in = False  # the starter answers until the model that was wanted is there
         engine.loading.connect(self._on_loading)
-        engine.loaded.connect(self._on_loaded)
+        engine.opened.connect(self._on_opened)
         engine.load_failed.connect(self._on_load_failed)
-        engine.engine_failed.connect(self.changed)
+        for changed in (engine.loaded, engine.slept, engine.engine_failed):
+            changed.connect(self.changed)
         for begun_or_ended in (engine.loading, engine.loaded, engine.load_failed, engine.load_cancelled):
             begun_or_ended.connect(self.loading_changed)
         preferences.changed.connect(self._on_setting_changed)
+
+    @property
+    def path(self) -> Path | None:
+        """Of the model in front, which `reload` loads."""
+        return Path(self._engine.front_address) if self._engine.front_address else None
 
     @property
     def can_reload(self) -> bool:
@@ -90,9 +95,10 @@ class ModelLoading(QObject):
         self.load(paths.starter_model())
         self.stands_in = True
 
-    def load(self, path: Path) -> None:
+    def load(self, path: Path, *, for_all: bool = False) -> None:
+        """For the chat in front, or for all open chats."""
         self.stands_in = False
-        self._engine.load(load_params(self._preferences.settings, path))
+        self._engine.load(load_params(self._preferences.settings, path), for_all=for_all)
 
     @Slot()
     def reload(self) -> None:
@@ -108,9 +114,9 @@ class ModelLoading(QObject):
         self._tried = self._now(path)
 
     @Slot(object)
-    def _on_loaded(self, model: ModelInfo) -> None:
-        self.path = model.path
-        self._proven = self._tried
+    def _on_opened(self, model: ModelInfo) -> None:
+        if self._tried and self._tried.path == model.path:
+            self._proven = self._tried
         self.changed.emit()
 
     @Slot()

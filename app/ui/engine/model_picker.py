@@ -170,7 +170,7 @@ def state_texts(state: ModelState) -> tuple[str, str]:
         return name, tr("loading")
     if state.model:
         return state.model.title, loading_text(state) if state.loading else asleep_text(state)
-    return (_name_of(state.failed), tr("not loaded")) if state.failed else (tr("No model"), "")
+    return (_name_of(state.absent), tr("not loaded")) if state.absent else (tr("No model"), "")
 
 
 def asleep_text(state: ModelState) -> str:

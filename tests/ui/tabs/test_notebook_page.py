@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.bridge.active_engine import ActiveEngine
+from app.bridge.engines import Engines
 from app.bridge.notebook_session import NotebookSession
 from app.bridge.running_answers import RunningAnswers
 from app.chats.chat import Chat, Turn
@@ -26,9 +26,7 @@ def nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def session(qapp: object) -> NotebookSession:
-    return NotebookSession(
-        Chat(is_notebook=True), ActiveEngine(), Settings(), media=FakeMediaFiles(), save=saved
-    )
+    return NotebookSession(Chat(is_notebook=True), Engines(), Settings(), media=FakeMediaFiles(), save=saved)
 
 
 @pytest.fixture
@@ -146,7 +144,7 @@ def test_an_undo_from_the_menu_while_it_is_written_is_no_longer_in_the_session(
 def test_it_comes_back_as_it_was_and_without_a_history(qtbot: QtBot) -> None:
     chat = Chat(is_notebook=True)
     session = NotebookSession(
-        chat, ActiveEngine(), Settings(), media=FakeMediaFiles(), save=saved, is_loaded=False
+        chat, Engines(), Settings(), media=FakeMediaFiles(), save=saved, is_loaded=False
     )
     view = opened(session)
     qtbot.addWidget(view)
