@@ -292,10 +292,9 @@ class ChatSession(QObject):
             self._answer()
 
     def choose_model(self, address: str) -> None:
-        """Answers from now on. It is loaded at once; an answer that is being written goes on as it is."""
+        """It answers from now on. An answer that is being written goes on as it is."""
         self.chat.model_path = address
         self.emit_settings_changed()
-        self._engine.want()
 
     def keep_going(self) -> None:
         """The chat was full: leave out what does not fit from now on, and finish the last answer.

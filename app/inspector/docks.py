@@ -136,8 +136,9 @@ class InspectorDocks(QObject):
 
     def set_engines(self, engines: Mapping[str, str]) -> None:
         """Which can be shown, by address, and how each is called."""
-        self._engines = engines
-        self._tell_what_is_shown()
+        if engines != self._engines:
+            self._engines = engines
+            self._tell_what_is_shown()
 
     def set_loading(self, is_loading: bool) -> None:
         self.recording.is_loading = is_loading

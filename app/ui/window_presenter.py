@@ -68,6 +68,7 @@ class WindowPresenter(QObject):
         self._shelf_titles: dict[str, str] = {}
         self._report_timer = QTimer(self, singleShot=True, interval=REPORT_PERIOD_MS)
         self._connect()
+        self._on_context_changed(self._engine.front_address)
         self._show_front()
         self._on_num_busy_changed(0)
         self._show_models()
@@ -139,7 +140,7 @@ class WindowPresenter(QObject):
         self._show_model(None if self._engine.is_asleep else self._engine.model)
         self._show_models()
         self._show_engines()
-        self.show_report()
+        self._draw_reports()
 
     @Slot(str)
     def _on_context_changed(self, address: str) -> None:
@@ -243,10 +244,13 @@ class WindowPresenter(QObject):
         if self._tabs.windows or not self._window.isMinimized():
             self._has_report = False
             self._report_timer.start()
-            if report := self._engine.front.newest:
-                self._status.apply(report)
-                self._pausing.apply(report)
-            self._tabs.apply(self._engine.newest_reports)
+            self._draw_reports()
+
+    def _draw_reports(self) -> None:
+        if report := self._engine.front.newest:
+            self._status.apply(report)
+            self._pausing.apply(report)
+        self._tabs.apply(self._engine.newest_reports)
 
     @Slot(object, int)
     def _on_opened(self, session: ChatSession, _index: int) -> None:

@@ -68,6 +68,7 @@ class FakeEngine(QObject):
         self.num_cancels = 0
         self.speeds: list[Speed] = []
         self.posted: list[Command] = []
+        self.wanted: list[str] = []
         self.submitted: list[Request] = []
         self.aborted: list[str] = []
         self.num_abort_alls = 0
@@ -81,6 +82,10 @@ class FakeEngine(QObject):
         return self
 
     @property
+    def address(self) -> str:
+        return self.default
+
+    @property
     def front_address(self) -> str:
         return self.default
 
@@ -90,7 +95,7 @@ class FakeEngine(QObject):
 
     @property
     def newest_reports(self) -> dict[str, StepReport]:
-        return {self.default: self.newest} if self.newest else {}
+        return {"": self.newest} if self.newest else {}
 
     @property
     def held_bytes(self) -> Mapping[str, int]:
@@ -116,7 +121,8 @@ class FakeEngine(QObject):
 
     def note_chats(self) -> None: ...
 
-    def want(self, _address: str) -> None: ...
+    def want(self, address: str = "") -> None:
+        self.wanted.append(address)
 
     def _on_loading(self, path: Path) -> None:
         self.loading_path = path
@@ -193,7 +199,7 @@ class FakeSession(QObject):
         self.chat = chat or Chat()
         self.is_loaded = True
         self.is_preview = False
-        self.address, self.n_ctx = "", 0  # of its model
+        self.n_ctx = 0
         self.waits_for_model = False
         self.draft = ""
         self.enter_sends = True
@@ -215,7 +221,10 @@ class FakeSession(QObject):
         self.decided: list[tuple[ToolUse, Decision]] = []
         self.num_stops = 0
         self.num_keep_goings = 0
-        self.num_kept_models = 0
+
+    @property
+    def address(self) -> str:
+        return self.chat.model_path
 
     @property
     def is_busy(self) -> bool:
@@ -300,8 +309,9 @@ class FakeSession(QObject):
     def decide(self, use: ToolUse, decision: Decision) -> None:
         self.decided.append((use, decision))
 
-    def keep_model(self) -> None:
-        self.num_kept_models += 1
+    def choose_model(self, address: str) -> None:
+        self.chat.model_path = address
+        self.changed.emit()
 
     def keep_going(self) -> None:
         self.num_keep_goings += 1

@@ -70,32 +70,43 @@ class ChatModels(QObject):
 
     def _show(self, view: ChatView) -> None:
         line, address = view.model_line, view.session.chat.model_path
-        words = self._base_words(view)
+        words, name = self._base_words(view), _name_of_last(view.session.chat)
         if not self._gone[address]:
             line.say(words) if words else line.clear()
             return
-        name = _short(_name_of_last(view.session.chat) or Path(address).stem)
         best = self._next_best(Path(address))
-        use = Offer(tr("Use {name}", name=_short(self._name_of(best))), partial(self._use, view, best))
-        line.say(sentences(tr("{name} has answered so far. Its file is gone.", name=name), words), use)
+        if best.name == Path(address).name and name in self._names_of(best):  # it has moved, as Skein itself
+            self._use(view, best)
+            return
+        offer = tr("Use {name}", name=_short(self._names_of(best)[0]))
+        told = tr("{name} has answered so far. Its file is gone.", name=_short(name or Path(address).stem))
+        line.say(sentences(told, words), Offer(offer, partial(self._use_now, view, best)))
 
     def _use(self, view: ChatView, path: Path) -> None:
         view.session.choose_model(str(path))
+        self._engines.note_chats()
         self._look(view)
+
+    def _use_now(self, view: ChatView, path: Path) -> None:
+        self._use(view, path)
+        self._engines.want(str(path))
 
     def _next_best(self, gone: Path) -> Path:
         """The same file elsewhere; else what new chats have; else what comes with Skein."""
-        models = (model.path for model in self._library.models if model.can_chat)
-        moved = next((path for path in models if path.name == gone.name), None)
+        models = (*(model.path for model in self._library.models if model.can_chat), *self._loaded_paths())
+        moved = next((path for path in models if path.name == gone.name and path != gone), None)
         default = Path(self._engines.default)
         is_other = self._engines.default not in ("", str(gone)) and not self._gone.get(str(default))
         return moved or (default if is_other else paths.starter_model())
 
-    def _name_of(self, path: Path) -> str:
-        engine, model = self._engines.known(str(path)), self._library.model_at(path)
+    def _loaded_paths(self) -> list[Path]:
+        return [one.model.path for one in self._engines if one.model and not one.model.server]
+
+    def _names_of(self, path: Path) -> tuple[str, ...]:
+        engine, file = self._engines.known(str(path)), self._library.model_at(path)
         if engine and engine.model:
-            return engine.model.title
-        return model.title if model else path.stem
+            return engine.model.title, engine.model.name
+        return (file.title if file else path.stem,)
 
     def _base_words(self, view: ChatView) -> str:
         """A new chat says so on its empty page, and a notebook is meant for such a model."""

@@ -117,7 +117,6 @@ class ModelLoading(QObject):
     def _on_opened(self, model: ModelInfo) -> None:
         if self._tried and self._tried.path == model.path:
             self._proven = self._tried
-        self.changed.emit()
 
     @Slot()
     def _on_load_failed(self) -> None:

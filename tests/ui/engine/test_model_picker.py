@@ -99,6 +99,6 @@ def test_the_state_is_told_unless_the_model_is_simply_there() -> None:
     assert state_texts(ModelState(starter, is_asleep=True)) == ("starter", "asleep")
     assert state_texts(ModelState(starter, loading=BIG)) == ("starter", "loading big")
     assert state_texts(ModelState(loading=BIG)) == ("big", "loading")
-    assert state_texts(ModelState(failed=BIG)) == ("big", "not loaded")
+    assert state_texts(ModelState(absent=BIG)) == ("big", "not loaded")
     assert state_texts(ModelState()) == ("No model", "")
-    assert state_texts(ModelState(failed=paths.starter_model())) == ("Skein starter", "not loaded")
+    assert state_texts(ModelState(absent=paths.starter_model())) == ("Skein starter", "not loaded")

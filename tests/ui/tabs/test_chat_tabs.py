@@ -1,6 +1,5 @@
 """What the window's tabs do with the chats of a workspace."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -130,26 +129,6 @@ class TestReports:
         tabs.apply({"": report(2, hibernated=(HibernatedChat(second, 5, 5, is_on_disk=False),))})
         tabs.apply({"": report(3)})
         assert sorted(touched) == ["A", "A", "B", "B"]
-
-    def test_hibernated_chats_are_looked_at_when_they_change(
-        self, tabs: ChatTabs, workspace: FakeWorkspace
-    ) -> None:
-        appearance: list[object] = []
-
-        class Watched(tuple[HibernatedChat, ...]):
-            __slots__ = ()
-
-            def __iter__(self) -> Iterator[HibernatedChat]:
-                appearance.append(self)
-                return super().__iter__()
-
-        first = Watched([HibernatedChat(workspace.sessions[1].chat.id, 5, 5, is_on_disk=False)])
-        for step in range(3):
-            tabs.apply({"": report(step, hibernated=first)})
-        assert tabs.tabs[1].is_hibernated
-        tabs.apply({"": report(3, hibernated=Watched())})
-        assert not tabs.tabs[1].is_hibernated
-        assert len(appearance) == 2
 
     def test_a_pause_reaches_every_tab(self, tabs: ChatTabs, workspace: FakeWorkspace) -> None:
         workspace.sessions[2].send("Count")
