@@ -193,6 +193,7 @@ class Program(QObject):
         self._bugs = BugReporter(self)
         self._store = ChatStore(paths.chats_file())
         self._engine = Engines(self)
+        self._engine.pinned = lambda: settings.pinned_models
         self._engine.params_of = lambda address: load_params(settings, Path(address))
         self._engine.post(SetSpeed(Speed(settings.speed)))
         self._workspace = Workspace(self._engine, self._store, settings, self)

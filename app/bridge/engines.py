@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -86,8 +86,8 @@ class Engines(QObject):
         self._none.ended.connect(self.ended)
         self._front_chat: Chat | None = None
         self._front = self._none
-        self._choice = ""  # address of a model that is loaded for the chat in front, or for all
-        self._is_for_all = False
+        self._choice = ""  # address of a model that is loaded for these chats
+        self._chosen_for: Sequence[Chat] | None = None  # None: for the one in front
         self._loads: deque[tuple[ModelEngine, LoadParams]] = deque()  # that wait for their turn
         self._tidying = QTimer(self, singleShot=True, interval=TIDY_MS)
         self._tidying.timeout.connect(self.tidy)
@@ -241,19 +241,19 @@ class Engines(QObject):
 
     # Which model a chat has
 
-    def load(self, params: LoadParams, *, for_all: bool = False) -> None:
-        """Chosen for the chat in front, or for all open chats: once it is loaded, they use it.
+    def load(self, params: LoadParams, chats: Sequence[Chat] | None = None) -> None:
+        """Chosen for these chats, or for the one in front: once it is loaded, they use it.
 
         One that is loaded with these parameters is used at once.
         """
         address = params.address
         if self._choice not in ("", address):
             self._call_off(self._choice)
-        self._choice, self._is_for_all = address, for_all
+        self._choice, self._chosen_for = address, chats
         engine = self.at(address)
         is_there = engine.model and not engine.is_asleep and engine.params == params
-        if is_there and (for_all or engine is not self._front):
-            self._choose(engine)
+        if is_there and (chats or engine is not self._front):
+            self._choose()
         else:
             self.load_in_turn(engine, params)
 
@@ -273,18 +273,16 @@ class Engines(QObject):
         engine.wake()
         self.note_chats()
 
-    def _choose(self, engine: ModelEngine) -> None:
+    def _choose(self) -> None:
         """For the chats that the load was for."""
         address, self._choice = self._choice, ""
-        chats = list(self.chats() if self._is_for_all else filter(None, [self._front_chat]))
+        chats = self._chosen_for or list(filter(None, [self._front_chat]))
         for chat in chats:
             chat.model_path = address
-        self.default = self._turns.front = address
+        if not self._front_chat or self._front_chat in chats:
+            self.default = address
         self.chosen.emit(chats)
-        former, self._front = self._front, engine
-        if former is not engine:
-            self._emit_front()
-        self._tidying.start()
+        self.note_chats()
 
     def _call_off(self, address: str) -> None:
         """Unless somebody waits for it."""
@@ -381,7 +379,7 @@ class Engines(QObject):
         is_front = engine is self._front
         self.context_changed.emit(address)
         if address == self._choice:
-            self._choose(engine)
+            self._choose()
         self.opened.emit(model)
         if is_front:
             self.loaded.emit(model)
@@ -476,7 +474,12 @@ class ChatEngine:
 
     @property
     def model(self) -> ModelInfo | None:
-        return self._known.model if self._known else None
+        return self.model_at(self.address)
+
+    def model_at(self, address: str) -> ModelInfo | None:
+        """None: it was not loaded yet."""
+        engine = self._engines.known(address)
+        return engine.model if engine else None
 
     @property
     def is_asleep(self) -> bool:
@@ -490,8 +493,9 @@ class ChatEngine:
         """Has the model loaded."""
         self._engines.want(self.address)
 
-    def post(self, command: Command) -> None:
-        self._engines.post(command, self.address)
+    def post(self, command: Command, address: str = "") -> None:
+        """To another engine, if an address is given."""
+        self._engines.post(command, address or self.address)
 
     def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:
         return self._engines.at(self.address).use_prompts(work)

@@ -6,6 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.engines import Engines
+from app.chats.chat import Chat
 from app.protocol.model import ModelInfo
 from app.services.preferences import Preferences
 
@@ -19,21 +20,30 @@ class ModelState:
 
 
 class ModelWatch(QObject):
+    """Of the model in front, or of a chat's."""
+
     changed = Signal(object)  # ModelState
 
-    def __init__(self, engine: Engines, parent: QObject | None = None) -> None:
+    def __init__(self, engine: Engines, parent: QObject | None = None, chat: Chat | None = None) -> None:
         super().__init__(parent)
         self._engine = engine
+        self._chat = chat
         self.state = self._now()
         for changed in (engine.loading, engine.loaded, engine.load_failed, engine.load_cancelled):
             changed.connect(self._on_changed)
-        for changed in (engine.slept, engine.engine_failed):
+        for changed in (engine.slept, engine.engine_failed, engine.changed, engine.chosen):
             changed.connect(self._on_changed)
 
     def _now(self) -> ModelState:
-        engine = self._engine
-        absent = Path(engine.front_address) if engine.front_address and not engine.model else None
-        return ModelState(engine.model, engine.is_asleep, engine.loading_path, absent)
+        engines, chat = self._engine, self._chat
+        address = engines.address_of(chat) if chat else engines.front_address
+        engine = engines.known(address) if chat else engines.front
+        absent = Path(address) if address and not (engine and engine.model) else None
+        if engine is None:
+            return ModelState(absent=absent)
+        loading = engine.loading_path if chat else engines.loading_path
+        is_asleep = engine.is_asleep and engine.model is not None
+        return ModelState(engine.model, is_asleep, loading, absent)
 
     @Slot()
     def _on_changed(self) -> None:

@@ -291,6 +291,9 @@ class WindowPresenter(QObject):
         self._menus.reload.setEnabled(self._models.can_reload)
         self._menus.load_settings.setEnabled(self._models.can_reload)
         self._menus.sleep.setEnabled(self._engine.can_sleep)
+        self._menus.for_all.setEnabled(self._models.can_load_for_all)
+        self._menus.pin.setEnabled(self._models.can_reload)
+        self._menus.pin.setChecked(self._models.is_pinned)
 
     @Slot(str)
     def _on_setting_changed(self, name: str) -> None:

@@ -70,7 +70,7 @@ async def test_a_model_is_chosen_for_all_open_chats(qloop, workspace, load, engi
     sessions = [workspace.new_chat() for _ in range(3)]
     for session in sessions:
         session.send("one")
-    engine.load(LoadParams(Path("b.gguf")), for_all=True)
+    engine.load(LoadParams(Path("b.gguf")), list(engine.chats()))
     of(threads, "b.gguf").finish_loading(name="b")
     assert {session.chat.model_path for session in sessions} == {"b.gguf"}
     engine.tidy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -135,7 +135,7 @@ class FakeEngine(QObject):
         self.front_reported.emit(reports)
         self.reports_of.emit(self.default, reports)
 
-    def load(self, params: LoadParams, *, for_all: bool = False) -> None:
+    def load(self, params: LoadParams, _chats: Sequence[Chat] | None = None) -> None:
         self.loads.append(params)
         self.is_loading = True
         self.loading.emit(params.path)

@@ -274,6 +274,9 @@ class Menus(QObject):
         self.reload = new("model.reload", parts.models.reload)
         self.cancel_load = new("model.cancel-load", parts.engine.cancel_load)
         self.sleep = new("model.sleep", parts.engine.sleep)
+        self.for_all = new("model.for-all", parts.models.load_for_all)
+        self.pin = new("model.pin", lambda: parts.models.pin(self.pin.isChecked()))
+        self.pin.setCheckable(True)
         self.load_settings = new("model.load-settings", parts.show_load_settings)
         self.stop_all = new("engine.stop-all", partial(parts.engine.post, AbortAll()))
         speed, set_speed = parts.preferences.settings.speed, partial(parts.preferences.set, "speed")
@@ -291,6 +294,8 @@ class Menus(QObject):
             self.load_settings,
             self.reload,
             self.cancel_load,
+            self.for_all,
+            self.pin,
             self.sleep,
             None,
             self.speeds,

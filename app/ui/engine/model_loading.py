@@ -1,6 +1,6 @@
 """Opens model files, and reloads the model when its settings have changed. GUI thread."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.bridge.engines import Engines
+from app.chats.chat import Chat
 from app.look.file_dialog import choose_file
 from app.look.strip import Offer
 from app.look.words import tr
@@ -95,10 +96,38 @@ class ModelLoading(QObject):
         self.load(paths.starter_model())
         self.stands_in = True
 
-    def load(self, path: Path, *, for_all: bool = False) -> None:
-        """For the chat in front, or for all open chats."""
+    def load(self, path: Path, chats: Sequence[Chat] | None = None) -> None:
+        """For these chats, or for the one in front."""
         self.stands_in = False
-        self._engine.load(load_params(self._preferences.settings, path), for_all=for_all)
+        self._engine.load(load_params(self._preferences.settings, path), chats)
+
+    @property
+    def can_load_for_all(self) -> bool:
+        """There is another chat with another model."""
+        used = {self._engine.address_of(chat) for chat in self._engine.chats()}
+        return bool(self.path) and bool(used - {self._engine.front_address})
+
+    def others(self, address: str) -> dict[str, str]:
+        """Names of models beside this one, by their addresses: those that are loaded, and the recent ones."""
+        paths_ = (*self._preferences.settings.recent_models, paths.starter_model())
+        names = {str(path): path.stem for path in paths_}
+        names |= {one.model.address: one.model.title for one in self._engine if one.model}
+        return {other: name for other, name in names.items() if other != address}
+
+    def load_for_all(self) -> None:
+        """The model of the chat in front, for all open chats."""
+        if self.path:
+            self.load(self.path, list(self._engine.chats()))
+
+    @property
+    def is_pinned(self) -> bool:
+        return self._engine.front_address in self._preferences.settings.pinned_models
+
+    def pin(self, is_pinned: bool) -> None:
+        """The model in front stays loaded, whatever else is."""
+        address = self._engine.front_address
+        others = [one for one in self._preferences.settings.pinned_models if one != address]
+        self._preferences.set("pinned_models", [*others, address] if is_pinned else others)
 
     @Slot()
     def reload(self) -> None:

@@ -8,6 +8,8 @@ from PySide6.QtCore import QRect, QSize, Qt, Slot
 from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
+from app.bridge.engines import Engines
+from app.chats.chat import Chat
 from app.look.figures import data_size
 from app.look.icons import icon
 from app.look.layouts import STRETCH, hbox
@@ -97,15 +99,19 @@ class ModelPicker(QWidget):
     def __init__(
         self,
         watch: ModelWatch,
+        engines: Engines,
         library: ModelLibrary,
         preferences: Preferences,
         models: ModelLoading,
         commands: Callable[[], Sequence[QAction | None]],
         parent: QWidget,
+        chat: Chat | None = None,
     ) -> None:
-        """The commands stand below the models; None is a separator."""
+        """For this chat, or for that in front. The commands stand below the models; None is a separator."""
         super().__init__(parent)
         self._watch = watch
+        self._engines = engines
+        self._chat = chat
         self._library = library
         self._preferences = preferences
         self._models = models
@@ -146,7 +152,11 @@ class ModelPicker(QWidget):
         answers = bool(model and model.path == path)
         name = model.title if model and answers else file.title if file else _name_of(path)
         short = as_tab_text(QFontMetrics(self.font()).elidedText(name, ELIDE, MAX_NAME_WIDTH))
-        action = QAction(f"{short}\t{data_size(file.size_bytes)}" if file else short, self.menu)
+        engine = self._engines.known(str(path))
+        is_loaded = engine and engine.model and not engine.is_asleep
+        marks = [tr("loaded") if is_loaded else "", data_size(file.size_bytes) if file else ""]
+        told = " · ".join(filter(None, marks))
+        action = QAction(f"{short}\t{told}" if told else short, self.menu)
         action.setCheckable(True)
         action.setChecked(answers)
         action.setToolTip(as_tooltip(short_path(path)))
@@ -156,7 +166,7 @@ class ModelPicker(QWidget):
     def _on_chosen(self, path: Path) -> None:
         state = self._watch.state
         if state.loading or state.is_asleep or not (state.model and state.model.path == path):
-            self._models.load(path)
+            self._models.load(path, [self._chat] if self._chat else None)
 
     @Slot(object)
     def _show_state(self, state: ModelState) -> None:

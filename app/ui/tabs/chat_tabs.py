@@ -292,7 +292,7 @@ class ChatTabs(QWidget):
 
         tab = self._by_chat_id[session.chat.id]
         self._drop_view(tab)
-        window = self.windows[session.chat.id] = ChatWindow(self)
+        window = self.windows[session.chat.id] = ChatWindow(session.chat, self)
         self.strip.set_visible(self._tabs.index(tab), False)
         window.activated.connect(self.current_state_changed)
         window.left.connect(partial(self._workspace.move_back, session))

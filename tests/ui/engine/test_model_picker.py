@@ -51,17 +51,19 @@ def test_it_stands_above_every_chat_and_names_what_answers(picker: ModelPicker, 
 
 def test_its_menu_has_recent_models_and_all_that_is_done_with_models(picker: ModelPicker) -> None:
     assert opened(picker) == [
-        "starter",
+        "starter\tloaded",
         "big · Q8_0\t2.0 GiB",
         "gone",
         "Skein starter",
         "&Open model…",
         "&Models…",
         "&Get more models…",
+        "Use in &all open chats",
         "Model load &settings…",
+        "&Keep loaded",
         "E&ject",
     ]
-    assert [one.text() for one in picker.menu.actions() if one.isChecked()] == ["starter"]
+    assert [one.text() for one in picker.menu.actions() if one.isChecked()] == ["starter\tloaded"]
 
 
 def test_a_model_is_chosen_by_keys_alone(
