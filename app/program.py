@@ -237,6 +237,9 @@ class Program(QObject):
             self._workspace.start_without_tabs()
         else:
             await self._workspace.restore()
+            is_in_front = self._engine.front_address == str(self._model_path)
+            if self._start.model and not is_in_front:  # it was asked for: the chat in front has it
+                self._window.models.load(self._model_path)
         self._report_crash()
         await self._services.chat_library.load()
         self._services.backups.start()

@@ -103,6 +103,8 @@ class ChatSession(QObject):
         self._first_options = ChatOptions.of(chat) if is_new else ChatOptions()
         self._held = list(chat.queue)  # waits for the user: since a stop, or an earlier run
         engine.opened.connect(self._on_model_opened)
+        for given_up in (engine.load_failed, engine.load_cancelled):
+            given_up.connect(self._on_load_given_up)
 
     @property
     def address(self) -> str:
@@ -272,6 +274,14 @@ class ChatSession(QObject):
     def _on_model_opened(self) -> None:
         if self.waits_for_model:
             self._send_next()
+
+    @Slot()
+    def _on_load_given_up(self) -> None:
+        """The chat has its former model again, which is not asked in place of the other unless that is said."""
+        if self.waits_for_model and self._engine.takes_requests:
+            self.waits_for_model = False
+            self._held = list(self.chat.queue)
+            self._emit_changed()
 
     def unqueue(self, message: QueuedMessage) -> None:
         """It is not sent after all."""

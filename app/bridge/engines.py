@@ -87,7 +87,8 @@ class Engines(QObject):
         self._front_chat: Chat | None = None
         self._front = self._none
         self._choice = ""  # address of a model that is loaded for these chats
-        self._chosen_for: Sequence[Chat] | None = None  # None: for the one in front
+        self._formers: list[tuple[Chat, str]] = []  # and which models they had
+        self._former_default = ""
         self._loads: deque[tuple[ModelEngine, LoadParams]] = deque()  # that wait for their turn
         self._tidying = QTimer(self, singleShot=True, interval=TIDY_MS)
         self._tidying.timeout.connect(self.tidy)
@@ -195,7 +196,8 @@ class Engines(QObject):
     @property
     def loading_path(self) -> Path | None:
         """Of what is in front, or will be."""
-        return self._front.loading_path or (Path(self._choice) if self._choice else None)
+        loading = self._front.loading_params
+        return loading.path if loading else Path(self._choice) if self._choice else None
 
     @property
     def is_loading(self) -> bool:
@@ -242,28 +244,61 @@ class Engines(QObject):
     # Which model a chat has
 
     def load(self, params: LoadParams, chats: Sequence[Chat] | None = None) -> None:
-        """Chosen for these chats, or for the one in front: once it is loaded, they use it.
+        """Chosen for these chats, or for the one in front, which have it from now on.
 
-        One that is loaded with these parameters is used at once.
+        If it cannot be loaded, they have their former ones again. One that is loaded so is not loaded again,
+        unless it is in front already.
         """
         address = params.address
         if self._choice not in ("", address):
             self._call_off(self._choice)
-        self._choice, self._chosen_for = address, chats
+        is_in_front = address == self.front_address
+        self._choose(address, chats)
         engine = self.at(address)
         is_there = engine.model and not engine.is_asleep and engine.params == params
-        if is_there and (chats or engine is not self._front):
-            self._choose()
-        else:
+        if is_there and (chats or not is_in_front):
+            self._settle()
+        elif engine.loading_params != params:
             self.load_in_turn(engine, params)
 
     def cancel_load(self) -> None:
         """What the chat in front waits for: its choice, or its own model."""
         if self._choice:
-            address, self._choice = self._choice, ""
-            self._call_off(address)
+            self._call_off(self._choice)
         else:
             self._front.cancel_load()
+
+    def _choose(self, address: str, chats: Sequence[Chat] | None) -> None:
+        if not self._choice:
+            self._former_default = self.default
+        self._choice = address
+        changed = list(chats if chats is not None else filter(None, [self._front_chat]))
+        for chat in changed:
+            self._formers.append((chat, chat.model_path))
+            chat.model_path = address
+        if not self._front_chat or self._front_chat in changed:
+            self.default = address
+        self.chosen.emit(changed)
+        self.note_chats()
+
+    def _settle(self) -> None:
+        """What was chosen stays."""
+        self._choice = ""
+        self._former_default = ""
+        self._formers.clear()
+
+    def _take_back(self) -> None:
+        """What was chosen cannot be loaded."""
+        if self.default == self._choice:
+            self.default = self._former_default
+        changed: list[Chat] = []
+        for chat, former in reversed(self._formers):
+            if chat.model_path == self._choice:
+                chat.model_path = former
+                changed.append(chat)
+        self._settle()
+        self.chosen.emit(changed)
+        self.note_chats()
 
     def want(self, address: str) -> None:
         """Loads it, if it is not loaded. Nothing else changes."""
@@ -273,23 +308,14 @@ class Engines(QObject):
         engine.wake()
         self.note_chats()
 
-    def _choose(self) -> None:
-        """For the chats that the load was for."""
-        address, self._choice = self._choice, ""
-        chats = self._chosen_for or list(filter(None, [self._front_chat]))
-        for chat in chats:
-            chat.model_path = address
-        if not self._front_chat or self._front_chat in chats:
-            self.default = address
-        self.chosen.emit(chats)
-        self.note_chats()
-
     def _call_off(self, address: str) -> None:
-        """Unless somebody waits for it."""
+        """`load_cancelled` follows, if it was being loaded."""
         engine = self._engines.get(address)
-        if engine and not engine.has_open_requests:
-            self._loads = deque(one for one in self._loads if one[0] is not engine)
+        self._loads = deque(one for one in self._loads if one[0] is not engine)
+        if engine:
             engine.cancel_load()
+        if address == self._choice:  # it was waiting for its turn
+            self._take_back()
 
     # Loading, one after the other
 
@@ -327,7 +353,8 @@ class Engines(QObject):
     @Slot()
     def tidy(self) -> None:
         """What no chat uses goes to sleep, once it has nothing to do."""
-        used = {self.default, self._choice, *map(self.address_of, self.chats()), *self.pinned()}
+        used = {self.default, self._former_default, *(former for _, former in self._formers)}
+        used |= {*map(self.address_of, self.chats()), *self.pinned()}
         for address, engine in tuple(self._engines.items()):
             if address not in used:
                 engine.sleep()
@@ -379,7 +406,7 @@ class Engines(QObject):
         is_front = engine is self._front
         self.context_changed.emit(address)
         if address == self._choice:
-            self._choose()
+            self._settle()
         self.opened.emit(model)
         if is_front:
             self.loaded.emit(model)
@@ -388,16 +415,18 @@ class Engines(QObject):
 
     def _on_load_failed(self, address: str, engine: ModelEngine, path: Path, message: str) -> None:
         is_seen = self._is_seen(address)
-        self._forget_choice(address)
         if not engine.params:
             self._drop(address, engine)
+        if address == self._choice:
+            self._take_back()
         if is_seen:
             self.load_failed.emit(path, message)
         self._load_next()
 
     def _on_load_cancelled(self, address: str, _engine: ModelEngine, path: Path) -> None:
         is_seen = self._is_seen(address)
-        self._forget_choice(address)
+        if address == self._choice:
+            self._take_back()
         if is_seen:
             self.load_cancelled.emit(path)
         self._load_next()
@@ -424,10 +453,6 @@ class Engines(QObject):
         self.reports_of.emit(address, reports)
         if engine is self._front:
             self.front_reported.emit(reports)
-
-    def _forget_choice(self, address: str) -> None:
-        if address == self._choice:
-            self._choice = ""
 
     def _drop(self, address: str, engine: ModelEngine) -> None:
         """It failed: who asks for this model again gets another engine."""
@@ -463,6 +488,7 @@ class ChatEngine:
         self._engines, self._chat = engines, chat
         # A model was loaded, perhaps this one; or is in front.
         self.opened, self.loaded, self.engine_failed = engines.opened, engines.loaded, engines.engine_failed
+        self.load_failed, self.load_cancelled = engines.load_failed, engines.load_cancelled
 
     @property
     def address(self) -> str:

@@ -11,7 +11,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
@@ -121,8 +120,8 @@ class ModelEngine(QObject):
         return self._threads.load is not None
 
     @property
-    def loading_path(self) -> Path | None:
-        return self._threads.load.path if self._threads.load else None
+    def loading_params(self) -> LoadParams | None:
+        return self._threads.load
 
     @property
     def takes_requests(self) -> bool:

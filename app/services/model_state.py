@@ -41,7 +41,8 @@ class ModelWatch(QObject):
         absent = Path(address) if address and not (engine and engine.model) else None
         if engine is None:
             return ModelState(absent=absent)
-        loading = engine.loading_path if chat else engines.loading_path
+        of_chat = engine.loading_params.path if engine.loading_params else None
+        loading = of_chat if chat else engines.loading_path
         is_asleep = engine.is_asleep and engine.model is not None
         return ModelState(engine.model, is_asleep, loading, absent)
 

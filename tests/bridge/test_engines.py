@@ -104,10 +104,14 @@ async def test_a_load_that_fails_leaves_the_chat_its_model_and_says_why(
     a = load("a.gguf")
     session = workspace.new_chat()
     engine.load(LoadParams(Path("b.gguf")))
-    of(threads, "b.gguf").failed.emit("no such file")
+    assert (session.chat.model_path, engine.model) == ("b.gguf", None)
     session.send("one")
-    assert (told, session.chat.model_path, len(a.submitted)) == (["b.gguf: no such file"], "a.gguf", 1)
+    of(threads, "b.gguf").failed.emit("no such file")
+    assert (told, session.chat.model_path, engine.model.name) == (["b.gguf: no such file"], "a.gguf", "a")
     assert not engine.is_loading
+    assert a.submitted == [], "what was meant for another is not asked of this one unasked"
+    session.send_queued()
+    assert a.submitted[0].messages[-1].content == "one"
 
 
 async def test_another_choice_calls_off_the_load_of_the_first(
@@ -120,6 +124,32 @@ async def test_another_choice_calls_off_the_load_of_the_first(
     assert of(threads, "b.gguf").stopped
     of(threads, "c.gguf").finish_loading(name="c")
     assert (engine.model.name, engine.is_loading) == ("c", False)
+
+
+async def test_a_message_that_is_sent_while_the_chosen_model_loads_is_for_that_one(
+    qloop, workspace, load, engine, threads
+) -> None:
+    a = load("a.gguf")
+    session = workspace.new_chat()
+    engine.load(LoadParams(Path("b.gguf")))
+    session.send("one")
+    engine.tidy()
+    assert ([message.text for message in session.queue], a.submitted, a.stopped) == (["one"], [], False)
+    b = of(threads, "b.gguf")
+    b.finish_loading(name="b")
+    assert b.submitted[0].messages[-1].content == "one"
+    engine.tidy()
+    assert a.stopped
+
+
+async def test_a_load_that_is_called_off_leaves_the_chat_its_model(qloop, workspace, load, engine) -> None:
+    load("a.gguf")
+    session = workspace.new_chat()
+    told: list[str] = []
+    engine.load_cancelled.connect(lambda path: told.append(path.name))
+    engine.load(LoadParams(Path("b.gguf")))
+    engine.cancel_load()
+    assert (told, session.chat.model_path, engine.default) == (["b.gguf"], "", "a.gguf")
 
 
 def test_one_model_is_loaded_at_a_time(engine, threads) -> None:

@@ -86,6 +86,10 @@ class FakeEngine(QObject):
         return self.default
 
     @property
+    def loading_params(self) -> LoadParams | None:
+        return LoadParams(self.loading_path) if self.loading_path else None
+
+    @property
     def front_address(self) -> str:
         return self.default
 
