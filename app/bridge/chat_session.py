@@ -277,7 +277,7 @@ class ChatSession(QObject):
 
     @Slot()
     def _on_load_given_up(self) -> None:
-        """The chat has its former model again, which is not asked in place of the other unless that is said."""
+        """The chat has its former model again: what waits was meant for another, so the user decides."""
         if self.waits_for_model and self._engine.takes_requests:
             self.waits_for_model = False
             self._held = list(self.chat.queue)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QShowEvent
@@ -25,7 +25,8 @@ MAX_HELD = 60
 HEIGHT = 32
 BUTTON = 22
 USUAL_SIZE, MIN_SIZE = QSize(600, 300), QSize(240, 160)  # of a panel that is not made yet
-BANNER = StripLook(margins=(12, 2, 8, 2), colour="warning", tint=0.16, height=30, is_small=True)
+BANNER = StripLook(margins=(12, 2, 8, 2), tint=0.08, height=30, is_small=True)
+OF_A_FILE = replace(BANNER, colour="warning", tint=0.16)
 
 
 class Pictures(QObject):
@@ -282,8 +283,9 @@ class Seat(QWidget):
         self.updateGeometry()
         self._place()
 
-    def tell(self, text: str, *offers: Offer) -> None:
+    def tell(self, text: str, *offers: Offer, is_file: bool) -> None:
         """What the panels show: a file, or one of several engines. "" if nobody needs to be told."""
+        self.banner.look = OF_A_FILE if is_file else BANNER
         if text:
             self.banner.say(text, *offers)
         else:

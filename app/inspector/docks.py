@@ -221,7 +221,7 @@ class InspectorDocks(QObject):
                 for address, name in others
             ]
         for dock in self._docks.values():
-            dock.seat.tell(text, *offers)
+            dock.seat.tell(text, *offers, is_file=not self.shown.is_live)
 
     def _titles_of(self, recording: Recording) -> Mapping[str, str]:
         return self._titles if recording.is_live else recording.titles

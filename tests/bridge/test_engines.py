@@ -107,7 +107,7 @@ async def test_a_load_that_fails_leaves_the_chat_its_model_and_says_why(
     assert (session.chat.model_path, engine.model) == ("b.gguf", None)
     session.send("one")
     of(threads, "b.gguf").failed.emit("no such file")
-    assert (told, session.chat.model_path, engine.model.name) == (["b.gguf: no such file"], "a.gguf", "a")
+    assert (told, session.chat.model_path, engine.model.name) == (["b.gguf: no such file"], "", "a")
     assert not engine.is_loading
     assert a.submitted == [], "what was meant for another is not asked of this one unasked"
     session.send_queued()
