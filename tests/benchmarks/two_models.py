@@ -1,7 +1,7 @@
 """Two models at once: whether each answers as alone, and how fast both are against one after the other.
 
-Eight chats, four of each model, greedy; beside them forks, edits, stops and closed chats. Both engines compare
-their books with the library after every step while texts are compared.
+Eight chats, four of each model, greedy; beside them forks, edits, stops and closed chats. Both engines
+compare their books with the library after every step while texts are compared.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import psutil
@@ -86,18 +87,16 @@ async def _run(options: argparse.Namespace) -> int:
         for number, one in enumerate(both):
             alone.append([await one.text(_request(number, chat)) for chat in range(NUM_CHATS)])
         together, noises = await asyncio.gather(_all(both), asyncio.gather(*map(_noise, both)))
-        different = sum(a != b for a, b in zip(sum(alone, []), sum(together, []), strict=True))
+        pairs = zip(chain(*alone), chain(*together), strict=True)
+        different = sum(as_alone != at_once for as_alone, at_once in pairs)
         for one in both:
             one.engine.post(CheckCells())
         await asyncio.sleep(1)
-        print(
-            f"texts: {2 * NUM_CHATS - different} of {2 * NUM_CHATS} as alone; beside them {sum(noises)} others"
-        )
+        print(f"{2 * NUM_CHATS} texts of up to {MAX_TOKENS} tokens; beside them {sum(noises)} others")
         verdict.equal("texts that differ", different, 0)
         verdict.equal("differences of our books", sum(one.num_wrong for one in both), 0)
-        verdict.equal(
-            "books at the end", [bool(one.check and one.check.agrees) for one in both], [True, True]
-        )
+        agrees = [bool(one.check and one.check.agrees) for one in both]
+        verdict.equal("books at the end", agrees, [True, True])
     async with _served(every, turns) as both:
         used.append(_anonymous(process))
         ratios = []
