@@ -139,7 +139,9 @@ class EngineThread(QThread):
         from app.engine.children.probe import open_probed_backend
         from app.engine.loop import SWITCH_INTERVAL_S
         from app.engine.opening import open_engine
+        from app.protocol.wire import REPORT
 
+        REPORT.prepare()  # for the window's recording
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         fit = partial(fitted, reclaimable=self.reclaimable_bytes)
         hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))

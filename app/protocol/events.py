@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
+from app.protocol.travel import Sentence
+
 
 class EventKind(StrEnum):
     """The kind of an event, for filters."""
@@ -38,7 +40,7 @@ class Told:
     """In words already: a line of llama.cpp's log, an error, an event of a recording."""
 
     kind: EventKind
-    text: str
+    text: Sentence
     seq_id: int | None = None
     chat_id: str | None = None
 
@@ -221,7 +223,7 @@ class Shortened(Happening):
 
     kind = EventKind.OVERFLOW
 
-    notice: str
+    notice: Sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +269,7 @@ class Verified(Happening):
 class Disagreed(Happening):
     kind = EventKind.VERIFY
 
-    difference: str
+    difference: Sentence
 
 
 Event = (
