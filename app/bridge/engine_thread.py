@@ -140,15 +140,20 @@ class EngineThread(QThread):
         from app.engine.loop import SWITCH_INTERVAL_S
         from app.engine.opening import open_engine
         from app.protocol.wire import REPORT
+        from app.remote.opening import open_remote
 
         REPORT.prepare()  # for the window's recording
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         fit = partial(fitted, reclaimable=self.reclaimable_bytes)
         hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
         open_backend = self._open_backend or open_probed_backend
-        with open_engine(
-            self.params, self._on_progress, self._published.emit, fit, hibernated, open_backend
-        ) as (model, engine):
+        if self.params.server:
+            opened = open_remote(self.params, self._on_progress, self._published.emit)
+        else:
+            opened = open_engine(
+                self.params, self._on_progress, self._published.emit, fit, hibernated, open_backend
+            )
+        with opened as (model, engine):
             self._engine = engine
             if self._stop_requested.is_set():  # while the context was made, which nothing interrupts
                 engine.stop()

@@ -32,6 +32,7 @@ class EventKind(StrEnum):
     DRAFT = "draft"  # of the draft model
     ENCODE = "encode"  # a picture or a sound
     VERIFY = "verify"
+    CONNECTION = "connection"  # to an engine on another machine
     NATIVE = "native log"  # a warning or an error of llama.cpp
 
 

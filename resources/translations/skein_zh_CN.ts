@@ -1546,7 +1546,7 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>The engine stopped.</source>
-        <extracomment>app/engine/children/engine_process.py</extracomment>
+        <extracomment>app/engine/prompts/prompts_elsewhere.py</extracomment>
         <translation>引擎已停止。</translation>
     </message>
     <message>
@@ -2629,7 +2629,7 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>it has too many values</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/wire.py</extracomment>
         <translation>它的值太多</translation>
     </message>
     <message>
@@ -2649,27 +2649,27 @@ Used so far: the most cells at any time since the model was loaded.</source>
     </message>
     <message>
         <source>a time is negative</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/wire.py</extracomment>
         <translation>有一个时间为负数</translation>
     </message>
     <message>
         <source>a step has more draft tokens than rows</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/wire.py</extracomment>
         <translation>某一步的推测多于行数</translation>
     </message>
     <message>
         <source>the rows of a sequence do not match its tokens</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/wire.py</extracomment>
         <translation>某个序列的行与它的词元不符</translation>
     </message>
     <message>
         <source>it has an invalid sequence id</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/wire.py</extracomment>
         <translation>它提到一个不可能存在的序列</translation>
     </message>
     <message>
         <source>a number is out of range</source>
-        <extracomment>app/inspector/recording_file.py</extracomment>
+        <extracomment>app/protocol/wire.py</extracomment>
         <translation>有一个数字超出范围</translation>
     </message>
     <message>
@@ -7176,6 +7176,31 @@ accepted</source>
         <translation>未计算</translation>
     </message>
     <message>
+        <source>This engine is lent without control: it cannot be paused from here (--engine-control).</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>借出的引擎未授予控制权：无法从这里暂停它（--engine-control）。</translation>
+    </message>
+    <message>
+        <source>The engine there speaks version {ours}, and this window version {theirs}. Update the older Skein of the two.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>对方引擎使用协议版本 {ours}，此窗口使用版本 {theirs}。请更新两者中较旧的 Skein。</translation>
+    </message>
+    <message>
+        <source>The engine there has {name} now. Choose it in the list of models.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>对方引擎现在加载的是 {name}。请在模型列表中选择它。</translation>
+    </message>
+    <message>
+        <source>Too many windows use the engine there. Try again later.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>使用该引擎的窗口过多。请稍后再试。</translation>
+    </message>
+    <message>
+        <source>Too many answers are open. Wait for some of them.</source>
+        <extracomment>app/api/lending.py</extracomment>
+        <translation>未完成的回答过多。请等待其中一些完成。</translation>
+    </message>
+    <message>
         <source>The answer was stopped: the model went on with a call that fails.</source>
         <extracomment>app/bridge/tool_rounds.py</extracomment>
         <translation>回答已停止：模型反复进行失败的调用。</translation>
@@ -7189,6 +7214,11 @@ accepted</source>
         <source>Its answers are too short to be measured.</source>
         <extracomment>app/engine/children/draft_trial_child.py</extracomment>
         <translation>它的回答太短，无法测量。</translation>
+    </message>
+    <message>
+        <source>another window’s</source>
+        <extracomment>app/inspector/chat_names.py</extracomment>
+        <translation>另一窗口的</translation>
     </message>
     <message>
         <source>Explain in the guide</source>
@@ -7234,6 +7264,11 @@ accepted</source>
         <source>slot released</source>
         <extracomment>app/inspector/events.py</extracomment>
         <translation>释放槽位</translation>
+    </message>
+    <message>
+        <source>connection</source>
+        <extracomment>app/inspector/events.py</extracomment>
+        <translation>连接</translation>
     </message>
     <message>
         <source>A chat&apos;s place in the shared context (llama.cpp&apos;s seq_id)</source>
@@ -7309,6 +7344,76 @@ accepted</source>
         <source>Draft tokens are off, so it is not loaded.</source>
         <extracomment>app/models/load_limits.py</extracomment>
         <translation>推测词元已关闭，因此不会加载它。</translation>
+    </message>
+    <message>
+        <source>The engine stopped because of an error in Skein itself.</source>
+        <extracomment>app/protocol/wire.py</extracomment>
+        <translation>引擎因 Skein 自身的错误而停止。</translation>
+    </message>
+    <message>
+        <source>{host} sent something that is not an answer.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>{host} 发来的内容不是回答。</translation>
+    </message>
+    <message>
+        <source>The connection to {host} broke off. Try again.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>与 {host} 的连接中断了。请重试。</translation>
+    </message>
+    <message>
+        <source>The engine at {host} was started again, or did not wait longer.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>{host} 上的引擎已重新启动，或不再等待。</translation>
+    </message>
+    <message>
+        <source>The connection to {host} is broken. Answers go on there, and Skein connects again.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>与 {host} 的连接已断开。回答在对方继续生成，Skein 正在重新连接。</translation>
+    </message>
+    <message>
+        <source>The chat is too long to be sent to {host}.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>对话太长，无法发送到 {host}。</translation>
+    </message>
+    <message>
+        <source>The connection to {host} is there again.</source>
+        <extracomment>app/remote/skein_engine.py</extracomment>
+        <translation>与 {host} 的连接已恢复。</translation>
+    </message>
+    <message>
+        <source>The certificate of {host} is not trusted: nothing was sent.</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 的证书不受信任：未发送任何内容。</translation>
+    </message>
+    <message>
+        <source>{host} cannot be reached: {reason}.</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>无法连接 {host}：{reason}。</translation>
+    </message>
+    <message>
+        <source>{host} refuses the key. Change it under Model → Add an engine….</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 拒绝了密钥。请在“模型 → 添加引擎…”中更改。</translation>
+    </message>
+    <message>
+        <source>{host} does not know this: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 不支持此操作：{reason}</translation>
+    </message>
+    <message>
+        <source>{host} is busy: {reason} Try again later.</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 正忙：{reason} 请稍后再试。</translation>
+    </message>
+    <message>
+        <source>{host} failed: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 出错：{reason}</translation>
+    </message>
+    <message>
+        <source>{host} refused: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 拒绝了：{reason}</translation>
     </message>
     <message>
         <source>a chat can have only {limit:,} tokens, too few for this check</source>
