@@ -336,13 +336,14 @@ class EngineClient:
         self._open.pop(request.request_id, None)
         was_waiting = self._queue.end(request.request_id)
         if not was_waiting:
-            self._engine.post(Abort(request.request_id))
+            self.post(Abort(request.request_id))
         self._end(request.chat_id, was_answered=False)
         return was_waiting
 
     def post(self, command: Command) -> None:
-        """What needs no turn."""
-        self._engine.post(command)
+        """What needs no turn; dropped while no model is loaded."""
+        if self._engine.model:
+            self._engine.post(command)
 
     async def use_prompts(self, work: Callable[[PromptBuilder], T]) -> T:
         """What `work` returns, called on the thread where prompts are made. Raises ApiError (503)."""

@@ -14,7 +14,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -226,7 +225,7 @@ class _Window:
             self._withdraw(request)
         match command:
             case commands.Submit(request):
-                self._submit(self._allowed(request))
+                self._begin(self._allowed(request))
             case commands.ReadAhead(request):
                 self._client.post(commands.ReadAhead(self._allowed(request)))
             case commands.Abort() | commands.AbortAll():
@@ -258,8 +257,17 @@ class _Window:
             oldest, _ = self._chats.popitem(last=False)
             self._client.post(commands.Forget(oldest))
 
+    def _begin(self, request: Request) -> None:
+        if request.request_id in self._open:
+            raise WireError("this is asked already")
+        if len(self._open) >= MAX_REQUESTS:
+            notice = said("Too many answers are open. Wait for some of them.")
+            self._end_request(request, FinishReason.ERROR, notice)
+        else:
+            self._open[request.request_id] = request
+            self._submit(request)
+
     def _submit(self, request: Request) -> None:
-        self._open[request.request_id] = request
         filled, missing = self._lender.media.filled(request)
         if missing:
             if request.request_id not in self._incomplete:
@@ -269,15 +277,20 @@ class _Window:
             return
         self._incomplete.pop(request.request_id, None)
         try:
-            if len(self._open) > MAX_REQUESTS:
-                raise ApiError(503, said("Too many answers are open. Wait for some of them."))
-            self._client.lend(filled, _LentAnswer(self, request))
+            self._client.lend(filled, self)
         except ApiError as error:
             self._end_request(request, FinishReason.ERROR, str(error))
 
-    def fail(self, request: Request, error: ApiError) -> None:
-        self._client.withdraw(request)
-        self._end_request(request, FinishReason.ERROR, str(error))
+    # It is the `Reader` of its answers. What these say is in the reports.
+
+    def note(self, report: StepReport, request_id: str) -> None: ...
+
+    def put(self, output: Output) -> None: ...
+
+    def fail(self, error: ApiError) -> None:
+        for request in [one for one in self._open.values() if one.request_id not in self._incomplete]:
+            self._client.withdraw(request)
+            self._end_request(request, FinishReason.ERROR, str(error))
 
     def _withdraw(self, request: Request) -> None:
         is_elsewhere = self._incomplete.pop(request.request_id, None) is not None
@@ -305,17 +318,6 @@ class _Window:
             done.set_exception(error)
         answer, value = answer_of(done)
         self._link.put({"do": "answer", "id": number} | answer, *value)
-
-
-class _LentAnswer:
-    """An open answer of a window, for the client. What it has said is in the reports."""
-
-    def __init__(self, window: _Window, request: Request) -> None:
-        self.fail = partial(window.fail, request)
-
-    def note(self, report: StepReport, request_id: str) -> None: ...
-
-    def put(self, output: Output) -> None: ...
 
 
 class MediaFiles:

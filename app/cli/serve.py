@@ -267,6 +267,8 @@ async def _serve(options: argparse.Namespace) -> int:
     if warning := headless.warning_of(params):
         _warn(warning)
     main = _Served(params, options.sleep_idle_seconds, options.defaults)
+    if options.engine and params.embeds:
+        raise EngineError("--engine: a model that turns texts into vectors has no engine to lend.")
     lender = Lender(main.client, gives_control=options.engine_control) if options.engine else None
     embedder, ranker = (
         _Served(one, options.sleep_idle_seconds) if one else None for one in (loads.embedder, loads.ranker)

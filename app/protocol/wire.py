@@ -21,7 +21,7 @@ from app.protocol.json_object import map_strings, outside_texts
 from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
 from app.protocol.output import TokenLogprob
-from app.protocol.report import CellMap, Ints, StepReport
+from app.protocol.report import CellMap, StepReport
 from app.protocol.travel import NAMED
 from app.system.said import from_text, said, to_text
 from app.system.worker import Message, encoded
@@ -162,20 +162,15 @@ _NOTHING: dict[str, Any] = {"slots": (), "hibernated": (), "waiting": (), "encod
 
 
 @dataclass(frozen=True, slots=True)
-class _NewCells:
-    """What is new in the cells `at` these places of a map."""
-
-    at: Ints
-    cells: CellMap
-
-
-@dataclass(frozen=True, slots=True)
 class _Told:
-    """`same`: the fields that are as in the report before."""
+    """`same`: the fields that are as in the report before.
+
+    With `is_change` a cell map is the bits that changed: nearly all are zeros, which compression takes away.
+    """
 
     report: StepReport
     same: tuple[str, ...]
-    new_cells: _NewCells | None
+    is_change: bool
 
 
 _TOLD: Kind[tuple[_Told, ...]] = Kind(tuple[_Told, ...])
@@ -196,11 +191,13 @@ class ReportWriter:
         same = tuple(name for name in STATES if former and getattr(report, name) == getattr(former, name))
         blank: dict[str, Any] = {name: _NOTHING.get(name) for name in same if name != "cells"}
         told = replace(report, **blank)
-        if report.cell_map is None:
-            return _Told(told, same, None)
-        former_map, self._map = self._map, report.cell_map
-        new_cells = _new_cells(former_map, report.cell_map)
-        return _Told(replace(told, cell_map=None) if new_cells else told, same, new_cells)
+        cells = report.cell_map
+        if cells is None:
+            return _Told(told, same, False)
+        former_map, self._map = self._map, cells
+        if former_map is None or _shapes(former_map) != _shapes(cells):
+            return _Told(told, same, False)
+        return _Told(replace(told, cell_map=_changes(cells, former_map)), same, True)
 
 
 class ReportReader:
@@ -213,49 +210,33 @@ class ReportReader:
         return [self._report(told) for told in _TOLD.unpacked(packed)]
 
     def _report(self, told: _Told) -> StepReport:
-        cell_map = told.report.cell_map
-        if told.new_cells:
-            cell_map = self._with(told.new_cells)
         if (told.same and not self._former) or not set(told.same) <= set(STATES):
             raise WireError("there is no report before it")
+        cells = told.report.cell_map
+        if told.is_change and cells:
+            if self._map is None or _shapes(self._map) != _shapes(cells):
+                raise WireError("there is no such cell map before it")
+            cells = _changes(cells, self._map)
+        self._map = cells or self._map
         same = {name: getattr(self._former, name) for name in told.same}
-        self._former = replace(told.report, cell_map=cell_map, **same)
-        self._map = cell_map or self._map
+        self._former = replace(told.report, cell_map=cells, **same)
         return self._former
 
-    def _with(self, new: _NewCells) -> CellMap:
-        if self._map is None:
-            raise WireError("there is no cell map before it")
-        old, cells, at = self._map, new.cells, new.at
-        try:
-            return CellMap(
-                _changed(old.pos, at, cells.pos),
-                _changed(old.token_ids, at, cells.token_ids),
-                _changed(old.holders, at, cells.holders),
-                cells.high_water,
-            )
-        except (ValueError, IndexError) as error:
-            raise WireError("the cells do not fit their map") from error
+
+def _changes(cells: CellMap, former: CellMap) -> CellMap:
+    """The bits that changed; with these for `cells`, the cells."""
+    arrays = (
+        cells.pos ^ former.pos,
+        cells.token_ids ^ former.token_ids,
+        cells.holders ^ former.holders,
+    )
+    for array in arrays:
+        array.flags.writeable = False
+    return CellMap(*arrays, cells.high_water)
 
 
-def _changed(array: Any, at: Ints, values: Any) -> Any:
-    changed = array.copy()
-    changed[at] = values
-    changed.flags.writeable = False
-    return changed
-
-
-def _new_cells(former: CellMap | None, cells: CellMap) -> _NewCells | None:
-    """None where most cells have changed."""
-    if former is None or former.holders.shape != cells.holders.shape:
-        return None
-    changed = (former.pos != cells.pos) | (former.token_ids != cells.token_ids)
-    changed |= (former.holders != cells.holders).any(axis=1)
-    at = changed.nonzero()[0].astype("i4")
-    if 2 * len(at) > len(changed):
-        return None
-    new = CellMap(cells.pos[at], cells.token_ids[at], cells.holders[at], cells.high_water)
-    return _NewCells(at, new)
+def _shapes(cells: CellMap) -> tuple[tuple[int, ...], ...]:
+    return cells.pos.shape, cells.token_ids.shape, cells.holders.shape
 
 
 # What types do not say.
@@ -267,6 +248,10 @@ def check_report(report: StepReport) -> None:
     times = (report.schedule_ms, report.decode_ms, report.update_ms, report.sample_ms, report.draft_ms)
     if min(*times, report.started_at) < 0:
         raise ValueError(said("a time is negative"))
+    if cells := report.cell_map:
+        num_cells, _num_words = cells.holders.shape
+        if not cells.pos.shape == cells.token_ids.shape == (num_cells,):
+            raise ValueError(said("the cell map does not have one token per cell"))
     planned = report.pause.planned if report.pause else ()
     for span in (*report.spans, *planned):
         if not 0 <= span.num_kept <= span.num_drafted < max(span.num_rows, 1):

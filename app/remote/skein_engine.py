@@ -156,6 +156,13 @@ class SkeinEngine(CommandLoop[Never]):
                 )
                 await self._socket.send_bytes(frame(hello | {"seen": self._link.seen}))
                 return self._welcomed(*await first_message(self._socket))
+        except ServerError as error:
+            if error.status == 404:
+                lends_nothing = said(
+                    "{host} does not lend its engine (skein serve --engine).", host=self._web.host
+                )
+                raise ModelLoadError(lends_nothing) from error
+            raise
         except (OSError, *NOT_UNDERSTOOD) as error:  # also TimeoutError
             raise ServerError(
                 said("The connection to {host} broke off. Try again.", host=self._web.host)
@@ -202,12 +209,7 @@ class SkeinEngine(CommandLoop[Never]):
             await self._unless_stopped(connecting)
             connecting.cancel()
             self._tell_trouble("")
-        ended = [
-            Output(one.request_id, one.chat_id, finish_reason=FinishReason.ABORT)
-            for one in self._open.values()
-        ]
-        if ended:
-            self._tell(outputs=tuple(ended))
+        self._end(*self._open.values(), reason=FinishReason.ABORT)
 
     async def _unless_stopped(self, task: asyncio.Future[None]) -> None:
         stopping = asyncio.ensure_future(self._stopped.wait())
@@ -224,14 +226,15 @@ class SkeinEngine(CommandLoop[Never]):
             command = replace(command, request=without_files(command.request))
         packed = COMMAND.packed(command)
         if isinstance(command, Submit) and sum(map(len, packed)) > MAX_TEXT_BYTES:
-            self._refuse(command.request)
+            notice = said("The chat is too long to be sent to {host}.", host=self._web.host)
+            self._end(command.request, reason=FinishReason.ERROR, notice=notice)
         else:
             self._link.put({"do": "post"}, *packed)
 
-    def _refuse(self, request: Request) -> None:
-        notice = said("The chat is too long to be sent to {host}.", host=self._web.host)
-        end = FinishReason.ERROR
-        self._tell(outputs=(Output(request.request_id, request.chat_id, finish_reason=end, notice=notice),))
+    def _end(self, *requests: Request, reason: FinishReason, notice: str = "") -> None:
+        ends = [Output(one.request_id, one.chat_id, "", reason, notice) for one in requests]
+        if ends:
+            self._tell(outputs=tuple(ends))
 
     def _put_question(self, asked: Future[Answer], name: str, arguments: list[bytes]) -> None:
         number = next(self._numbers)
@@ -243,7 +246,8 @@ class SkeinEngine(CommandLoop[Never]):
             case "reports":
                 for report in self._reader.unpacked(parts):
                     check_report(report)
-                    self._take(report)
+                    started_at = max(report.started_at + self._seconds_ahead, 0.0)
+                    self._take(replace(report, started_at=started_at))
             case "need":
                 self._send_file(message["sha256"])
             case "answer":
@@ -255,8 +259,8 @@ class SkeinEngine(CommandLoop[Never]):
         for output in report.outputs:
             if output.finish_reason:
                 self._open.pop(output.request_id, None)
-        self._last = replace(report, started_at=max(report.started_at + self._seconds_ahead, 0.0))
-        self.put_report(self._last)
+        self._last = report
+        self.put_report(report)
 
     def _tell_trouble(self, trouble: str) -> None:
         text = trouble or said("The connection to {host} is there again.", host=self._web.host)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from typing import Any, Literal, TypeVar, cast
 
 from app.engine.prompt import Prompt
@@ -20,30 +19,22 @@ Answer = tuple[dict[str, Any], list[bytes]]  # {} and the value, or {"error": â€
 GONE = said("The engine stopped.")
 
 
-class _Call:
-    """A method's arguments by position and by name, and its result; or a property, without arguments."""
-
-    def __init__(self, result: Any, arguments: Any = None, *names: str) -> None:
-        self.result: Kind[Any] = Kind(result)
-        self.is_property = arguments is None
-        named = dict[Literal[names], bool] if names else dict[Literal[""], bool]  # type: ignore[valid-type]
-        self.arguments: Kind[Any] = Kind(tuple[arguments or tuple[()], named])  # type: ignore[misc]
-
-
-# A prompt travels as its tokens: nobody asks for the rest of it.
-_TOKENS = tuple[int, ...]
-_PROMPTS = ("build", "build_ahead")
-CALLS = {
-    "template_sources": _Call(tuple[str, str]),
-    "edge_texts": _Call(tuple[str, str]),
-    "takes_tools": _Call(bool),
-    "end_tokens": _Call(frozenset[int]),
-    "build": _Call(_TOKENS, tuple[Request]),
-    "build_ahead": _Call(_TOKENS, tuple[Request]),
-    "render": _Call(str, tuple[Request]),
-    "tokenize": _Call(list[int], tuple[str | int, ...], "adds_leading", "parse_special"),
-    "written": _Call(list[bytes], tuple[_TOKENS]),
-    "tokens_behind": _Call(list[int], tuple[str]),
+_Tokens = tuple[int, ...]
+_Flags = dict[Literal["adds_leading", "parse_special"], bool]
+_OfRequest = Kind[Any](tuple[tuple[Request], _Flags])
+# The arguments of each method by position and by name (None: a property), and the result. A prompt travels as
+# its tokens: nobody asks for the rest of it.
+CALLS: dict[str, tuple[Kind[Any] | None, Kind[Any]]] = {
+    "template_sources": (None, Kind(tuple[str, str])),
+    "edge_texts": (None, Kind(tuple[str, str])),
+    "takes_tools": (None, Kind(bool)),
+    "end_tokens": (None, Kind(frozenset[int])),
+    "build": (_OfRequest, Kind(_Tokens)),
+    "build_ahead": (_OfRequest, Kind(_Tokens)),
+    "render": (_OfRequest, Kind(str)),
+    "tokenize": (Kind(tuple[tuple[str | int, ...], _Flags]), Kind(list[int])),
+    "written": (Kind(tuple[tuple[_Tokens], _Flags]), Kind(list[bytes])),
+    "tokens_behind": (Kind(tuple[tuple[str], _Flags]), Kind(list[int])),
 }
 
 
@@ -73,30 +64,31 @@ class _Proxy:
         self._ask = ask
 
     def __getattr__(self, name: str) -> Any:
-        call = partial(self._call, name)
-        return call() if CALLS[name].is_property else call
+        arguments, result = CALLS[name]
 
-    def _call(self, name: str, *arguments: Any, **named: bool) -> Any:
-        if name == "written":
-            arguments = (tuple(arguments[0]),)
-        answer, value = self._ask(name, CALLS[name].arguments.packed((arguments, named)))
-        if "error" in answer:
-            raise unpacked_error(answer["error"])
-        result = CALLS[name].result.unpacked(value)
-        return Prompt(result) if name in _PROMPTS else result
+        def call(*values: Any, **flags: bool) -> Any:
+            if name == "written":
+                values = (tuple(values[0]),)
+            answer, value = self._ask(name, arguments.packed((values, flags)) if arguments else [])
+            if "error" in answer:
+                raise unpacked_error(answer["error"])
+            found = result.unpacked(value)
+            return Prompt(found) if name.startswith("build") else found
+
+        return call if arguments else call()
 
 
 def work_of(name: object, packed: Sequence[bytes]) -> Callable[[PromptBuilder], list[bytes]]:
     """What was asked, for `use_prompts` where the builder is. Raises WireError and InvalidRequestError."""
-    call = CALLS.get(name) if isinstance(name, str) else None
-    if call is None:
+    if not isinstance(name, str) or name not in CALLS:
         raise WireError("nothing of this name can be asked")
-    arguments, named = call.arguments.unpacked(packed)
+    arguments, result = CALLS[name]
+    values, flags = arguments.unpacked(packed) if arguments else ((), {})
 
     def work(prompts: PromptBuilder) -> list[bytes]:
-        wanted = getattr(prompts, cast(str, name))
-        result = wanted if call.is_property else wanted(*arguments, **named)
-        return call.result.packed(result.token_ids if isinstance(result, Prompt) else result)
+        wanted = getattr(prompts, name)
+        found = wanted(*values, **flags) if arguments else wanted
+        return result.packed(found.token_ids if isinstance(found, Prompt) else found)
 
     return work
 
