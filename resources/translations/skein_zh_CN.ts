@@ -7311,6 +7311,86 @@ accepted</source>
         <translation>推测词元已关闭，因此不会加载它。</translation>
     </message>
     <message>
+        <source>{url} does not have the model {name} any more.</source>
+        <extracomment>app/remote/introduction.py</extracomment>
+        <translation>{url} 上已没有模型 {name}。</translation>
+    </message>
+    <message>
+        <source>{host} lists no models at /v1/models.</source>
+        <extracomment>app/remote/introduction.py</extracomment>
+        <translation>{host} 在 /v1/models 上没有列出任何模型。</translation>
+    </message>
+    <message>
+        <source>Only a model that Skein runs goes on from tokens. Ask for the answer again.</source>
+        <extracomment>app/remote/openai_body.py</extracomment>
+        <translation>只有由 Skein 运行的模型才能从词元继续。请重新请求回答。</translation>
+    </message>
+    <message>
+        <source>not told by this server</source>
+        <extracomment>app/remote/openai_engine.py</extracomment>
+        <translation>此服务器未告知</translation>
+    </message>
+    <message>
+        <source>The answer ended because of an error in Skein itself.</source>
+        <extracomment>app/remote/openai_engine.py</extracomment>
+        <translation>由于 Skein 自身的错误，回答已结束。</translation>
+    </message>
+    <message>
+        <source>{host} sent something that is not an answer.</source>
+        <extracomment>app/remote/openai_engine.py</extracomment>
+        <translation>{host} 发来的内容不是回答。</translation>
+    </message>
+    <message>
+        <source>{host} broke the answer off.</source>
+        <extracomment>app/remote/openai_engine.py</extracomment>
+        <translation>{host} 中断了回答。</translation>
+    </message>
+    <message>
+        <source>Not known to this server: {names}.</source>
+        <extracomment>app/remote/openai_engine.py</extracomment>
+        <translation>此服务器不认识：{names}。</translation>
+    </message>
+    <message>
+        <source>The certificate of {host} is not trusted: nothing was sent.</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 的证书不受信任：没有发送任何内容。</translation>
+    </message>
+    <message>
+        <source>{host} cannot be reached: {reason}.</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>无法连接 {host}：{reason}。</translation>
+    </message>
+    <message>
+        <source>The connection to {host} broke off. Try again.</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>与 {host} 的连接已中断。请重试。</translation>
+    </message>
+    <message>
+        <source>{host} refuses the key. Change it under Model → Add an engine….</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 拒绝了密钥。请在“模型 → 添加引擎…”中更改。</translation>
+    </message>
+    <message>
+        <source>{host} does not know this: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 不认识：{reason}</translation>
+    </message>
+    <message>
+        <source>{host} is busy: {reason} Try again later.</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 正忙：{reason} 请稍后再试。</translation>
+    </message>
+    <message>
+        <source>{host} failed: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 出错：{reason}</translation>
+    </message>
+    <message>
+        <source>{host} refused: {reason}</source>
+        <extracomment>app/remote/web.py</extracomment>
+        <translation>{host} 拒绝了请求：{reason}</translation>
+    </message>
+    <message>
         <source>a chat can have only {limit:,} tokens, too few for this check</source>
         <extracomment>app/selftest/bench.py</extracomment>
         <translation>一个对话只能有 {limit:,} 个词元，不足以进行这项检测</translation>

@@ -120,11 +120,12 @@ async def serving(
     limits: Limits | None = None,
     defaults: Defaults | None = None,
     open_backend: OpenBackend | None = None,
+    open_engine: OpenEngine | None = None,
     **server: Any,
 ) -> AsyncIterator[Served]:
     backend = backend or CountingBackend(**TINY_CONTEXT)
     engine = ThreadedEngine(
-        with_backend(open_backend or (lambda _on_progress: contextlib.nullcontext(backend)))
+        open_engine or with_backend(open_backend or (lambda _on_progress: contextlib.nullcontext(backend)))
     )
     client = EngineClient(engine, num_spare_slots, max_open, defaults)
     api = ApiServer(client, key=key, limits=limits, **server)
