@@ -415,7 +415,7 @@ class EngineClient:
 
     def _num_slots(self, model: ModelInfo) -> int:
         """For requests from outside. Another server has places and turns of its own."""
-        if model.server:
+        if model.is_foreign:
             return SMALL
         return max(1, model.n_seq_max - self._num_spare_slots)
 

@@ -9,6 +9,7 @@ from app.protocol.lens import LensAnswer
 from app.protocol.media import Encoding, MediaSpan
 from app.protocol.output import Output, PrefixEnd, Usage
 from app.protocol.sampling import SamplingParams
+from app.protocol.server_figures import ServerFigures
 
 if TYPE_CHECKING:
     import numpy as np
@@ -269,6 +270,7 @@ class StepReport:
     answers: tuple[Answer, ...] = ()
     draft_ms: float = 0.0  # part of `schedule_ms`: the draft model's time
     encodings: tuple[Encoding, ...] = ()
+    server: ServerFigures | None = None  # of an engine that another program runs
 
     @property
     def num_rows(self) -> int:

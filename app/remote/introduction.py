@@ -55,7 +55,6 @@ class Introduction:
             raise ServerError(said("{url} does not have the model {name} any more.", url=self.url, name=name))
         meta = _mapping(entry.get("meta"))
         template = str(self.props.get("chat_template", ""))
-        is_told = isinstance(self.props.get("modalities"), dict)
         told = _mapping(self.props.get("modalities"))
         return ModelInfo(
             path=Path(name),
@@ -69,10 +68,10 @@ class Introduction:
             n_ctx_train=_number(meta.get("n_ctx_train")),
             n_seq_max=0,
             n_batch=0,
-            takes_tools="tools" in template or not template,
+            takes_tools="tools" in template,
             thinks="<think>" in template or "enable_thinking" in template,
             # Where it is not told, a picture is sent: a refusal is better than words in its place.
-            senses=Senses(bool(told.get("vision", not is_told)), bool(told.get("audio", not is_told))),
+            senses=Senses(bool(told.get("vision", True)), bool(told.get("audio")), is_told=bool(told)),
             server=self.url,
         )
 

@@ -16,16 +16,18 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Never, TypeVar
 
 from app.engine.running import CommandLoop
-from app.protocol.commands import Command, Submit, ends
+from app.protocol.commands import Command, Submit, WatchCells, ends
 from app.protocol.errors import EngineError, ModelLoadCancelledError, ModelLoadError, RequestError
 from app.protocol.load import LoadParams
 from app.protocol.model import ModelInfo
 from app.protocol.output import FinishReason, Output
 from app.protocol.report import CellUsage, StepReport
 from app.protocol.request import Request
+from app.protocol.server_figures import ServerFigures
 from app.remote.introduction import Introduction, introduced
 from app.remote.openai_answer import OpenAiAnswer
 from app.remote.openai_body import path_and_body, unknown_sampling
+from app.remote.server_metrics import ServerMetrics
 from app.remote.web import ServerError, Web
 from app.system.said import said
 
@@ -38,7 +40,7 @@ log = logging.getLogger(__name__)
 
 NOT_TOLD = said("not told by this server")
 OUR_FAULT = said("The answer ended because of an error in Skein itself.")
-POLL_S = 0.05
+POLL_S, ASK_EVERY_S = 0.05, 1.0
 STRANGE = (KeyError, TypeError, AttributeError, ValueError, IndexError)  # of what is not as OpenAI has it
 
 
@@ -81,6 +83,10 @@ class OpenAiEngine(CommandLoop[Never]):
         super().__init__(lambda: None, on_reports_ready)
         self._web, self._name, self._program = web, name, introduction.program
         self._runner, self._loop = runner, runner.get_loop()
+        self._metrics = ServerMetrics(self._program)
+        self._title = " ".join(filter(None, (introduction.program, introduction.version)))
+        self._is_watched = False
+        self._has_to_ask = asyncio.Event()  # somebody watches, or an answer runs
         self._stopped = asyncio.Event()
         self._running: dict[str, tuple[Request, asyncio.Task[FinishReason]]] = {}  # by request id
         self._step = 0
@@ -108,11 +114,29 @@ class OpenAiEngine(CommandLoop[Never]):
         self._runner.run(self._serve())
 
     async def _serve(self) -> None:
+        asking = asyncio.ensure_future(self._ask_for_figures())
         await self._stopped.wait()
-        answers = [task for _request, task in self._running.values()]
-        for task in answers:
+        tasks = [asking, *(task for _request, task in self._running.values())]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*answers, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _ask_for_figures(self) -> None:
+        while await self._has_to_ask.wait():
+            metrics = await self._web.get_if_there("/metrics")
+            slots = await self._web.get_if_there("/slots") if self._program.is_llama_like else None
+            figures = self._metrics.figures(metrics, slots)
+            self._report(server=ServerFigures(self._title, figures))
+            if not figures:
+                return  # it is not asked again for what it does not tell
+            self._note_interest()
+            await asyncio.sleep(ASK_EVERY_S)
+
+    def _note_interest(self) -> None:
+        if self._is_watched or self._running:
+            self._has_to_ask.set()
+        else:
+            self._has_to_ask.clear()
 
     def _handle(self, command: Command) -> None:
         if isinstance(command, Submit):
@@ -120,7 +144,11 @@ class OpenAiEngine(CommandLoop[Never]):
             task = asyncio.ensure_future(self._take(answer))
             self._running[command.request.request_id] = command.request, task
             task.add_done_callback(partial(self._end, answer))
+            self._has_to_ask.set()
             return
+        if isinstance(command, WatchCells):
+            self._is_watched = command.is_watching
+            self._note_interest()
         for request, task in self._running.values():
             if ends(command, request):
                 task.cancel()  # which closes the connection: the server stops computing
@@ -160,6 +188,12 @@ class OpenAiEngine(CommandLoop[Never]):
         names = ", ".join(unknown_sampling(request, self._program))
         return said("Not known to this server: {names}.", names=names) if names else ""
 
-    def _tell(self, *outputs: Output) -> None:
+    def _tell(self, output: Output) -> None:
+        self._report((output,))
+
+    def _report(self, outputs: tuple[Output, ...] = (), server: ServerFigures | None = None) -> None:
         self._step += 1
-        self.put_report(StepReport(self._step, outputs, (), (), CellUsage(0), started_at=perf_counter()))
+        cells = CellUsage(0)
+        self.put_report(
+            StepReport(self._step, outputs, (), (), cells, started_at=perf_counter(), server=server)
+        )

@@ -364,7 +364,7 @@ class ShelfService(QObject):
     def _is_too_large(self, state: ShelfState) -> bool:
         """For the open model. One whose tokens cannot be counted here searches in it."""
         model = self._engine.model
-        if model and model.server:
+        if model and model.is_foreign:
             return True
         return state.num_chars > (model.max_sequence_tokens if model else 0) * MAX_CHARS_PER_TOKEN
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,11 +13,14 @@ import pytest
 
 from app.api.certificate import own_certificate
 from app.api.threaded_engine import ThreadedEngine
-from app.protocol.commands import Abort, AbortAll, Forget, ReadAhead, SetFront, Submit
+from app.protocol.commands import Abort, AbortAll, Forget, ReadAhead, SetFront, Submit, WatchCells
 from app.protocol.errors import EngineError, ModelLoadError
 from app.protocol.load import LoadParams, Server, ServerKind
 from app.protocol.output import FinishReason, MessageDelta, Output
+from app.protocol.report import StepReport
 from app.protocol.request import Message, Request, Role
+from app.protocol.server_figures import ServerFigures
+from app.remote import openai_engine
 from app.remote.opening import open_remote
 from app.remote.web import fingerprint_of
 from tests.api.conftest import until
@@ -38,11 +41,14 @@ class Chat:
     def __init__(self, load: LoadParams) -> None:
         self.engine = ThreadedEngine(partial(open_remote, load))
         self.outputs: list[Output] = []
+        self.figures: list[ServerFigures] = []
 
     async def start(self) -> None:
-        self.model = await self.engine.start(
-            lambda reports: self.outputs.extend(one for report in reports for one in report.outputs)
-        )
+        self.model = await self.engine.start(self._take)
+
+    def _take(self, reports: Sequence[StepReport]) -> None:
+        self.outputs.extend(one for report in reports for one in report.outputs)
+        self.figures.extend(report.server for report in reports if report.server)
 
     def ask(self, request_id: str = "r", **fields: object) -> None:
         given = {"messages": HELLO} | fields
@@ -290,7 +296,6 @@ async def test_an_answer_goes_on_behind_what_is_there():
 async def test_what_only_an_engine_of_ours_can_do_is_refused_or_dropped():
     fake = FakeServer()
     async with chatting(fake) as chat:
-        num_asked = len(fake.paths)
         for command in (ReadAhead(Request("a", "c", HELLO)), SetFront("c")):
             chat.engine.post(command)
         with pytest.raises(EngineError, match="not told by this server"):
@@ -299,7 +304,7 @@ async def test_what_only_an_engine_of_ours_can_do_is_refused_or_dropped():
         assert (await chat.end()).is_refused
         chat.ask("nothing", max_tokens=0)
         assert (await chat.end("nothing")).finish_reason is LENGTH
-        assert len(fake.paths) == num_asked
+        assert fake.bodies == []
 
 
 async def test_the_model_is_described_as_far_as_its_server_tells():
@@ -334,3 +339,47 @@ async def test_a_certificate_that_nobody_has_signed_is_trusted_once_it_is_pinned
         with pytest.raises(ModelLoadError, match="not trusted"):
             await Chat(params(fake, fingerprint="00:" * 31 + "00")).start()
         assert not [key for key in fake.keys if key]
+
+
+METRICS = "vllm:num_requests_running 1.0"
+
+
+@pytest.fixture
+def asks_often(monkeypatch):
+    monkeypatch.setattr(openai_engine, "ASK_EVERY_S", 0.001)
+
+
+@pytest.mark.usefixtures("asks_often")
+async def test_a_server_is_asked_how_it_is_while_an_answer_is_written():
+    fake, gate = FakeServer(metrics=METRICS), asyncio.Event()
+    fake.answers = [[text("One"), gate, text(reason="stop")]]
+    async with chatting(fake) as chat:
+        assert chat.figures == []
+        chat.ask()
+        await until(lambda: len(chat.figures) > 2)
+        assert chat.figures[0].program == "vLLM"
+        assert chat.figures[0].figures[0].source == "vllm:num_requests_running"
+        gate.set()
+        await chat.end()
+
+
+@pytest.mark.usefixtures("asks_often")
+async def test_a_server_is_asked_how_it_is_while_somebody_watches():
+    async with chatting(fake := FakeServer(metrics=METRICS)) as chat:
+        chat.engine.post(WatchCells())
+        await until(lambda: len(chat.figures) > 2)
+        chat.engine.post(WatchCells(False))
+        chat.ask("last", max_tokens=0)  # and so the other one was heard
+        await chat.end("last")
+        assert fake.bodies == []
+
+
+@pytest.mark.usefixtures("asks_often")
+async def test_what_tells_nothing_is_asked_once():
+    fake = FakeServer()
+    async with chatting(fake) as chat:
+        num_asked = len(fake.paths)
+        chat.engine.post(WatchCells())
+        await until(lambda: bool(chat.figures))
+        assert chat.figures[0].figures == ()
+        assert fake.paths[num_asked:] == ["/metrics"]
