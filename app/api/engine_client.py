@@ -449,7 +449,9 @@ class EngineClient:
         return num_slots if self._num_spare_slots else 2 * num_slots
 
     def _num_slots(self, model: ModelInfo) -> int:
-        """For requests from outside."""
+        """For requests from outside. Another server has places and turns of its own."""
+        if model.is_foreign:
+            return SMALL
         return max(1, model.n_seq_max - self._num_spare_slots)
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,6 +21,7 @@ from app.models.memory_fit import fitted
 from app.protocol.commands import Command
 from app.protocol.errors import EngineCrashedError, EngineError, ModelLoadCancelledError, NoRoomYetError
 from app.protocol.load import LoadParams
+from app.protocol.model import ModelInfo
 from app.protocol.report import StepReport
 from app.system import paths
 
@@ -134,32 +136,35 @@ class EngineThread(QThread):
             self.failed.emit("The engine stopped because of an error in Skein itself. Load the model again.")
 
     def _run_engine(self) -> None:
-        # Here, so that the window need not wait for the native library.
-        from app.engine.cells.hibernation import HibernatedChats
-        from app.engine.children.probe import open_probed_backend
-        from app.engine.loop import SWITCH_INTERVAL_S
-        from app.engine.opening import open_engine
-        from app.protocol.wire import REPORT
-        from app.remote.opening import open_remote
-
-        REPORT.prepare()  # for the window's recording
-        sys.setswitchinterval(SWITCH_INTERVAL_S)
-        fit = partial(fitted, reclaimable=self.reclaimable_bytes)
-        hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
-        open_backend = self._open_backend or open_probed_backend
-        if self.params.server:
-            opened = open_remote(self.params, self._on_progress, self._published.emit)
-        else:
-            opened = open_engine(
-                self.params, self._on_progress, self._published.emit, fit, hibernated, open_backend
-            )
-        with opened as (model, engine):
+        with self._opened() as (model, engine):
             self._engine = engine
             if self._stop_requested.is_set():  # while the context was made, which nothing interrupts
                 engine.stop()
             else:
                 self.loaded.emit(model)
             engine.run()  # also when it ends at once: it is what closes the engine
+
+    def _opened(self) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
+        from app.protocol.wire import REPORT
+
+        REPORT.prepare()  # for the window's recording
+        if self.params.server:
+            from app.remote.opening import open_remote
+
+            return open_remote(self.params, self._on_progress, self._published.emit)
+        # Here, so that the window need not wait for the native library.
+        from app.engine.cells.hibernation import HibernatedChats
+        from app.engine.children.probe import open_probed_backend
+        from app.engine.loop import SWITCH_INTERVAL_S
+        from app.engine.opening import open_engine
+
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
+        fit = partial(fitted, reclaimable=self.reclaimable_bytes)
+        hibernated = HibernatedChats(folder=paths.private_dir_if_possible(paths.cache_dir()))
+        open_backend = self._open_backend or open_probed_backend
+        return open_engine(
+            self.params, self._on_progress, self._published.emit, fit, hibernated, open_backend
+        )
 
     def _on_progress(self, fraction: float) -> bool:
         percent = int(100 * fraction)

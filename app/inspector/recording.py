@@ -30,6 +30,7 @@ from app.protocol.report import (
     TokenizedText,
     TokenTexts,
 )
+from app.protocol.server_figures import ServerFigures
 from app.protocol.wire import REPORT, frame, message_in
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ MAX_QUERIES = 8
 MAX_BETWEEN = 1_000  # how far to search back for the previous step
 MAX_EVENTS = 20_000
 MAX_LEASES = 500
+MAX_FIGURES = 600
 NUM_UNPACKED = 64  # the newest steps, which panels ask for again and again
 
 T = TypeVar("T")
@@ -67,7 +69,9 @@ class Recording:
 
     def start(self, model: ModelInfo | None) -> None:
         """A new model means a new context: everything starts anew."""
-        self.model = model
+        self.foreign = model if model and model.is_foreign else None  # its server tells `figures` alone
+        self.model = None if self.foreign else model
+        self.figures: deque[ServerFigures] = deque(maxlen=MAX_FIGURES)  # one a second while it is asked
         self.is_over = False  # its engine is gone, so there are no more answers
         self.token_texts: dict[int, bytes] = {}
         self._asked_tokens: set[int] = set()
@@ -109,6 +113,10 @@ class Recording:
 
     def append(self, reports: Iterable[StepReport]) -> None:
         for report in reports:
+            if report.server:
+                self.figures.append(report.server)
+            if self.foreign:
+                continue
             if report.cell_map is not None:
                 self.cell_map = report.cell_map
                 report = replace(report, cell_map=None)

@@ -214,7 +214,10 @@ class CheckCells:
 
 @dataclass(frozen=True, slots=True)
 class WatchCells:
-    """Add a `CellMap` to the reports, at most ten a second, until it is switched off."""
+    """Add a `CellMap` to the reports, at most ten a second, until it is switched off.
+
+    An engine that another program runs adds its `ServerFigures`, one a second.
+    """
 
     is_watching: bool = True
 

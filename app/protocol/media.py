@@ -44,6 +44,7 @@ class Senses:
     reason: Sentence = ""
     takes_whole: bool = False
     size_bytes: int = 0  # of the projector
+    is_told: bool = True  # False: a server that may refuse what it is said to take here
 
     @property
     def any(self) -> bool:

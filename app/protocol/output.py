@@ -52,6 +52,11 @@ class MessageDelta:
     reasoning: str = ""
     tool_calls: tuple[ToolCallDelta, ...] = ()
 
+    def __add__(self, more: "MessageDelta") -> "MessageDelta":
+        return MessageDelta(
+            self.content + more.content, self.reasoning + more.reasoning, self.tool_calls + more.tool_calls
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerMessage:
@@ -220,7 +225,7 @@ class Output:
     `token_ids` are the tokens sampled since the last output, also those whose text is held back or was cut
     off; the one that ended the answer is not among them. `stopping_word` is the stop string that ended it.
     `ended_by` is the end token, if logprobs were asked for. `format`, in the first output alone, tells how
-    the model writes this answer.
+    the model writes this answer. `delta` is what `text` means where another program has read it already.
     """
 
     request_id: str
@@ -236,6 +241,7 @@ class Output:
     stopping_word: str = ""
     ended_by: SampledToken | None = None
     format: AnswerFormat | None = None
+    delta: MessageDelta | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

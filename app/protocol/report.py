@@ -9,6 +9,7 @@ from app.protocol.lens import LensAnswer
 from app.protocol.media import Encoding, MediaSpan
 from app.protocol.output import Output, PrefixEnd, Usage
 from app.protocol.sampling import SamplingParams
+from app.protocol.server_figures import ServerFigures
 from app.protocol.travel import NAMED, Part, Sentence
 
 if TYPE_CHECKING:
@@ -271,6 +272,7 @@ class StepReport:
     draft_ms: float = 0.0  # part of `schedule_ms`: the draft model's time
     encodings: tuple[Encoding, ...] = ()
     trouble: Sentence = ""  # of the engine as a whole, such as a broken connection to it; it goes on
+    server: ServerFigures | None = None  # of an engine that another program runs
 
     @property
     def num_rows(self) -> int:

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from app.engine.running import RunningEngine
 from app.protocol.load import LoadParams, ServerKind
 from app.protocol.model import ModelInfo
+from app.remote.openai_engine import open_openai
 from app.remote.skein_engine import open_skein
 
 
@@ -14,5 +15,5 @@ def open_remote(
 ) -> AbstractContextManager[tuple[ModelInfo, RunningEngine]]:
     """Call `run` on this thread. `on_progress` cancels by returning False. Raises EngineError."""
     assert params.server
-    assert params.server.kind is ServerKind.SKEIN
-    return open_skein(params, on_progress, on_reports_ready)
+    opens = open_skein if params.server.kind is ServerKind.SKEIN else open_openai
+    return opens(params, on_progress, on_reports_ready)

@@ -93,15 +93,6 @@ class Web:
             raise ServerError(self._refusal(status, message_of(chunk)), status)
         return chunk
 
-    async def socket(self, path: str, **options: Any) -> aiohttp.ClientWebSocketResponse[bool]:
-        """A WebSocket, which `close` closes, too. Raises ServerError."""
-        url = self.server.url + path
-        with self._failures_said():
-            proxy = await off_loop(proxy_for, url)
-            socket: aiohttp.ClientWebSocketResponse[bool]
-            socket = await self._opened().ws_connect(url, proxy=proxy, **options)
-            return socket
-
     @contextlib.asynccontextmanager
     async def _response(self, method: str, path: str, **body: Any) -> AsyncIterator[aiohttp.ClientResponse]:
         url = self.server.url + path
@@ -114,6 +105,15 @@ class Web:
                     text = (await response.content.read(MAX_BYTES)).decode("utf-8", "replace")
                     raise ServerError(self._refusal(response.status, message_of(text)), response.status)
                 yield response
+
+    async def socket(self, path: str, **options: Any) -> aiohttp.ClientWebSocketResponse[bool]:
+        """A WebSocket, to be closed before this one is. Raises ServerError."""
+        url = self.server.url + path
+        with self._failures_said():
+            proxy = await off_loop(proxy_for, url)
+            socket: aiohttp.ClientWebSocketResponse[bool]
+            socket = await self._opened().ws_connect(url, proxy=proxy, **options)
+            return socket
 
     @contextlib.contextmanager
     def _failures_said(self) -> Iterator[None]:

@@ -84,6 +84,17 @@ class ModelSettings(BaseModel):
     takes_media: bool | None = None  # False: text alone, without a projector
 
 
+class ServerSettings(BaseModel):
+    """A program that runs models, here or elsewhere; its key is in the keyring."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    url: str
+    kind: Literal["skein", "openai"] = "openai"
+    fingerprint: str = ""
+    models: tuple[str, ...] = ()  # that the user has chosen, by their names there
+
+
 class Settings(BaseModel):
     """Zero for `n_ctx` and `n_threads` means "choose for me"; `model_path` None is the starter model.
 
@@ -115,6 +126,7 @@ class Settings(BaseModel):
     uses_other_programs_models: bool = True  # those of LM Studio, Jan and others are listed, never changed
     hub_endpoint: str = ""  # a mirror of huggingface.co; "": HF_ENDPOINT, or the hub itself
     workers: list[str] = []  # "host:port" of machines that were used before
+    servers: list[ServerSettings] = []
     unload_after_min: Annotated[int, Field(ge=0, le=10_080)] = 0  # of idle time; 0: never
     keeps_cells: bool = False  # of chats, encrypted on disk, between runs
     reads_ahead: bool = True  # computes what is being typed, while there is nothing else to do

@@ -122,11 +122,12 @@ async def serving(
     defaults: Defaults | None = None,
     open_backend: OpenBackend | None = None,
     make_lender: Callable[[EngineClient], Lender] | None = None,
+    open_engine: OpenEngine | None = None,
     **server: Any,
 ) -> AsyncIterator[Served]:
     backend = backend or CountingBackend(**TINY_CONTEXT)
     engine = ThreadedEngine(
-        with_backend(open_backend or (lambda _on_progress: contextlib.nullcontext(backend)))
+        open_engine or with_backend(open_backend or (lambda _on_progress: contextlib.nullcontext(backend)))
     )
     client = EngineClient(engine, num_spare_slots, max_open, defaults)
     lender = make_lender(client) if make_lender else None

@@ -1,0 +1,199 @@
+"""A model of a server with OpenAI's API, as a `RunningEngine`: each request is one stream over HTTP.
+
+Prompts, cells and batches are the server's own business: commands about them are dropped, and nothing is
+tokenized here. No draft goes there before it is sent, so not even its tokens are counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Never, TypeVar
+
+from app.engine.running import CommandLoop
+from app.protocol.commands import Command, Submit, WatchCells, ends
+from app.protocol.errors import EngineError, ModelLoadCancelledError, ModelLoadError, RequestError
+from app.protocol.load import LoadParams
+from app.protocol.model import ModelInfo
+from app.protocol.output import FinishReason, Output
+from app.protocol.report import CellUsage, StepReport
+from app.protocol.request import Request
+from app.protocol.server_figures import ServerFigures
+from app.remote.introduction import Introduction, introduced
+from app.remote.openai_answer import OpenAiAnswer
+from app.remote.openai_body import path_and_body, unknown_sampling
+from app.remote.server_metrics import ServerMetrics
+from app.remote.web import ServerError, Web
+from app.system.said import said
+
+if TYPE_CHECKING:
+    from app.engine.prompts.prompt_builder import PromptBuilder
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+NOT_TOLD = said("not told by this server")
+OUR_FAULT = said("The answer ended because of an error in Skein itself.")
+POLL_S, ASK_EVERY_S = 0.05, 1.0
+STRANGE = (KeyError, TypeError, AttributeError, ValueError, IndexError)  # of what is not as OpenAI has it
+
+
+@contextlib.contextmanager
+def open_openai(
+    params: LoadParams, on_progress: Callable[[float], bool], on_reports_ready: Callable[[], None]
+) -> Iterator[tuple[ModelInfo, OpenAiEngine]]:
+    """Asks the server for its model. Call `run` on this thread. Raises ModelLoadError."""
+    assert params.server
+    web, name = Web(params.server), params.path.as_posix()
+    with asyncio.Runner() as runner:
+        try:
+            introduction = runner.run(_unless_cancelled(web, on_progress))
+            model = introduction.model(name)
+            yield model, OpenAiEngine(web, name, introduction, runner, on_reports_ready)
+        except ServerError as error:
+            raise ModelLoadError(str(error)) from error
+        finally:
+            runner.run(web.close())
+
+
+async def _unless_cancelled(web: Web, on_progress: Callable[[float], bool]) -> Introduction:
+    asking = asyncio.ensure_future(introduced(web))
+    while not (await asyncio.wait([asking], timeout=POLL_S))[0]:
+        if not on_progress(0.0):
+            asking.cancel()
+            raise ModelLoadCancelledError("It was called off.")
+    return asking.result()
+
+
+class OpenAiEngine(CommandLoop[Never]):
+    def __init__(
+        self,
+        web: Web,
+        name: str,
+        introduction: Introduction,
+        runner: asyncio.Runner,
+        on_reports_ready: Callable[[], None],
+    ) -> None:
+        super().__init__(lambda: None, on_reports_ready)
+        self._web, self._name, self._program = web, name, introduction.program
+        self._runner, self._loop = runner, runner.get_loop()
+        self._metrics = ServerMetrics(self._program)
+        self._title = " ".join(filter(None, (introduction.program, introduction.version)))
+        self._is_watched = False
+        self._has_to_ask = asyncio.Event()  # somebody watches, or an answer runs
+        self._stopped = asyncio.Event()
+        self._running: dict[str, tuple[Request, asyncio.Task[FinishReason]]] = {}  # by request id
+        self._step = 0
+
+    # Any thread.
+
+    def post(self, command: Command) -> None:
+        self._call(self._handle, command)
+
+    def stop(self) -> None:
+        self._call(self._stopped.set)
+
+    def use_prompts(self, work: Callable[[PromptBuilder], T]) -> Future[T]:  # noqa: ARG002
+        future: Future[T] = Future()
+        future.set_exception(EngineError(NOT_TOLD))
+        return future
+
+    def _call(self, callback: Callable[..., object], *arguments: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and every request with it
+            self._loop.call_soon_threadsafe(callback, *arguments)
+
+    # The engine thread only.
+
+    def run(self) -> None:
+        self._runner.run(self._serve())
+
+    async def _serve(self) -> None:
+        asking = asyncio.ensure_future(self._ask_for_figures())
+        await self._stopped.wait()
+        tasks = [asking, *(task for _request, task in self._running.values())]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _ask_for_figures(self) -> None:
+        while await self._has_to_ask.wait():
+            metrics = await self._web.get_if_there("/metrics")
+            slots = await self._web.get_if_there("/slots") if self._program.is_llama_like else None
+            figures = self._metrics.figures(metrics, slots)
+            self._report(server=ServerFigures(self._title, figures))
+            if not figures:
+                return  # it is not asked again for what it does not tell
+            self._note_interest()
+            await asyncio.sleep(ASK_EVERY_S)
+
+    def _note_interest(self) -> None:
+        if self._is_watched or self._running:
+            self._has_to_ask.set()
+        else:
+            self._has_to_ask.clear()
+
+    def _handle(self, command: Command) -> None:
+        if isinstance(command, Submit):
+            answer = OpenAiAnswer(command.request)
+            task = asyncio.ensure_future(self._take(answer))
+            self._running[command.request.request_id] = command.request, task
+            task.add_done_callback(partial(self._end, answer))
+            self._has_to_ask.set()
+            return
+        if isinstance(command, WatchCells):
+            self._is_watched = command.is_watching
+            self._note_interest()
+        for request, task in self._running.values():
+            if ends(command, request):
+                task.cancel()  # which closes the connection: the server stops computing
+
+    async def _take(self, answer: OpenAiAnswer) -> FinishReason:
+        """Why it ended. Raises ServerError, RequestError."""
+        if answer.request.max_tokens == 0:
+            return FinishReason.LENGTH
+        path, body = path_and_body(answer.request, self._name, self._program)
+        try:
+            async with contextlib.aclosing(self._web.events(path, body)) as chunks:
+                async for chunk in chunks:
+                    self._tell(answer.take(chunk))
+        except STRANGE as error:
+            raise ServerError(
+                said("{host} sent something that is not an answer.", host=self._web.host)
+            ) from error
+        if answer.finish_reason is None:
+            raise ServerError(said("{host} broke the answer off.", host=self._web.host))
+        return answer.finish_reason
+
+    def _end(self, answer: OpenAiAnswer, task: asyncio.Task[FinishReason]) -> None:
+        """Whatever becomes of one answer, the others go on."""
+        del self._running[answer.request.request_id]
+        if task.cancelled():
+            self._tell(answer.end(FinishReason.ABORT))
+        elif (error := task.exception()) is None:
+            self._tell(answer.end(task.result(), self._left_out(answer.request)))
+        elif isinstance(error, ServerError | RequestError):
+            is_refused = isinstance(error, RequestError) or error.is_refused
+            self._tell(answer.end(FinishReason.ERROR, str(error), is_refused=is_refused))
+        else:
+            log.error("An answer failed.", exc_info=error)
+            self._tell(answer.end(FinishReason.ERROR, OUR_FAULT))
+
+    def _left_out(self, request: Request) -> str:
+        names = ", ".join(unknown_sampling(request, self._program))
+        return said("Not known to this server: {names}.", names=names) if names else ""
+
+    def _tell(self, output: Output) -> None:
+        self._report((output,))
+
+    def _report(self, outputs: tuple[Output, ...] = (), server: ServerFigures | None = None) -> None:
+        self._step += 1
+        cells = CellUsage(0)
+        self.put_report(
+            StepReport(self._step, outputs, (), (), cells, started_at=perf_counter(), server=server)
+        )
